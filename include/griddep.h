@@ -1,0 +1,563 @@
+/* griddep.h - programmatic dependent launch (PDL) for PTX.
+ *
+ * This header is the contract of libgriddep. It needs nothing but <stdint.h>, compiles alone as C11 and as
+ * C++17, and what stands between the two marker lines below can be given to LuaJIT's ffi.cdef as it is.
+ *
+ * Conventions, which hold for every declaration that does not say otherwise:
+ *
+ * Status      A function that can fail returns int32_t: GRIDDEP_OK (0) or one of the negative GRIDDEP_ERROR_*.
+ *             A CUresult is never returned; it travels in griddep_error.driver_code.
+ * Error       The last parameter `error` may be NULL. Otherwise its `size` must be set (griddep_error_init does that).
+ *             It is written on failure only. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
+ * Outputs     are written on success only. On failure they keep the value that they had.
+ * Structs     begin with `size`, which the caller sets to sizeof. A larger struct (a newer header) is accepted when the bytes that
+ *             this library does not know are zero; a smaller one than the first version of the struct is refused; both with
+ *             GRIDDEP_ERROR_STRUCT. Options are read so that all zero behind `size` means the defaults. `reserved` fields and
+ *             unknown flag bits must be zero. Info structs are filled up to the caller's `size`; bytes beyond are left alone.
+ * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller owns and ends with _destroy,
+ *             _close or _unload, each of which takes NULL. Objects hold what they are made of: a module keeps its runtime, a chain keeps
+ *             its modules, so the order in which they are ended does not matter, and a finalizer may end them on any thread.
+ * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object that it was asked of and
+ *             lives as long as that object does.
+ * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as uint64_t.
+ * Context     Each call runs in the runtime's context and leaves the calling thread's current context as it was.
+ * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads at once. A chain may be used by
+ *             one thread at a time. Ending an object while another thread uses that very object is the caller's error.
+ * Process     The library never ends the process, installs no signal handler, and prints nothing unless asked to (GRIDDEP_LOG).
+ * Strings     are UTF-8 and end with a zero byte.
+ */
+#ifndef GRIDDEP_H
+#define GRIDDEP_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ffi.cdef begin */
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Version and constants
+ */
+
+enum {
+    GRIDDEP_VERSION_MAJOR = 0,
+    GRIDDEP_VERSION_MINOR = 1,
+    GRIDDEP_VERSION_PATCH = 0
+};
+
+/* The version of the library that is loaded: major * 1000000 + minor * 1000 + patch. Since 0.1. */
+int32_t griddep_version(void);
+
+/* The same as text, "0.1.0". Static. Since 0.1. */
+const char *griddep_version_text(void);
+
+/* Every constant of this header by name, for languages that do not read C: griddep_constant_get("GRIDDEP_PDL_AUTO", &value).
+ * GRIDDEP_ERROR_NOT_FOUND for a name that this header does not define. Since 0.1. */
+int32_t griddep_constant_get(const char *name, int32_t *value);
+
+/* The index-th constant in the order of this header: its static name, and its value behind `value` (may be NULL).
+ * NULL past the last one. Since 0.1. */
+const char *griddep_constant_at(uint32_t index, int32_t *value);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Status and errors
+ */
+
+enum {
+    GRIDDEP_OK = 0,
+    GRIDDEP_ERROR_ARGUMENT = -1,      /* an argument is NULL, out of range, or contradicts another */
+    GRIDDEP_ERROR_STRUCT = -2,        /* a struct's size is wrong, or bytes that must be zero are not */
+    GRIDDEP_ERROR_MEMORY = -3,        /* the host has no memory left */
+    GRIDDEP_ERROR_DEVICE_MEMORY = -4, /* the device has no memory left */
+    GRIDDEP_ERROR_FILE = -5,          /* a file cannot be read or written */
+    GRIDDEP_ERROR_ENVIRONMENT = -6,   /* an environment variable has a value that the library does not know */
+    GRIDDEP_ERROR_NO_DRIVER = -7,     /* the driver library cannot be opened, or it finds no device */
+    GRIDDEP_ERROR_DRIVER_TOO_OLD = -8, /* the driver lacks an entry point that the call needs */
+    GRIDDEP_ERROR_DRIVER = -9,        /* the driver refused the call; driver_code and text say how */
+    GRIDDEP_ERROR_NO_NVRTC = -10,     /* libnvrtc cannot be opened; only CUDA C++ source needs it */
+    GRIDDEP_ERROR_SYNTAX = -11,       /* PTX that cannot be parsed */
+    GRIDDEP_ERROR_COMPILE = -12,      /* PTX or CUDA C++ that the compiler refuses */
+    GRIDDEP_ERROR_IMAGE = -13,        /* not PTX, a cubin or a fatbin; or code for another chip */
+    GRIDDEP_ERROR_NOT_FOUND = -14,    /* no entry, variable, kernel or constant of that name or index */
+    GRIDDEP_ERROR_SIGNATURE = -15,    /* the arguments do not match the kernel's parameters in number or size */
+    GRIDDEP_ERROR_LIMIT = -16,        /* grid, block, cluster or shared memory beyond what kernel or device allow */
+    GRIDDEP_ERROR_STREAM = -17,       /* a stream of another context, or in a state that does not allow the call */
+    GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
+    GRIDDEP_ERROR_FAULT = -19         /* a kernel faulted on the device: the context is lost, close the runtime */
+};
+
+/* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static; for a value that is no
+ * status, "GRIDDEP_ERROR_UNKNOWN" and a sentence that says so. Since 0.1. */
+const char *griddep_status_name(int32_t status);
+const char *griddep_status_text(int32_t status);
+
+/* What went wrong, in full. Flat and owned by the caller. Strings are cut at a character's end when they do not fit. */
+typedef struct griddep_error {
+    uint32_t size;       /* in: sizeof(griddep_error) */
+    int32_t status;      /* the status that the call returned */
+    int32_t driver_code; /* CUresult, or nvrtcResult with GRIDDEP_ERROR_COMPILE of CUDA C++; 0 when neither spoke */
+    int32_t line;        /* position in `file`, from 1; 0 when there is none */
+    int32_t column;      /* from 1, in bytes; 0 when only the line is known */
+    char file[260];      /* name of the text: a path, or the name given when it was loaded; "" when there is none */
+    char text[2048];     /* what and where, for a person: the source line is quoted when there is one */
+} griddep_error;
+
+/* Clears *error and sets its size. NULL is ignored. Since 0.1. */
+void griddep_error_init(griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Runtime: a driver, a device, a context, a code cache
+ *
+ * Environment, read by griddep_runtime_open:
+ *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, or a path with a slash
+ *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute, forced ones included.
+ *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
+ *   GRIDDEP_CACHE      the code cache when options name none: a directory, or "off"
+ *   GRIDDEP_LOG        error, warning, info or debug: messages up to that level go to stderr when no log function is given
+ *   GRIDDEP_NVRTC      path of libnvrtc when options name none
+ */
+
+typedef struct griddep_runtime griddep_runtime;
+typedef struct griddep_module griddep_module;
+typedef struct griddep_kernel griddep_kernel;
+typedef struct griddep_chain griddep_chain;
+typedef struct griddep_ptx griddep_ptx;
+
+enum {
+    GRIDDEP_LOG_NONE = 0,
+    GRIDDEP_LOG_ERROR = 1,
+    GRIDDEP_LOG_WARNING = 2,
+    GRIDDEP_LOG_INFO = 3,
+    GRIDDEP_LOG_DEBUG = 4
+};
+
+/* Receives one message, without a line end, valid during the call. May be called from any thread that calls the library, from
+ * several at once; must not call the library. */
+typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
+
+/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h). */
+enum {
+    GRIDDEP_PDL_DEFAULT = 0, /* as the level above says: launch, then chain mode, then runtime, then auto */
+    GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes griddepcontrol.wait */
+    GRIDDEP_PDL_OFF = 2,     /* never */
+    GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the caller vouches for it */
+};
+
+enum {
+    GRIDDEP_RUNTIME_DEVICE = 1 /* take `device`, whatever context is current */
+};
+
+typedef struct griddep_runtime_options {
+    uint32_t size;
+    uint32_t flags;              /* GRIDDEP_RUNTIME_* */
+    const char *driver;          /* NULL or "auto": GRIDDEP_DRIVER, else nvidia. "nvidia": libcuda.so.1. A path with a slash: that library */
+    void *context;               /* a CUcontext to adopt; NULL: the calling thread's current one, else the device's primary one */
+    int32_t device;              /* ordinal, from 0; without GRIDDEP_RUNTIME_DEVICE: of the adopted context, else the first device */
+    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do */
+    const char *cache_directory; /* NULL: GRIDDEP_CACHE, else $XDG_CACHE_HOME/griddep, else $HOME/.cache/griddep. "": no cache */
+    uint64_t cache_bytes;        /* most that the cache may hold; 0: 256 MiB. The oldest entries go first */
+    const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames, newest first */
+    griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
+    void *log_user;              /* handed to log */
+    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING */
+    uint32_t reserved;
+} griddep_runtime_options;
+
+/* What device and driver can do. */
+enum {
+    GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol and attribute 6: compute capability 9.0, driver API 11.8 */
+    GRIDDEP_FEATURE_GRAPH = 2,         /* stream capture and graph launch */
+    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be read with their ports and types: driver API 12.3 */
+    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability 9.0 */
+    GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
+    GRIDDEP_FEATURE_CODE_CACHE = 32,   /* PTX is compiled once and kept on disk: the driver has a linker, the cache a place */
+    GRIDDEP_FEATURE_PARAMETER_INFO = 64, /* the driver tells parameter offsets and sizes of code without PTX: driver API 12.4 */
+    GRIDDEP_FEATURE_CLUSTER = 128      /* thread block clusters: compute capability 9.0 */
+};
+
+typedef struct griddep_runtime_info {
+    uint32_t size;
+    uint32_t features;           /* GRIDDEP_FEATURE_* */
+    const char *driver;          /* path or soname that was opened */
+    const char *device_name;
+    const char *cache_directory; /* "" when there is no cache */
+    int32_t driver_version;      /* as cuDriverGetVersion: 1000 * major + 10 * minor */
+    int32_t device;              /* ordinal, from 0 */
+    int32_t capability;          /* compute capability: 10 * major + minor, 90 for sm_90 */
+    int32_t multiprocessors;
+    uint64_t memory_bytes;       /* of the device */
+    uint64_t l2_bytes;
+    uint32_t shared_bytes_per_multiprocessor;
+    uint32_t shared_bytes_per_block; /* the opt-in limit: static and dynamic together */
+    uint32_t registers_per_multiprocessor;
+    uint32_t threads_per_multiprocessor;
+    uint32_t blocks_per_multiprocessor;
+    uint32_t pdl_disabled;       /* 1 when GRIDDEP_PDL has switched PDL off */
+    void *context;               /* the CUcontext that the runtime works in */
+} griddep_runtime_info;
+
+/* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver or no device, DRIVER_TOO_OLD
+ * where the driver lacks a required entry point (it names it; driver API 12.0 has them all), ENVIRONMENT, ARGUMENT. A cache directory
+ * that cannot be written is no failure: a warning is logged and the runtime has no cache. Since 0.1. */
+int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
+
+/* Gives the caller's hold on the runtime back. The context is released when the last object made from it has been ended. */
+void griddep_runtime_close(griddep_runtime *runtime);
+
+/* Tells about driver and device. Since 0.1. */
+int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
+
+/* Device memory, for callers that have no other way to get it. Addresses are ordinary device addresses of the context and may
+ * come from anywhere else just as well. bytes = 0 is refused by allocate and is a no-op in the others. write, read and fill are ordered
+ * after the work in `stream` (NULL: the legacy default stream) and return when they are done; host memory may be pageable.
+ * A fault of an earlier kernel is reported by these calls as GRIDDEP_ERROR_FAULT. Since 0.1. */
+int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address, griddep_error *error);
+int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
+int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream,
+                             griddep_error *error);
+int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream,
+                            griddep_error *error);
+int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream,
+                            griddep_error *error);
+
+/* Streams, likewise. The stream is a CUstream that does not synchronize with the legacy default stream. Since 0.1. */
+int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
+int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
+
+/* Events with timing, likewise. elapsed gives the time from start to end in microseconds, after waiting for end. Note that an event
+ * record between two kernels ends the overlap between them: put events around a chain, not into it. Since 0.1. */
+int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error);
+int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * PTX: parsed text, on any machine, with no driver
+ */
+
+/* What the text of an entry shows about PDL (PTX ISA, Parallel Synchronization and Communication Instructions: griddepcontrol). */
+enum {
+    GRIDDEP_TRAIT_KNOWN = 1,       /* the PTX was read; without this bit the others say nothing */
+    GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
+    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated griddepcontrol.wait */
+    GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
+    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the module that are called by name */
+};
+
+enum {
+    GRIDDEP_CONTROL_WAIT = 1,              /* griddepcontrol.wait */
+    GRIDDEP_CONTROL_LAUNCH_DEPENDENTS = 2  /* griddepcontrol.launch_dependents */
+};
+
+typedef struct griddep_ptx_info {
+    uint32_t size;
+    uint32_t address_bits; /* 32 or 64 */
+    const char *target;    /* of .target: "sm_90" */
+    int32_t version;       /* of .version: 10 * major + minor */
+    int32_t capability;    /* 90 for sm_90, sm_90a and sm_90f; 0 where the target names no sm_NN */
+    uint32_t entry_count;
+    uint32_t function_count; /* .func with a body */
+} griddep_ptx_info;
+
+typedef struct griddep_ptx_entry_info {
+    uint32_t size;
+    uint32_t traits;            /* GRIDDEP_TRAIT_* */
+    const char *name;
+    int32_t line, column;       /* of the name */
+    uint32_t parameter_count;
+    uint32_t parameter_bytes;   /* of the packed parameters, without padding behind the last */
+    uint32_t control_count;     /* griddepcontrol instructions in the entry's own body */
+    uint32_t instruction_count; /* in the entry's own body */
+    uint32_t required_block[3]; /* .reqntid; 0 where not given */
+    uint32_t maximum_block[3];  /* .maxntid; 0 where not given */
+    uint32_t required_cluster[3]; /* .reqnctapercluster; 0 where not given */
+    uint32_t reserved;
+} griddep_ptx_entry_info;
+
+typedef struct griddep_parameter_info {
+    uint32_t size;
+    uint32_t offset;      /* bytes from the start of the packed parameters */
+    uint32_t bytes;
+    uint32_t alignment;
+    const char *name;     /* NULL where only the driver knows the parameter */
+    const char *type;     /* PTX type without the dot, "u64"; an array is its element's type; NULL as above */
+    uint32_t is_pointer;  /* 1 when the PTX says .ptr */
+    uint32_t reserved;
+} griddep_parameter_info;
+
+typedef struct griddep_control_info {
+    uint32_t size;
+    int32_t kind;         /* GRIDDEP_CONTROL_* */
+    int32_t line, column;
+    uint32_t predicated;  /* 1 when it stands under a guard (@p) */
+    uint32_t reserved;
+} griddep_control_info;
+
+/* Parses `bytes` bytes of PTX; they are copied. name is for messages (NULL: "ptx"). A syntax error gives GRIDDEP_ERROR_SYNTAX with its
+ * position, what was found, what was expected, and the line quoted. Instructions and directives that the library does not know are kept
+ * as they are. A zero byte may stand at the end, nowhere else. Since 0.1. */
+int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
+void griddep_ptx_destroy(griddep_ptx *ptx);
+
+/* About the module, its entries in the order of the text, their parameters and their griddepcontrol instructions.
+ * An index past the last: GRIDDEP_ERROR_NOT_FOUND. Since 0.1. */
+int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
+int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_ptx_entry_info *info, griddep_error *error);
+int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info,
+                                  griddep_error *error);
+int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info,
+                                griddep_error *error);
+
+/* Writes the module as text: at most `capacity` bytes with the closing zero into buffer, and into *bytes how long the text is
+ * without it. buffer may be NULL when capacity is 0. For an unchanged module that is the text that was parsed, to the byte.
+ * A capacity too small is no failure: compare *bytes with it. Since 0.1. */
+int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Module: code on the device
+ */
+
+enum {
+    GRIDDEP_MODULE_NO_CACHE = 1,   /* neither look into the code cache nor write to it */
+    GRIDDEP_MODULE_LINE_INFO = 2,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
+    GRIDDEP_MODULE_DEBUG = 4,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
+    GRIDDEP_MODULE_VERBOSE = 8     /* ask the compiler for register and memory use: griddep_module_info.log */
+};
+
+enum {
+    GRIDDEP_OPTIMIZATION_DEFAULT = 0, /* the driver's own: 4 */
+    GRIDDEP_OPTIMIZATION_NONE = -1    /* level 0; levels 1 to 4 are given as such */
+};
+
+typedef struct griddep_module_options {
+    uint32_t size;
+    uint32_t flags;              /* GRIDDEP_MODULE_* */
+    const char *name;            /* for messages; NULL: the path, or the kind of the image */
+    int32_t optimization;        /* GRIDDEP_OPTIMIZATION_*, or 1 to 4 */
+    uint32_t maximum_registers;  /* per thread; 0: no limit */
+    const char *const *compile_options; /* for NVRTC, after the library's own (--gpu-architecture is the device's) */
+    uint32_t compile_option_count;
+    uint32_t reserved;
+} griddep_module_options;
+
+enum {
+    GRIDDEP_IMAGE_PTX = 1,
+    GRIDDEP_IMAGE_CUBIN = 2,
+    GRIDDEP_IMAGE_FATBIN = 3
+};
+
+typedef struct griddep_module_info {
+    uint32_t size;
+    int32_t image;          /* GRIDDEP_IMAGE_*; CUDA C++ becomes PTX */
+    const char *name;
+    const char *log;        /* what the compiler said: warnings, resource use; "" when nothing or when the cache served it */
+    const griddep_ptx *ptx; /* NULL where the image is not PTX or the library could not parse it; the driver could */
+    uint32_t from_cache;    /* 1: compiled code came out of the code cache */
+    uint32_t kernel_count;
+} griddep_module_info;
+
+/* Loads PTX text (a zero byte at its end is allowed), a cubin or a fatbin; which of them is seen from the first bytes. The image is
+ * copied where it is still needed. PTX that the driver refuses: SYNTAX or COMPILE, with the position, the compiler's text and the PTX line
+ * quoted. A cubin for another chip, or no image at all: IMAGE. options may be NULL. Since 0.1. */
+int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options,
+                            griddep_module **module, griddep_error *error);
+
+/* The same from a file; a name that ends in .cu is compiled with NVRTC. Since 0.1. */
+int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options,
+                                 griddep_module **module, griddep_error *error);
+
+/* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled behind a prelude that declares
+ * griddep_wait() and griddep_launch_dependents(), both with a memory clobber, both empty below sm_90; kernels that are to be found by their
+ * plain name are extern "C". NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. Since 0.1. */
+int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options,
+                               griddep_module **module, griddep_error *error);
+
+/* Loads a kernel of the shelf by its name, in the variant that serves the device. NOT_FOUND; UNSUPPORTED where the device is too old
+ * for every variant. Since 0.1. */
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options,
+                                  griddep_module **module, griddep_error *error);
+
+void griddep_module_unload(griddep_module *module);
+
+int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
+
+/* Address and size of a module-scope variable (.global or .const). Since 0.1. */
+int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes,
+                                  griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Kernel: an entry of a module. Borrowed: it lives as long as its module.
+ */
+
+typedef struct griddep_kernel_info {
+    uint32_t size;
+    uint32_t traits;              /* GRIDDEP_TRAIT_*; 0 for code without PTX */
+    const char *name;
+    void *function;               /* the CUfunction */
+    uint32_t parameter_count;
+    uint32_t parameter_bytes;
+    uint32_t parameters_known;    /* 0 when neither PTX nor driver tell: then only griddep_launch_packed can launch it */
+    uint32_t registers;           /* per thread */
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes;         /* per thread */
+    uint32_t maximum_threads;     /* per block, for this kernel on this device */
+    uint32_t maximum_dynamic_shared_bytes; /* after opting in, which griddep_launch does by itself */
+    uint32_t required_block[3];   /* .reqntid; 0 where not given or not known */
+    int32_t virtual_architecture; /* that the code was compiled from: 90 for compute_90 (CU_FUNC_ATTRIBUTE_PTX_VERSION) */
+    int32_t binary_version;       /* architecture of the code: 90 */
+    uint32_t reserved;
+} griddep_kernel_info;
+
+/* The kernel of that name; name NULL: the only kernel of a module that has one. NOT_FOUND lists what there is. Since 0.1. */
+int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
+
+/* The index-th kernel, in the order of the PTX, or as the driver lists them. Since 0.1. */
+int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
+
+int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
+int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Launch
+ */
+
+/* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then bytes is at most 8; little
+ * endian, so a u32 or a device address can be stored as it is). Read during the call only. */
+typedef struct griddep_argument {
+    uint32_t bytes;
+    uint32_t reserved;
+    uint64_t value;
+    const void *data;
+} griddep_argument;
+
+/* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (CUlaunchAttributeID), and its value in 64 bytes. Passed through
+ * as it is. Id 6 is refused, `pdl` says that; id 4 is refused next to a cluster in the configuration. */
+typedef struct griddep_attribute {
+    int32_t id;
+    uint32_t reserved;
+    uint64_t value[8];
+} griddep_attribute;
+
+typedef struct griddep_launch_config {
+    uint32_t size;
+    uint32_t flags;          /* 0 */
+    uint32_t grid[3];        /* in blocks; y and z: 0 means 1 */
+    uint32_t block[3];       /* in threads; likewise */
+    uint32_t cluster[3];     /* in blocks; all 0: none, else likewise */
+    uint32_t shared_bytes;   /* dynamic shared memory; beyond 48 KiB the library opts in by itself */
+    int32_t pdl;             /* GRIDDEP_PDL_* */
+    uint32_t attribute_count; /* at most 32 */
+    const griddep_attribute *attributes;
+    void *stream;            /* CUstream; NULL: the legacy default stream. Must be NULL in griddep_chain_add */
+} griddep_launch_config;
+
+/* Whether a launch set attribute 6, and why. The first two are "set", all others "not set". */
+enum {
+    GRIDDEP_REASON_SET = 0,            /* set: each path of the kernel waits */
+    GRIDDEP_REASON_FORCED = 1,         /* set: the caller forced it */
+    GRIDDEP_REASON_OFF = 2,            /* the launch, the chain's mode or the runtime says off */
+    GRIDDEP_REASON_KILL_SWITCH = 3,    /* GRIDDEP_PDL=off */
+    GRIDDEP_REASON_DEVICE = 4,         /* the device is below compute capability 9.0 */
+    GRIDDEP_REASON_DRIVER = 5,         /* the driver is older than API 11.8 */
+    GRIDDEP_REASON_NO_WAIT = 6,        /* the kernel has no griddepcontrol.wait: with the attribute it would race */
+    GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait */
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,   /* a cubin or fatbin, or PTX that the library could not read */
+    GRIDDEP_REASON_FIRST = 9           /* first launch of a chain: what stands before it in the stream is not known */
+};
+
+/* "set: each path of the kernel executes griddepcontrol.wait", ... Static. Since 0.1. */
+const char *griddep_reason_text(int32_t reason);
+
+/* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and device: SIGNATURE, LIMIT. STREAM for a
+ * stream of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. Since 0.1. */
+int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                       uint32_t argument_count, int32_t *reason, griddep_error *error);
+
+/* The same with the arguments in one block, laid out as griddep_kernel_get_parameter tells. bytes must be the kernel's
+ * parameter_bytes, or that rounded up to the largest alignment (a C struct's size). Since 0.1. */
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes,
+                              int32_t *reason, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Chain: launches in stream order, prepared once, run many times
+ */
+
+enum {
+    GRIDDEP_MODE_SERIAL = 0,    /* in a stream, attribute 6 never set */
+    GRIDDEP_MODE_PDL = 1,       /* in a stream, attribute 6 as each launch says, by default auto */
+    GRIDDEP_MODE_GRAPH = 2,     /* as serial, captured into a graph */
+    GRIDDEP_MODE_GRAPH_PDL = 3, /* as pdl, captured into a graph: attribute 6 becomes a programmatic edge */
+    GRIDDEP_MODE_COUNT = 4
+};
+
+/* "serial", "pdl", "graph", "graph-pdl"; static; NULL for another value. griddep_mode_find is the inverse (NOT_FOUND). Since 0.1. */
+const char *griddep_mode_name(int32_t mode);
+int32_t griddep_mode_find(const char *name, int32_t *mode);
+
+typedef struct griddep_hop_info {
+    uint32_t size;
+    int32_t reason;       /* GRIDDEP_REASON_*: whether attribute 6 is set for this launch in this mode */
+    const char *kernel;   /* its name */
+    int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1 the edge from the launch before is
+                             programmatic, 0 it is not; -1 in stream modes, for the first launch, or where the driver does not tell */
+    uint32_t reserved;
+} griddep_hop_info;
+
+/* An empty chain. Since 0.1. */
+int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
+void griddep_chain_destroy(griddep_chain *chain);
+
+/* Appends a launch: configuration and arguments are checked as by griddep_launch, and copied. Graphs that were prepared are dropped.
+ * ARGUMENT where config->stream is not NULL or the kernel belongs to another runtime. Since 0.1. */
+int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config,
+                          const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+
+/* Makes ready what the first run in a mode would make ready: in graph modes captures and instantiates. Since 0.1. */
+int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* Runs the chain in a stream (NULL: the legacy default stream), asynchronously. In a stream that is being captured the modes serial and pdl
+ * become part of the capture; the graph modes give STREAM there and spoil the capture. The first launch of the chain never sets attribute 6 unless
+ * forced: its kernel may read what is constant only within the chain. Since 0.1. */
+int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
+
+/* Number of launches, and what happens at the index-th in a mode; prepares that mode. Since 0.1. */
+uint32_t griddep_chain_length(const griddep_chain *chain);
+int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Shelf: the hand-authored kernels that the library carries
+ */
+
+typedef struct griddep_shelf_info {
+    uint32_t size;
+    int32_t capability;    /* that this variant's .target needs: 90 */
+    const char *name;      /* kernel and entry: "vector_add" */
+    const char *family;    /* "elementwise" */
+    const char *file;      /* path below the shelf: "elementwise/vector_add.ptx" */
+    const char *text;      /* the PTX */
+    uint64_t bytes;        /* of the PTX, without the closing zero */
+} griddep_shelf_info;
+
+/* The variants of all kernels, ordered by family, name, and capability from high to low. Static. Past the last:
+ * NOT_FOUND. Since 0.1. */
+int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
+
+/* The variant of a kernel that serves a compute capability, the highest that does. NOT_FOUND, UNSUPPORTED. Since 0.1. */
+int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
+
+/* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters", "launch", "constraints", "pdl",
+ * "measured"): writes the value with line ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
+ * no such field. Since 0.1. */
+int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,
+                            uint64_t *bytes, griddep_error *error);
+
+/* ffi.cdef end */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* Every constant of griddep.h by name. constants.inc is made from the header at build time, so the two cannot drift. */
+#include <stddef.h>
+#include <string.h>
+
+#include "griddep.h"
+
+typedef struct constant_entry {
+    const char *name;
+    int32_t value;
+} constant_entry;
+
+static const constant_entry entries[] = {
+#include "base/constants.inc"
+};
+
+const char *griddep_constant_at(uint32_t index, int32_t *value)
+{
+    if (index >= sizeof entries / sizeof entries[0])
+        return NULL;
+    if (value)
+        *value = entries[index].value;
+    return entries[index].name;
+}
+
+int32_t griddep_constant_get(const char *name, int32_t *value)
+{
+    if (!name || !value)
+        return GRIDDEP_ERROR_ARGUMENT;
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        if (!strcmp(entries[i].name, name)) {
+            *value = entries[i].value;
+            return GRIDDEP_OK;
+        }
+    }
+    return GRIDDEP_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,131 @@
+/* Filling a caller's griddep_error, and the size rule of the public structs. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum { LARGEST_STRUCT = 65536 }; /* a size beyond it is taken for one that was never set */
+
+static void append_list(griddep_error *error, const char *format, va_list list)
+{
+    size_t used = strlen(error->text);
+    size_t room = sizeof error->text - used;
+    int written = vsnprintf(error->text + used, room, format, list);
+
+    if (written < 0)
+        error->text[used] = 0;
+    else if ((size_t)written >= room)
+        gd_text_trim(error->text);
+}
+
+void griddep_error_init(griddep_error *error)
+{
+    if (!error)
+        return;
+    memset(error, 0, sizeof *error);
+    error->size = sizeof *error;
+}
+
+int32_t gd_error_check(const griddep_error *error)
+{
+    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT) ? GRIDDEP_OK : GRIDDEP_ERROR_STRUCT;
+}
+
+static void set_list(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
+                     const char *format, va_list list)
+{
+    error->status = status;
+    error->driver_code = 0;
+    error->line = line;
+    error->column = column;
+    error->text[0] = 0;
+    int written = snprintf(error->file, sizeof error->file, "%s", file ? file : "");
+    if (written >= (int)sizeof error->file)
+        gd_text_trim(error->file);
+    append_list(error, format, list);
+}
+
+int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, ...)
+{
+    va_list list;
+
+    if (!error)
+        return status;
+    va_start(list, format);
+    set_list(error, status, NULL, 0, 0, format, list);
+    va_end(list);
+    return status;
+}
+
+int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
+                        const char *format, ...)
+{
+    va_list list;
+
+    if (!error)
+        return status;
+    va_start(list, format);
+    set_list(error, status, file, line, column, format, list);
+    va_end(list);
+    return status;
+}
+
+void gd_error_append(griddep_error *error, const char *format, ...)
+{
+    va_list list;
+
+    if (!error)
+        return;
+    va_start(list, format);
+    append_list(error, format, list);
+    va_end(list);
+}
+
+int32_t gd_error_memory(griddep_error *error)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_MEMORY, "the host has no memory left");
+}
+
+int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source, const char *name,
+                       griddep_error *error)
+{
+    const unsigned char *bytes = source;
+    uint32_t size;
+
+    if (!source)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name);
+    memcpy(&size, source, sizeof size);
+    if (size < minimum)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
+                            size, minimum);
+    if (size > LARGEST_STRUCT)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be", name, size);
+    for (uint32_t i = known; i < size; i++) {
+        if (bytes[i])
+            return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                                "%s uses a field at byte %" PRIu32 " that this version of the library does not have", name, i);
+    }
+    memset(target, 0, known);
+    memcpy(target, source, size < known ? size : known);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum, const char *name,
+                        griddep_error *error)
+{
+    uint32_t size;
+
+    if (!target)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name);
+    memcpy(&size, target, sizeof size);
+    if (size < minimum || size > LARGEST_STRUCT)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
+                            size, minimum);
+    memcpy(target, source, size < known ? size : known);
+    memcpy(target, &size, sizeof size);
+    return GRIDDEP_OK;
+}

@@ -1,0 +1,138 @@
+/* Whole files in, whole files out. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+static int32_t fail(griddep_error *error, const char *what, const char *path, int number)
+{
+    char words[128];
+
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path, strerror_r(number, words, sizeof words));
+#else
+    if (strerror_r(number, words, sizeof words))
+        snprintf(words, sizeof words, "error %d", number);
+    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path, words);
+#endif
+}
+
+/* Reads until the end of the file; st_size is only a first guess, since pipes and /proc say 0. */
+static int32_t read_all(int file, const char *path, char **data, size_t *bytes, griddep_error *error)
+{
+    struct stat status;
+    gd_text text = {0};
+    char part[65536];
+
+    if (fstat(file, &status))
+        return fail(error, "read", path, errno);
+    if (S_ISDIR(status.st_mode))
+        return fail(error, "read", path, EISDIR);
+    for (;;) {
+        ssize_t got = read(file, part, sizeof part);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            int number = errno;
+            gd_text_free(&text);
+            return fail(error, "read", path, number);
+        }
+        gd_text_append(&text, part, (size_t)got);
+        if (text.failed) {
+            gd_text_free(&text);
+            return gd_error_memory(error);
+        }
+        if (got == 0)
+            break;
+    }
+    *data = text.data;
+    *bytes = text.bytes;
+    return GRIDDEP_OK;
+}
+
+int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (file < 0)
+        return fail(error, "open", path, errno);
+    int32_t status = read_all(file, path, data, bytes, error);
+    close(file);
+    return status;
+}
+
+static int write_all(int file, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t done = write(file, data, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return errno;
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error)
+{
+    static atomic_uint serial; /* two threads of one process must not share a temporary name */
+    gd_text temporary = {0};
+
+    gd_text_format(&temporary, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&serial, 1u));
+    if (temporary.failed) {
+        gd_text_free(&temporary);
+        return gd_error_memory(error);
+    }
+    int32_t status = GRIDDEP_OK;
+    int file = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        status = fail(error, "create", temporary.data, errno);
+    } else {
+        int number = write_all(file, data, bytes);
+        if (close(file) && !number)
+            number = errno;
+        if (!number && rename(temporary.data, path))
+            number = errno;
+        if (number) {
+            unlink(temporary.data);
+            status = fail(error, "write", path, number);
+        }
+    }
+    gd_text_free(&temporary);
+    return status;
+}
+
+int32_t gd_file_make_directory(const char *path, griddep_error *error)
+{
+    char *copy = strdup(path);
+    int number = 0;
+
+    if (!copy)
+        return gd_error_memory(error);
+    for (char *at = copy + 1; !number; at++) {
+        if (*at && *at != '/')
+            continue;
+        char kept = *at;
+        *at = 0;
+        if (mkdir(copy, 0700) && errno != EEXIST)
+            number = errno;
+        *at = kept;
+        if (!kept)
+            break;
+    }
+    struct stat status;
+    if (!number && (stat(path, &status) || !S_ISDIR(status.st_mode)))
+        number = ENOTDIR;
+    free(copy);
+    return number ? fail(error, "make directory", path, number) : GRIDDEP_OK;
+}

@@ -1,0 +1,10 @@
+/* The subcommands. Each takes its own argv (argv[0] is its name) and returns the exit code. */
+#ifndef GD_CLI_COMMAND_H
+#define GD_CLI_COMMAND_H
+
+int gd_command_info(int argc, char **argv);
+int gd_command_kernels(int argc, char **argv);
+int gd_command_run(int argc, char **argv);
+int gd_command_demo(int argc, char **argv);
+
+#endif

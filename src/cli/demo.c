@@ -1,0 +1,217 @@
+/* griddep demo: the library's main job from nothing. A feed-forward chain at batch 1: matrix times vector layers with a
+ * normalization between them, run serially and with overlap, checked against float64 on the CPU, and timed. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "griddep.h"
+
+#include "cli/ceiling.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+
+/* The shape of matvec_bf16's launch that its head comment recommends: 16 warps, three slots of 4096 bytes each. */
+enum {
+    MATVEC_BLOCK = 512,
+    MATVEC_WARPS = MATVEC_BLOCK / 32,
+    MATVEC_SLOTS = 3,
+    MATVEC_SLOT_BYTES = 4096 + 8 /* and the slot's barrier */
+};
+
+typedef struct gd_demo {
+    uint64_t layers, rows, columns, samples;
+    bool json, ceiling;
+    gd_device_choice device;
+} gd_demo;
+
+static uint32_t add_buffer(gd_plan *plan, char *name, uint64_t count, gd_fill fill)
+{
+    gd_plan_buffer *buffer = gd_plan_add_buffer(plan);
+    buffer->name = name;
+    buffer->type = GD_TYPE_bf16;
+    buffer->count = count;
+    buffer->fill = fill;
+    return plan->buffer_count - 1;
+}
+
+static void add_buffer_argument(gd_plan_launch *launch, uint32_t buffer, gd_access access)
+{
+    gd_plan_argument *argument = gd_plan_add_argument(launch);
+    argument->is_buffer = true;
+    argument->buffer = buffer;
+    argument->access = access;
+}
+
+static void add_count_argument(gd_plan_launch *launch, uint64_t value)
+{
+    gd_plan_argument *argument = gd_plan_add_argument(launch);
+    argument->type = GD_TYPE_u32;
+    argument->value = value;
+}
+
+static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel, uint32_t grid, uint32_t block)
+{
+    uint32_t module = gd_plan_shelf_module(plan, kernel, (gd_place){0});
+    gd_plan_launch *launch = gd_plan_add_launch(plan);
+    launch->kernel = gd_heap_string(kernel);
+    launch->module = module;
+    launch->reference = gd_reference_find(kernel);
+    for (size_t i = 0; i < 3; i++)
+        launch->grid[i] = launch->block[i] = 1;
+    launch->grid[0] = grid;
+    launch->block[0] = block;
+    return launch;
+}
+
+/* y = W x; returns y's buffer. */
+static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint64_t layer, uint32_t x, uint64_t rows,
+                           uint64_t columns)
+{
+    gd_fill random = {.kind = GD_FILL_NORMAL, .seed = 1000 + layer, .b = 1.0L / sqrtl((long double)columns)};
+    uint32_t weight = add_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer), rows * columns, random);
+    uint32_t y = add_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), rows, (gd_fill){0});
+    uint64_t shared = 2 * columns + (uint64_t)MATVEC_WARPS * MATVEC_SLOTS * MATVEC_SLOT_BYTES;
+    gd_plan_launch *launch = add_launch(plan, "matvec_bf16", (uint32_t)info->multiprocessors, MATVEC_BLOCK);
+    launch->shared_bytes = shared < info->shared_bytes_per_block ? (uint32_t)shared : info->shared_bytes_per_block;
+    add_buffer_argument(launch, weight, GD_ACCESS_CONSTANT);
+    add_buffer_argument(launch, x, GD_ACCESS_READ);
+    add_buffer_argument(launch, y, GD_ACCESS_WRITE);
+    add_count_argument(launch, rows);
+    add_count_argument(launch, columns);
+    return y;
+}
+
+/* The normalized y; returns its buffer. */
+static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t count)
+{
+    gd_fill random = {.kind = GD_FILL_UNIFORM, .seed = 2000 + layer, .a = 0.5L, .b = 1.5L};
+    uint32_t weight = add_buffer(plan, gd_heap_format("norm_%u", (unsigned)layer), count, random);
+    uint32_t x = add_buffer(plan, gd_heap_format("x_%u", (unsigned)layer + 1), count, (gd_fill){0});
+    uint64_t threads = (count / 8 + 31) / 32 * 32;
+    gd_plan_launch *launch = add_launch(plan, "rms_norm", 1, (uint32_t)(threads < 1024 ? threads : 1024));
+    add_buffer_argument(launch, y, GD_ACCESS_READ);
+    add_buffer_argument(launch, weight, GD_ACCESS_CONSTANT);
+    add_buffer_argument(launch, x, GD_ACCESS_WRITE);
+    add_count_argument(launch, count);
+    gd_plan_argument *epsilon = gd_plan_add_argument(launch);
+    epsilon->type = GD_TYPE_f32;
+    gd_type_store(GD_TYPE_f32, &epsilon->value, 0, 1e-5);
+    return x;
+}
+
+/* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one before. */
+static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd_plan *plan)
+{
+    gd_fill normal = {.kind = GD_FILL_NORMAL, .seed = 1, .b = 1.0L};
+    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), demo->columns, normal), y = x;
+    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers, (unsigned)demo->rows,
+                                (unsigned)demo->columns);
+    for (uint64_t layer = 0; layer < demo->layers; layer++) {
+        uint64_t rows = layer % 2 == 0 ? demo->rows : demo->columns;
+        uint64_t columns = layer % 2 == 0 ? demo->columns : demo->rows;
+        y = add_matvec(plan, info, layer, x, rows, columns);
+        if (layer + 1 < demo->layers)
+            x = add_norm(plan, layer, y, rows);
+    }
+    gd_plan_expectation *expectation = gd_plan_add_expectation(plan);
+    expectation->buffer = y;
+    expectation->from = GD_EXPECTED_REFERENCE;
+    expectation->tolerance = 2e-2;
+    expectation->absolute = -1.0;
+    gd_plan_finish(plan);
+}
+
+static int check_device(const griddep_runtime_info *info)
+{
+    if (info->capability >= 90)
+        return 0;
+    return gd_message_error(
+        GD_EXIT_REFUSED,
+        "the demo's chain cannot run on %s: its kernels need compute capability 9.0 (Hopper) for dependent "
+        "launch and bulk copies, the device has %d.%d",
+        info->device_name, info->capability / 10, info->capability % 10);
+}
+
+static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info, double ceiling)
+{
+    if (demo->json)
+        gd_report_print_json(job, info, ceiling);
+    else
+        gd_report_print(job, info, ceiling);
+}
+
+static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep_runtime_info *info)
+{
+    gd_plan plan = {0};
+    double ceiling = 0.0;
+    build_plan(demo, info, &plan);
+    gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
+    int code = gd_plan_check(&plan);
+    if (code == 0)
+        code = gd_job_run(&job, runtime);
+    if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {
+        int failed = gd_ceiling_measure(runtime, (uint32_t)demo->samples, &ceiling);
+        code = failed != 0 ? failed : code;
+    }
+    if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
+        report(demo, &job, info, ceiling);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+    return code;
+}
+
+static int run_demo(const gd_demo *demo)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    if (demo->rows % 8 != 0 || demo->columns % 8 != 0)
+        return gd_message_error(GD_EXIT_USAGE, "--rows and --columns are multiples of 8");
+    int code = gd_device_open(&demo->device, &runtime, &info);
+    if (code != 0)
+        return code;
+    code = check_device(&info);
+    if (code == 0)
+        code = run_plan(demo, runtime, &info);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+int gd_command_demo(int argc, char **argv)
+{
+    gd_demo demo = {.layers = 8, .rows = 4096, .columns = 4096, .samples = 30};
+    const gd_option options[] = {
+        {GD_OPTION_COUNT, "layers", "N", "layers (8)", &demo.layers, 1, 1024},
+        {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096), a multiple of 8", &demo.rows, 8, 1 << 20},
+        {GD_OPTION_COUNT, "columns", "N", "columns of a layer's weights (4096), a multiple of 8", &demo.columns, 8,
+         1 << 20},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30)", &demo.samples, 1, 100000},
+        {GD_OPTION_FLAG, "ceiling", NULL, "also measure how fast the device's memory can be read", &demo.ceiling, 0, 0},
+        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
+         (void *)&demo.device.driver, 0, 0},
+        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&demo.device.device, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &demo.json, 0, 0},
+        {0}};
+    const gd_usage usage = {
+        .name = "demo",
+        .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in bf16) serially and\n"
+                   "with programmatic dependent launch, checks the results, and tells what the overlap bought.",
+        .synopsis = "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--json]",
+        .options = options};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, NULL, &count);
+    if (code >= 0)
+        return code;
+    if (demo.json)
+        gd_message_want_json();
+    gd_progress_begin();
+    return run_demo(&demo);
+}

@@ -1,0 +1,53 @@
+/* One job: a plan run in several modes, checked and timed. */
+#ifndef GD_CLI_JOB_H
+#define GD_CLI_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/measure.h"
+#include "cli/plan.h"
+#include "cli/verify.h"
+
+typedef struct gd_job_hop {
+    int32_t reason; /* GRIDDEP_REASON_* */
+    int32_t edge;   /* as in griddep_hop_info */
+} gd_job_hop;
+
+typedef struct gd_job_mode {
+    bool wanted;
+    bool equal;              /* every buffer as the serial run left it */
+    uint32_t unequal_buffer; /* the first that is not */
+    gd_difference unequal;
+    gd_difference *differences; /* per expectation */
+    bool *met;                  /* likewise */
+    gd_job_hop *hops;           /* per launch */
+    gd_timing timing;           /* samples 0: not timed */
+} gd_job_mode;
+
+typedef struct gd_job_dump {
+    uint32_t buffer;
+    const char *path;
+} gd_job_dump;
+
+typedef struct gd_job {
+    const gd_plan *plan;
+    uint32_t modes;           /* bit per GRIDDEP_MODE_* */
+    uint32_t samples;         /* of each mode's timing; 0: no timing */
+    int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
+    const gd_job_dump *dumps; /* written after the last mode's checked run */
+    uint32_t dump_count;
+    /* results */
+    gd_job_mode results[GRIDDEP_MODE_COUNT];
+    bool as_expected;
+} gd_job;
+
+/* Runs the job. Returns GD_EXIT_OK or GD_EXIT_DIFFERS with the results filled in, or another exit code after a message.
+ */
+int gd_job_run(gd_job *job, griddep_runtime *runtime);
+
+void gd_job_free(gd_job *job);
+
+#endif

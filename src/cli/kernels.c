@@ -1,0 +1,341 @@
+/* griddep kernels: the shelf, as a list or one kernel in full. Needs no driver. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/catalog.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+static const char *const field_names[] = {"purpose", "parameters", "launch", "constraints", "pdl", "measured"};
+
+enum { FIELD_COUNT = sizeof(field_names) / sizeof(field_names[0]) };
+
+static const struct {
+    uint32_t bit;
+    const char *name;
+} traits[] = {{GRIDDEP_TRAIT_WAITS, "waits"},
+              {GRIDDEP_TRAIT_WAITS_ALWAYS, "waits_always"},
+              {GRIDDEP_TRAIT_TRIGGERS, "triggers"},
+              {GRIDDEP_TRAIT_CALLS, "calls"}};
+
+enum { TRAIT_COUNT = sizeof(traits) / sizeof(traits[0]) };
+
+static void print_indented(const char *text)
+{
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        printf("    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void list_text(void)
+{
+    gd_columns columns = {.column_count = 4, .left = ~0U};
+    griddep_shelf_info info = {.size = sizeof(info)};
+    for (uint32_t i = 0; griddep_shelf_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+        char *purpose = gd_catalog_field(&info, "purpose");
+        gd_columns_add(&columns, "%s", info.name);
+        gd_columns_add(&columns, "%s", info.family);
+        gd_columns_add(&columns, "sm_%d", info.capability);
+        gd_columns_add(&columns, "%.*s", purpose != NULL ? (int)strcspn(purpose, "\n") : 0,
+                       purpose != NULL ? purpose : "");
+        free(purpose);
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+}
+
+static void list_json(void)
+{
+    json_t *document = json_object(), *list = json_array();
+    griddep_shelf_info info = {.size = sizeof(info)};
+    for (uint32_t i = 0; griddep_shelf_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+        json_t *kernel = json_object();
+        char *purpose = gd_catalog_field(&info, "purpose");
+        gd_output_set(kernel, "name", gd_output_string(info.name));
+        gd_output_set(kernel, "family", gd_output_string(info.family));
+        gd_output_set(kernel, "capability", json_integer(info.capability));
+        gd_output_set(kernel, "file", gd_output_string(info.file));
+        gd_output_set(kernel, "purpose", gd_output_string(purpose));
+        gd_output_append(list, kernel);
+        free(purpose);
+    }
+    gd_output_set(document, "kernels", list);
+    gd_output_write(document);
+}
+
+static int parse_ptx(const griddep_shelf_info *shelf, griddep_ptx **ptx, griddep_ptx_info *info)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_ptx_parse(shelf->text, shelf->bytes, shelf->file, ptx, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    *info = (griddep_ptx_info){.size = sizeof(*info)};
+    if (griddep_ptx_get_info(*ptx, info, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    return 0;
+}
+
+static void print_traits(uint32_t bits)
+{
+    const char *waits = bits & GRIDDEP_TRAIT_WAITS_ALWAYS ? "each path executes griddepcontrol.wait"
+                        : bits & GRIDDEP_TRAIT_WAITS      ? "some path misses griddepcontrol.wait"
+                                                          : "never executes griddepcontrol.wait";
+    const char *triggers = bits & GRIDDEP_TRAIT_TRIGGERS ? "executes griddepcontrol.launch_dependents"
+                                                         : "triggers implicitly, when its blocks exit";
+    if ((bits & GRIDDEP_TRAIT_KNOWN) == 0)
+        puts("  dependent launch: the code could not be read");
+    else
+        printf("  dependent launch: %s; %s\n", waits, triggers);
+}
+
+static void print_parameters(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+{
+    gd_columns columns = {.column_count = 5, .left = 0x1a};
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
+            break;
+        gd_columns_add(&columns, "    %u", (unsigned)i);
+        gd_columns_add(&columns, "%s", parameter.name);
+        gd_columns_add(&columns, "offset %u", (unsigned)parameter.offset);
+        gd_columns_add(&columns, "%u bytes", (unsigned)parameter.bytes);
+        gd_columns_add(&columns, ".%s%s", parameter.type, parameter.is_pointer ? " .ptr" : "");
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+}
+
+static void print_controls(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_control_info control = {.size = sizeof(control)};
+        if (griddep_ptx_get_control(ptx, entry, i, &control, NULL) != GRIDDEP_OK)
+            break;
+        printf("    line %d: griddepcontrol.%s%s\n", control.line,
+               control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents",
+               control.predicated ? ", under a predicate" : "");
+    }
+}
+
+static void print_entry(const griddep_ptx *ptx, uint32_t index)
+{
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    if (griddep_ptx_get_entry(ptx, index, &entry, NULL) != GRIDDEP_OK)
+        return;
+    printf("\nentry %s, line %d: %u instructions, %u bytes of parameters", entry.name, entry.line,
+           (unsigned)entry.instruction_count, (unsigned)entry.parameter_bytes);
+    if (entry.required_block[0] > 0)
+        printf(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0], (unsigned)entry.required_block[1],
+               (unsigned)entry.required_block[2]);
+    else if (entry.maximum_block[0] > 0)
+        printf(", blocks of at most %u x %u x %u threads", (unsigned)entry.maximum_block[0],
+               (unsigned)entry.maximum_block[1], (unsigned)entry.maximum_block[2]);
+    putchar('\n');
+    print_parameters(ptx, index, entry.parameter_count);
+    print_traits(entry.traits);
+    print_controls(ptx, index, entry.control_count);
+}
+
+static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx, const griddep_ptx_info *info)
+{
+    printf("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10, info->version % 10,
+           info->target);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        char *text = gd_catalog_field(shelf, field_names[i]);
+        if (text != NULL) {
+            printf("\n  %s\n", field_names[i]);
+            print_indented(text);
+        }
+        free(text);
+    }
+    for (uint32_t i = 0; i < info->entry_count; i++)
+        print_entry(ptx, i);
+}
+
+static json_t *block_json(const uint32_t block[3])
+{
+    if (block[0] == 0)
+        return json_null();
+    json_t *array = json_array();
+    for (size_t i = 0; i < 3; i++)
+        gd_output_append(array, json_integer(block[i]));
+    return array;
+}
+
+static json_t *parameters_json(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
+            break;
+        json_t *object = json_object();
+        gd_output_set(object, "name", gd_output_string(parameter.name));
+        gd_output_set(object, "type", gd_output_string(parameter.type));
+        gd_output_set(object, "offset", json_integer(parameter.offset));
+        gd_output_set(object, "bytes", json_integer(parameter.bytes));
+        gd_output_set(object, "alignment", json_integer(parameter.alignment));
+        gd_output_set(object, "pointer", json_boolean(parameter.is_pointer));
+        gd_output_append(list, object);
+    }
+    return list;
+}
+
+static json_t *controls_json(const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_control_info control = {.size = sizeof(control)};
+        if (griddep_ptx_get_control(ptx, entry, i, &control, NULL) != GRIDDEP_OK)
+            break;
+        json_t *object = json_object();
+        gd_output_set(object, "kind",
+                      gd_output_string(control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents"));
+        gd_output_set(object, "line", json_integer(control.line));
+        gd_output_set(object, "column", json_integer(control.column));
+        gd_output_set(object, "predicated", json_boolean(control.predicated));
+        gd_output_append(list, object);
+    }
+    return list;
+}
+
+static json_t *entry_json(const griddep_ptx *ptx, uint32_t index)
+{
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    json_t *object = json_object(), *bits = json_object();
+    if (griddep_ptx_get_entry(ptx, index, &entry, NULL) != GRIDDEP_OK)
+        return object;
+    for (size_t i = 0; i < TRAIT_COUNT; i++)
+        gd_output_set(bits, traits[i].name, json_boolean(entry.traits & traits[i].bit));
+    gd_output_set(object, "name", gd_output_string(entry.name));
+    gd_output_set(object, "line", json_integer(entry.line));
+    gd_output_set(object, "instructions", json_integer(entry.instruction_count));
+    gd_output_set(object, "parameter_bytes", json_integer(entry.parameter_bytes));
+    gd_output_set(object, "required_block", block_json(entry.required_block));
+    gd_output_set(object, "maximum_block", block_json(entry.maximum_block));
+    gd_output_set(object, "traits", bits);
+    gd_output_set(object, "parameters", parameters_json(ptx, index, entry.parameter_count));
+    gd_output_set(object, "griddepcontrol", controls_json(ptx, index, entry.control_count));
+    return object;
+}
+
+static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx, const griddep_ptx_info *info,
+                      bool with_ptx)
+{
+    json_t *document = json_object(), *entries = json_array();
+    gd_output_set(document, "name", gd_output_string(shelf->name));
+    gd_output_set(document, "family", gd_output_string(shelf->family));
+    gd_output_set(document, "file", gd_output_string(shelf->file));
+    gd_output_set(document, "capability", json_integer(shelf->capability));
+    gd_output_set(document, "target", gd_output_string(info->target));
+    gd_output_set(document, "ptx_version", json_integer(info->version));
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        char *text = gd_catalog_field(shelf, field_names[i]);
+        gd_output_set(document, field_names[i], gd_output_string(text));
+        free(text);
+    }
+    for (uint32_t i = 0; i < info->entry_count; i++)
+        gd_output_append(entries, entry_json(ptx, i));
+    gd_output_set(document, "entries", entries);
+    if (with_ptx)
+        gd_output_set(document, "ptx", gd_output_string(shelf->text));
+    gd_output_write(document);
+}
+
+static int unknown_kernel(const char *name)
+{
+    char *suggestion = gd_catalog_suggest(name);
+    int code = gd_message_error(GD_EXIT_USAGE, "the shelf has no kernel '%s'%s", name,
+                                suggestion[0] != '\0' ? suggestion : "; 'griddep kernels list' names them");
+    free(suggestion);
+    return code;
+}
+
+static int find_variant(const char *name, uint64_t capability, griddep_shelf_info *shelf)
+{
+    if (!gd_catalog_find(name, shelf))
+        return unknown_kernel(name);
+    if (capability == 0)
+        return 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_shelf_find(name, (int32_t)capability, shelf, &error) != GRIDDEP_OK)
+        return gd_message_error(GD_EXIT_USAGE, "%s", error.text);
+    return 0;
+}
+
+static int show(const char *name, uint64_t capability, bool with_ptx, bool json)
+{
+    griddep_shelf_info shelf = {.size = sizeof(shelf)};
+    int code = find_variant(name, capability, &shelf);
+    if (code != 0)
+        return code;
+    if (with_ptx && !json) {
+        fwrite(shelf.text, 1, shelf.bytes, stdout);
+        return GD_EXIT_OK;
+    }
+    griddep_ptx *ptx = NULL;
+    griddep_ptx_info info;
+    code = parse_ptx(&shelf, &ptx, &info);
+    if (code == 0 && json)
+        show_json(&shelf, ptx, &info, with_ptx);
+    else if (code == 0)
+        show_text(&shelf, ptx, &info);
+    griddep_ptx_destroy(ptx);
+    return code;
+}
+
+static int act(const char *const *words, size_t count, uint64_t capability, bool with_ptx, bool json)
+{
+    static const char *const actions[] = {"list", "show"};
+    const char *action = count > 0 ? words[0] : "list";
+    if (strcmp(action, "list") == 0 && count <= 1) {
+        if (json)
+            list_json();
+        else
+            list_text();
+        return GD_EXIT_OK;
+    }
+    if (strcmp(action, "show") == 0 && count == 2)
+        return show(words[1], capability, with_ptx, json);
+    if (strcmp(action, "show") == 0 || strcmp(action, "list") == 0)
+        return gd_message_error(GD_EXIT_USAGE, "usage: griddep kernels list, or: griddep kernels show NAME");
+    char *suggestion = gd_suggest_text(action, actions, 2);
+    int code = gd_message_error(GD_EXIT_USAGE, "kernels has no action '%s'%s", action,
+                                suggestion[0] != '\0' ? suggestion : "; there are list and show");
+    free(suggestion);
+    return code;
+}
+
+int gd_command_kernels(int argc, char **argv)
+{
+    bool json = false, with_ptx = false;
+    uint64_t capability = 0;
+    const gd_option options[] = {{GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+                                 {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &with_ptx, 0, 0},
+                                 {GD_OPTION_COUNT, "capability", "NN",
+                                  "show: the variant for this compute capability, as 90", &capability, 10, 999},
+                                 {0}};
+    const gd_usage usage = {.name = "kernels",
+                            .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
+                            .synopsis = "[list | show NAME] [--ptx] [--capability NN] [--json]",
+                            .options = options,
+                            .words_most = 2};
+    const char *words[2] = {NULL, NULL};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, words, &count);
+    if (code >= 0)
+        return code;
+    if (json)
+        gd_message_want_json();
+    return act(words, count, capability, with_ptx, json);
+}

@@ -1,0 +1,115 @@
+/* griddep: the command. Chooses the subcommand. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/suggest.h"
+
+typedef struct gd_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} gd_command;
+
+static const gd_command commands[] = {
+    {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
+    {"run", "run the chain that a file describes, check it and time it", gd_command_run},
+    {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
+    {"info", "tell about driver and device, and what they can do", gd_command_info},
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(void)
+{
+    puts("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
+         "Programmatic dependent launch for PTX: runs chains of kernels so that dependent ones overlap, checks the\n"
+         "results, and tells what the overlap bought.\n\n"
+         "commands:");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    puts("  help       print a command's help\n\n"
+         "options:\n"
+         "  --help     print this text\n"
+         "  --version  print the version\n\n"
+         "exit codes:\n"
+         "  0  done, results as expected\n"
+         "  1  results differ\n"
+         "  2  wrong usage, or input that cannot be read or is not valid\n"
+         "  3  no NVIDIA driver, too old a driver, or no device\n"
+         "  4  the driver or the compiler refused, or another failure\n\n"
+         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells; "
+         "NO_COLOR.");
+}
+
+static const gd_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMAND_COUNT + 1] = {"help"};
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i + 1] = commands[i].name;
+    const char *nearest = gd_suggest_nearest(name, names, COMMAND_COUNT + 1);
+    if (nearest != NULL)
+        return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);
+    return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; 'griddep --help' lists them", name);
+}
+
+static int help_about(const char *name)
+{
+    const gd_command *command = find_command(name);
+    if (command == NULL)
+        return unknown_command(name);
+    char help[] = "--help";
+    char *arguments[] = {(char *)command->name, help, NULL};
+    return command->run(2, arguments);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return GD_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    bool is_help = strcmp(name, "help") == 0;
+    if (is_help && argc == 3)
+        return help_about(argv[2]);
+    if (is_help && argc > 3)
+        return gd_message_error(GD_EXIT_USAGE, "usage: griddep help [COMMAND]");
+    if (is_help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_help();
+        return GD_EXIT_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("griddep %s\n", griddep_version_text());
+        return GD_EXIT_OK;
+    }
+    if (name[0] == '-')
+        return gd_message_error(GD_EXIT_USAGE, "griddep has no option %s; 'griddep --help' lists options and commands",
+                                name);
+    const gd_command *command = find_command(name);
+    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (errno != EPIPE)
+            code = gd_message_error(GD_EXIT_REFUSED, "cannot write the output: %s", strerror(errno));
+    }
+    return code;
+}

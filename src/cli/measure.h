@@ -1,0 +1,22 @@
+/* Timing a chain: medians over samples, each of enough steps between two events to stand above the clock's grain. */
+#ifndef GD_CLI_MEASURE_H
+#define GD_CLI_MEASURE_H
+
+#include <stdint.h>
+
+#include "griddep.h"
+
+typedef struct gd_timing {
+    uint32_t samples;
+    uint32_t batch;         /* steps in a sample */
+    double microseconds;    /* median, for one step */
+    double lowest, highest; /* of the middle 80 % of the samples: 10th and 90th percentile */
+} gd_timing;
+
+/* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that a drift of the
+ * device's clocks meets all of them alike. The buffers' contents are whatever the steps before left. Returns 0, or an
+ * exit code after a message. */
+int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes, uint32_t samples,
+                     gd_timing timings[GRIDDEP_MODE_COUNT]);
+
+#endif

@@ -1,0 +1,44 @@
+/* What the command says when something is wrong, and the exit codes that go with it. */
+#ifndef GD_CLI_MESSAGE_H
+#define GD_CLI_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+/* Stable: scripts rely on them. */
+enum {
+    GD_EXIT_OK = 0,
+    GD_EXIT_DIFFERS = 1,   /* results differ from what was expected */
+    GD_EXIT_USAGE = 2,     /* wrong usage, or input that cannot be read or is not valid */
+    GD_EXIT_NO_DRIVER = 3, /* no NVIDIA driver, too old a driver, or no device */
+    GD_EXIT_REFUSED = 4    /* the driver or the compiler refused, and any other failure */
+};
+
+/* A position in an input file; line 0: only the file is known. */
+typedef struct gd_place {
+    const char *file;
+    uint32_t line, column; /* from 1 */
+} gd_place;
+
+/* From here on each error is also written to stdout as a JSON document {"error": {...}}. */
+void gd_message_want_json(void);
+
+/* "griddep: text" on stderr. Returns `code`. */
+int gd_message_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "griddep: file:line:column: text" on stderr. Returns GD_EXIT_USAGE. */
+int gd_message_error_at(gd_place place, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The library's error, with the position that it has. `doing` says what was tried ("loading module 'm'"), or is NULL.
+ * Returns the exit code that belongs to the status. */
+int gd_message_library(const griddep_error *error, const char *doing);
+
+/* "griddep: note: text" on stderr. */
+void gd_message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether the stream is a terminal that takes colour: a terminal, not TERM=dumb, and NO_COLOR unset or empty. */
+bool gd_message_takes_color(int descriptor);
+
+#endif

@@ -1,0 +1,144 @@
+/* Reading a subcommand's options. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/suggest.h"
+
+static void print_option(const char *name, const char *value, const char *help)
+{
+    char left[64];
+    snprintf(left, sizeof(left), "--%s%s%s", name, value != NULL ? " " : "", value != NULL ? value : "");
+    printf("  %-24s %s\n", left, help);
+}
+
+static int print_help(const gd_usage *usage)
+{
+    printf("usage: griddep %s%s%s\n\n%s\n\noptions:\n", usage->name, usage->synopsis[0] != '\0' ? " " : "",
+           usage->synopsis, usage->summary);
+    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
+        print_option(option->name, option->value, option->help);
+    print_option("help", NULL, "print this text");
+    if (usage->details != NULL)
+        printf("\n%s", usage->details);
+    return GD_EXIT_OK;
+}
+
+static int unknown_option(const gd_usage *usage, const char *given, size_t length)
+{
+    const char *names[32] = {"help"};
+    size_t count = 1;
+    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END && count < 32; option++)
+        names[count++] = option->name;
+    char *word = gd_heap_format("%.*s", (int)length, given);
+    const char *nearest = gd_suggest_nearest(word, names, count);
+    int code =
+        nearest != NULL
+            ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?", usage->name, word, nearest)
+            : gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; 'griddep %s --help' lists them", usage->name,
+                               word, usage->name);
+    free(word);
+    return code;
+}
+
+static int read_count(const gd_option *option, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    bool is_number = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    if (!is_number || value < option->minimum || value > option->maximum)
+        return gd_message_error(GD_EXIT_USAGE, "--%s takes a whole number from %llu to %llu, not '%s'", option->name,
+                                (unsigned long long)option->minimum, (unsigned long long)option->maximum, text);
+    *(uint64_t *)option->target = value;
+    return -1;
+}
+
+static int set_option(const gd_option *option, const char *text)
+{
+    gd_option_list *list = option->target;
+    switch (option->kind) {
+    case GD_OPTION_FLAG:
+        *(bool *)option->target = true;
+        return -1;
+    case GD_OPTION_TEXT:
+        *(const char **)option->target = text;
+        return -1;
+    case GD_OPTION_LIST:
+        list->values = gd_heap_grow(list->values, list->count, list->count + 1, sizeof(char *));
+        list->values[list->count++] = text;
+        return -1;
+    case GD_OPTION_COUNT:
+    case GD_OPTION_END:
+        break;
+    }
+    return read_count(option, text);
+}
+
+static const gd_option *find_option(const gd_usage *usage, const char *name, size_t length)
+{
+    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+            return option;
+    return NULL;
+}
+
+/* One option at argv[*index]; steps over its value. */
+static int read_option(const gd_usage *usage, int argc, char **argv, int *index)
+{
+    const char *name = argv[*index] + 2;
+    size_t length = strcspn(name, "=");
+    const char *text = name[length] == '=' ? name + length + 1 : NULL;
+    const gd_option *option = find_option(usage, name, length);
+    if (option == NULL)
+        return unknown_option(usage, name, length);
+    if (option->kind == GD_OPTION_FLAG && text != NULL)
+        return gd_message_error(GD_EXIT_USAGE, "--%s takes no value", option->name);
+    if (option->kind != GD_OPTION_FLAG && text == NULL) {
+        if (*index + 1 >= argc)
+            return gd_message_error(GD_EXIT_USAGE, "--%s needs a value: --%s %s", option->name, option->name,
+                                    option->value);
+        text = argv[++*index];
+    }
+    return set_option(option, text);
+}
+
+static int check_words(const gd_usage *usage, size_t count)
+{
+    if (count < usage->words_least)
+        return gd_message_error(GD_EXIT_USAGE, "usage: griddep %s %s", usage->name, usage->synopsis);
+    return -1;
+}
+
+int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count)
+{
+    bool only_words = false;
+    size_t count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            return print_help(usage);
+        } else if (!only_words && strncmp(word, "--", 2) == 0) {
+            int code = read_option(usage, argc, argv, &i);
+            if (code >= 0)
+                return code;
+        } else if (!only_words && word[0] == '-' && word[1] != '\0') {
+            return gd_message_error(GD_EXIT_USAGE, "%s has no option %s; options begin with two dashes", usage->name,
+                                    word);
+        } else if (count == usage->words_most) {
+            return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: griddep %s %s", word, usage->name,
+                                    usage->synopsis);
+        } else {
+            words[count++] = word;
+        }
+    }
+    *word_count = count;
+    return check_words(usage, count);
+}

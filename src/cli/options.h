@@ -1,0 +1,44 @@
+/* The command line of a subcommand: long options from a table, positional words, help. */
+#ifndef GD_CLI_OPTIONS_H
+#define GD_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum gd_option_kind {
+    GD_OPTION_END = 0,
+    GD_OPTION_FLAG, /* target: bool */
+    GD_OPTION_TEXT, /* target: const char * */
+    GD_OPTION_LIST, /* target: gd_option_list; may be given several times */
+    GD_OPTION_COUNT /* target: uint64_t, from minimum to maximum */
+} gd_option_kind;
+
+typedef struct gd_option_list {
+    const char **values; /* to free; the strings are argv's */
+    size_t count;
+} gd_option_list;
+
+typedef struct gd_option {
+    gd_option_kind kind;
+    const char *name;  /* without dashes */
+    const char *value; /* what stands for the value in the help; NULL for a flag */
+    const char *help;
+    void *target;
+    uint64_t minimum, maximum;
+} gd_option;
+
+typedef struct gd_usage {
+    const char *name;         /* "run" */
+    const char *summary;      /* one line */
+    const char *synopsis;     /* behind "griddep run" */
+    const char *details;      /* paragraphs, or NULL */
+    const gd_option *options; /* ends with GD_OPTION_END */
+    size_t words_least, words_most;
+} gd_usage;
+
+/* Reads argv[1...]: options into their targets, positional words into words[0...] (room for words_most).
+ * Returns -1 to go on, otherwise the exit code: 0 after --help has been printed, GD_EXIT_USAGE after a message. */
+int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count);
+
+#endif

@@ -1,0 +1,38 @@
+/* What goes to stdout: JSON documents, and tables of text with aligned columns. */
+#ifndef GD_CLI_OUTPUT_H
+#define GD_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+/* Sets a key to a value, whose reference is taken; ends the command when there is no memory. */
+void gd_output_set(json_t *object, const char *key, json_t *value);
+void gd_output_append(json_t *array, json_t *value);
+
+/* A JSON string of bytes that may not be UTF-8: such bytes become U+FFFD. NULL becomes null. */
+json_t *gd_output_string(const char *text);
+
+/* A JSON number; null for what JSON cannot say (infinite, not a number). */
+json_t *gd_output_real(double value);
+
+/* Writes the document with a line end to stdout and gives it back. */
+void gd_output_write(json_t *document);
+
+/* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned to the right. Where
+ * the first row is titles, a column with nothing but "-" below its title is left out. */
+typedef struct gd_columns {
+    size_t column_count;
+    size_t cell_count;
+    uint32_t left;
+    bool titled;
+    char **cells;
+} gd_columns;
+
+void gd_columns_add(gd_columns *columns, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gd_columns_print(const gd_columns *columns);
+void gd_columns_free(gd_columns *columns);
+
+#endif

@@ -1,0 +1,126 @@
+/* A plan: modules, buffers, launches and expectations, all checked, every name resolved to an index. Made from a chain
+ * file or built in memory; realised on a device by a session. */
+#ifndef GD_CLI_PLAN_H
+#define GD_CLI_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/message.h"
+#include "cli/reference.h"
+#include "cli/type.h"
+
+typedef enum gd_fill_kind {
+    GD_FILL_CONSTANT, /* a: the value */
+    GD_FILL_UNIFORM,  /* a to b; integers: b included */
+    GD_FILL_NORMAL,   /* mean a, standard deviation b */
+    GD_FILL_SEQUENCE, /* a, a + b, a + 2 b, ... */
+    GD_FILL_FILE      /* raw little-endian elements */
+} gd_fill_kind;
+
+/* What a buffer holds before each run. long double keeps every 64-bit integer. */
+typedef struct gd_fill {
+    gd_fill_kind kind;
+    uint64_t seed;
+    long double a, b;
+    char *path;
+} gd_fill;
+
+typedef enum gd_access {
+    GD_ACCESS_UPDATE = 0, /* read and written, or not known */
+    GD_ACCESS_READ,
+    GD_ACCESS_WRITE,   /* written whole before anything of it is read */
+    GD_ACCESS_CONSTANT /* read, and never written by the chain */
+} gd_access;
+
+typedef struct gd_plan_buffer {
+    char *name;
+    gd_type type;
+    uint64_t count; /* elements */
+    gd_fill fill;
+    bool written;       /* by any launch */
+    bool written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each run */
+    gd_place place;
+} gd_plan_buffer;
+
+typedef struct gd_plan_module {
+    char *name;
+    char *path;  /* or NULL */
+    char *shelf; /* or NULL */
+    const char **options;
+    uint32_t option_count;
+    gd_place place;
+} gd_plan_module;
+
+typedef struct gd_plan_argument {
+    bool is_buffer;
+    uint32_t buffer;
+    uint64_t offset; /* elements */
+    gd_access access;
+    gd_type type;   /* of a value */
+    uint64_t value; /* its bytes, little-endian */
+    gd_place place;
+} gd_plan_argument;
+
+typedef struct gd_plan_launch {
+    char *kernel;
+    uint32_t module;
+    uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
+    bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
+    uint32_t shared_bytes;
+    int32_t pdl;                   /* GRIDDEP_PDL_* */
+    const gd_reference *reference; /* or NULL */
+    gd_plan_argument *arguments;
+    uint32_t argument_count;
+    gd_place place;
+} gd_plan_launch;
+
+typedef enum gd_expected { GD_EXPECTED_FILE, GD_EXPECTED_REFERENCE, GD_EXPECTED_SERIAL } gd_expected;
+
+typedef struct gd_plan_expectation {
+    uint32_t buffer;
+    gd_expected from;
+    char *path;       /* GD_EXPECTED_FILE */
+    double tolerance; /* relative, of the norm of the difference; below 0: not asked for */
+    double absolute;  /* largest difference of one element; below 0: not asked for */
+    gd_place place;
+} gd_plan_expectation;
+
+typedef struct gd_plan {
+    char *name;
+    gd_plan_module *modules;
+    uint32_t module_count;
+    gd_plan_buffer *buffers;
+    uint32_t buffer_count;
+    gd_plan_launch *launches;
+    uint32_t launch_count;
+    gd_plan_expectation *expectations;
+    uint32_t expectation_count;
+    uint64_t step_bytes; /* that a step moves; 0 until gd_plan_finish or as given */
+} gd_plan;
+
+/* Each appends a zeroed item, which is valid until the next one is added. */
+gd_plan_module *gd_plan_add_module(gd_plan *plan);
+gd_plan_buffer *gd_plan_add_buffer(gd_plan *plan);
+gd_plan_launch *gd_plan_add_launch(gd_plan *plan);
+gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch);
+gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan);
+
+/* The index of a shelf kernel's module, which is added when the plan lacks it. */
+uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place);
+
+uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
+
+/* Fills what follows from the rest: which buffers are written, and the bytes of a step where none are given. */
+void gd_plan_finish(gd_plan *plan);
+
+/* Checks what can be known without a driver: sizes against this machine's memory, files that are there and have the
+ * right size, entries and parameters of PTX that can be read, references where they are asked for. Returns 0, or
+ * GD_EXIT_USAGE after a message. */
+int gd_plan_check(const gd_plan *plan);
+
+void gd_plan_free(gd_plan *plan);
+
+#endif

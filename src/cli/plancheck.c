@@ -1,0 +1,172 @@
+/* Checks of a plan that need no driver: this machine's memory, the entries and parameters of PTX, references that are
+ * asked for. */
+#include "cli/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/catalog.h"
+#include "cli/heap.h"
+#include "cli/hostfile.h"
+#include "cli/suggest.h"
+
+static const uint64_t largest_ptx_file = 1U << 30;
+
+static int check_sizes(const gd_plan *plan)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        const gd_plan_buffer *buffer = &plan->buffers[i];
+        uint64_t bytes = gd_plan_buffer_bytes(buffer);
+        if (bytes > memory - sum)
+            return gd_message_error_at(
+                buffer->place, "buffer '%s' of %.4g GB is too much: with it the buffers exceed this machine's %.4g GB",
+                buffer->name, (double)bytes / 1e9, (double)memory / 1e9);
+        sum += bytes;
+    }
+    return 0;
+}
+
+/* The module's PTX, parsed. *ptx stays NULL where there is none that can be read: a cubin, a fatbin, CUDA C++, or PTX
+ * that only the driver may be able to judge. */
+static int parse_module(const gd_plan_module *module, griddep_ptx **ptx)
+{
+    griddep_shelf_info shelf = {.size = sizeof(shelf)};
+    if (module->shelf != NULL) {
+        if (gd_catalog_find(module->shelf, &shelf))
+            griddep_ptx_parse(shelf.text, shelf.bytes, shelf.file, ptx, NULL);
+        return 0;
+    }
+    const char *dot = strrchr(module->path, '.');
+    if (dot != NULL && strcmp(dot, ".cu") == 0)
+        return 0;
+    char *data = NULL;
+    size_t bytes = 0;
+    int code = gd_hostfile_read(module->path, largest_ptx_file, &data, &bytes);
+    if (code == 0)
+        griddep_ptx_parse(data, bytes, module->path, ptx, NULL);
+    free(data);
+    return code;
+}
+
+static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t count)
+{
+    const char **names = gd_heap_take(count, sizeof(*names));
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+        griddep_ptx_get_entry(ptx, i, &entry, NULL);
+        names[i] = entry.name != NULL ? entry.name : "";
+    }
+    char *list = gd_suggest_list(names, count);
+    char *suggestion = gd_suggest_text(launch->kernel, names, count);
+    int code = gd_message_error_at(launch->place, "module '%s' has no kernel '%s'%s%s it has: %s",
+                                   plan->modules[launch->module].name, launch->kernel, suggestion,
+                                   suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
+    free(list);
+    free(suggestion);
+    free(names);
+    return code;
+}
+
+static int check_argument(const gd_plan_launch *launch, uint32_t index, const griddep_parameter_info *parameter)
+{
+    const gd_plan_argument *argument = &launch->arguments[index];
+    uint32_t bytes = argument->is_buffer ? 8 : gd_type_bytes(argument->type);
+    if (bytes == parameter->bytes)
+        return 0;
+    return gd_message_error_at(
+        argument->place, "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u", (unsigned)index, launch->kernel,
+        parameter->name, parameter->type, (unsigned)parameter->bytes,
+        argument->is_buffer ? "a buffer's address" : gd_type_name(argument->type), (unsigned)bytes);
+}
+
+static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+{
+    if (launch->argument_count != count)
+        return gd_message_error_at(launch->place, "%s takes %u arguments, %u are given", launch->kernel,
+                                   (unsigned)count, (unsigned)launch->argument_count);
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_parameter_info parameter = {.size = sizeof(parameter)};
+        if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
+            return 0;
+        int code = check_argument(launch, i, &parameter);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int check_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx)
+{
+    griddep_ptx_info info = {.size = sizeof(info)};
+    if (ptx == NULL || griddep_ptx_get_info(ptx, &info, NULL) != GRIDDEP_OK)
+        return 0;
+    for (uint32_t i = 0; i < info.entry_count; i++) {
+        griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+        if (griddep_ptx_get_entry(ptx, i, &entry, NULL) == GRIDDEP_OK && strcmp(entry.name, launch->kernel) == 0)
+            return check_arguments(launch, ptx, i, entry.parameter_count);
+    }
+    return unknown_entry(plan, launch, ptx, info.entry_count);
+}
+
+static int check_launches(const gd_plan *plan, griddep_ptx **parsed)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < plan->module_count && code == 0; i++)
+        code = parse_module(&plan->modules[i], &parsed[i]);
+    for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
+        code = check_entry(plan, &plan->launches[i], parsed[plan->launches[i].module]);
+    return code;
+}
+
+/* References compute the whole chain, so every launch needs one. */
+static int check_references(const gd_plan *plan)
+{
+    const gd_plan_expectation *asked = NULL;
+    for (uint32_t i = 0; i < plan->expectation_count && asked == NULL; i++)
+        if (plan->expectations[i].from == GD_EXPECTED_REFERENCE)
+            asked = &plan->expectations[i];
+    for (uint32_t i = 0; i < plan->launch_count && asked != NULL; i++)
+        if (plan->launches[i].reference == NULL)
+            return gd_message_error_at(
+                asked->place, "'from: reference' needs a CPU reference for every launch; launch %u, %s, has none",
+                (unsigned)i, plan->launches[i].kernel);
+    return 0;
+}
+
+/* What stands behind a constant access may be read before the wait, so nothing in the chain may write it. */
+static int check_constants(const gd_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        for (uint32_t k = 0; k < plan->launches[i].argument_count; k++) {
+            const gd_plan_argument *argument = &plan->launches[i].arguments[k];
+            if (argument->is_buffer && argument->access == GD_ACCESS_CONSTANT &&
+                plan->buffers[argument->buffer].written)
+                return gd_message_error_at(argument->place,
+                                           "buffer '%s' is constant here, but a launch of the chain writes it",
+                                           plan->buffers[argument->buffer].name);
+        }
+    }
+    return 0;
+}
+
+int gd_plan_check(const gd_plan *plan)
+{
+    int code = check_sizes(plan);
+    if (code == 0)
+        code = check_references(plan);
+    if (code == 0)
+        code = check_constants(plan);
+    if (code != 0)
+        return code;
+    griddep_ptx **parsed = gd_heap_take(plan->module_count, sizeof(*parsed));
+    code = check_launches(plan, parsed);
+    for (uint32_t i = 0; i < plan->module_count; i++)
+        griddep_ptx_destroy(parsed[i]);
+    free(parsed);
+    return code;
+}

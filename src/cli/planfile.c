@@ -1,0 +1,595 @@
+/* Reading a chain file's values: numbers, words from lists, names of other items. */
+#include "cli/planfile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/catalog.h"
+#include "cli/fill.h"
+#include "cli/heap.h"
+#include "cli/hostfile.h"
+#include "cli/suggest.h"
+
+/* Where in the file a value is: "launches.2" and the field below it. */
+typedef struct gd_cursor {
+    const gd_yaml *yaml;
+    char path[128];
+} gd_cursor;
+
+static gd_cursor cursor_below(const gd_cursor *cursor, const char *field)
+{
+    gd_cursor below = *cursor;
+    size_t used = strlen(below.path);
+    snprintf(below.path + used, sizeof(below.path) - used, "%s%s", used > 0 ? "." : "", field);
+    return below;
+}
+
+static gd_cursor cursor_at(const gd_yaml *yaml, const char *list, uint32_t index)
+{
+    gd_cursor root = {.yaml = yaml};
+    gd_cursor whole = cursor_below(&root, list);
+    char number[16];
+    snprintf(number, sizeof(number), "%u", (unsigned)index);
+    return cursor_below(&whole, number);
+}
+
+static gd_place place_at(const gd_cursor *cursor, const char *field)
+{
+    gd_cursor below = cursor_below(cursor, field);
+    return gd_yaml_place(cursor->yaml, below.path);
+}
+
+/* ---- numbers and words ---- */
+
+/* A decimal number, or a hexadecimal one with 0x, in the whole of `text`. */
+static bool parse_whole(const char *text, uint64_t *value)
+{
+    char *end = NULL;
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, hexadecimal ? 16 : 10);
+    return errno == 0 && *end == '\0' && end != text + (hexadecimal ? 2 : 0);
+}
+
+static int read_whole(const gd_cursor *cursor, const char *field, const char *text, uint64_t least, uint64_t most,
+                      uint64_t *value)
+{
+    if (parse_whole(text, value) && *value >= least && *value <= most)
+        return 0;
+    return gd_message_error_at(place_at(cursor, field), "%s is a whole number from %llu to %llu, not '%s'", field,
+                               (unsigned long long)least, (unsigned long long)most, text);
+}
+
+static bool parse_real(const char *text, long double *value)
+{
+    static const char *const not_finite[] = {".inf", "-.inf", ".nan"}; /* YAML's spellings */
+    const long double meanings[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(text, not_finite[i]) == 0) {
+            *value = meanings[i];
+            return true;
+        }
+    }
+    char *end = NULL;
+    if (text[0] == '\0' || text[0] == ' ')
+        return false;
+    *value = strtold(text, &end);
+    return *end == '\0';
+}
+
+static int read_finite(const gd_cursor *cursor, const char *field, const char *text, long double *value)
+{
+    if (parse_real(text, value) && isfinite(*value))
+        return 0;
+    return gd_message_error_at(place_at(cursor, field), "%s is a number, not '%s'", field, text);
+}
+
+/* A number that a type can hold. Integers must be whole and within the type's range; floating-point types take all,
+ * .inf and .nan too. */
+static int read_typed(const gd_cursor *cursor, const char *field, const char *text, gd_type type, long double *value)
+{
+    const char *name = gd_type_name(type);
+    bool is_signed = gd_type_is_signed(type);
+    uint64_t whole = 0;
+    if (!gd_type_is_integer(type)) {
+        if (parse_real(text, value))
+            return 0;
+        return gd_message_error_at(place_at(cursor, field), "%s is a number for %s, not '%s'", field, name, text);
+    }
+    if (parse_whole(text, &whole))
+        *value = whole;
+    else if (!parse_real(text, value) || !isfinite(*value) || rintl(*value) != *value)
+        return gd_message_error_at(place_at(cursor, field), "%s is a whole number for %s, not '%s'", field, name, text);
+    int bits = (int)gd_type_bytes(type) * 8;
+    long double above = ldexpl(1.0L, is_signed ? bits - 1 : bits);
+    if (*value >= above || *value < (is_signed ? -above : 0.0L))
+        return gd_message_error_at(place_at(cursor, field), "%s does not fit %s: '%s'", field, name, text);
+    return 0;
+}
+
+static int read_word(const gd_cursor *cursor, const char *field, const char *text, const char *const *words,
+                     size_t count, size_t *index)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    char *list = gd_suggest_list(words, count);
+    char *suggestion = gd_suggest_text(text, words, count);
+    int code =
+        gd_message_error_at(place_at(cursor, field), "%s is one of %s, not '%s'%s", field, list, text, suggestion);
+    free(list);
+    free(suggestion);
+    return code;
+}
+
+static int read_type(const gd_cursor *cursor, const char *field, const char *text, gd_type *type)
+{
+    const char *names[GD_TYPE_COUNT];
+    for (int i = 0; i < GD_TYPE_COUNT; i++)
+        names[i] = gd_type_name((gd_type)i);
+    size_t index = 0;
+    int code = read_word(cursor, field, text, names, GD_TYPE_COUNT, &index);
+    *type = (gd_type)index;
+    return code;
+}
+
+static int unknown_name(const gd_cursor *cursor, const char *field, const char *what, const char *name,
+                        const char *const *names, size_t count)
+{
+    char *suggestion = gd_suggest_text(name, names, count);
+    int code = gd_message_error_at(place_at(cursor, field), "the chain has no %s '%s'%s", what, name, suggestion);
+    free(suggestion);
+    return code;
+}
+
+static int find_buffer(const gd_cursor *cursor, const gd_plan *plan, const char *name, uint32_t *index)
+{
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        if (strcmp(plan->buffers[i].name, name) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    const char **names = gd_heap_take(plan->buffer_count, sizeof(*names));
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        names[i] = plan->buffers[i].name;
+    int code = unknown_name(cursor, "buffer", "buffer", name, names, plan->buffer_count);
+    free(names);
+    return code;
+}
+
+/* ---- modules ---- */
+
+static int read_shelf_module(const gd_cursor *cursor, const char *shelf)
+{
+    griddep_shelf_info info = {.size = sizeof(info)};
+    if (gd_catalog_find(shelf, &info))
+        return 0;
+    char *suggestion = gd_catalog_suggest(shelf);
+    int code = gd_message_error_at(place_at(cursor, "shelf"), "the shelf has no kernel '%s'%s", shelf, suggestion);
+    free(suggestion);
+    return code;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static int read_module_file(const gd_cursor *cursor, const gd_chainfile_module *source, gd_plan_module *module)
+{
+    module->path = gd_hostfile_join(cursor->yaml->file, source->file);
+    uint64_t bytes = 0;
+    const char *reason = gd_hostfile_measure(module->path, &bytes);
+    if (reason != NULL)
+        return gd_message_error_at(place_at(cursor, "file"), "file %s: %s", module->path, reason);
+    if (source->options_count > 0 && !ends_with(module->path, ".cu"))
+        return gd_message_error_at(place_at(cursor, "options"), "options are for CUDA C++ (.cu) only");
+    module->options = gd_heap_take(source->options_count, sizeof(*module->options));
+    for (; module->option_count < source->options_count; module->option_count++)
+        module->options[module->option_count] = gd_heap_string(source->options[module->option_count]);
+    return 0;
+}
+
+static int read_module(const gd_cursor *cursor, const gd_chainfile_module *source, gd_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->module_count; i++)
+        if (strcmp(plan->modules[i].name, source->name) == 0)
+            return gd_message_error_at(place_at(cursor, "name"), "a second module named '%s'", source->name);
+    if ((source->file != NULL) == (source->shelf != NULL))
+        return gd_message_error_at(gd_yaml_place(cursor->yaml, cursor->path),
+                                   "module '%s' needs either 'file' or 'shelf'", source->name);
+    gd_plan_module *module = gd_plan_add_module(plan);
+    module->name = gd_heap_string(source->name);
+    module->place = gd_yaml_place(cursor->yaml, cursor->path);
+    if (source->file != NULL)
+        return read_module_file(cursor, source, module);
+    if (source->options_count > 0)
+        return gd_message_error_at(place_at(cursor, "options"), "options are for CUDA C++ (.cu) only");
+    module->shelf = gd_heap_string(source->shelf);
+    return read_shelf_module(cursor, source->shelf);
+}
+
+/* ---- buffers ---- */
+
+static int read_optional_typed(const gd_cursor *cursor, const char *field, const char *text, gd_type type,
+                               long double otherwise, long double *value)
+{
+    *value = otherwise;
+    return text != NULL ? read_typed(cursor, field, text, type, value) : 0;
+}
+
+static int read_uniform(const gd_cursor *cursor, const gd_chainfile_random *random, gd_plan_buffer *buffer)
+{
+    gd_fill *fill = &buffer->fill;
+    fill->kind = GD_FILL_UNIFORM;
+    if (random->mean != NULL || random->deviation != NULL)
+        return gd_message_error_at(place_at(cursor, random->mean != NULL ? "mean" : "deviation"),
+                                   "mean and deviation are for 'distribution: normal'; uniform takes low and high");
+    int code = read_optional_typed(cursor, "low", random->low, buffer->type, 0.0L, &fill->a);
+    if (code == 0)
+        code = read_optional_typed(cursor, "high", random->high, buffer->type, 1.0L, &fill->b);
+    if (code == 0 && !(isfinite(fill->a) && isfinite(fill->b) && fill->a <= fill->b))
+        code = gd_message_error_at(place_at(cursor, "high"), "low and high are finite, and low is not above high");
+    return code;
+}
+
+static int read_normal(const gd_cursor *cursor, const gd_chainfile_random *random, gd_plan_buffer *buffer)
+{
+    gd_fill *fill = &buffer->fill;
+    fill->kind = GD_FILL_NORMAL;
+    fill->b = 1.0L;
+    if (random->low != NULL || random->high != NULL)
+        return gd_message_error_at(place_at(cursor, random->low != NULL ? "low" : "high"),
+                                   "low and high are for 'distribution: uniform'; normal takes mean and deviation");
+    if (gd_type_is_integer(buffer->type))
+        return gd_message_error_at(place_at(cursor, "distribution"), "normal is for floating-point buffers, not %s",
+                                   gd_type_name(buffer->type));
+    int code = random->mean != NULL ? read_finite(cursor, "mean", random->mean, &fill->a) : 0;
+    if (code == 0 && random->deviation != NULL)
+        code = read_finite(cursor, "deviation", random->deviation, &fill->b);
+    if (code == 0 && fill->b < 0)
+        code =
+            gd_message_error_at(place_at(cursor, "deviation"), "deviation is at least 0, not '%s'", random->deviation);
+    return code;
+}
+
+static int read_random(const gd_cursor *cursor, const gd_chainfile_random *random, gd_plan_buffer *buffer)
+{
+    static const char *const distributions[] = {"uniform", "normal"};
+    size_t distribution = 0;
+    int code = 0;
+    if (random->seed != NULL)
+        code = read_whole(cursor, "seed", random->seed, 0, UINT64_MAX, &buffer->fill.seed);
+    if (code == 0 && random->distribution != NULL)
+        code = read_word(cursor, "distribution", random->distribution, distributions, 2, &distribution);
+    if (code != 0)
+        return code;
+    return distribution == 0 ? read_uniform(cursor, random, buffer) : read_normal(cursor, random, buffer);
+}
+
+static int read_sequence(const gd_cursor *cursor, const gd_chainfile_sequence *sequence, gd_plan_buffer *buffer)
+{
+    buffer->fill.kind = GD_FILL_SEQUENCE;
+    buffer->fill.b = 1.0L;
+    int code = 0;
+    if (sequence->start != NULL)
+        code = read_typed(cursor, "start", sequence->start, buffer->type, &buffer->fill.a);
+    if (code != 0 || sequence->step == NULL)
+        return code;
+    /* A step down is meant as such for unsigned elements too: it wraps around. */
+    code = read_finite(cursor, "step", sequence->step, &buffer->fill.b);
+    bool whole = rintl(buffer->fill.b) == buffer->fill.b && fabsl(buffer->fill.b) < 0x1p63L;
+    if (code == 0 && gd_type_is_integer(buffer->type) && !whole)
+        code = gd_message_error_at(place_at(cursor, "step"), "step is a whole number for %s, not '%s'",
+                                   gd_type_name(buffer->type), sequence->step);
+    return code;
+}
+
+static int read_buffer_file(const gd_cursor *cursor, const char *file, gd_plan_buffer *buffer)
+{
+    buffer->fill.kind = GD_FILL_FILE;
+    buffer->fill.path = gd_hostfile_join(cursor->yaml->file, file);
+    uint64_t bytes = 0;
+    const char *reason = gd_hostfile_measure(buffer->fill.path, &bytes);
+    if (reason != NULL)
+        return gd_message_error_at(place_at(cursor, "file"), "file %s: %s", buffer->fill.path, reason);
+    if (bytes != gd_plan_buffer_bytes(buffer))
+        return gd_message_error_at(place_at(cursor, "file"), "file %s has %llu bytes, %llu %s are %llu",
+                                   buffer->fill.path, (unsigned long long)bytes, (unsigned long long)buffer->count,
+                                   gd_type_name(buffer->type), (unsigned long long)gd_plan_buffer_bytes(buffer));
+    return 0;
+}
+
+static int read_fill(const gd_cursor *cursor, const gd_chainfile_buffer *source, gd_plan_buffer *buffer)
+{
+    int given =
+        (source->constant != NULL) + (source->random != NULL) + (source->sequence != NULL) + (source->file != NULL);
+    if (given > 1)
+        return gd_message_error_at(gd_yaml_place(cursor->yaml, cursor->path),
+                                   "buffer '%s' has %d of constant, random, sequence and file; one says what it holds",
+                                   source->name, given);
+    gd_cursor random = cursor_below(cursor, "random"), sequence = cursor_below(cursor, "sequence");
+    if (source->random != NULL)
+        return read_random(&random, source->random, buffer);
+    if (source->sequence != NULL)
+        return read_sequence(&sequence, source->sequence, buffer);
+    if (source->file != NULL)
+        return read_buffer_file(cursor, source->file, buffer);
+    return source->constant != NULL ? read_typed(cursor, "constant", source->constant, buffer->type, &buffer->fill.a)
+                                    : 0;
+}
+
+static int read_buffer(const gd_cursor *cursor, const gd_chainfile_buffer *source, gd_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        if (strcmp(plan->buffers[i].name, source->name) == 0)
+            return gd_message_error_at(place_at(cursor, "name"), "a second buffer named '%s'", source->name);
+    gd_plan_buffer *buffer = gd_plan_add_buffer(plan);
+    buffer->name = gd_heap_string(source->name);
+    buffer->place = gd_yaml_place(cursor->yaml, cursor->path);
+    int code = read_type(cursor, "type", source->type, &buffer->type);
+    if (code == 0)
+        code = read_whole(cursor, "count", source->count, 1, UINT64_MAX / 16, &buffer->count);
+    return code == 0 ? read_fill(cursor, source, buffer) : code;
+}
+
+/* ---- launches ---- */
+
+static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_chainfile_argument *source,
+                                gd_plan_argument *argument)
+{
+    static const char *const accesses[] = {"update", "read", "write", "constant"};
+    size_t access = GD_ACCESS_UPDATE;
+    argument->is_buffer = true;
+    int code = find_buffer(cursor, plan, source->buffer, &argument->buffer);
+    if (code == 0 && source->offset != NULL)
+        code = read_whole(cursor, "offset", source->offset, 0, plan->buffers[argument->buffer].count - 1,
+                          &argument->offset);
+    if (code == 0 && source->access != NULL)
+        code = read_word(cursor, "access", source->access, accesses, 4, &access);
+    argument->access = (gd_access)access;
+    return code;
+}
+
+static int read_value_argument(const gd_cursor *cursor, gd_type type, const char *text, gd_plan_argument *argument)
+{
+    long double value = 0.0L;
+    int code = read_typed(cursor, gd_type_name(type), text, type, &value);
+    argument->type = type;
+    gd_fill fill = {.kind = GD_FILL_CONSTANT, .a = value};
+    return code == 0 ? gd_fill_write(&fill, type, &argument->value, 1) : code;
+}
+
+static int read_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_chainfile_argument *source,
+                         gd_plan_argument *argument)
+{
+    gd_type type = GD_TYPE_u8;
+    const char *text = NULL;
+    int given = source->buffer != NULL;
+#define LOOK(name)                                                                                                     \
+    if (source->name != NULL) {                                                                                        \
+        type = GD_TYPE_##name;                                                                                         \
+        text = source->name;                                                                                           \
+        given++;                                                                                                       \
+    }
+    GD_TYPES(LOOK)
+#undef LOOK
+    argument->place = gd_yaml_place(cursor->yaml, cursor->path);
+    if (given != 1)
+        return gd_message_error_at(argument->place,
+                                   "an argument is one buffer, {buffer: name}, or one number, {u32: 5}");
+    if (source->buffer != NULL)
+        return read_buffer_argument(cursor, plan, source, argument);
+    if (source->offset != NULL || source->access != NULL)
+        return gd_message_error_at(argument->place, "offset and access are for buffers");
+    return read_value_argument(cursor, type, text, argument);
+}
+
+static int read_shape(const gd_cursor *cursor, const char *field, char **texts, uint32_t count, uint32_t shape[3],
+                      bool *multiprocessors)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = 0;
+        if (i == 0 && multiprocessors != NULL && strcmp(texts[i], "multiprocessors") == 0) {
+            *multiprocessors = true;
+            value = 1;
+        } else if (!parse_whole(texts[i], &value) || value < 1 || value > INT32_MAX) {
+            return gd_message_error_at(
+                place_at(cursor, field), "%s is a list of 1 to 3 whole numbers from 1 to %d%s, not '%s'", field,
+                INT32_MAX, multiprocessors != NULL ? ", or 'multiprocessors' for the first" : "", texts[i]);
+        }
+        shape[i] = (uint32_t)value;
+    }
+    for (uint32_t i = count; i < 3 && count > 0; i++)
+        shape[i] = 1;
+    return 0;
+}
+
+static int read_shapes(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan_launch *launch)
+{
+    uint64_t shared = 0;
+    int code =
+        read_shape(cursor, "grid", source->grid, source->grid_count, launch->grid, &launch->grid_is_multiprocessors);
+    if (code == 0)
+        code = read_shape(cursor, "block", source->block, source->block_count, launch->block, NULL);
+    if (code == 0)
+        code = read_shape(cursor, "cluster", source->cluster, source->cluster_count, launch->cluster, NULL);
+    if (code == 0 && source->shared != NULL)
+        code = read_whole(cursor, "shared", source->shared, 0, UINT32_MAX, &shared);
+    launch->shared_bytes = (uint32_t)shared;
+    return code;
+}
+
+static int find_module(const gd_cursor *cursor, gd_plan *plan, const gd_chainfile_launch *source, uint32_t *index)
+{
+    if (source->module == NULL) {
+        griddep_shelf_info info = {.size = sizeof(info)};
+        if (gd_catalog_find(source->kernel, &info)) {
+            *index = gd_plan_shelf_module(plan, source->kernel, place_at(cursor, "kernel"));
+            return 0;
+        }
+        char *suggestion = gd_catalog_suggest(source->kernel);
+        int code = gd_message_error_at(place_at(cursor, "kernel"),
+                                       "without 'module' the kernel is one of the shelf, which has no '%s'%s",
+                                       source->kernel, suggestion);
+        free(suggestion);
+        return code;
+    }
+    const char **names = gd_heap_take(plan->module_count, sizeof(*names));
+    int code = -1;
+    for (uint32_t i = 0; i < plan->module_count && code < 0; i++) {
+        names[i] = plan->modules[i].name;
+        if (strcmp(names[i], source->module) == 0) {
+            *index = i;
+            code = 0;
+        }
+    }
+    if (code < 0)
+        code = unknown_name(cursor, "module", "module", source->module, names, plan->module_count);
+    free(names);
+    return code;
+}
+
+static int read_reference(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan_launch *launch)
+{
+    launch->reference = gd_reference_find(source->reference != NULL ? source->reference : source->kernel);
+    if (source->reference == NULL || launch->reference != NULL)
+        return 0;
+    char *suggestion = gd_catalog_suggest(source->reference);
+    int code = gd_message_error_at(place_at(cursor, "reference"), "there is no CPU reference '%s'%s", source->reference,
+                                   suggestion);
+    free(suggestion);
+    return code;
+}
+
+static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
+{
+    static const char *const choices[] = {"auto", "off", "force"};
+    static const int32_t values[] = {GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE};
+    size_t choice = 0;
+    uint32_t module = 0;
+    int code = find_module(cursor, plan, source, &module);
+    if (code != 0)
+        return code;
+    gd_plan_launch *launch = gd_plan_add_launch(plan);
+    launch->kernel = gd_heap_string(source->kernel);
+    launch->module = module;
+    launch->place = gd_yaml_place(cursor->yaml, cursor->path);
+    code = read_shapes(cursor, source, launch);
+    if (code == 0 && source->pdl != NULL) {
+        code = read_word(cursor, "pdl", source->pdl, choices, 3, &choice);
+        launch->pdl = values[choice];
+    }
+    if (code == 0)
+        code = read_reference(cursor, source, launch);
+    gd_cursor list = cursor_below(cursor, "arguments");
+    for (uint32_t i = 0; i < source->arguments_count && code == 0; i++) {
+        gd_cursor below = cursor_at(cursor->yaml, list.path, i);
+        code = read_argument(&below, plan, &source->arguments[i], gd_plan_add_argument(launch));
+    }
+    return code;
+}
+
+/* ---- expectations ---- */
+
+/* How far a chain's result may be from the float64 reference when the file does not say: a few roundings of the type.
+ */
+static double usual_tolerance(gd_type type)
+{
+    const char *name = gd_type_name(type);
+    return strcmp(name, "bf16") == 0  ? 2e-2
+           : strcmp(name, "f16") == 0 ? 2e-3
+           : strcmp(name, "f32") == 0 ? 1e-5
+           : strcmp(name, "f64") == 0 ? 1e-12
+                                      : -1.0;
+}
+
+static int read_bound(const gd_cursor *cursor, const char *field, const char *text, double *bound)
+{
+    long double value = 0.0L;
+    if (text == NULL)
+        return 0;
+    if (!parse_real(text, &value) || !isfinite(value) || value < 0)
+        return gd_message_error_at(place_at(cursor, field), "%s is a number of at least 0, not '%s'", field, text);
+    *bound = (double)value;
+    return 0;
+}
+
+static int read_expected_file(const gd_cursor *cursor, const char *file, const gd_plan_buffer *buffer,
+                              gd_plan_expectation *expectation)
+{
+    gd_plan_buffer probe = {.type = buffer->type, .count = buffer->count};
+    int code = read_buffer_file(cursor, file, &probe);
+    expectation->from = GD_EXPECTED_FILE;
+    expectation->path = probe.fill.path;
+    return code;
+}
+
+static int read_expected_from(const gd_cursor *cursor, const char *from, gd_plan_expectation *expectation)
+{
+    static const char *const words[] = {"reference", "serial"};
+    size_t index = 0;
+    int code = read_word(cursor, "from", from, words, 2, &index);
+    expectation->from = index == 0 ? GD_EXPECTED_REFERENCE : GD_EXPECTED_SERIAL;
+    return code;
+}
+
+static int read_expectation(const gd_cursor *cursor, const gd_chainfile_expectation *source, gd_plan *plan)
+{
+    gd_plan_expectation *expectation = gd_plan_add_expectation(plan);
+    expectation->tolerance = expectation->absolute = -1.0;
+    expectation->place = gd_yaml_place(cursor->yaml, cursor->path);
+    if ((source->file != NULL) == (source->from != NULL))
+        return gd_message_error_at(expectation->place, "an expectation needs either 'file' or 'from'");
+    int code = find_buffer(cursor, plan, source->buffer, &expectation->buffer);
+    if (code != 0)
+        return code;
+    const gd_plan_buffer *buffer = &plan->buffers[expectation->buffer];
+    code = source->file != NULL ? read_expected_file(cursor, source->file, buffer, expectation)
+                                : read_expected_from(cursor, source->from, expectation);
+    if (code == 0)
+        code = read_bound(cursor, "tolerance", source->tolerance, &expectation->tolerance);
+    if (code == 0)
+        code = read_bound(cursor, "absolute", source->absolute, &expectation->absolute);
+    if (expectation->from == GD_EXPECTED_REFERENCE && source->tolerance == NULL && source->absolute == NULL)
+        expectation->tolerance = usual_tolerance(buffer->type);
+    return code;
+}
+
+int gd_planfile_read(const gd_chainfile *chainfile, const gd_yaml *yaml, gd_plan *plan)
+{
+    gd_cursor root = {.yaml = yaml};
+    int code = 0;
+    plan->name = gd_heap_string(chainfile->name);
+    if (chainfile->bytes != NULL)
+        code = read_whole(&root, "bytes", chainfile->bytes, 1, UINT64_MAX / 16, &plan->step_bytes);
+    for (uint32_t i = 0; i < chainfile->modules_count && code == 0; i++) {
+        gd_cursor cursor = cursor_at(yaml, "modules", i);
+        code = read_module(&cursor, &chainfile->modules[i], plan);
+    }
+    for (uint32_t i = 0; i < chainfile->buffers_count && code == 0; i++) {
+        gd_cursor cursor = cursor_at(yaml, "buffers", i);
+        code = read_buffer(&cursor, &chainfile->buffers[i], plan);
+    }
+    for (uint32_t i = 0; i < chainfile->launches_count && code == 0; i++) {
+        gd_cursor cursor = cursor_at(yaml, "launches", i);
+        code = read_launch(&cursor, &chainfile->launches[i], plan);
+    }
+    for (uint32_t i = 0; i < chainfile->expect_count && code == 0; i++) {
+        gd_cursor cursor = cursor_at(yaml, "expect", i);
+        code = read_expectation(&cursor, &chainfile->expect[i], plan);
+    }
+    if (code == 0)
+        gd_plan_finish(plan);
+    return code;
+}

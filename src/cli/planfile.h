@@ -1,0 +1,12 @@
+/* From a chain file to a plan. */
+#ifndef GD_CLI_PLANFILE_H
+#define GD_CLI_PLANFILE_H
+
+#include "cli/chainfile.h"
+#include "cli/plan.h"
+
+/* Reads every value and resolves every name. `yaml` gives the positions for messages. The plan keeps pointers to the
+ * chain file's path, nothing else. Returns 0, or GD_EXIT_USAGE after a message; the plan is to be freed either way. */
+int gd_planfile_read(const gd_chainfile *chainfile, const gd_yaml *yaml, gd_plan *plan);
+
+#endif

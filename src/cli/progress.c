@@ -1,0 +1,71 @@
+/* The progress line. Owns the handler of SIGINT and SIGTERM, which wipes the line and then lets the signal end the
+ * process. */
+#include "cli/progress.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool enabled;
+static volatile sig_atomic_t visible;
+
+static const char wipe[] = "\r\033[K";
+
+static void wipe_and_end(int signal_number)
+{
+    if (visible) {
+        ssize_t written = write(STDERR_FILENO, wipe, sizeof(wipe) - 1);
+        (void)written;
+    }
+    /* SA_RESETHAND has put the default action back: the process ends as if it had never caught the signal. */
+    raise(signal_number);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+        return size.ws_col;
+    return 80;
+}
+
+void gd_progress_begin(void)
+{
+    const char *terminal = getenv("TERM");
+    if (isatty(STDERR_FILENO) != 1 || terminal == NULL || strcmp(terminal, "dumb") == 0)
+        return;
+    struct sigaction action = {.sa_handler = wipe_and_end, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    enabled = true;
+}
+
+void gd_progress_show(const char *format, ...)
+{
+    if (!enabled)
+        return;
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    size_t width = terminal_width() - 1;
+    visible = 1;
+    fprintf(stderr, "%s%.*s", wipe, (int)(width < sizeof(line) ? width : sizeof(line)), line);
+    fflush(stderr);
+}
+
+void gd_progress_clear(void)
+{
+    if (!visible)
+        return;
+    fputs(wipe, stderr);
+    fflush(stderr);
+    visible = 0;
+}

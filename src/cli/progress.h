@@ -1,0 +1,14 @@
+/* One line on stderr that says what is being done, rewritten in place; only where stderr is a terminal. */
+#ifndef GD_CLI_PROGRESS_H
+#define GD_CLI_PROGRESS_H
+
+/* Switches the line on where stderr is a terminal, and sees to it that an interrupt leaves the terminal whole. */
+void gd_progress_begin(void);
+
+/* Replaces the line. Nothing happens before gd_progress_begin or without a terminal. */
+void gd_progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Removes the line; call before anything else is printed. */
+void gd_progress_clear(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* What the shelf's kernels compute, on the CPU in double arithmetic: for the command's --check and for the kernels'
+ * tests. */
+#ifndef GD_CLI_REFERENCE_H
+#define GD_CLI_REFERENCE_H
+
+#include <stdint.h>
+
+/* One argument of a launch, in the order of the kernel's parameters. A device address becomes a host array. */
+typedef struct gd_reference_argument {
+    const char *type; /* of an element, or of the scalar: a name that gd_element_bytes knows */
+    void *data;       /* the array; NULL for a scalar */
+    uint64_t count;   /* elements of the array */
+    double scalar;
+} gd_reference_argument;
+
+/* Runs one launch: reads the arrays, writes the output array rounded to its type once, at the store. An output may be
+ * an input where the kernel allows that. Returns 0, or -1 when number, types or sizes of the arguments do not fit or
+ * memory runs out; then nothing was written. grid is the launch's, in blocks: it gives the rows of kernels that take a
+ * block for each. */
+typedef int (*gd_reference_function)(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3]);
+
+typedef struct gd_reference {
+    const char *kernel;
+    gd_reference_function run;
+    uint32_t output;  /* index of the argument that is written */
+    double tolerance; /* for gd_reference_compare: what the kernel's own arithmetic may cost */
+} gd_reference;
+
+/* The reference of a kernel of the shelf; NULL when there is none. Static. */
+const gd_reference *gd_reference_find(const char *kernel);
+
+/* Compares a result with what the reference wrote, both `count` elements of a type. An element agrees where both are
+ * NaN, where both are the same infinity, or where they differ by at most tolerance * (|expected| + the root mean square
+ * of the finite expected elements). Returns how many disagree; *first is the index of the first of them, *worst the
+ * largest difference among the finite elements over that bound (1 is just allowed). first and worst may be NULL. */
+uint64_t gd_reference_compare(const gd_reference *reference, const char *type, const void *result, const void *expected,
+                              uint64_t count, uint64_t *first, double *worst);
+
+#endif

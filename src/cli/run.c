@@ -1,0 +1,191 @@
+/* griddep run: a chain file's plan as a job. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/suggest.h"
+
+typedef struct gd_run_request {
+    const char *path;
+    const char *mode, *pdl;
+    gd_option_list dumps;
+    uint64_t samples;
+    bool json;
+    gd_device_choice device;
+} gd_run_request;
+
+static const char details[] = "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every "
+                              "mode runs once from freshly written\n"
+                              "buffers and is compared with the file's expectations, and bit for bit with the serial "
+                              "run; then all modes are timed.\n\n"
+                              "modes:\n"
+                              "  serial     in a stream, without overlap\n"
+                              "  pdl        in a stream, with programmatic dependent launch\n"
+                              "  graph      as serial, captured into a graph\n"
+                              "  graph-pdl  as pdl, captured into a graph\n"
+                              "  all        the four of them (the default)\n";
+
+static int choose_modes(const char *text, uint32_t *modes)
+{
+    const char *names[GRIDDEP_MODE_COUNT + 1] = {"all"};
+    int32_t mode = 0;
+    if (strcmp(text, "all") == 0) {
+        *modes = (1U << GRIDDEP_MODE_COUNT) - 1;
+        return 0;
+    }
+    if (griddep_mode_find(text, &mode) == GRIDDEP_OK) {
+        *modes = 1U << mode;
+        return 0;
+    }
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i + 1] = griddep_mode_name(i);
+    char *suggestion = gd_suggest_text(text, names, GRIDDEP_MODE_COUNT + 1);
+    char *list = gd_suggest_list(names, GRIDDEP_MODE_COUNT + 1);
+    int code = gd_message_error(GD_EXIT_USAGE, "--mode is one of %s, not '%s'%s", list, text, suggestion);
+    free(suggestion);
+    free(list);
+    return code;
+}
+
+static int choose_pdl(const char *text, int32_t *pdl)
+{
+    static const char *const names[] = {"auto", "off", "force"};
+    static const int32_t values[] = {GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *pdl = values[i];
+            return 0;
+        }
+    }
+    return gd_message_error(GD_EXIT_USAGE, "--pdl is auto, off or force, not '%s'", text);
+}
+
+static int read_dump(const char *text, const gd_plan *plan, gd_job_dump *dump)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return gd_message_error(GD_EXIT_USAGE, "--dump is BUFFER=FILE, not '%s'", text);
+    char *name = gd_heap_format("%.*s", (int)(equals - text), text);
+    const char **names = gd_heap_take(plan->buffer_count, sizeof(*names));
+    int code = -1;
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        names[i] = plan->buffers[i].name;
+        if (strcmp(names[i], name) == 0) {
+            *dump = (gd_job_dump){.buffer = i, .path = equals + 1};
+            code = 0;
+        }
+    }
+    if (code < 0) {
+        char *suggestion = gd_suggest_text(name, names, plan->buffer_count);
+        code = gd_message_error(GD_EXIT_USAGE, "--dump: the chain has no buffer '%s'%s", name, suggestion);
+        free(suggestion);
+    }
+    free(names);
+    free(name);
+    return code;
+}
+
+/* Opens the driver and runs the job, once everything that can be checked before has been. */
+static int run_job(const gd_run_request *request, gd_job *job)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = gd_device_open(&request->device, &runtime, &info);
+    if (code != 0)
+        return code;
+    code = gd_job_run(job, runtime);
+    if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) {
+        if (request->json)
+            gd_report_print_json(job, &info, 0.0);
+        else
+            gd_report_print(job, &info, 0.0);
+    }
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+static int prepare_job(const gd_run_request *request, gd_job *job, gd_job_dump *dumps)
+{
+    int code = choose_modes(request->mode, &job->modes);
+    if (code == 0 && request->pdl != NULL)
+        code = choose_pdl(request->pdl, &job->pdl);
+    for (size_t i = 0; i < request->dumps.count && code == 0; i++)
+        code = read_dump(request->dumps.values[i], job->plan, &dumps[i]);
+    job->samples = (uint32_t)request->samples;
+    job->dumps = dumps;
+    job->dump_count = (uint32_t)request->dumps.count;
+    return code;
+}
+
+static int run_file(const gd_run_request *request)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    gd_job job = {.plan = &plan};
+    gd_job_dump *dumps = gd_heap_take(request->dumps.count, sizeof(*dumps));
+    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    if (code == 0)
+        code = gd_plan_check(&plan);
+    if (code == 0)
+        code = prepare_job(request, &job, dumps);
+    if (code == 0)
+        code = run_job(request, &job);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+    free(dumps);
+    return code;
+}
+
+int gd_command_run(int argc, char **argv)
+{
+    gd_run_request request = {.mode = "all", .samples = 30};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl or all (the default)", (void *)&request.mode, 0,
+         0},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30); 0: check only", &request.samples, 0,
+         100000},
+        {GD_OPTION_TEXT, "pdl", "WHEN", "for launches that say nothing: auto (the default), off or force",
+         (void *)&request.pdl, 0, 0},
+        {GD_OPTION_LIST, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
+         0},
+        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
+         (void *)&request.device.driver, 0, 0},
+        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {0}};
+    const gd_usage usage = {.name = "run",
+                            .summary = "Runs the chain that a file describes, checks it and times it.",
+                            .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]...",
+                            .details = details,
+                            .options = options,
+                            .words_least = 1,
+                            .words_most = 1};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code < 0) {
+        if (request.json)
+            gd_message_want_json();
+        gd_progress_begin();
+        code = run_file(&request);
+    }
+    free(request.dumps.values);
+    return code;
+}

@@ -1,0 +1,200 @@
+/* The session: what a plan needs on the device, made in order and ended in order. */
+#include "cli/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fill.h"
+#include "cli/heap.h"
+#include "cli/progress.h"
+
+static int fail(const griddep_error *error, const char *verb, const char *name)
+{
+    char *doing = gd_heap_format("%s '%s'", verb, name);
+    int code = gd_message_library(error, doing);
+    free(doing);
+    return code;
+}
+
+static int load_module(gd_session *session, uint32_t index)
+{
+    const gd_plan_module *module = &session->plan->modules[index];
+    griddep_module_options options = {.size = sizeof(options),
+                                      .name = module->path,
+                                      .compile_options = module->options,
+                                      .compile_option_count = module->option_count};
+    griddep_error error;
+    griddep_error_init(&error);
+    gd_progress_show("loading module %s", module->name);
+    int32_t status =
+        module->path != NULL
+            ? griddep_module_load_file(session->runtime, module->path, &options, &session->modules[index], &error)
+            : griddep_module_load_shelf(session->runtime, module->shelf, NULL, &session->modules[index], &error);
+    return status == GRIDDEP_OK ? 0 : fail(&error, "loading module", module->name);
+}
+
+static int make_buffer(gd_session *session, uint32_t index)
+{
+    const gd_plan_buffer *buffer = &session->plan->buffers[index];
+    uint64_t bytes = gd_plan_buffer_bytes(buffer);
+    griddep_error error;
+    griddep_error_init(&error);
+    gd_progress_show("filling buffer %s, %.1f MB", buffer->name, (double)bytes / 1e6);
+    session->images[index] = gd_heap_take(bytes, 1);
+    int code = 0;
+    if (buffer->written_first) /* what a run before left there cannot pass for a result of this one */
+        memset(session->images[index], 0xff, bytes);
+    else
+        code = gd_fill_write(&buffer->fill, buffer->type, session->images[index], buffer->count);
+    if (code != 0)
+        return code;
+    if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) != GRIDDEP_OK)
+        return fail(&error, "allocating buffer", buffer->name);
+    if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index], bytes,
+                             session->stream, &error) != GRIDDEP_OK)
+        return fail(&error, "writing buffer", buffer->name);
+    return 0;
+}
+
+static griddep_argument *make_arguments(const gd_session *session, const gd_plan_launch *launch)
+{
+    griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        if (argument->is_buffer) {
+            uint64_t element = gd_type_bytes(session->plan->buffers[argument->buffer].type);
+            arguments[i].bytes = 8;
+            arguments[i].value = session->addresses[argument->buffer] + argument->offset * element;
+        } else {
+            arguments[i].bytes = (uint32_t)gd_type_bytes(argument->type);
+            arguments[i].value = argument->value;
+        }
+    }
+    return arguments;
+}
+
+static int add_launch(gd_session *session, const gd_plan_launch *launch, int32_t pdl)
+{
+    griddep_launch_config config = {.size = sizeof(config),
+                                    .shared_bytes = launch->shared_bytes,
+                                    .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
+    memcpy(config.grid, launch->grid, sizeof(config.grid));
+    memcpy(config.block, launch->block, sizeof(config.block));
+    memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
+    if (launch->grid_is_multiprocessors)
+        config.grid[0] = session->multiprocessors;
+    griddep_error error;
+    griddep_error_init(&error);
+    griddep_kernel *kernel = NULL;
+    griddep_argument *arguments = make_arguments(session, launch);
+    int32_t status = griddep_kernel_get(session->modules[launch->module], launch->kernel, &kernel, &error);
+    if (status == GRIDDEP_OK)
+        status = griddep_chain_add(session->chain, kernel, &config, arguments, launch->argument_count, &error);
+    free(arguments);
+    if (status == GRIDDEP_OK)
+        return 0;
+    if (error.file[0] == '\0' && launch->place.file != NULL) {
+        snprintf(error.file, sizeof(error.file), "%s", launch->place.file);
+        error.line = (int32_t)launch->place.line;
+        error.column = (int32_t)launch->place.column;
+    }
+    return fail(&error, "launch of", launch->kernel);
+}
+
+static int make_chain(gd_session *session, int32_t pdl)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_chain_create(session->runtime, &session->chain, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    for (uint32_t i = 0; i < session->plan->launch_count; i++) {
+        int code = add_launch(session, &session->plan->launches[i], pdl);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
+{
+    *session = (gd_session){.plan = plan, .runtime = runtime};
+    session->modules = gd_heap_take(plan->module_count, sizeof(*session->modules));
+    session->addresses = gd_heap_take(plan->buffer_count, sizeof(*session->addresses));
+    session->images = gd_heap_take(plan->buffer_count, sizeof(*session->images));
+    griddep_error error;
+    griddep_error_init(&error);
+    griddep_runtime_info info = {.size = sizeof(info)};
+    if (griddep_runtime_get_info(runtime, &info, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    session->multiprocessors = (uint32_t)info.multiprocessors;
+    if (griddep_stream_create(runtime, &session->stream, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, "creating a stream");
+    for (uint32_t i = 0; i < plan->module_count; i++) {
+        int code = load_module(session, i);
+        if (code != 0)
+            return code;
+    }
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        int code = make_buffer(session, i);
+        if (code != 0)
+            return code;
+    }
+    return make_chain(session, pdl);
+}
+
+int gd_session_reset(gd_session *session)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < session->plan->buffer_count; i++) {
+        const gd_plan_buffer *buffer = &session->plan->buffers[i];
+        if (!buffer->written)
+            continue;
+        if (griddep_memory_write(session->runtime, session->addresses[i], session->images[i],
+                                 gd_plan_buffer_bytes(buffer), session->stream, &error) != GRIDDEP_OK)
+            return fail(&error, "writing buffer", buffer->name);
+    }
+    return 0;
+}
+
+int gd_session_run(gd_session *session, int32_t mode)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = griddep_chain_run(session->chain, mode, session->stream, &error);
+    if (status == GRIDDEP_OK)
+        status = griddep_stream_synchronize(session->runtime, session->stream, &error);
+    return status == GRIDDEP_OK ? 0 : fail(&error, "running in mode", griddep_mode_name(mode));
+}
+
+int gd_session_read(gd_session *session, uint32_t buffer, void *target)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    const gd_plan_buffer *planned = &session->plan->buffers[buffer];
+    if (griddep_memory_read(session->runtime, target, session->addresses[buffer], gd_plan_buffer_bytes(planned),
+                            session->stream, &error) != GRIDDEP_OK)
+        return fail(&error, "reading buffer", planned->name);
+    return 0;
+}
+
+void gd_session_close(gd_session *session)
+{
+    if (session->plan == NULL)
+        return;
+    griddep_chain_destroy(session->chain);
+    for (uint32_t i = 0; i < session->plan->buffer_count; i++) {
+        if (session->addresses[i] != 0)
+            griddep_memory_free(session->runtime, session->addresses[i], NULL);
+        free(session->images[i]);
+    }
+    for (uint32_t i = 0; i < session->plan->module_count; i++)
+        griddep_module_unload(session->modules[i]);
+    if (session->stream != NULL)
+        griddep_stream_destroy(session->runtime, session->stream, NULL);
+    free(session->modules);
+    free(session->addresses);
+    free(session->images);
+    *session = (gd_session){0};
+}

@@ -1,0 +1,138 @@
+/* The CUDA driver ABI, as far as the project calls it or offers it, on a 64-bit little-endian machine.
+ *
+ * Every name is that of cuda.h behind gd_ (types) or GD_ (constants), so that one file may include both headers. An
+ * enum of cuda.h is an int32_t here. The values are those of CUDA 13.0; tests/unit/abi_check.c compares each of them,
+ * and the layout of each struct, with cuda.h where there is one. */
+#ifndef GD_CUDA_ABI_H
+#define GD_CUDA_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int gd_CUdevice;
+typedef uint64_t gd_CUdeviceptr;
+
+typedef void *gd_CUcontext;
+typedef void *gd_CUmodule;
+typedef void *gd_CUfunction;
+typedef void *gd_CUstream;
+typedef void *gd_CUevent;
+typedef void *gd_CUgraph;
+typedef void *gd_CUgraphNode;
+typedef void *gd_CUgraphExec;
+typedef void *gd_CUgraphDeviceNode;
+typedef void *gd_CUlinkState;
+
+typedef int32_t gd_CUresult;
+typedef int32_t gd_CUdevice_attribute;
+typedef int32_t gd_CUfunction_attribute;
+typedef int32_t gd_CUjit_option;
+typedef int32_t gd_CUjitInputType;
+typedef int32_t gd_CUlaunchAttributeID;
+typedef int32_t gd_CUaccessProperty;
+typedef int32_t gd_CUsynchronizationPolicy;
+typedef int32_t gd_CUclusterSchedulingPolicy;
+typedef int32_t gd_CUlaunchMemSyncDomain;
+typedef int32_t gd_CUstreamCaptureStatus;
+typedef int32_t gd_CUstreamCaptureMode;
+typedef int32_t gd_CUgraphNodeType;
+typedef int32_t gd_CUdriverProcAddressQueryResult;
+
+/* GD_CUDA_SUCCESS and GD_CUDA_ERROR_*, of type gd_CUresult */
+enum {
+#define GD_RESULT(name, value, status) GD_##name = value,
+#include "cuda/abi_errors.def"
+#undef GD_RESULT
+};
+
+/* GD_CU_* and GD_CUDA_GRAPH_* */
+enum {
+#define GD_CONSTANT(name, value) GD_##name = value,
+#include "cuda/abi_constants.def"
+#undef GD_CONSTANT
+};
+
+/* Stream handles that name no object: the default stream of the context, and that of the calling thread. NULL means the
+ * first. */
+#define GD_CU_STREAM_LEGACY ((gd_CUstream)(uintptr_t)1)
+#define GD_CU_STREAM_PER_THREAD ((gd_CUstream)(uintptr_t)2)
+
+/* Entries of the `extra` array of a launch: each of the first two is followed by its pointer, END closes. */
+#define GD_CU_LAUNCH_PARAM_END ((void *)(uintptr_t)0)
+#define GD_CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)(uintptr_t)1)
+#define GD_CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)(uintptr_t)2) /* followed by a pointer to a size_t */
+
+typedef struct gd_CUaccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    gd_CUaccessProperty hitProp;
+    gd_CUaccessProperty missProp;
+} gd_CUaccessPolicyWindow;
+
+typedef struct gd_CUlaunchMemSyncDomainMap {
+    unsigned char default_;
+    unsigned char remote;
+} gd_CUlaunchMemSyncDomainMap;
+
+typedef union gd_CUlaunchAttributeValue {
+    char pad[64];
+    gd_CUaccessPolicyWindow accessPolicyWindow; /* id 1 */
+    int cooperative;                            /* id 2 */
+    gd_CUsynchronizationPolicy syncPolicy;      /* id 3 */
+    struct {
+        unsigned int x, y, z;
+    } clusterDim;                                                   /* id 4 */
+    gd_CUclusterSchedulingPolicy clusterSchedulingPolicyPreference; /* id 5 */
+    int programmaticStreamSerializationAllowed;                     /* id 6 */
+    struct {
+        gd_CUevent event;
+        int flags;
+        int triggerAtBlockStart;
+    } programmaticEvent;                          /* id 7 */
+    int priority;                                 /* id 8 */
+    gd_CUlaunchMemSyncDomainMap memSyncDomainMap; /* id 9 */
+    gd_CUlaunchMemSyncDomain memSyncDomain;       /* id 10 */
+    struct {
+        unsigned int x, y, z;
+    } preferredClusterDim; /* id 11 */
+    struct {
+        gd_CUevent event;
+        int flags;
+    } launchCompletionEvent; /* id 12 */
+    struct {
+        int deviceUpdatable;
+        gd_CUgraphDeviceNode devNode;
+    } deviceUpdatableKernelNode;              /* id 13 */
+    unsigned int sharedMemCarveout;           /* id 14 */
+    unsigned int nvlinkUtilCentricScheduling; /* id 16 */
+} gd_CUlaunchAttributeValue;
+
+typedef struct gd_CUlaunchAttribute {
+    gd_CUlaunchAttributeID id;
+    char pad[8 - sizeof(gd_CUlaunchAttributeID)];
+    gd_CUlaunchAttributeValue value;
+} gd_CUlaunchAttribute;
+
+typedef struct gd_CUlaunchConfig {
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    gd_CUstream hStream;
+    gd_CUlaunchAttribute *attrs;
+    unsigned int numAttrs;
+} gd_CUlaunchConfig;
+
+typedef struct gd_CUgraphEdgeData {
+    unsigned char from_port;
+    unsigned char to_port;
+    unsigned char type;
+    unsigned char reserved[5];
+} gd_CUgraphEdgeData;
+
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the driver ABI is declared for 64-bit machines");
+_Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribute, value) == 8, "CUlaunchAttribute");
+_Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hStream) == 32, "CUlaunchConfig");
+_Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
+
+#endif

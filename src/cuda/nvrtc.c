@@ -1,0 +1,251 @@
+/* Opening libnvrtc, compiling CUDA C++ with it, and finding the first error in its log. Owns the dlopen handle. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cuda/nvrtc.h"
+
+typedef struct symbol_entry {
+    const char *name;
+    size_t offset; /* of the pointer in gd_nvrtc */
+} symbol_entry;
+
+static const symbol_entry symbols[] = {
+#define GD_NVRTC(name, type, arguments) {#name, offsetof(gd_nvrtc, name)},
+#include "cuda/nvrtc_symbols.def"
+#undef GD_NVRTC
+};
+
+/* Newest first. */
+static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+
+static const char *const home_variables[] = {"CUDA_HOME", "CUDA_PATH"};
+
+/* Fills a table from the library at path. NULL where that cannot be done; then *tried says why. */
+static gd_nvrtc *open_at(const char *path, gd_text *tried)
+{
+    gd_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+
+    if (!nvrtc || !(nvrtc->path = strdup(path))) {
+        tried->failed = true;
+        gd_nvrtc_close(nvrtc);
+        return NULL;
+    }
+    nvrtc->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!nvrtc->library) {
+        const char *words = dlerror(); /* they begin with the path */
+        gd_text_format(tried, "\n  %s", words ? words : path);
+        gd_nvrtc_close(nvrtc);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *function = dlsym(nvrtc->library, symbols[i].name);
+        if (!function) {
+            gd_text_format(tried, "\n  %s: has no %s", path, symbols[i].name);
+            gd_nvrtc_close(nvrtc);
+            return NULL;
+        }
+        memcpy((char *)nvrtc + symbols[i].offset, &function, sizeof function);
+    }
+    nvrtc->bound = true;
+    return nvrtc;
+}
+
+static gd_nvrtc *open_in_home(const char *variable, gd_text *tried)
+{
+    const char *home = getenv(variable);
+    gd_nvrtc *nvrtc = NULL;
+
+    if (!home || !*home)
+        return NULL;
+    for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !nvrtc && !tried->failed; i++) {
+        gd_text path = {0};
+        gd_text_format(&path, "%s/lib64/%s", home, sonames[i]);
+        if (path.failed)
+            tried->failed = true;
+        else
+            nvrtc = open_at(gd_text_get(&path), tried);
+        gd_text_free(&path);
+    }
+    return nvrtc;
+}
+
+static gd_nvrtc *open_anywhere(gd_text *tried)
+{
+    gd_nvrtc *nvrtc = NULL;
+
+    for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !nvrtc && !tried->failed; i++)
+        nvrtc = open_at(sonames[i], tried);
+    for (size_t i = 0; i < sizeof home_variables / sizeof *home_variables && !nvrtc && !tried->failed; i++)
+        nvrtc = open_in_home(home_variables[i], tried);
+    return nvrtc;
+}
+
+/* The log of a program as a string that the caller frees; "" where there is none, NULL when memory runs out. */
+static char *take_log(const gd_nvrtc *nvrtc, gd_nvrtcProgram program)
+{
+    size_t bytes = 0;
+
+    if (nvrtc->nvrtcGetProgramLogSize(program, &bytes) != GD_NVRTC_SUCCESS)
+        bytes = 0;
+    char *log = calloc(1, bytes + 1);
+    if (log && bytes && nvrtc->nvrtcGetProgramLog(program, log) != GD_NVRTC_SUCCESS)
+        log[0] = 0;
+    return log;
+}
+
+/* Where a line of the log says "name(12): error..." or "name(12): catastrophic error...", puts the name's bytes and the
+ * line's number. */
+static bool read_position(const char *line, size_t bytes, size_t *name_bytes, int32_t *number)
+{
+    for (size_t i = 0; i + 1 < bytes; i++) {
+        size_t at = i + 1;
+        int64_t value = 0;
+        if (line[i] != '(')
+            continue;
+        while (at < bytes && line[at] >= '0' && line[at] <= '9' && value <= INT32_MAX)
+            value = value * 10 + (line[at++] - '0');
+        size_t rest = bytes - at;
+        if (value == 0 || value > INT32_MAX)
+            continue;
+        if ((rest >= 8 && !memcmp(line + at, "): error", 8)) ||
+            (rest >= 21 && !memcmp(line + at, "): catastrophic error", 21))) {
+            *name_bytes = i;
+            *number = (int32_t)value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The position of the first error of a log: its line, and the name of its file in *file. */
+static int32_t find_position(const char *log, gd_text *file)
+{
+    while (*log) {
+        size_t bytes = strcspn(log, "\n");
+        size_t name_bytes = 0;
+        int32_t number = 0;
+        if (read_position(log, bytes, &name_bytes, &number)) {
+            gd_text_append(file, log, name_bytes);
+            return number;
+        }
+        log += bytes + (log[bytes] == '\n');
+    }
+    return 0;
+}
+
+static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *name, const char *log,
+                      griddep_error *error)
+{
+    const char *words = nvrtc->nvrtcGetErrorString(result);
+    gd_text file = {0};
+
+    if (result == GD_NVRTC_ERROR_OUT_OF_MEMORY)
+        return gd_error_memory(error);
+    int32_t line = find_position(log, &file);
+    if (file.failed) {
+        gd_text_free(&file);
+        return gd_error_memory(error);
+    }
+    gd_error_set_at(error, GRIDDEP_ERROR_COMPILE, line ? gd_text_get(&file) : name, line, 0,
+                    "NVRTC refuses %s: %s (%d)%s%s", name, words ? words : "nvrtcResult", result, *log ? "\n" : "",
+                    log);
+    if (error)
+        error->driver_code = result;
+    gd_text_free(&file);
+    return GRIDDEP_ERROR_COMPILE;
+}
+
+/* The PTX of a compiled program. GetPTXSize counts the closing zero. */
+static gd_nvrtcResult take_ptx(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, char **ptx, size_t *bytes)
+{
+    size_t size = 0;
+    gd_nvrtcResult result = nvrtc->nvrtcGetPTXSize(program, &size);
+
+    if (result != GD_NVRTC_SUCCESS)
+        return result;
+    char *text = calloc(1, size + 1);
+    if (!text)
+        return GD_NVRTC_ERROR_OUT_OF_MEMORY;
+    result = nvrtc->nvrtcGetPTX(program, text);
+    if (result != GD_NVRTC_SUCCESS) {
+        free(text);
+        return result;
+    }
+    *ptx = text;
+    *bytes = strlen(text);
+    return GD_NVRTC_SUCCESS;
+}
+
+static int32_t compile_program(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, const char *name,
+                               const char *const *options, int option_count, char **ptx, size_t *ptx_bytes, char **log,
+                               griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+    gd_nvrtcResult result = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    char *said = take_log(nvrtc, program);
+
+    if (!said)
+        return gd_error_memory(error);
+    if (result == GD_NVRTC_SUCCESS)
+        result = take_ptx(nvrtc, program, ptx, ptx_bytes);
+    if (result != GD_NVRTC_SUCCESS) {
+        status = report(nvrtc, result, name, said, error);
+        free(said);
+        return status;
+    }
+    *log = said;
+    return GRIDDEP_OK;
+}
+
+int32_t gd_nvrtc_open(const char *path, gd_nvrtc **nvrtc, griddep_error *error)
+{
+    gd_text tried = {0};
+    int32_t status = GRIDDEP_OK;
+    int major = 0;
+    int minor = 0;
+    gd_nvrtc *made = path ? open_at(path, &tried) : open_anywhere(&tried);
+
+    if (made) {
+        if (made->nvrtcVersion(&major, &minor) == GD_NVRTC_SUCCESS)
+            made->version = 1000 * major + 10 * minor;
+        *nvrtc = made;
+    } else if (tried.failed) {
+        status = gd_error_memory(error);
+    } else {
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_NO_NVRTC, "libnvrtc cannot be opened; tried:%s", gd_text_get(&tried));
+    }
+    gd_text_free(&tried);
+    return status;
+}
+
+void gd_nvrtc_close(gd_nvrtc *nvrtc)
+{
+    if (!nvrtc)
+        return;
+    if (nvrtc->library && !nvrtc->bound)
+        dlclose(nvrtc->library);
+    free(nvrtc->path);
+    free(nvrtc);
+}
+
+int32_t gd_nvrtc_compile(const gd_nvrtc *nvrtc, const char *source, const char *name, const char *const *options,
+                         uint32_t option_count, char **ptx, size_t *ptx_bytes, char **log, griddep_error *error)
+{
+    gd_nvrtcProgram program = NULL;
+
+    if (option_count > INT_MAX)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%u compile options are too many", option_count);
+    gd_nvrtcResult result = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
+    if (result != GD_NVRTC_SUCCESS)
+        return report(nvrtc, result, name, "", error);
+    int32_t status = compile_program(nvrtc, program, name, options, (int)option_count, ptx, ptx_bytes, log, error);
+    nvrtc->nvrtcDestroyProgram(&program);
+    return status;
+}

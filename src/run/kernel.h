@@ -1,0 +1,27 @@
+/* A kernel: an entry of a module, with all that a launch checks, read once. */
+#ifndef GD_RUN_KERNEL_H
+#define GD_RUN_KERNEL_H
+
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "run/runtime.h"
+
+struct griddep_kernel {
+    griddep_module *module;
+    griddep_runtime *runtime;            /* the module's */
+    gd_CUfunction function;
+    griddep_kernel_info info;            /* its name belongs to this object */
+    char *name;
+    griddep_parameter_info *parameters;  /* info.parameter_count of them; names belong to the module's PTX */
+    uint32_t parameter_alignment;        /* the largest */
+    atomic_uint opted_in;                /* bytes of dynamic shared memory that the function is allowed so far */
+    griddep_kernel *next;                /* in the module's list */
+};
+
+/* Reads all about a function. ptx may be NULL. */
+int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const griddep_ptx *ptx, const char *name,
+                         gd_CUfunction function, griddep_kernel **kernel, griddep_error *error);
+void gd_kernel_destroy(griddep_kernel *kernel);
+
+#endif

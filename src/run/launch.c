@@ -1,0 +1,371 @@
+/* Launching a kernel: shape and arguments checked, attribute 6 decided, one driver call. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "run/launch.h"
+
+enum {
+    CONFIG_MINIMUM = sizeof(griddep_launch_config),
+    POINTERS_ON_STACK = 64,
+    LARGEST_CLUSTER = 16 /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
+};
+
+_Static_assert(sizeof(griddep_attribute) == sizeof(gd_CUlaunchAttribute), "griddep_attribute mirrors CUlaunchAttribute");
+
+/* ---- shape ---- */
+
+typedef struct shape {
+    uint32_t size[3];
+    uint64_t count; /* the product */
+} shape;
+
+/* Reads x, y, z with y and z 0 as 1. */
+static shape read_shape(const uint32_t given[3])
+{
+    shape read = {{given[0], given[1] ? given[1] : 1, given[2] ? given[2] : 1}, 0};
+
+    read.count = (uint64_t)read.size[0] * read.size[1];
+    read.count = read.count > UINT64_MAX / read.size[2] ? UINT64_MAX : read.count * read.size[2];
+    return read;
+}
+
+static int32_t beyond(const griddep_kernel *kernel, const char *what, const shape *asked, const uint32_t limit[3],
+                      griddep_error *error)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: a %s of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " is outside 1 x 1 x 1 to %" PRIu32 " x %" PRIu32
+                        " x %" PRIu32 ", the device's limits",
+                        kernel->name, what, asked->size[0], asked->size[1], asked->size[2], limit[0], limit[1], limit[2]);
+}
+
+static bool fits(const shape *asked, const uint32_t limit[3])
+{
+    return asked->size[0] && asked->size[0] <= limit[0] && asked->size[1] <= limit[1] && asked->size[2] <= limit[2];
+}
+
+static int32_t check_block(const griddep_kernel *kernel, const shape *block, griddep_error *error)
+{
+    const uint32_t *required = kernel->info.required_block;
+
+    if (!fits(block, kernel->runtime->limits.block))
+        return beyond(kernel, "block", block, kernel->runtime->limits.block, error);
+    if (block->count > kernel->info.maximum_threads)
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: a block of %" PRIu64 " threads; with its %" PRIu32 " registers a thread it can have %" PRIu32,
+                            kernel->name, block->count, kernel->info.registers, kernel->info.maximum_threads);
+    if (required[0] && (block->size[0] != required[0] || block->size[1] != (required[1] ? required[1] : 1) ||
+                        block->size[2] != (required[2] ? required[2] : 1)))
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: its .reqntid asks for a block of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                            ", the launch gives %" PRIu32 " x %" PRIu32 " x %" PRIu32,
+                            kernel->name, required[0], required[1] ? required[1] : 1, required[2] ? required[2] : 1,
+                            block->size[0], block->size[1], block->size[2]);
+    return GRIDDEP_OK;
+}
+
+static int32_t check_cluster(const griddep_kernel *kernel, const shape *grid, const shape *cluster, griddep_error *error)
+{
+    if (!(kernel->runtime->info.features & GRIDDEP_FEATURE_CLUSTER))
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: clusters need sm_90; the device is sm_%" PRId32,
+                            kernel->name, kernel->runtime->info.capability);
+    if (!cluster->size[0] || cluster->count > LARGEST_CLUSTER)
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT, "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d",
+                            kernel->name, cluster->count, LARGEST_CLUSTER);
+    for (int i = 0; i < 3; i++) {
+        if (grid->size[i] % cluster->size[i])
+            return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                                "kernel %s: the grid's %c size %" PRIu32 " is no multiple of the cluster's %" PRIu32, kernel->name,
+                                "xyz"[i], grid->size[i], cluster->size[i]);
+    }
+    return GRIDDEP_OK;
+}
+
+static int32_t check_shared(griddep_kernel *kernel, uint32_t bytes, griddep_error *error)
+{
+    uint32_t most = kernel->info.maximum_dynamic_shared_bytes;
+
+    if (bytes > most)
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: %" PRIu32 " bytes of dynamic shared memory; next to its %" PRIu32
+                            " static ones a block can have %" PRIu32,
+                            kernel->name, bytes, kernel->info.static_shared_bytes, most);
+    if (bytes <= atomic_load_explicit(&kernel->opted_in, memory_order_relaxed))
+        return GRIDDEP_OK;
+    gd_CUresult result = kernel->runtime->driver->cuFuncSetAttribute(
+        kernel->function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(kernel->runtime->driver, result, error, "kernel %s: opting in to %" PRIu32 " bytes of shared memory",
+                              kernel->name, most);
+    atomic_store_explicit(&kernel->opted_in, most, memory_order_relaxed);
+    return GRIDDEP_OK;
+}
+
+/* ---- attributes ---- */
+
+static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch_config *config, gd_launch *launch,
+                              griddep_error *error)
+{
+    const bool clustered = launch->attribute_count > 0;
+
+    if (config->attribute_count > GD_LAUNCH_ATTRIBUTES || (config->attribute_count && !config->attributes))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %" PRIu32 " attributes at %p; there may be %d", kernel->name,
+                            config->attribute_count, (const void *)config->attributes, GD_LAUNCH_ATTRIBUTES);
+    for (uint32_t i = 0; i < config->attribute_count; i++) {
+        const griddep_attribute *attribute = &config->attributes[i];
+        if (attribute->reserved)
+            return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "attributes[%" PRIu32 "].reserved is not zero", i);
+        if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "attributes[%" PRIu32 "] is attribute 6; say pdl instead", i);
+        if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && clustered)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the cluster is given twice, in cluster and as an attribute");
+        memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
+    }
+    return GRIDDEP_OK;
+}
+
+static void add_cluster(gd_launch *launch, const shape *cluster)
+{
+    gd_CUlaunchAttribute *attribute = &launch->attributes[1 + launch->attribute_count++];
+
+    memset(attribute, 0, sizeof *attribute);
+    attribute->id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute->value.clusterDim.x = cluster->size[0];
+    attribute->value.clusterDim.y = cluster->size[1];
+    attribute->value.clusterDim.z = cluster->size[2];
+}
+
+/* ---- making a launch ---- */
+
+static int32_t read_config(griddep_launch_config *config, const griddep_launch_config *given, griddep_error *error)
+{
+    int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given, "griddep_launch_config", error);
+
+    if (status)
+        return status;
+    if (config->flags)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_launch_config.flags has unknown bits");
+    if (config->pdl < GRIDDEP_PDL_DEFAULT || config->pdl > GRIDDEP_PDL_FORCE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", config->pdl);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch *launch, griddep_error *error)
+{
+    griddep_launch_config config;
+    int32_t status = read_config(&config, given, error);
+
+    if (status)
+        return status;
+    const shape grid = read_shape(config.grid), block = read_shape(config.block), cluster = read_shape(config.cluster);
+    const bool clustered = config.cluster[0] || config.cluster[1] || config.cluster[2];
+    if (!fits(&grid, kernel->runtime->limits.grid))
+        return beyond(kernel, "grid", &grid, kernel->runtime->limits.grid, error);
+    launch->attribute_count = 0;
+    status = check_block(kernel, &block, error);
+    if (!status && clustered)
+        status = check_cluster(kernel, &grid, &cluster, error);
+    if (!status && clustered)
+        add_cluster(launch, &cluster);
+    if (!status && config.attribute_count)
+        status = add_attributes(kernel, &config, launch, error);
+    if (!status)
+        status = check_shared(kernel, config.shared_bytes, error);
+    if (status)
+        return status;
+    launch->pdl = config.pdl == GRIDDEP_PDL_DEFAULT ? kernel->runtime->pdl : config.pdl;
+    launch->config = (gd_CUlaunchConfig){.gridDimX = grid.size[0],
+                                         .gridDimY = grid.size[1],
+                                         .gridDimZ = grid.size[2],
+                                         .blockDimX = block.size[0],
+                                         .blockDimY = block.size[1],
+                                         .blockDimZ = block.size[2],
+                                         .sharedMemBytes = config.shared_bytes,
+                                         .hStream = config.stream};
+    return GRIDDEP_OK;
+}
+
+int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
+{
+    const griddep_runtime *runtime = kernel->runtime;
+    uint32_t traits = kernel->info.traits;
+
+    if (runtime->kill_switch)
+        return GRIDDEP_REASON_KILL_SWITCH;
+    if (pdl == GRIDDEP_PDL_OFF)
+        return GRIDDEP_REASON_OFF;
+    if (runtime->info.capability < 90)
+        return GRIDDEP_REASON_DEVICE;
+    if (!(runtime->info.features & GRIDDEP_FEATURE_PDL))
+        return GRIDDEP_REASON_DRIVER;
+    if (pdl == GRIDDEP_PDL_FORCE)
+        return GRIDDEP_REASON_FORCED;
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        return GRIDDEP_REASON_UNKNOWN_CODE;
+    if (!(traits & GRIDDEP_TRAIT_WAITS))
+        return GRIDDEP_REASON_NO_WAIT;
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
+
+void gd_launch_allow_overlap(gd_launch *launch, bool allow)
+{
+    gd_CUlaunchAttribute *attribute = &launch->attributes[0];
+
+    if (allow) {
+        memset(attribute, 0, sizeof *attribute);
+        attribute->id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute->value.programmaticStreamSerializationAllowed = 1;
+    }
+    launch->config.attrs = allow ? launch->attributes : launch->attributes + 1;
+    launch->config.numAttrs = launch->attribute_count + (allow ? 1u : 0u);
+}
+
+/* ---- arguments ---- */
+
+const void *gd_launch_argument_data(const griddep_argument *argument)
+{
+    return argument->data ? argument->data : &argument->value;
+}
+
+static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument, uint32_t index, griddep_error *error)
+{
+    const griddep_parameter_info *parameter = &kernel->parameters[index];
+
+    if (argument->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "arguments[%" PRIu32 "].reserved is not zero", index);
+    gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s: argument %" PRIu32, kernel->name, index);
+    if (parameter->name)
+        gd_error_append(error, " (%s)", parameter->name);
+    if (argument->bytes == parameter->bytes)
+        gd_error_append(error, " has %" PRIu32 " bytes but data is NULL; value holds 8", argument->bytes);
+    else
+        gd_error_append(error, " has %" PRIu32 " bytes, the parameter has %" PRIu32, argument->bytes, parameter->bytes);
+    return GRIDDEP_ERROR_SIGNATURE;
+}
+
+int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
+                                  griddep_error *error)
+{
+    if (!kernel->info.parameters_known)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "neither PTX nor driver tell the parameters of kernel %s; griddep_launch_packed can launch it",
+                            kernel->name);
+    if (count != kernel->info.parameter_count)
+        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given",
+                            kernel->name, kernel->info.parameter_count, count);
+    if (count && !arguments)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
+    for (uint32_t i = 0; i < count; i++) {
+        const griddep_argument *argument = &arguments[i];
+        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved || (!argument->data && argument->bytes > 8))
+            return refuse_argument(kernel, argument, i, error);
+    }
+    return GRIDDEP_OK;
+}
+
+/* ---- launching ---- */
+
+int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result, griddep_error *error)
+{
+    const gd_CUlaunchConfig *config = &launch->config;
+    int32_t status = gd_driver_fail(kernel->runtime->driver, result, error,
+                                    "launch of kernel %s, grid %u x %u x %u, block %u x %u x %u, %u bytes of shared memory",
+                                    kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                                    config->blockDimY, config->blockDimZ, config->sharedMemBytes);
+
+    return gd_runtime_blame_stream(kernel->runtime, config->hStream, status, error);
+}
+
+static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra, int32_t *reason,
+                      griddep_error *error)
+{
+    gd_launch made;
+    bool pushed;
+    int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = gd_launch_make(kernel, config, &made, error);
+    if (!status) {
+        int32_t decision = gd_launch_decide(kernel, made.pdl);
+        gd_launch_allow_overlap(&made, decision <= GRIDDEP_REASON_FORCED);
+        gd_CUresult result = kernel->runtime->driver->cuLaunchKernelEx(&made.config, kernel->function, pointers, extra);
+        if (result != GD_CUDA_SUCCESS)
+            status = gd_launch_fail(kernel, &made, result, error);
+        else if (reason)
+            *reason = decision;
+    }
+    gd_runtime_leave(kernel->runtime, pushed);
+    return status;
+}
+
+static int32_t check_launch(const griddep_kernel *kernel, const griddep_launch_config *config, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    return kernel && config ? GRIDDEP_OK
+                            : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
+}
+
+int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                       uint32_t argument_count, int32_t *reason, griddep_error *error)
+{
+    void *few[POINTERS_ON_STACK];
+    void **pointers = few;
+    int32_t status = check_launch(kernel, config, error);
+
+    if (!status)
+        status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
+    if (status)
+        return status;
+    if (argument_count > POINTERS_ON_STACK && !(pointers = malloc(argument_count * sizeof *pointers)))
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < argument_count; i++)
+        pointers[i] = (void *)(uintptr_t)gd_launch_argument_data(&arguments[i]);
+    status = launch(kernel, config, pointers, NULL, reason, error);
+    if (pointers != few)
+        free(pointers);
+    return status;
+}
+
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes,
+                              int32_t *reason, griddep_error *error)
+{
+    int32_t status = check_launch(kernel, config, error);
+
+    if (status)
+        return status;
+    uint64_t exact = kernel->info.parameter_bytes;
+    uint64_t padded = (exact + kernel->parameter_alignment - 1) / kernel->parameter_alignment * kernel->parameter_alignment;
+    if (kernel->info.parameters_known && bytes != exact && bytes != padded)
+        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
+                            "kernel %s takes %" PRIu64 " bytes of packed arguments, %" PRIu64 " are given", kernel->name, exact, bytes);
+    if (!arguments && bytes)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
+    size_t length = (size_t)(kernel->info.parameters_known ? exact : bytes);
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &length,
+                     GD_CU_LAUNCH_PARAM_END};
+    return launch(kernel, config, NULL, length ? extra : NULL, reason, error);
+}
+
+const char *griddep_reason_text(int32_t reason)
+{
+    static const char *const texts[] = {
+        [GRIDDEP_REASON_SET] = "set: each path of the kernel executes griddepcontrol.wait",
+        [GRIDDEP_REASON_FORCED] = "set: forced by the caller",
+        [GRIDDEP_REASON_OFF] = "not set: launch, mode or runtime says off",
+        [GRIDDEP_REASON_KILL_SWITCH] = "not set: switched off by GRIDDEP_PDL",
+        [GRIDDEP_REASON_DEVICE] = "not set: the device is below sm_90",
+        [GRIDDEP_REASON_DRIVER] = "not set: the driver is older than API 11.8",
+        [GRIDDEP_REASON_NO_WAIT] = "not set: the kernel has no griddepcontrol.wait and would race with the one before it",
+        [GRIDDEP_REASON_WAIT_NOT_ALWAYS] = "not set: a path through the kernel misses griddepcontrol.wait",
+        [GRIDDEP_REASON_UNKNOWN_CODE] = "not set: the kernel's PTX is not known, so nobody can tell whether it waits",
+        [GRIDDEP_REASON_FIRST] = "not set: first launch of the chain, nothing before it to overlap with",
+    };
+
+    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason] : "unknown reason";
+}

@@ -1,0 +1,29 @@
+/* A module: loaded code, the PTX it came from where there is any, and its kernels, which are read when they are first asked for. */
+#ifndef GD_RUN_MODULE_H
+#define GD_RUN_MODULE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "run/runtime.h"
+
+struct griddep_module {
+    atomic_uint references;
+    griddep_runtime *runtime;
+    gd_CUmodule handle;
+    int32_t image; /* GRIDDEP_IMAGE_* */
+    char *name;
+    char *log;        /* never NULL */
+    griddep_ptx *ptx; /* NULL: none, or not readable */
+    bool from_cache;
+    char **kernel_names; /* all that are known from the start */
+    uint32_t kernel_count;
+    pthread_mutex_t mutex; /* guards kernels */
+    bool mutex_ready;
+    griddep_kernel *kernels; /* those that were asked for */
+};
+
+griddep_module *gd_module_hold(griddep_module *module);
+
+#endif

@@ -1,0 +1,397 @@
+/* Opening and closing a runtime, its context, and what device and driver can do. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "run/cache.h"
+#include "run/runtime.h"
+
+enum {
+    OPTIONS_MINIMUM = sizeof(griddep_runtime_options), /* of version 0.1; a field added later does not count */
+    INFO_MINIMUM = sizeof(griddep_runtime_info)
+};
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+static bool one_of(const char *value, const char *const words[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(value, words[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- options and environment ---- */
+
+static int32_t read_kill_switch(bool *kill, griddep_error *error)
+{
+    static const char *const off[] = {"off", "0", "no", "false"};
+    static const char *const on[] = {"on", "1", "yes", "true", "auto"};
+    const char *value = environment("GRIDDEP_PDL");
+
+    *kill = value && one_of(value, off, sizeof off / sizeof off[0]);
+    if (!value || *kill || one_of(value, on, sizeof on / sizeof on[0]))
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be on or off", value);
+}
+
+static int32_t read_log(gd_log *log, const griddep_runtime_options *options, griddep_error *error)
+{
+    const char *value = environment("GRIDDEP_LOG");
+
+    if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d", options->log_level,
+                            GRIDDEP_LOG_DEBUG);
+    if (options->log) {
+        *log = (gd_log){options->log, options->log_user,
+                        options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
+        return GRIDDEP_OK;
+    }
+    int32_t level = value ? gd_log_level_find(value) : GRIDDEP_LOG_NONE;
+    if (level < 0)
+        return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT,
+                            "GRIDDEP_LOG is \"%s\"; it may be error, warning, info, debug or off", value);
+    *log = (gd_log){level ? gd_log_stderr : NULL, NULL, level};
+    return GRIDDEP_OK;
+}
+
+static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given, griddep_error *error)
+{
+    static const griddep_runtime_options defaults = {.size = sizeof defaults};
+    int32_t status =
+        gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults, "griddep_runtime_options", error);
+
+    if (status)
+        return status;
+    if (options->flags & ~(uint32_t)GRIDDEP_RUNTIME_DEVICE || options->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_runtime_options has unknown flags, or reserved is not zero");
+    if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", options->pdl);
+    if (options->context && options->flags & GRIDDEP_RUNTIME_DEVICE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a context and a device are given; a context has its device already");
+    return GRIDDEP_OK;
+}
+
+static int32_t driver_path(const char *name, const char **path, griddep_error *error)
+{
+    const char *origin = "the driver option";
+
+    if (!name || !strcmp(name, "auto")) {
+        name = environment("GRIDDEP_DRIVER");
+        origin = "GRIDDEP_DRIVER";
+    }
+    if (!name || !strcmp(name, "auto") || !strcmp(name, "nvidia"))
+        *path = "libcuda.so.1";
+    else if (strchr(name, '/'))
+        *path = name;
+    else
+        return gd_error_set(error, name == environment("GRIDDEP_DRIVER") ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
+                            "%s is \"%s\"; it may be auto, nvidia, or a path with a slash", origin, name);
+    return GRIDDEP_OK;
+}
+
+/* ---- context ---- */
+
+int32_t gd_runtime_enter(const griddep_runtime *runtime, bool *pushed, griddep_error *error)
+{
+    gd_CUcontext current = NULL;
+    gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
+
+    *pushed = false;
+    if (result == GD_CUDA_SUCCESS && current == runtime->context)
+        return GRIDDEP_OK;
+    result = runtime->driver->cuCtxPushCurrent(runtime->context);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(runtime->driver, result, error, "the runtime's context cannot be made current");
+    *pushed = true;
+    return GRIDDEP_OK;
+}
+
+void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
+{
+    gd_CUcontext popped;
+
+    if (pushed)
+        runtime->driver->cuCtxPopCurrent(&popped);
+}
+
+int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status, griddep_error *error)
+{
+    gd_CUcontext owner = NULL;
+
+    if (status != GRIDDEP_ERROR_DRIVER || !stream)
+        return status;
+    gd_CUresult result = runtime->driver->cuStreamGetCtx(stream, &owner);
+    if (result == GD_CUDA_SUCCESS && owner == runtime->context)
+        return status;
+    int32_t code = error ? error->driver_code : 0;
+    status = gd_error_set(error, GRIDDEP_ERROR_STREAM,
+                          result == GD_CUDA_SUCCESS ? "the stream belongs to another context than the runtime"
+                                                    : "the stream is not one that the driver knows");
+    if (error)
+        error->driver_code = code;
+    return status;
+}
+
+static int32_t retain_primary(griddep_runtime *runtime, int32_t ordinal, griddep_error *error)
+{
+    int count = 0;
+    gd_CUresult result = runtime->driver->cuDeviceGetCount(&count);
+
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(runtime->driver, result, error, "the devices cannot be counted");
+    if (count == 0)
+        return gd_error_set(error, GRIDDEP_ERROR_NO_DRIVER, "the driver %s finds no device", runtime->driver->path);
+    if (ordinal < 0 || ordinal >= count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "device %" PRId32 " does not exist; there %s %d", ordinal,
+                            count == 1 ? "is" : "are", count);
+    result = runtime->driver->cuDeviceGet(&runtime->device, ordinal);
+    if (result == GD_CUDA_SUCCESS)
+        result = runtime->driver->cuDevicePrimaryCtxRetain(&runtime->context, runtime->device);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(runtime->driver, result, error, "device %" PRId32 " cannot be opened", ordinal);
+    runtime->primary = true;
+    return GRIDDEP_OK;
+}
+
+static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_options *options, griddep_error *error)
+{
+    gd_CUcontext context = options->context;
+    bool pushed;
+
+    if (!context && !(options->flags & GRIDDEP_RUNTIME_DEVICE)) {
+        gd_CUresult result = runtime->driver->cuCtxGetCurrent(&context);
+        if (result != GD_CUDA_SUCCESS)
+            return gd_driver_fail(runtime->driver, result, error, "the current context cannot be read");
+    }
+    if (!context)
+        return retain_primary(runtime, options->flags & GRIDDEP_RUNTIME_DEVICE ? options->device : 0, error);
+    runtime->context = context;
+    int32_t status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuCtxGetDevice(&runtime->device);
+    gd_runtime_leave(runtime, pushed);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_driver_fail(runtime->driver, result, error, "the context's device cannot be read");
+}
+
+/* ---- what there is ---- */
+
+typedef struct device_query {
+    int attribute;
+    uint32_t *value;
+} device_query;
+
+static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
+{
+    const gd_driver *driver = runtime->driver;
+    griddep_runtime_info *info = &runtime->info;
+    gd_limits *limits = &runtime->limits;
+    uint32_t major = 0, minor = 0, multiprocessors = 0, l2 = 0;
+    const device_query queries[] = {
+        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+        {GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &multiprocessors},
+        {GD_CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &info->shared_bytes_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &info->shared_bytes_per_block},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &info->registers_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &info->threads_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &info->blocks_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits->threads_per_block},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &limits->grid[0]},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &limits->grid[1]},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &limits->grid[2]},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &limits->block[0]},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &limits->block[1]},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &limits->block[2]},
+    };
+    size_t memory = 0;
+
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        int value = 0;
+        gd_CUresult result = driver->cuDeviceGetAttribute(&value, queries[i].attribute, runtime->device);
+        if (result != GD_CUDA_SUCCESS)
+            return gd_driver_fail(driver, result, error, "device attribute %d cannot be read", queries[i].attribute);
+        *queries[i].value = value < 0 ? 0 : (uint32_t)value;
+    }
+    gd_CUresult result = driver->cuDeviceGetName(runtime->device_name, (int)sizeof runtime->device_name - 1, runtime->device);
+    if (result == GD_CUDA_SUCCESS)
+        result = driver->cuDeviceTotalMem(&memory, runtime->device);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "the device's name and memory cannot be read");
+    info->capability = (int32_t)(10 * major + minor);
+    info->multiprocessors = (int32_t)multiprocessors;
+    info->l2_bytes = l2;
+    info->memory_bytes = memory;
+    return GRIDDEP_OK;
+}
+
+static uint32_t find_features(const griddep_runtime *runtime)
+{
+    const gd_driver *driver = runtime->driver;
+    int32_t version = driver->version;
+    bool hopper = runtime->info.capability >= 90;
+    uint32_t features = GRIDDEP_FEATURE_GRAPH;
+
+    if (hopper && version >= 11080)
+        features |= GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_PROGRAMMATIC_EVENT;
+    if (hopper)
+        features |= GRIDDEP_FEATURE_CLUSTER;
+    if (version >= 12030)
+        features |= GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
+    if (driver->cuGraphGetEdges)
+        features |= GRIDDEP_FEATURE_GRAPH_EDGES;
+    if (driver->cuFuncGetParamInfo)
+        features |= GRIDDEP_FEATURE_PARAMETER_INFO;
+    if (runtime->cache && driver->cuLinkCreate && driver->cuLinkAddData && driver->cuLinkComplete && driver->cuLinkDestroy)
+        features |= GRIDDEP_FEATURE_CODE_CACHE;
+    return features;
+}
+
+static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
+{
+    griddep_runtime_info *info = &runtime->info;
+    int32_t status = query_device(runtime, error);
+
+    if (status)
+        return status;
+    info->size = sizeof *info;
+    info->driver = runtime->driver->path;
+    info->driver_version = runtime->driver->version;
+    info->device_name = runtime->device_name;
+    info->device = runtime->device;
+    info->context = runtime->context;
+    info->cache_directory = runtime->cache ? gd_cache_directory(runtime->cache) : "";
+    info->pdl_disabled = runtime->kill_switch;
+    info->features = find_features(runtime);
+    return GRIDDEP_OK;
+}
+
+/* ---- open and close ---- */
+
+static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *options, griddep_error *error)
+{
+    const char *nvrtc = options->nvrtc ? options->nvrtc : environment("GRIDDEP_NVRTC");
+    int32_t status = read_log(&runtime->log, options, error);
+
+    if (!status)
+        status = read_kill_switch(&runtime->kill_switch, error);
+    if (status)
+        return status;
+    runtime->pdl = options->pdl == GRIDDEP_PDL_DEFAULT ? GRIDDEP_PDL_AUTO : options->pdl;
+    if (pthread_mutex_init(&runtime->mutex, NULL))
+        return gd_error_memory(error);
+    runtime->mutex_ready = true;
+    if (nvrtc && !(runtime->nvrtc_path = strdup(nvrtc)))
+        return gd_error_memory(error);
+    status = choose_context(runtime, options, error);
+    if (!status)
+        status = gd_cache_open(options->cache_directory, options->cache_bytes, &runtime->log, &runtime->cache, error);
+    return status ? status : fill_info(runtime, error);
+}
+
+static void release(griddep_runtime *runtime)
+{
+    gd_nvrtc_close(runtime->nvrtc);
+    gd_cache_close(runtime->cache);
+    free(runtime->nvrtc_path);
+    if (runtime->primary)
+        runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
+    gd_driver_close(runtime->driver);
+    if (runtime->mutex_ready)
+        pthread_mutex_destroy(&runtime->mutex);
+    free(runtime);
+}
+
+int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *given, griddep_runtime **runtime,
+                           griddep_error *error)
+{
+    griddep_runtime_options options;
+    griddep_runtime *opened = calloc(1, sizeof *opened);
+
+    if (!opened) {
+        gd_driver_close(driver);
+        return gd_error_memory(error);
+    }
+    opened->driver = driver;
+    atomic_init(&opened->references, 1u);
+    int32_t status = read_options(&options, given, error);
+    if (!status)
+        status = prepare(opened, &options, error);
+    if (status) {
+        release(opened);
+        return status;
+    }
+    gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s", driver->path, driver->version / 1000,
+                 driver->version % 1000 / 10, opened->device_name, (int)opened->info.capability,
+                 opened->kill_switch ? "; GRIDDEP_PDL switches dependent launch off" : "");
+    *runtime = opened;
+    return GRIDDEP_OK;
+}
+
+griddep_runtime *gd_runtime_hold(griddep_runtime *runtime)
+{
+    atomic_fetch_add_explicit(&runtime->references, 1u, memory_order_relaxed);
+    return runtime;
+}
+
+int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    pthread_mutex_lock(&runtime->mutex);
+    if (!runtime->nvrtc)
+        status = gd_nvrtc_open(runtime->nvrtc_path, &runtime->nvrtc, error);
+    if (!status)
+        *nvrtc = runtime->nvrtc;
+    pthread_mutex_unlock(&runtime->mutex);
+    return status;
+}
+
+int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runtime **runtime, griddep_error *error)
+{
+    griddep_runtime_options options;
+    gd_driver *driver = NULL;
+    const char *path = NULL;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
+    status = read_options(&options, given, error);
+    if (!status)
+        status = driver_path(options.driver, &path, error);
+    if (!status)
+        status = gd_driver_open(path, &driver, error);
+    return status ? status : gd_runtime_open_on(driver, given, runtime, error);
+}
+
+void griddep_runtime_close(griddep_runtime *runtime)
+{
+    if (runtime && atomic_fetch_sub_explicit(&runtime->references, 1u, memory_order_acq_rel) == 1)
+        release(runtime);
+}
+
+int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
+    return gd_struct_write(info, &runtime->info, sizeof runtime->info, INFO_MINIMUM, "griddep_runtime_info", error);
+}

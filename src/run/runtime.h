@@ -1,0 +1,57 @@
+/* The runtime: a bound driver, a device, a context and a code cache. Everything that src/run makes holds a reference to one. */
+#ifndef GD_RUN_RUNTIME_H
+#define GD_RUN_RUNTIME_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "griddep.h"
+#include "base/log.h"
+#include "cuda/driver.h"
+#include "cuda/nvrtc.h"
+
+struct gd_cache;
+
+typedef struct gd_limits {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t threads_per_block;
+} gd_limits;
+
+struct griddep_runtime {
+    atomic_uint references;
+    gd_driver *driver;
+    gd_log log;
+    int32_t pdl;      /* GRIDDEP_PDL_AUTO, _OFF or _FORCE */
+    bool kill_switch; /* GRIDDEP_PDL=off */
+    gd_CUdevice device;
+    gd_CUcontext context;
+    bool primary; /* the context is the primary one, and retained */
+    char device_name[256];
+    gd_limits limits;
+    griddep_runtime_info info; /* its strings belong to this object */
+    struct gd_cache *cache;    /* NULL: none */
+    char *nvrtc_path;          /* NULL: by soname */
+    gd_nvrtc *nvrtc;           /* opened by the first compilation */
+    pthread_mutex_t mutex;     /* guards nvrtc */
+    bool mutex_ready;
+};
+
+/* Opens a runtime on a driver table that is bound already; the runtime owns it from now on, also when the call fails. Tests hand in theirs here. */
+int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *options, griddep_runtime **runtime,
+                           griddep_error *error);
+
+griddep_runtime *gd_runtime_hold(griddep_runtime *runtime);
+
+/* Makes the runtime's context current for the calling thread. *pushed says whether gd_runtime_leave has to undo it. */
+int32_t gd_runtime_enter(const griddep_runtime *runtime, bool *pushed, griddep_error *error);
+void gd_runtime_leave(const griddep_runtime *runtime, bool pushed);
+
+/* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after a driver call on it failed. */
+int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status, griddep_error *error);
+
+/* The runtime's NVRTC, opened at the first call. */
+int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error);
+
+#endif

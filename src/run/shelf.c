@@ -1,0 +1,150 @@
+/* The shelf: hand-authored PTX, embedded at build time (shelf.inc), found by name and capability, and its head comments. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "griddep.h"
+
+typedef struct shelf_entry {
+    const char *name;
+    const char *family;
+    const char *file;
+    int32_t capability;
+    const char *text;
+    uint64_t bytes;
+} shelf_entry;
+
+#include "run/shelf.inc"
+
+enum { COUNT = sizeof entries / sizeof entries[0], INFO_MINIMUM = sizeof(griddep_shelf_info) };
+
+static int32_t write_info(const shelf_entry *entry, griddep_shelf_info *info, griddep_error *error)
+{
+    const griddep_shelf_info known = {.size = sizeof known,
+                                      .capability = entry->capability,
+                                      .name = entry->name,
+                                      .family = entry->family,
+                                      .file = entry->file,
+                                      .text = entry->text,
+                                      .bytes = entry->bytes};
+
+    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_shelf_info", error);
+}
+
+/* ---- head comments: "// field: value", continued by "//   more" ---- */
+
+typedef struct comment_line {
+    const char *text; /* behind "//" */
+    size_t bytes;
+} comment_line;
+
+/* The next line of the head comment; false at its end. */
+static bool next_line(const char **at, const char *end, comment_line *line)
+{
+    if (end - *at < 2 || (*at)[0] != '/' || (*at)[1] != '/')
+        return false;
+    const char *start = *at + 2;
+    const char *newline = memchr(start, '\n', (size_t)(end - start));
+    const char *stop = newline ? newline : end;
+    *at = newline ? newline + 1 : end;
+    while (stop > start && (stop[-1] == '\r' || stop[-1] == ' '))
+        stop--;
+    *line = (comment_line){start, (size_t)(stop - start)};
+    return true;
+}
+
+/* A field begins with one space and its name; its value follows the colon. */
+static bool starts_field(const comment_line *line, const char *field, size_t length, comment_line *value)
+{
+    if (line->bytes < length + 2 || line->text[0] != ' ' || memcmp(line->text + 1, field, length) || line->text[length + 1] != ':')
+        return false;
+    size_t skip = length + 2;
+    while (skip < line->bytes && line->text[skip] == ' ')
+        skip++;
+    *value = (comment_line){line->text + skip, line->bytes - skip};
+    return true;
+}
+
+static bool continues_field(const comment_line *line)
+{
+    return line->bytes >= 3 && !memcmp(line->text, "   ", 3);
+}
+
+static bool collect_field(const char *text, size_t bytes, const char *field, gd_text *value)
+{
+    const char *at = text, *end = text + bytes;
+    size_t length = strlen(field);
+    comment_line line, first;
+    bool found = false;
+
+    while (next_line(&at, end, &line)) {
+        if (!found && starts_field(&line, field, length, &first)) {
+            gd_text_append(value, first.text, first.bytes);
+            found = true;
+        } else if (found && continues_field(&line)) {
+            gd_text_append(value, "\n", value->bytes ? 1 : 0);
+            gd_text_append(value, line.text + 3, line.bytes - 3);
+        } else if (found) {
+            break;
+        }
+    }
+    return found;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (index >= COUNT)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has %d entries; there is no number %" PRIu32, COUNT, index);
+    return write_info(&entries[index], info, error);
+}
+
+int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error)
+{
+    const shelf_entry *least = NULL;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!name)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "name is NULL");
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strcmp(entries[i].name, name))
+            continue;
+        if (entries[i].capability <= capability)
+            return write_info(&entries[i], info, error);
+        least = &entries[i];
+    }
+    if (!least)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has no kernel \"%s\"", name);
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s needs sm_%" PRId32 " or newer; the device is sm_%" PRId32, name,
+                        least->capability, capability);
+}
+
+int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,
+                            uint64_t *bytes, griddep_error *error)
+{
+    gd_text value = {0};
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!text || !field || !*field)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "text or field is NULL or empty");
+    bool found = collect_field(text, (size_t)text_bytes, field, &value);
+    if (value.failed)
+        status = gd_error_memory(error);
+    else if (!found)
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the head comment has no field \"%s\"", field);
+    else
+        status = gd_text_export(gd_text_get(&value), value.bytes, buffer, capacity, bytes, error);
+    gd_text_free(&value);
+    return status;
+}

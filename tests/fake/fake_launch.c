@@ -1,0 +1,186 @@
+/* The fake driver's cuLaunchKernelEx: what it checks, and how the arguments are packed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_state.h"
+
+static bool within(unsigned value, gd_CUdevice_attribute limit)
+{
+    return value > 0 && value <= (unsigned)fake_state.attributes[limit];
+}
+
+static bool shape_fits(const gd_CUlaunchConfig *config, const fake_object *function)
+{
+    const fake_entry *entry = function->is.function.entry;
+    const unsigned *required = entry->required_block;
+    uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+
+    if (required[0] &&
+        (config->blockDimX != required[0] || config->blockDimY != required[1] || config->blockDimZ != required[2]))
+        return false;
+    return within(config->gridDimX, GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) &&
+           within(config->gridDimY, GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) &&
+           within(config->gridDimZ, GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) &&
+           within(config->blockDimX, GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) &&
+           within(config->blockDimY, GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) &&
+           within(config->blockDimZ, GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z) &&
+           threads <= fake_maximum_threads(entry) &&
+           config->sharedMemBytes <= (unsigned)function->is.function.dynamic_shared;
+}
+
+static gd_CUresult check_cluster(const gd_CUlaunchConfig *config, const gd_CUlaunchAttribute *attribute,
+                                 const fake_object *function)
+{
+    unsigned x = attribute->value.clusterDim.x;
+    unsigned y = attribute->value.clusterDim.y;
+    unsigned z = attribute->value.clusterDim.z;
+    uint64_t limit = function->is.function.non_portable_cluster ? 16 : 8;
+
+    if (!fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] || fake_capability() < 90)
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
+    bool fits = x && y && z && config->gridDimX % x == 0 && config->gridDimY % y == 0 && config->gridDimZ % z == 0;
+    return fits && (uint64_t)x * y * z <= limit ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
+/* Programmatic and launch completion events: a live event without timing. */
+static gd_CUresult check_event(void *handle)
+{
+    fake_object *event = fake_object_find(EVENT, handle);
+
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    return event->is.event.flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static gd_CUresult check_programmatic(void)
+{
+    return fake_state.version >= 11080 && fake_capability() >= 90 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static gd_CUresult check_attribute(const gd_CUlaunchConfig *config, const gd_CUlaunchAttribute *attribute,
+                                   const fake_object *function)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    switch (attribute->id) {
+    case GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return check_cluster(config, attribute, function);
+    case GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        return check_programmatic();
+    case GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        result = check_programmatic();
+        return result == GD_CUDA_SUCCESS ? check_event(attribute->value.programmaticEvent.event) : result;
+    case GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        if (fake_state.version < 12030)
+            return GD_CUDA_ERROR_NOT_SUPPORTED;
+        return check_event(attribute->value.launchCompletionEvent.event);
+    default:
+        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
+                       attribute->id != 15
+                   ? GD_CUDA_SUCCESS
+                   : GD_CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static gd_CUresult check_config(const gd_CUlaunchConfig *config, const fake_object *function)
+{
+    if (!shape_fits(config, function) || config->numAttrs > LAUNCH_ATTRIBUTES || (config->numAttrs && !config->attrs))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        gd_CUresult result = check_attribute(config, &config->attrs[i], function);
+        if (result != GD_CUDA_SUCCESS)
+            return result;
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+/* The `extra` way. The buffer must be of the packed size: a larger one, a C struct with padding at its end, is refused.
+ * A real driver takes a smaller one. */
+static gd_CUresult unpack_extra(const fake_entry *entry, void **extra, unsigned char *packed)
+{
+    const void *buffer = NULL;
+    size_t bytes = 0;
+
+    for (; *extra != GD_CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == GD_CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == GD_CU_LAUNCH_PARAM_BUFFER_SIZE)
+            bytes = *(const size_t *)extra[1];
+        else
+            return GD_CUDA_ERROR_INVALID_VALUE;
+    }
+    if (bytes > entry->parameter_bytes)
+        return GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (bytes < entry->parameter_bytes || (bytes && !buffer))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (entry->parameter_bytes)
+        memcpy(packed, buffer, entry->parameter_bytes);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pack(const fake_entry *entry, void **parameters, void **extra, unsigned char *packed)
+{
+    if (parameters && extra)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (extra)
+        return unpack_extra(entry, extra, packed);
+    for (size_t i = 0; i < entry->parameter_count; i++) {
+        if (!parameters || !parameters[i])
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        memcpy(packed + entry->parameters[i].offset, parameters[i], entry->parameters[i].bytes);
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static bool is_programmatic(const gd_CUlaunchConfig *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return config->attrs[i].value.programmaticStreamSerializationAllowed != 0;
+    }
+    return false;
+}
+
+static gd_CUresult launch(const gd_CUlaunchConfig *config, fake_object *function, fake_object *stream,
+                          unsigned char *packed)
+{
+    const fake_entry *entry = function->is.function.entry;
+    fake_node work = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
+
+    work.launch = (fake_launch){.kernel = entry->name,
+                                .function = function->handle,
+                                .config = *config,
+                                .parameters = packed,
+                                .parameter_bytes = entry->parameter_bytes,
+                                .programmatic = is_programmatic(config),
+                                .captured = stream && fake_stream_captures(stream)};
+    fake_launch asked = fake_launch_copy(&work.launch);
+    gd_CUresult result = fake_stream_submit(stream, &work);
+    if (result == GD_CUDA_SUCCESS)
+        fake_launches_add(&fake_state.launches, &asked);
+    fake_launch_free(&asked);
+    return result;
+}
+
+gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra)
+{
+    fake_object *function = fake_object_find(FUNCTION, handle);
+    fake_object *stream = NULL;
+
+    if (!config)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_CUresult result = fake_stream_find(config->hStream, &stream);
+    if (!function || result != GD_CUDA_SUCCESS ||
+        function->context != (stream ? stream->context : fake_context_handle()))
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    result = check_config(config, function);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    unsigned char *packed = fake_allocate(function->is.function.entry->parameter_bytes);
+    memset(packed, 0, function->is.function.entry->parameter_bytes);
+    result = pack(function->is.function.entry, parameters, extra, packed);
+    if (result == GD_CUDA_SUCCESS)
+        result = launch(config, function, stream, packed);
+    free(packed);
+    return result;
+}

@@ -1,0 +1,243 @@
+/* The inside of the fake driver, shared by its files: the state, what it is made of, and the actions behind the entry
+ * points. An action runs under the lock, after the call has been recorded and its context checked. */
+#ifndef FAKE_STATE_H
+#define FAKE_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "fake_driver.h"
+#include "fake_image.h"
+
+enum {
+    DEVICES = 8,
+    ATTRIBUTES = 160,
+    STACK_DEPTH = 32,
+    FAILURES = 32,
+    KERNELS = 64,
+    LAUNCH_ATTRIBUTES = 32,
+    NANOSECONDS_PER_OPERATION = 1000
+};
+
+enum {
+#define GD_SYMBOL(name, version, need, arguments) SYMBOL_##name,
+#include "cuda/symbols.def"
+#undef GD_SYMBOL
+    SYMBOLS
+};
+
+typedef enum fake_kind { CONTEXT, MODULE, FUNCTION, MEMORY, STREAM, EVENT, GRAPH, EXECUTABLE, LINK, KINDS } fake_kind;
+
+/* What a graph is made of; also, before it is decided whether to run it or to capture it, one piece of work. */
+typedef struct fake_node {
+    void *handle;
+    gd_CUgraphNodeType type;
+    fake_launch launch;            /* KERNEL */
+    gd_CUdeviceptr target, source; /* MEMCPY and MEMSET; host addresses as numbers */
+    size_t bytes;
+    unsigned char value;
+} fake_node;
+
+typedef struct fake_edge {
+    size_t from, to;
+    gd_CUgraphEdgeData data;
+} fake_edge;
+
+typedef struct fake_body {
+    fake_node *nodes;
+    size_t node_count;
+    fake_edge *edges;
+    size_t edge_count;
+} fake_body;
+
+/* Whatever has a handle. MEMORY has its address for one. */
+typedef struct fake_object {
+    struct fake_object *next;
+    fake_kind kind;
+    void *handle;
+    void *context; /* handle of the context that it was made in; NULL: of none */
+    union {
+        struct {
+            int device;
+            bool primary;
+            gd_CUresult fault;
+        } context;
+        fake_image module;
+        struct {
+            struct fake_object *module;
+            const fake_entry *entry;
+            int dynamic_shared;
+            int carveout;
+            int non_portable_cluster;
+        } function;
+        struct {
+            size_t bytes;
+            struct fake_object *module; /* of a variable; NULL: allocated */
+            size_t variable;
+        } memory;
+        struct {
+            unsigned flags;
+            gd_CUstreamCaptureStatus status;
+            gd_CUstreamCaptureMode mode;
+            pthread_t thread;
+            fake_body body;
+        } stream;
+        struct {
+            unsigned flags;
+            bool recorded;
+            void *capture; /* handle of the stream in whose capture it was recorded; NULL: in none */
+            uint64_t time;
+        } event;
+        fake_body graph;
+        struct {
+            char *text;
+            size_t bytes;
+            void *cubin;
+            unsigned option_count;
+            gd_CUjit_option *options;
+            void **values; /* the caller's: the driver writes log sizes into it */
+        } link;
+    } is;
+} fake_object;
+
+typedef struct fake_failure {
+    int symbol; /* -1: any */
+    uint64_t left;
+    gd_CUresult result;
+} fake_failure;
+
+typedef struct fake_kernel_script {
+    char *name;
+    fake_kernel function;
+    void *user;
+} fake_kernel_script;
+
+typedef struct fake_launch_list {
+    fake_launch *items;
+    size_t count, capacity;
+} fake_launch_list;
+
+struct fake_state {
+    bool ready; /* the defaults have been set */
+    bool initialized;
+    unsigned generation; /* of resets: a thread's stack from before one is empty */
+    int version;
+    int device_count;
+    int attributes[ATTRIBUTES];
+    size_t memory_bytes;
+    size_t memory_used;
+    unsigned retains[DEVICES];
+    uint64_t next_handle;
+    uint64_t clock; /* ns */
+    fake_object *objects;
+    fake_call *calls;
+    size_t call_count, call_capacity;
+    uint64_t symbol_calls[SYMBOLS];
+    fake_failure failures[FAILURES];
+    size_t failure_count;
+    bool hidden[SYMBOLS];
+    fake_kernel_script kernels[KERNELS];
+    size_t kernel_count;
+    fake_launch_list launches, executions;
+};
+
+extern struct fake_state fake_state;
+
+/* fake_state.c: an object is found while its context lives. fake_context_check tells why no work can be done in the
+ * calling thread's current context: none, destroyed, or lost to a fault. */
+void fake_state_set_defaults(void);
+void fake_lock(void);
+void fake_unlock(void);
+int fake_capability(void);
+void *fake_handle_create(void);
+fake_object *fake_object_create(fake_kind what, void *context);
+fake_object *fake_object_find(fake_kind what, const void *handle);
+void fake_object_end(fake_object *o);
+gd_CUresult fake_handle_end(fake_kind what, void *handle);
+void *fake_context_handle(void);
+fake_object *fake_context_current(void);
+gd_CUresult fake_context_check(void);
+size_t fake_context_depth(void);
+gd_CUresult fake_do_push(gd_CUcontext context);
+gd_CUresult fake_do_pop(gd_CUcontext *context);
+gd_CUresult fake_do_set_current(gd_CUcontext context);
+
+/* fake_device.c */
+gd_CUresult fake_do_init(unsigned int flags);
+gd_CUresult fake_do_get_version(int *version);
+gd_CUresult fake_do_get_error(gd_CUresult error, const char **text, bool words);
+gd_CUresult fake_do_device_count(int *count);
+gd_CUresult fake_do_device_get(gd_CUdevice *device, int ordinal);
+gd_CUresult fake_do_device_name(char *name, int bytes, gd_CUdevice device);
+gd_CUresult fake_do_device_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device);
+gd_CUresult fake_do_device_memory(size_t *bytes, gd_CUdevice device);
+fake_object *fake_context_create(gd_CUdevice device, bool primary);
+gd_CUresult fake_do_primary_retain(gd_CUcontext *context, gd_CUdevice device);
+gd_CUresult fake_do_primary_release(gd_CUdevice device);
+gd_CUresult fake_do_get_current(gd_CUcontext *context);
+gd_CUresult fake_do_get_device(gd_CUdevice *device);
+
+/* fake_module.c. fake_maximum_threads: per block, by .maxntid and the device. */
+gd_CUresult fake_do_load(gd_CUmodule *module, const void *image, unsigned count, const gd_CUjit_option *options,
+                         void **values);
+gd_CUresult fake_do_unload(gd_CUmodule handle);
+gd_CUresult fake_do_get_function(gd_CUfunction *function, gd_CUmodule handle, const char *name);
+gd_CUresult fake_do_get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle, const char *name);
+gd_CUresult fake_do_function_count(unsigned int *count, gd_CUmodule handle);
+gd_CUresult fake_do_enumerate(gd_CUfunction *functions, unsigned int capacity, gd_CUmodule handle);
+gd_CUresult fake_do_function_name(const char **name, gd_CUfunction handle);
+unsigned fake_maximum_threads(const fake_entry *entry);
+gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute, gd_CUfunction handle);
+gd_CUresult fake_do_set_attribute(gd_CUfunction handle, gd_CUfunction_attribute attribute, int value);
+gd_CUresult fake_do_parameter(gd_CUfunction handle, size_t index, size_t *offset, size_t *bytes);
+gd_CUresult fake_do_link_create(unsigned int count, const gd_CUjit_option *options, void **values,
+                                gd_CUlinkState *link);
+gd_CUresult fake_do_link_add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes);
+gd_CUresult fake_do_link_complete(gd_CUlinkState handle, void **cubin, size_t *bytes);
+
+/* fake_launch.c */
+gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra);
+
+/* fake_stream.c: *stream is NULL for a default stream, which has no object. The checks return what the driver would,
+ * and invalidate the captures that the call spoils: unsafe is what a capture forbids to its thread, waiting what the
+ * capturing stream cannot take. Submit runs work, or makes it a node where the stream captures, and then copies what it
+ * owns. */
+gd_CUresult fake_stream_find(gd_CUstream handle, fake_object **stream);
+bool fake_stream_captures(const fake_object *o);
+gd_CUresult fake_capture_check_unsafe(void);
+gd_CUresult fake_capture_check_waiting(fake_object *stream);
+gd_CUresult fake_stream_submit(fake_object *stream, const fake_node *work);
+gd_CUresult fake_do_allocate(gd_CUdeviceptr *address, size_t bytes);
+gd_CUresult fake_do_free(gd_CUdeviceptr address);
+gd_CUresult fake_do_copy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream,
+                         gd_CUdeviceptr device);
+gd_CUresult fake_do_fill(gd_CUdeviceptr target, unsigned char value, size_t bytes, gd_CUstream stream);
+gd_CUresult fake_do_stream_create(gd_CUstream *stream, unsigned int flags);
+gd_CUresult fake_do_stream_synchronize(gd_CUstream handle);
+gd_CUresult fake_do_stream_context(gd_CUstream handle, gd_CUcontext *context);
+gd_CUresult fake_do_is_capturing(gd_CUstream handle, gd_CUstreamCaptureStatus *status);
+gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mode);
+gd_CUresult fake_do_end_capture(gd_CUstream handle, gd_CUgraph *graph, bool discard);
+gd_CUresult fake_do_event_create(gd_CUevent *event, unsigned int flags);
+gd_CUresult fake_do_event_record(gd_CUevent handle, gd_CUstream stream_handle);
+gd_CUresult fake_do_event_synchronize(gd_CUevent handle);
+gd_CUresult fake_do_event_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle);
+gd_CUresult fake_do_synchronize(void);
+
+/* fake_graph.c: launches and bodies own copies of all they point to. */
+fake_launch fake_launch_copy(const fake_launch *launch);
+void fake_launch_free(fake_launch *launch);
+void fake_launches_add(fake_launch_list *list, const fake_launch *launch);
+void fake_launches_free(fake_launch_list *list);
+void fake_body_free(fake_body *b);
+void fake_body_add(fake_body *b, const fake_node *what);
+gd_CUresult fake_node_execute(const fake_node *n, bool from_graph);
+gd_CUresult fake_do_instantiate(gd_CUgraphExec *executable, gd_CUgraph handle, unsigned long long flags);
+gd_CUresult fake_do_graph_launch(gd_CUgraphExec handle, gd_CUstream stream_handle);
+gd_CUresult fake_do_graph_upload(gd_CUgraphExec handle, gd_CUstream stream_handle);
+gd_CUresult fake_do_graph_nodes(gd_CUgraph handle, gd_CUgraphNode *nodes, size_t *count);
+gd_CUresult fake_do_graph_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
+                                size_t *count);
+gd_CUresult fake_do_node_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type);
+
+#endif

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Installs the build into a temporary directory and uses what stands there as a user of the library would: by
+# pkg-config, header and shared library. builddir is the build's root, CC the compiler; SANITIZED=1 says that the
+# library was built with sanitizers, which its user then needs too.
+# shellcheck disable=SC2317 # functions are called by way of check
+set -u
+
+builddir=${builddir:-build}
+passed=0
+failed=0
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+# The makefile that runs this test is another one's parent, not that of the one run here.
+unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
+
+# check NAME COMMAND...: one case; what the command printed is shown when it fails.
+check() {
+    name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+        tail -n 30 "$work/said"
+    fi
+}
+
+finish() {
+    echo "$passed passed, $failed failed, 0 skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# make_value NAME: a variable of the build's makefile.
+make_value() { sed -n "s/^$1 = *//p" "$builddir/Makefile" | head -n 1; }
+
+pkg() { PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_PATH=$pkgconfigdir pkg-config "$@"; }
+
+# The path of an installed file that pkg-config tells, below the temporary root whether or not pkg-config put it there.
+installed_path() {
+    path=$(pkg --variable="$1" griddep) || return 1
+    echo "$work/root${path#"$work/root"}"
+}
+
+same_version() { [ "$(pkg --modversion griddep)" = "$(make_value PACKAGE_VERSION)" ]; }
+
+shelf_is_installed() {
+    shelf=$(installed_path shelf) || return 1
+    (cd "$source_root/ptx" && find . -name '*.ptx') | sort >"$work/expected"
+    (cd "$shelf" && find . -name '*.ptx') | sort >"$work/shelf"
+    [ -s "$work/expected" ] && diff "$work/expected" "$work/shelf"
+}
+
+write_program() {
+    cat >"$work/user.c" <<'TEXT'
+#include <griddep.h>
+#include <stdio.h>
+
+int main(void)
+{
+    int32_t value = 0;
+
+    if (griddep_constant_get("GRIDDEP_VERSION_MINOR", &value) || value != GRIDDEP_VERSION_MINOR)
+        return 1;
+    return puts(griddep_version_text()) < 0;
+}
+TEXT
+}
+
+compile_user() {
+    sanitizer_flags=
+    [ "${SANITIZED-}" != 1 ] || sanitizer_flags=$(make_value SANITIZER_CFLAGS)
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    ${CC:-cc} $sanitizer_flags -Wall -Werror -o "$work/user" "$work/user.c" $(pkg --cflags --libs griddep)
+}
+
+prints_version() {
+    said=$(LD_LIBRARY_PATH=$libdir "$@") || return 1
+    echo "$said"
+    case $said in
+    "$version" | *" $version" | *" $version "*) ;;
+    *) return 1 ;;
+    esac
+}
+
+needs_soname() { readelf -d -W "$work/user" | grep 'NEEDED.*\[libgriddep\.so\.[0-9][0-9]*\]'; }
+
+source_root=${srcdir:-$(dirname "$0")/..}
+version=$(make_value PACKAGE_VERSION)
+check "make install" "${MAKE:-make}" -C "$builddir" install DESTDIR="$work/root"
+[ "$failed" -eq 0 ] || finish
+
+pkgconfigdir=$(dirname "$(find "$work/root" -name griddep.pc)")
+check "griddep.pc tells the version" same_version
+libdir=$(installed_path libdir)
+check "griddep.h" test -f "$(installed_path includedir)/griddep.h"
+check "libgriddep.so" test -e "$libdir/libgriddep.so"
+check "no static or libtool leftovers" test ! -e "$libdir/libgriddep.a"
+check "the shelf's files" shelf_is_installed
+write_program
+check "a program compiles with pkg-config's flags" compile_user
+check "that program runs and prints the version" prints_version "$work/user"
+check "that program needs the soname" needs_soname
+check "the command runs and prints the version" prints_version "$(installed_path exec_prefix)/bin/griddep" --version
+finish

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Assembles every kernel of the shelf with ptxas, for the target that its text names and for the newer ones of the
+# shelf. Prints one line a file and target. Exits 77 where there is no ptxas, unless GRIDDEP_REQUIRE_PTXAS=1.
+set -u
+
+srcdir=${srcdir:-.}
+targets="sm_80 sm_90"
+
+find_ptxas() {
+    command -v ptxas && return
+    for directory in "${CUDA_HOME:-/usr/local/cuda}/bin" /usr/local/cuda/bin; do
+        if [ -x "$directory/ptxas" ]; then
+            echo "$directory/ptxas"
+            return
+        fi
+    done
+}
+
+# assemble FILE TARGET: prints the line, false when ptxas refuses the file or spills registers.
+assemble() {
+    if ! log=$("$ptxas" -arch="$2" -v "$1" -o /dev/null 2>&1); then
+        echo "FAIL $1 for $2"
+        echo "$log"
+        return 1
+    fi
+    registers=$(echo "$log" | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
+    if ! echo "$log" | grep -q ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'; then
+        echo "FAIL $1 for $2: $registers registers, and it spills"
+        return 1
+    fi
+    echo "ok   $1 for $2: $registers registers"
+}
+
+ptxas=$(find_ptxas)
+if [ -z "$ptxas" ]; then
+    echo "assemble: no ptxas in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
+    [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
+    exit 77
+fi
+
+count=0
+failures=0
+for file in "$srcdir"/ptx/*/*.ptx; do
+    own=$(sed -n 's/^[[:space:]]*\.target[[:space:]]*\(sm_[0-9]*\).*/\1/p' "$file" | head -n 1)
+    if [ -z "$own" ]; then
+        echo "FAIL $file names no target"
+        failures=$((failures + 1))
+        continue
+    fi
+    for target in $targets; do
+        [ "${target#sm_}" -lt "${own#sm_}" ] && continue
+        count=$((count + 1))
+        assemble "$file" "$target" || failures=$((failures + 1))
+    done
+done
+
+if [ "$count" -eq 0 ]; then
+    echo "assemble: no kernel below $srcdir/ptx"
+    exit 1
+fi
+echo "$count assembled, $failures failed"
+[ "$failures" -eq 0 ]

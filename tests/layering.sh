@@ -1,0 +1,112 @@
+#!/bin/sh
+# Checks that includes in src/ point down the layers and never up (doc/design.md). Each file of src/ is one case.
+set -u
+
+source_root=${srcdir:-$(dirname "$0")/..}
+
+# judge DIRECTORY: one line for each case below it, "passed FILE" or "failed FILE:LINE: why".
+judge() {
+    (cd "$1" && find . -name '*.[chS]' -o -name '*.def') | sed 's|^\./||' | LC_ALL=C sort | awk -v root="$1" '
+    BEGIN {
+        # What a layer may include besides itself: layers, or single files.
+        below["base"] = ""
+        below["ptx"] = "base"
+        below["cuda"] = "base"
+        below["run"] = "base ptx cuda"
+        below["measure"] = "base ptx cuda run"
+        below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
+        below["cli"] = ""
+        everywhere["griddep.h"] = everywhere["config.h"] = 1
+    }
+
+    function allowed(layer, target,    words, count, i, slash) {
+        if (target in everywhere)
+            return 1
+        slash = index(target, "/")
+        # Without a folder it stands beside the file, like what the build generates.
+        if (!slash || substr(target, 1, slash - 1) == layer)
+            return 1
+        count = split(below[layer], words, " ")
+        for (i = 1; i <= count; i++)
+            if (words[i] == target || words[i] == substr(target, 1, slash - 1))
+                return 1
+        return 0
+    }
+
+    function fail(file, number, why) {
+        print "failed " file ":" number ": " why
+        bad = 1
+    }
+
+    {
+        file = $0
+        layer = substr(file, 1, index(file, "/") - 1)
+        bad = number = 0
+        if (!(layer in below))
+            fail(file, 1, "this folder is no layer that the test knows")
+        while (!bad && (getline line < (root "/" file)) > 0) {
+            number++
+            if (line !~ /^[ \t]*#[ \t]*include/)
+                continue
+            target = line
+            sub(/^[ \t]*#[ \t]*include[ \t]*/, "", target)
+            quote = substr(target, 1, 1)
+            target = substr(target, 2)
+            sub(/[">].*$/, "", target)
+            if (target ~ /(^|\/)\.\.?(\/|$)/)
+                fail(file, number, "a path with dots: " target)
+            else if (quote == "<" && (target in everywhere || target ~ /^(base|ptx|cuda|run|measure|emulator|cli)\//))
+                fail(file, number, "a file of this project between <>: " target)
+            else if (quote == "\"" && !allowed(layer, target))
+                fail(file, number, layer " must not include " target)
+            else if (quote != "<" && quote != "\"")
+                fail(file, number, "an include that this test cannot read")
+        }
+        close(root "/" file)
+        if (!bad)
+            print "passed " file
+    }'
+}
+
+# A small tree with one file of each kind of fault: the judge has to find them, and nothing else.
+judge_judges() {
+    mkdir -p "$work/base" "$work/ptx" "$work/run" "$work/emulator" "$work/cli" "$work/other" || return 1
+    echo '#include "ptx/lexer.h"' >"$work/base/up.c"
+    echo '#include "cuda/driver.h"' >"$work/ptx/sideways.c"
+    echo '  # include "cuda/driver.h"' >"$work/emulator/host.c"
+    echo '#include "cuda/abi.h"' >"$work/emulator/good.c"
+    printf '#include <stdint.h>\n#include "../base/text.h"\n' >"$work/run/dots.c"
+    echo '#include <base/text.h>' >"$work/run/angle.c"
+    printf '#include "griddep.h"\n#include "run/run.h"\n#include "ptx/p.h"\n#include "base/b.h"\n' >"$work/run/good.c"
+    echo '#include "base/text.h"' >"$work/cli/inside.c"
+    echo 'int x;' >"$work/other/x.c"
+    judge "$work" >"$work/said"
+    [ "$(sed 's/: .*//' "$work/said")" = "failed base/up.c:1
+failed cli/inside.c:1
+passed emulator/good.c
+failed emulator/host.c:1
+failed other/x.c:1
+failed ptx/sideways.c:1
+failed run/angle.c:1
+failed run/dots.c:2
+passed run/good.c" ]
+}
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+if ! judge_judges; then
+    echo "failed: the rules of this test do not find the faults that they are for:"
+    cat "$work/said"
+    failed=1
+fi
+judge "$source_root/src" >"$work/result"
+passed=$(grep -c '^passed ' "$work/result")
+failed=$((failed + $(grep -c '^failed ' "$work/result")))
+if [ "$passed" -eq 0 ]; then
+    echo "failed: no source file in $source_root/src"
+    failed=$((failed + 1))
+fi
+sed -n 's|^failed |failed: src/|p' "$work/result"
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

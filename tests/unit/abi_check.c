@@ -1,0 +1,160 @@
+/* Compares src/cuda/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own headers, at compile time: each constant,
+ * the layout of each struct, and the exact signature of each entry point in its pinned version. Built only where
+ * configure finds cuda.h; that it compiles is the test. A toolkit older than 13.0 lacks some of the names: then the
+ * program says so and exits 77. */
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <nvrtc.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cuda/abi.h"
+
+#if CUDA_VERSION >= 13000
+
+#define GD_RESULT(name, value, status) _Static_assert(GD_##name == (int)name, #name);
+#include "cuda/abi_errors.def"
+#undef GD_RESULT
+
+#define GD_CONSTANT(name, value) _Static_assert(GD_##name == (int)name, #name);
+#include "cuda/abi_constants.def"
+#undef GD_CONSTANT
+
+#define SAME_SIZE(type) _Static_assert(sizeof(gd_##type) == sizeof(type), "size of " #type)
+#define SAME_FIELD(type, field)                                                                                        \
+    _Static_assert(offsetof(gd_##type, field) == offsetof(type, field) &&                                              \
+                       sizeof(((gd_##type *)0)->field) == sizeof(((type *)0)->field),                                  \
+                   #type "." #field)
+
+SAME_SIZE(CUresult);
+SAME_SIZE(CUdevice);
+SAME_SIZE(CUdeviceptr);
+SAME_SIZE(CUcontext);
+SAME_SIZE(CUmodule);
+SAME_SIZE(CUfunction);
+SAME_SIZE(CUstream);
+SAME_SIZE(CUevent);
+SAME_SIZE(CUgraph);
+SAME_SIZE(CUgraphNode);
+SAME_SIZE(CUgraphExec);
+SAME_SIZE(CUgraphDeviceNode);
+SAME_SIZE(CUlinkState);
+SAME_SIZE(CUdevice_attribute);
+SAME_SIZE(CUfunction_attribute);
+SAME_SIZE(CUjit_option);
+SAME_SIZE(CUjitInputType);
+SAME_SIZE(CUlaunchAttributeID);
+SAME_SIZE(CUstreamCaptureStatus);
+SAME_SIZE(CUstreamCaptureMode);
+SAME_SIZE(CUgraphNodeType);
+SAME_SIZE(CUdriverProcAddressQueryResult);
+
+SAME_SIZE(CUaccessPolicyWindow);
+SAME_FIELD(CUaccessPolicyWindow, base_ptr);
+SAME_FIELD(CUaccessPolicyWindow, num_bytes);
+SAME_FIELD(CUaccessPolicyWindow, hitRatio);
+SAME_FIELD(CUaccessPolicyWindow, hitProp);
+SAME_FIELD(CUaccessPolicyWindow, missProp);
+
+SAME_SIZE(CUlaunchMemSyncDomainMap);
+SAME_FIELD(CUlaunchMemSyncDomainMap, default_);
+SAME_FIELD(CUlaunchMemSyncDomainMap, remote);
+
+SAME_SIZE(CUlaunchAttributeValue);
+SAME_FIELD(CUlaunchAttributeValue, accessPolicyWindow);
+SAME_FIELD(CUlaunchAttributeValue, cooperative);
+SAME_FIELD(CUlaunchAttributeValue, syncPolicy);
+SAME_FIELD(CUlaunchAttributeValue, clusterDim.x);
+SAME_FIELD(CUlaunchAttributeValue, clusterDim.y);
+SAME_FIELD(CUlaunchAttributeValue, clusterDim.z);
+SAME_FIELD(CUlaunchAttributeValue, clusterSchedulingPolicyPreference);
+SAME_FIELD(CUlaunchAttributeValue, programmaticStreamSerializationAllowed);
+SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.event);
+SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.flags);
+SAME_FIELD(CUlaunchAttributeValue, programmaticEvent.triggerAtBlockStart);
+SAME_FIELD(CUlaunchAttributeValue, priority);
+SAME_FIELD(CUlaunchAttributeValue, memSyncDomainMap);
+SAME_FIELD(CUlaunchAttributeValue, memSyncDomain);
+SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.x);
+SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.y);
+SAME_FIELD(CUlaunchAttributeValue, preferredClusterDim.z);
+SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.event);
+SAME_FIELD(CUlaunchAttributeValue, launchCompletionEvent.flags);
+SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.deviceUpdatable);
+SAME_FIELD(CUlaunchAttributeValue, deviceUpdatableKernelNode.devNode);
+SAME_FIELD(CUlaunchAttributeValue, sharedMemCarveout);
+SAME_FIELD(CUlaunchAttributeValue, nvlinkUtilCentricScheduling);
+
+SAME_SIZE(CUlaunchAttribute);
+SAME_FIELD(CUlaunchAttribute, id);
+SAME_FIELD(CUlaunchAttribute, value);
+
+SAME_SIZE(CUlaunchConfig);
+SAME_FIELD(CUlaunchConfig, gridDimX);
+SAME_FIELD(CUlaunchConfig, gridDimY);
+SAME_FIELD(CUlaunchConfig, gridDimZ);
+SAME_FIELD(CUlaunchConfig, blockDimX);
+SAME_FIELD(CUlaunchConfig, blockDimY);
+SAME_FIELD(CUlaunchConfig, blockDimZ);
+SAME_FIELD(CUlaunchConfig, sharedMemBytes);
+SAME_FIELD(CUlaunchConfig, hStream);
+SAME_FIELD(CUlaunchConfig, attrs);
+SAME_FIELD(CUlaunchConfig, numAttrs);
+
+SAME_SIZE(CUgraphEdgeData);
+SAME_FIELD(CUgraphEdgeData, from_port);
+SAME_FIELD(CUgraphEdgeData, to_port);
+SAME_FIELD(CUgraphEdgeData, type);
+SAME_FIELD(CUgraphEdgeData, reserved);
+
+/* symbols.def read with cuda.h's types in place of the project's: the function types must then be the very same. */
+#define gd_CUresult CUresult
+#define gd_CUdevice CUdevice_v1
+#define gd_CUdeviceptr CUdeviceptr_v2
+#define gd_CUcontext CUcontext
+#define gd_CUmodule CUmodule
+#define gd_CUfunction CUfunction
+#define gd_CUstream CUstream
+#define gd_CUevent CUevent
+#define gd_CUgraph CUgraph
+#define gd_CUgraphNode CUgraphNode
+#define gd_CUgraphExec CUgraphExec
+#define gd_CUlinkState CUlinkState
+#define gd_CUdevice_attribute CUdevice_attribute
+#define gd_CUfunction_attribute CUfunction_attribute
+#define gd_CUjit_option CUjit_option
+#define gd_CUjitInputType CUjitInputType
+#define gd_CUlaunchConfig CUlaunchConfig
+#define gd_CUstreamCaptureStatus CUstreamCaptureStatus
+#define gd_CUstreamCaptureMode CUstreamCaptureMode
+#define gd_CUgraphNodeType CUgraphNodeType
+#define gd_CUgraphEdgeData CUgraphEdgeData
+
+#define GD_SYMBOL(name, version, need, arguments)                                                                      \
+    _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version, CUresult(*) arguments), "arguments "          \
+                                                                                                 "of " #name);
+#include "cuda/symbols.def"
+#undef GD_SYMBOL
+
+#define gd_nvrtcResult nvrtcResult
+#define gd_nvrtcProgram nvrtcProgram
+
+#define GD_NVRTC(name, type, arguments)                                                                                \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) arguments), "arguments of " #name);
+#include "cuda/nvrtc_symbols.def"
+#undef GD_NVRTC
+
+int main(void)
+{
+    return 0;
+}
+
+#else
+
+int main(void)
+{
+    printf("skipped: cuda.h is of version %d, and the ABI is declared after 13000\n", CUDA_VERSION);
+    return 77;
+}
+
+#endif

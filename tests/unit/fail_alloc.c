@@ -1,0 +1,70 @@
+/* The allocation functions that the linker puts in the place of the C library's. Counting is atomic, so that libraries
+ * with threads can be tested too. */
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "fail_alloc.h"
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t most);
+
+static atomic_long remaining = -1; /* allocations that will succeed before one fails; negative: none fails */
+static atomic_bool hit;
+
+static bool fails(void)
+{
+    if (atomic_load(&remaining) < 0 || atomic_fetch_sub(&remaining, 1) != 0)
+        return false;
+    atomic_store(&hit, true);
+    return true;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+char *__wrap_strndup(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+    char *copy = __wrap_malloc(length + 1);
+
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return __wrap_strndup(text, strlen(text));
+}
+
+void fail_alloc_after(long n)
+{
+    atomic_store(&hit, false);
+    atomic_store(&remaining, n);
+}
+
+bool fail_alloc_hit(void)
+{
+    return atomic_load(&hit);
+}

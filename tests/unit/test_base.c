@@ -1,0 +1,1529 @@
+/* Tests of src/base: arena, text, table, digest, file, error, structs, status, constants, version, log. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "unit/fail_alloc.h"
+
+/* ---- Help */
+
+/* Whether a text is well-formed UTF-8: lead bytes are followed by as many continuation bytes as they say. */
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    while (*at) {
+        int more = *at < 0x80 ? 0 : (*at & 0xE0) == 0xC0 ? 1 : (*at & 0xF0) == 0xE0 ? 2 : (*at & 0xF8) == 0xF0 ? 3 : -1;
+        at++;
+        if (more < 0)
+            return false;
+        for (; more > 0; more--, at++) {
+            if ((*at & 0xC0) != 0x80)
+                return false;
+        }
+    }
+    return true;
+}
+
+static size_t characters(const char *text, size_t bytes)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* ---- Arena */
+
+START_TEST(arena_gives_aligned_zeroed_memory)
+{
+    gd_arena arena = {0};
+
+    for (size_t bytes = 0; bytes < 3000; bytes += 7) {
+        unsigned char *memory = gd_arena_take(&arena, bytes);
+        ck_assert_ptr_nonnull(memory);
+        ck_assert_uint_eq((uintptr_t)memory % 16, 0);
+        for (size_t i = 0; i < bytes; i++) {
+            if (memory[i])
+                ck_abort_msg("byte %zu of %zu is not zero", i, bytes);
+        }
+        if (bytes)
+            memset(memory, 0xA5, bytes);
+    }
+    ck_assert_uint_ge(arena.total, 3000u * 3000u / 14u);
+    gd_arena_free(&arena);
+    ck_assert_ptr_null(arena.block);
+    ck_assert_uint_eq(arena.total, 0);
+}
+END_TEST
+
+START_TEST(arena_memory_does_not_overlap)
+{
+    enum { COUNT = 5000 };
+    gd_arena arena = {0};
+    size_t *values[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        values[i] = gd_arena_array(&arena, 1 + i % 5, sizeof **values);
+        ck_assert_ptr_nonnull(values[i]);
+        for (size_t k = 0; k < 1 + i % 5; k++)
+            values[i][k] = i;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t k = 0; k < 1 + i % 5; k++)
+            ck_assert_uint_eq(values[i][k], i);
+    }
+    gd_arena_free(&arena);
+}
+END_TEST
+
+START_TEST(arena_takes_what_is_larger_than_its_blocks)
+{
+    gd_arena arena = {0};
+    enum { LARGE = 9 * 1024 * 1024 };
+    char *small = gd_arena_take(&arena, 3);
+    char *large = gd_arena_take(&arena, LARGE);
+    char *after = gd_arena_take(&arena, 3);
+
+    ck_assert(small && large && after);
+    memset(large, 1, LARGE);
+    ck_assert_int_eq(small[0], 0);
+    ck_assert_int_eq(after[0], 0);
+    gd_arena_free(&arena);
+}
+END_TEST
+
+START_TEST(arena_refuses_sizes_that_overflow)
+{
+    gd_arena arena = {0};
+
+    ck_assert_ptr_null(gd_arena_take(&arena, SIZE_MAX));
+    ck_assert_ptr_null(gd_arena_take(&arena, SIZE_MAX - 14));
+    ck_assert_ptr_null(gd_arena_take(&arena, SIZE_MAX - 15));
+    ck_assert_ptr_null(gd_arena_take(&arena, SIZE_MAX - 16));
+    ck_assert_ptr_null(gd_arena_array(&arena, SIZE_MAX / 2, 3));
+    ck_assert_ptr_null(gd_arena_array(&arena, 3, SIZE_MAX / 2));
+    ck_assert_ptr_null(gd_arena_string(&arena, "x", SIZE_MAX));
+    ck_assert_ptr_nonnull(gd_arena_array(&arena, 0, 8));
+    ck_assert_ptr_nonnull(gd_arena_array(&arena, 8, 0));
+    gd_arena_free(&arena);
+}
+END_TEST
+
+START_TEST(arena_copies_strings_with_a_closing_zero)
+{
+    gd_arena arena = {0};
+    const char source[] = "griddepcontrol.wait";
+    char *part = gd_arena_string(&arena, source, 7);
+    char *empty = gd_arena_string(&arena, NULL, 0);
+    char *inner = gd_arena_string(&arena, "a\0b", 3);
+
+    ck_assert_str_eq(part, "griddep");
+    ck_assert_str_eq(empty, "");
+    ck_assert_mem_eq(inner, "a\0b", 4);
+    gd_arena_free(&arena);
+}
+END_TEST
+
+static TCase *arena_case(void)
+{
+    TCase *tests = tcase_create("arena");
+
+    tcase_add_test(tests, arena_gives_aligned_zeroed_memory);
+    tcase_add_test(tests, arena_memory_does_not_overlap);
+    tcase_add_test(tests, arena_takes_what_is_larger_than_its_blocks);
+    tcase_add_test(tests, arena_refuses_sizes_that_overflow);
+    tcase_add_test(tests, arena_copies_strings_with_a_closing_zero);
+    return tests;
+}
+
+/* ---- Text */
+
+START_TEST(text_grows_and_ends_with_a_zero)
+{
+    gd_text text = {0};
+
+    ck_assert_str_eq(gd_text_get(&text), "");
+    for (int i = 0; i < 10000; i++) {
+        gd_text_format(&text, "%d,", i % 10);
+        ck_assert_uint_eq(text.bytes, 2u * ((unsigned)i + 1u));
+        ck_assert_int_eq(text.data[text.bytes], 0);
+    }
+    gd_text_string(&text, "");
+    gd_text_append(&text, "a\0b", 3);
+    ck_assert_uint_eq(text.bytes, 20003);
+    ck_assert(starts_with(gd_text_get(&text), "0,1,2,"));
+    ck_assert_mem_eq(text.data + 20000, "a\0b", 4);
+    ck_assert(!text.failed);
+    gd_text_free(&text);
+    ck_assert_ptr_null(text.data);
+    ck_assert_str_eq(gd_text_get(&text), "");
+}
+END_TEST
+
+START_TEST(text_formats_what_is_longer_than_its_buffer)
+{
+    gd_text text = {0};
+    char word[5000];
+
+    memset(word, 'w', sizeof word - 1);
+    word[sizeof word - 1] = 0;
+    gd_text_format(&text, "<%s>", word);
+    ck_assert_uint_eq(text.bytes, sizeof word + 1);
+    ck_assert_int_eq(text.data[text.bytes - 1], '>');
+    gd_text_free(&text);
+}
+END_TEST
+
+START_TEST(text_remembers_a_failed_allocation)
+{
+    gd_text text = {0};
+
+    gd_text_string(&text, "kept");
+    gd_text_append(&text, "x", SIZE_MAX - 100);
+    ck_assert(text.failed);
+    gd_text_string(&text, "lost");
+    gd_text_format(&text, "%d", 1);
+    ck_assert(text.failed);
+    ck_assert_str_eq(gd_text_get(&text), "kept");
+    gd_text_free(&text);
+    ck_assert(!text.failed);
+}
+END_TEST
+
+START_TEST(text_is_exported_to_the_callers_buffer)
+{
+    char buffer[8];
+    uint64_t needed = 99;
+
+    memset(buffer, '#', sizeof buffer);
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, sizeof buffer, &needed, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(buffer, "hello");
+    ck_assert_int_eq(buffer[6], '#');
+    ck_assert_uint_eq(needed, 5);
+
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, 6, &needed, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(buffer, "hello");
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, 5, &needed, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(buffer, "hell");
+    ck_assert_uint_eq(needed, 5);
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, 1, &needed, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(buffer, "");
+
+    needed = 99;
+    ck_assert_int_eq(gd_text_export("hello", 5, NULL, 0, &needed, NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(needed, 5);
+    ck_assert_int_eq(gd_text_export(NULL, 0, buffer, sizeof buffer, &needed, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(buffer, "");
+    ck_assert_uint_eq(needed, 0);
+}
+END_TEST
+
+START_TEST(text_export_refuses_what_cannot_be)
+{
+    griddep_error error;
+    char buffer[8] = "same";
+    uint64_t needed = 99;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, sizeof buffer, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "bytes is NULL");
+    ck_assert_str_eq(buffer, "same");
+    ck_assert_int_eq(gd_text_export("hello", 5, NULL, 8, &needed, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_uint_eq(needed, 99);
+}
+END_TEST
+
+/* Quotes one line of a source and compares. */
+static void check_quote(const char *source, int32_t line, int32_t column, const char *expected)
+{
+    gd_text text = {0};
+
+    gd_text_quote(&text, source, strlen(source), line, column);
+    ck_assert(!text.failed);
+    ck_assert_str_eq(gd_text_get(&text), expected);
+    gd_text_free(&text);
+}
+
+START_TEST(quote_shows_the_line_and_a_caret)
+{
+    static const char source[] = "first\n  ret;\nlast";
+
+    check_quote(source, 1, 1, "     1 | first\n       | ^\n");
+    check_quote(source, 2, 3, "     2 |   ret;\n       |   ^\n");
+    check_quote(source, 3, 4, "     3 | last\n       |    ^\n");
+    check_quote(source, 2, 0, "     2 |   ret;\n");
+}
+END_TEST
+
+START_TEST(quote_says_nothing_about_a_line_that_is_not_there)
+{
+    check_quote("one\ntwo\n", 4, 1, "");
+    check_quote("one\ntwo\n", 0, 1, "");
+    check_quote("one\ntwo\n", -1, 1, "");
+    check_quote("", 1, 1, "");
+    gd_text text = {0};
+    gd_text_quote(&text, NULL, 0, 1, 1);
+    ck_assert_str_eq(gd_text_get(&text), "");
+    gd_text_free(&text);
+}
+END_TEST
+
+START_TEST(quote_puts_the_caret_behind_a_line_that_ends_too_early)
+{
+    check_quote("ret\nnext", 1, 4, "     1 | ret\n       |    ^\n");
+    check_quote("ret\nnext", 1, 1000, "     1 | ret\n       |    ^\n");
+    check_quote("a\n\nb", 2, 1, "     2 | \n       | ^\n");
+}
+END_TEST
+
+START_TEST(quote_leaves_carriage_returns_out)
+{
+    check_quote("one\r\ntwo\r\n", 1, 2, "     1 | one\n       |  ^\n");
+    check_quote("\r\ntwo\r\n", 1, 1, "     1 | \n       | ^\n");
+}
+END_TEST
+
+START_TEST(quote_keeps_tabs_under_tabs)
+{
+    check_quote("\t\tmov x, y;", 1, 7, "     1 | \t\tmov x, y;\n       | \t\t    ^\n");
+    check_quote("a\tb", 1, 3, "     1 | a\tb\n       |  \t^\n");
+}
+END_TEST
+
+START_TEST(quote_counts_characters_not_bytes)
+{
+    check_quote("// \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 !", 1, 14,
+                "     1 | // \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 !\n       |        ^\n");
+}
+END_TEST
+
+START_TEST(quote_cuts_a_long_line_around_the_column)
+{
+    char source[1001];
+    gd_text text = {0};
+
+    for (size_t i = 0; i < sizeof source - 1; i++)
+        source[i] = (char)('a' + i % 26);
+    source[500] = '!';
+    source[sizeof source - 1] = 0;
+    for (int32_t column = 1; column <= 1001; column += 50) {
+        gd_text_quote(&text, source, sizeof source - 1, 1, column);
+        const char *first = gd_text_get(&text);
+        const char *second = strchr(first, '\n') + 1;
+        ck_assert_uint_le((size_t)(second - first), 120);
+        size_t caret = strcspn(second, "^");
+        if (column <= 1000)
+            ck_assert_int_eq(first[caret], source[column - 1]);
+        gd_text_free(&text);
+    }
+}
+END_TEST
+
+START_TEST(quote_never_cuts_a_character_in_two)
+{
+    /* The cuts come at different bytes of a character: 2-byte characters behind a prefix of either parity, then 3
+     * and 4. */
+    static const char *const units[] = {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    gd_text source = {0}, quote = {0};
+
+    for (size_t unit = 0; unit < 3; unit++) {
+        for (size_t prefix = 0; prefix < 4; prefix++) {
+            gd_text_append(&source, "xxxx", prefix);
+            for (int i = 0; i < 200; i++)
+                gd_text_string(&source, units[unit]);
+            size_t width = strlen(units[unit]);
+            for (size_t at = prefix; at < source.bytes; at += 13 * width) {
+                gd_text_quote(&quote, source.data, source.bytes, 1, (int32_t)at + 1);
+                const char *second = strchr(gd_text_get(&quote), '\n') + 1;
+                ck_assert_msg(is_utf8(gd_text_get(&quote)), "unit %zu, prefix %zu, byte %zu:\n%s", unit, prefix, at,
+                              gd_text_get(&quote));
+                /* As many characters stand before the caret as before what it points to. */
+                size_t before = strcspn(second, "^");
+                size_t shown = 0;
+                const char *first = gd_text_get(&quote);
+                for (size_t seen = 0; seen < before || ((unsigned char)first[shown] & 0xC0) == 0x80; shown++)
+                    seen += ((unsigned char)first[shown] & 0xC0) != 0x80;
+                ck_assert_mem_eq(first + shown, units[unit], width);
+                gd_text_free(&quote);
+            }
+            gd_text_free(&source);
+        }
+    }
+}
+END_TEST
+
+static TCase *text_case(void)
+{
+    TCase *tests = tcase_create("text");
+
+    tcase_add_test(tests, text_grows_and_ends_with_a_zero);
+    tcase_add_test(tests, text_formats_what_is_longer_than_its_buffer);
+    tcase_add_test(tests, text_remembers_a_failed_allocation);
+    tcase_add_test(tests, text_is_exported_to_the_callers_buffer);
+    tcase_add_test(tests, text_export_refuses_what_cannot_be);
+    tcase_add_test(tests, quote_shows_the_line_and_a_caret);
+    tcase_add_test(tests, quote_says_nothing_about_a_line_that_is_not_there);
+    tcase_add_test(tests, quote_puts_the_caret_behind_a_line_that_ends_too_early);
+    tcase_add_test(tests, quote_leaves_carriage_returns_out);
+    tcase_add_test(tests, quote_keeps_tabs_under_tabs);
+    tcase_add_test(tests, quote_counts_characters_not_bytes);
+    tcase_add_test(tests, quote_cuts_a_long_line_around_the_column);
+    tcase_add_test(tests, quote_never_cuts_a_character_in_two);
+    return tests;
+}
+
+/* ---- Table */
+
+START_TEST(table_that_is_empty_finds_nothing)
+{
+    gd_table table = {0};
+
+    ck_assert_ptr_null(gd_table_find(&table, "x", 1));
+    ck_assert_ptr_null(gd_table_find(&table, "", 0));
+    gd_table_free(&table);
+}
+END_TEST
+
+START_TEST(table_holds_ten_thousand_keys)
+{
+    enum { COUNT = 10000, WIDTH = 12 };
+    gd_table table = {0};
+    char(*keys)[WIDTH] = calloc(COUNT, sizeof *keys);
+    char missing[WIDTH];
+
+    ck_assert_ptr_nonnull(keys);
+    for (int i = 0; i < COUNT; i++) {
+        int bytes = snprintf(keys[i], WIDTH, "%%r%d", i);
+        ck_assert_ptr_null(gd_table_find(&table, keys[i], (size_t)bytes));
+        ck_assert(gd_table_set(&table, keys[i], (size_t)bytes, keys[i]));
+        ck_assert_uint_eq(table.count, (unsigned)i + 1u);
+        ck_assert_uint_lt(table.count, table.capacity);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        /* The same text at another place: it is the bytes that count. */
+        int bytes = snprintf(missing, sizeof missing, "%%r%d", i);
+        ck_assert_ptr_eq(gd_table_find(&table, missing, (size_t)bytes), keys[i]);
+        bytes = snprintf(missing, sizeof missing, "%%s%d", i);
+        ck_assert_ptr_null(gd_table_find(&table, missing, (size_t)bytes));
+    }
+    gd_table_free(&table);
+    ck_assert_uint_eq(table.count, 0);
+    free(keys);
+}
+END_TEST
+
+START_TEST(table_tells_keys_by_all_their_bytes)
+{
+    gd_table table = {0};
+    int a, b, c, d;
+
+    ck_assert(gd_table_set(&table, "ab", 2, &a));
+    ck_assert(gd_table_set(&table, "ab\0", 3, &b));
+    ck_assert(gd_table_set(&table, "a", 1, &c));
+    ck_assert(gd_table_set(&table, "", 0, &d));
+    ck_assert_ptr_eq(gd_table_find(&table, "ab", 2), &a);
+    ck_assert_ptr_eq(gd_table_find(&table, "ab\0", 3), &b);
+    ck_assert_ptr_eq(gd_table_find(&table, "abc", 1), &c);
+    ck_assert_ptr_eq(gd_table_find(&table, "abc", 0), &d);
+    ck_assert_uint_eq(table.count, 4);
+    gd_table_free(&table);
+}
+END_TEST
+
+START_TEST(table_replaces_a_value)
+{
+    gd_table table = {0};
+    int old, new;
+
+    ck_assert(gd_table_set(&table, "key", 3, &old));
+    ck_assert(gd_table_set(&table, "key", 3, &new));
+    ck_assert_ptr_eq(gd_table_find(&table, "key", 3), &new);
+    ck_assert_uint_eq(table.count, 1);
+    gd_table_free(&table);
+}
+END_TEST
+
+static TCase *table_case(void)
+{
+    TCase *tests = tcase_create("table");
+
+    tcase_add_test(tests, table_that_is_empty_finds_nothing);
+    tcase_add_test(tests, table_holds_ten_thousand_keys);
+    tcase_add_test(tests, table_tells_keys_by_all_their_bytes);
+    tcase_add_test(tests, table_replaces_a_value);
+    return tests;
+}
+
+/* ---- Digest: the examples of FIPS 180-4's SHA-256, and of NIST's test vectors */
+
+static void finish(gd_digest *digest, char hex[65])
+{
+    uint8_t result[32];
+
+    gd_digest_end(digest, result);
+    gd_digest_hex(result, hex);
+}
+
+static const struct {
+    const char *text;
+    const char *hex;
+} digest_examples[] = {
+    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+    {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+     "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
+};
+
+START_TEST(digest_of_the_examples)
+{
+    gd_digest digest;
+    char hex[65];
+
+    gd_digest_begin(&digest);
+    gd_digest_add(&digest, digest_examples[_i].text, strlen(digest_examples[_i].text));
+    finish(&digest, hex);
+    ck_assert_str_eq(hex, digest_examples[_i].hex);
+}
+END_TEST
+
+START_TEST(digest_of_a_million_a)
+{
+    gd_digest digest;
+    char part[1000], hex[65];
+
+    memset(part, 'a', sizeof part);
+    gd_digest_begin(&digest);
+    for (int i = 0; i < 1000; i++)
+        gd_digest_add(&digest, part, sizeof part);
+    finish(&digest, hex);
+    ck_assert_str_eq(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+END_TEST
+
+START_TEST(digest_does_not_depend_on_how_data_is_cut)
+{
+    char data[300], whole[65], parts[65];
+    gd_digest digest;
+
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)(i * 7);
+    for (size_t bytes = 0; bytes <= sizeof data; bytes++) {
+        gd_digest_begin(&digest);
+        gd_digest_add(&digest, data, bytes);
+        finish(&digest, whole);
+        for (size_t step = 1; step < 130; step += 21) {
+            gd_digest_begin(&digest);
+            for (size_t at = 0; at < bytes; at += step)
+                gd_digest_add(&digest, data + at, bytes - at < step ? bytes - at : step);
+            finish(&digest, parts);
+            ck_assert_str_eq(parts, whole);
+        }
+    }
+}
+END_TEST
+
+START_TEST(digest_keeps_neighbouring_strings_apart)
+{
+    gd_digest digest;
+    char first[65], second[65];
+
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, "ab");
+    gd_digest_add_string(&digest, "c");
+    finish(&digest, first);
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, "a");
+    gd_digest_add_string(&digest, "bc");
+    finish(&digest, second);
+    ck_assert_str_ne(first, second);
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, "ab");
+    gd_digest_add_string(&digest, "c");
+    finish(&digest, second);
+    ck_assert_str_eq(first, second);
+}
+END_TEST
+
+static TCase *digest_case(void)
+{
+    TCase *tests = tcase_create("digest");
+
+    tcase_add_loop_test(tests, digest_of_the_examples, 0, (int)(sizeof digest_examples / sizeof digest_examples[0]));
+    tcase_add_test(tests, digest_of_a_million_a);
+    tcase_add_test(tests, digest_does_not_depend_on_how_data_is_cut);
+    tcase_add_test(tests, digest_keeps_neighbouring_strings_apart);
+    return tests;
+}
+
+/* ---- File. Each test works in a directory of its own and leaves it empty. */
+
+static char directory[64];
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/griddep-test-base-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void remove_directory(void)
+{
+    if (rmdir(directory))
+        ck_abort_msg("%s: %s", directory, strerror(errno));
+}
+
+/* A path below the directory; one at a time. */
+static const char *below(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static int entries_of(const char *path)
+{
+    DIR *listing = opendir(path);
+    int count = 0;
+
+    ck_assert_ptr_nonnull(listing);
+    for (struct dirent *entry; (entry = readdir(listing));)
+        count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    closedir(listing);
+    return count;
+}
+
+START_TEST(file_comes_back_as_it_was_written)
+{
+    static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300000};
+    size_t size = sizes[_i], bytes = 1;
+    char *written = malloc(size + 1), *data = NULL;
+
+    ck_assert_ptr_nonnull(written);
+    for (size_t i = 0; i < size; i++)
+        written[i] = (char)(i * 31 % 251);
+    ck_assert_int_eq(gd_file_write(below("file"), written, size, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(below("file"), &data, &bytes, NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, size);
+    if (size)
+        ck_assert_mem_eq(data, written, size);
+    ck_assert_int_eq(data[size], 0);
+    ck_assert_int_eq(entries_of(directory), 1);
+    free(data);
+    free(written);
+    unlink(below("file"));
+}
+END_TEST
+
+START_TEST(file_of_proc_is_read_whole)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+
+    ck_assert_int_eq(gd_file_read("/proc/self/status", &data, &bytes, NULL), GRIDDEP_OK);
+    ck_assert_uint_gt(bytes, 0);
+    ck_assert(starts_with(data, "Name:"));
+    free(data);
+}
+END_TEST
+
+/* Reading fails with FILE, the path and the system's words, and leaves the outputs alone. */
+static void check_unreadable(const char *path, int number)
+{
+    griddep_error error;
+    char kept, *data = &kept;
+    size_t bytes = 99;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_read(path, &data, &bytes, &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_eq(data, &kept);
+    ck_assert_uint_eq(bytes, 99);
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, path));
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(number)));
+}
+
+START_TEST(file_that_cannot_be_read_says_why)
+{
+    check_unreadable(below("missing"), ENOENT);
+    check_unreadable(below("missing/file"), ENOENT);
+    check_unreadable(directory, EISDIR);
+    check_unreadable("", ENOENT);
+}
+END_TEST
+
+START_TEST(file_is_replaced_as_a_whole)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+    struct stat before, after;
+
+    ck_assert_int_eq(gd_file_write(below("file"), "the old text", 12, NULL), GRIDDEP_OK);
+    int held = open(below("file"), O_RDONLY);
+    ck_assert_int_ge(held, 0);
+    ck_assert_int_eq(fstat(held, &before), 0);
+    ck_assert_int_eq(gd_file_write(below("file"), "new", 3, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(stat(below("file"), &after), 0);
+
+    /* A reader that had it open goes on with the old text: the name points to another file now. */
+    char old[16] = "";
+    ck_assert_int_eq(read(held, old, sizeof old - 1), 12);
+    ck_assert_str_eq(old, "the old text");
+    close(held);
+    ck_assert(before.st_ino != after.st_ino);
+    ck_assert_int_eq(gd_file_read(below("file"), &data, &bytes, NULL), GRIDDEP_OK);
+    ck_assert_str_eq(data, "new");
+    ck_assert_int_eq(entries_of(directory), 1);
+    free(data);
+    unlink(below("file"));
+}
+END_TEST
+
+START_TEST(file_that_cannot_be_written_says_why_and_leaves_nothing)
+{
+    griddep_error error;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_write(below("missing/file"), "x", 1, &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, below("missing/file")));
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOENT)));
+
+    /* A directory stands where the file should. */
+    ck_assert_int_eq(mkdir(below("taken"), 0700), 0);
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_write(below("taken"), "x", 1, &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, below("taken")));
+    ck_assert_int_eq(entries_of(directory), 1);
+    rmdir(below("taken"));
+    ck_assert_int_eq(gd_file_write("", "x", 1, NULL), GRIDDEP_ERROR_FILE);
+}
+END_TEST
+
+typedef struct writer {
+    const char *path;
+    char letter;
+    int32_t status;
+} writer;
+
+static void *write_many(void *value)
+{
+    writer *self = value;
+    char text[4096];
+
+    memset(text, self->letter, sizeof text);
+    for (int i = 0; i < 50 && !self->status; i++)
+        self->status = gd_file_write(self->path, text, sizeof text, NULL);
+    return NULL;
+}
+
+START_TEST(file_written_by_many_threads_is_one_of_theirs)
+{
+    enum { COUNT = 4 };
+    const char *path = below("shared");
+    writer writers[COUNT];
+    pthread_t threads[COUNT];
+    size_t bytes;
+    char *data;
+
+    for (int i = 0; i < COUNT; i++) {
+        writers[i] = (writer){.path = path, .letter = (char)('a' + i)};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_int_eq(writers[i].status, GRIDDEP_OK);
+    }
+    ck_assert_int_eq(gd_file_read(path, &data, &bytes, NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, 4096);
+    for (size_t i = 0; i < bytes; i++)
+        ck_assert_int_eq(data[i], data[0]);
+    ck_assert_int_eq(entries_of(directory), 1);
+    free(data);
+    unlink(below("shared"));
+}
+END_TEST
+
+START_TEST(directory_is_made_with_its_parents)
+{
+    struct stat status;
+
+    ck_assert_int_eq(gd_file_make_directory(below("a/b/c"), NULL), GRIDDEP_OK);
+    ck_assert_int_eq(stat(below("a/b/c"), &status), 0);
+    ck_assert(S_ISDIR(status.st_mode));
+    ck_assert_int_eq(status.st_mode & 077, 0);
+    ck_assert_int_eq(gd_file_make_directory(below("a/b/c"), NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_make_directory(below("a//b/d/"), NULL), GRIDDEP_OK);
+    ck_assert_int_eq(stat(below("a/b/d"), &status), 0);
+    ck_assert_int_eq(gd_file_make_directory("/", NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_make_directory("/tmp", NULL), GRIDDEP_OK);
+    rmdir(below("a/b/d"));
+    rmdir(below("a/b/c"));
+    rmdir(below("a/b"));
+    rmdir(below("a"));
+}
+END_TEST
+
+START_TEST(directory_relative_to_the_working_directory)
+{
+    struct stat status;
+    char *home = getcwd(NULL, 0);
+
+    ck_assert_ptr_nonnull(home);
+    ck_assert_int_eq(chdir(directory), 0);
+    ck_assert_int_eq(gd_file_make_directory("x", NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_make_directory("y/z", NULL), GRIDDEP_OK);
+    ck_assert_int_eq(chdir(home), 0);
+    free(home);
+    ck_assert_int_eq(stat(below("x"), &status), 0);
+    ck_assert_int_eq(stat(below("y/z"), &status), 0);
+    rmdir(below("x"));
+    rmdir(below("y/z"));
+    rmdir(below("y"));
+}
+END_TEST
+
+START_TEST(directory_with_a_file_in_its_way)
+{
+    griddep_error error;
+
+    ck_assert_int_eq(gd_file_write(below("file"), "x", 1, NULL), GRIDDEP_OK);
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_make_directory(below("file"), &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, below("file")));
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOTDIR)));
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_make_directory(below("file/deeper/still"), &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, below("file/deeper/still")));
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOTDIR)));
+    unlink(below("file"));
+}
+END_TEST
+
+START_TEST(directory_without_a_name)
+{
+    griddep_error error;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_file_make_directory("", &error), GRIDDEP_ERROR_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOENT)));
+}
+END_TEST
+
+static TCase *file_case(void)
+{
+    TCase *tests = tcase_create("file");
+
+    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_loop_test(tests, file_comes_back_as_it_was_written, 0, 6);
+    tcase_add_test(tests, file_of_proc_is_read_whole);
+    tcase_add_test(tests, file_that_cannot_be_read_says_why);
+    tcase_add_test(tests, file_is_replaced_as_a_whole);
+    tcase_add_test(tests, file_that_cannot_be_written_says_why_and_leaves_nothing);
+    tcase_add_test(tests, file_written_by_many_threads_is_one_of_theirs);
+    tcase_add_test(tests, directory_is_made_with_its_parents);
+    tcase_add_test(tests, directory_relative_to_the_working_directory);
+    tcase_add_test(tests, directory_with_a_file_in_its_way);
+    tcase_add_test(tests, directory_without_a_name);
+    return tests;
+}
+
+/* ---- Error */
+
+START_TEST(error_init_clears_and_sizes)
+{
+    griddep_error error;
+
+    memset(&error, 0xA5, sizeof error);
+    griddep_error_init(&error);
+    ck_assert_uint_eq(error.size, sizeof error);
+    ck_assert_int_eq(error.status, GRIDDEP_OK);
+    ck_assert_int_eq(error.line, 0);
+    ck_assert_str_eq(error.file, "");
+    ck_assert_str_eq(error.text, "");
+    griddep_error_init(NULL);
+}
+END_TEST
+
+START_TEST(error_of_a_wrong_size_is_refused)
+{
+    griddep_error error;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_error_check(NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_error_check(&error), GRIDDEP_OK);
+    error.size = 0;
+    ck_assert_int_eq(gd_error_check(&error), GRIDDEP_ERROR_STRUCT);
+    error.size = sizeof error - 1;
+    ck_assert_int_eq(gd_error_check(&error), GRIDDEP_ERROR_STRUCT);
+    error.size = UINT32_MAX;
+    ck_assert_int_eq(gd_error_check(&error), GRIDDEP_ERROR_STRUCT);
+}
+END_TEST
+
+START_TEST(error_is_set_in_full)
+{
+    griddep_error error;
+
+    griddep_error_init(&error);
+    error.driver_code = 719;
+    ck_assert_int_eq(gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, "a.ptx", 12, 7, "found '%s'", "}"),
+                     GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(error.driver_code, 0);
+    ck_assert_int_eq(error.line, 12);
+    ck_assert_int_eq(error.column, 7);
+    ck_assert_str_eq(error.file, "a.ptx");
+    ck_assert_str_eq(error.text, "found '}'");
+
+    /* The next one leaves nothing of it. */
+    ck_assert_int_eq(gd_error_set(&error, GRIDDEP_ERROR_LIMIT, "grid of %u blocks", 7u), GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(error.line, 0);
+    ck_assert_int_eq(error.column, 0);
+    ck_assert_str_eq(error.file, "");
+    ck_assert_str_eq(error.text, "grid of 7 blocks");
+    ck_assert_uint_eq(error.size, sizeof error);
+
+    ck_assert_int_eq(gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, NULL, 1, 0, "x"), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_str_eq(error.file, "");
+    ck_assert_int_eq(gd_error_memory(&error), GRIDDEP_ERROR_MEMORY);
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_MEMORY);
+    ck_assert_str_ne(error.text, "");
+}
+END_TEST
+
+START_TEST(error_may_be_absent)
+{
+    ck_assert_int_eq(gd_error_set(NULL, GRIDDEP_ERROR_LIMIT, "%d", 1), GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(gd_error_set_at(NULL, GRIDDEP_ERROR_SYNTAX, "f", 1, 1, "%d", 1), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(gd_error_memory(NULL), GRIDDEP_ERROR_MEMORY);
+    gd_error_append(NULL, "%d", 1);
+}
+END_TEST
+
+START_TEST(error_text_is_appended_to)
+{
+    griddep_error error;
+
+    griddep_error_init(&error);
+    gd_error_set(&error, GRIDDEP_ERROR_COMPILE, "refused");
+    gd_error_append(&error, ": %d %s", 2, "times");
+    ck_assert_str_eq(error.text, "refused: 2 times");
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_COMPILE);
+}
+END_TEST
+
+/* Makes prefix times 'x', then the unit until more than `least` bytes stand there. The caller frees it. */
+static char *repeated(size_t prefix, const char *unit, size_t least)
+{
+    gd_text text = {0};
+
+    gd_text_append(&text, "xxxx", prefix);
+    while (text.bytes <= least)
+        gd_text_string(&text, unit);
+    ck_assert(!text.failed);
+    return text.data;
+}
+
+/* What was cut is the start of the whole, loses less than one character, and is UTF-8. */
+static void check_cut(const char *cut, const char *whole, size_t room)
+{
+    ck_assert(is_utf8(cut));
+    ck_assert_mem_eq(cut, whole, strlen(cut));
+    ck_assert_uint_lt(strlen(cut), room);
+    ck_assert_uint_ge(strlen(cut) + 4, room);
+    ck_assert_uint_eq(characters(cut, strlen(cut)), characters(whole, strlen(cut)));
+}
+
+START_TEST(error_strings_are_cut_at_a_characters_end)
+{
+    static const char *const units[] = {"y", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    griddep_error error;
+
+    for (size_t prefix = 0; prefix < 4; prefix++) {
+        char *whole = repeated(prefix, units[_i], sizeof error.text);
+
+        griddep_error_init(&error);
+        gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, whole, 1, 1, "%s", whole);
+        check_cut(error.text, whole, sizeof error.text);
+        check_cut(error.file, whole, sizeof error.file);
+
+        griddep_error_init(&error);
+        gd_error_set(&error, GRIDDEP_ERROR_SYNTAX, "%.*s", 3, "xxx");
+        gd_error_append(&error, "%s", whole);
+        check_cut(error.text + 3, whole, sizeof error.text - 3);
+        char *before = strdup(error.text);
+        ck_assert_ptr_nonnull(before);
+        gd_error_append(&error, "%s", "\xE2\x82\xAC");
+        ck_assert(is_utf8(error.text));
+        ck_assert(starts_with(error.text, before));
+        free(before);
+        free(whole);
+    }
+}
+END_TEST
+
+START_TEST(error_strings_that_just_fit_are_whole)
+{
+    griddep_error error;
+    char *whole = repeated(1, "\xE2\x82\xAC", sizeof error.text - 3);
+
+    ck_assert_uint_eq(strlen(whole), sizeof error.text - 1);
+    griddep_error_init(&error);
+    gd_error_set(&error, GRIDDEP_ERROR_SYNTAX, "%s", whole);
+    ck_assert_str_eq(error.text, whole);
+    free(whole);
+}
+END_TEST
+
+START_TEST(error_strings_that_are_no_utf8_do_no_harm)
+{
+    griddep_error error;
+    char whole[3000];
+
+    memset(whole, 0x80, sizeof whole - 1);
+    whole[sizeof whole - 1] = 0;
+    griddep_error_init(&error);
+    gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, whole, 1, 1, "%s", whole);
+    ck_assert_uint_lt(strlen(error.text), sizeof error.text);
+    memset(whole, 0xF0, sizeof whole - 1);
+    gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, whole, 1, 1, "%s", whole);
+    ck_assert_uint_lt(strlen(error.text), sizeof error.text);
+}
+END_TEST
+
+static TCase *error_case(void)
+{
+    TCase *tests = tcase_create("error");
+
+    tcase_add_test(tests, error_init_clears_and_sizes);
+    tcase_add_test(tests, error_of_a_wrong_size_is_refused);
+    tcase_add_test(tests, error_is_set_in_full);
+    tcase_add_test(tests, error_may_be_absent);
+    tcase_add_test(tests, error_text_is_appended_to);
+    tcase_add_loop_test(tests, error_strings_are_cut_at_a_characters_end, 0, 4);
+    tcase_add_test(tests, error_strings_that_just_fit_are_whole);
+    tcase_add_test(tests, error_strings_that_are_no_utf8_do_no_harm);
+    return tests;
+}
+
+/* ---- Structs. `options` is the library's version of a struct; its first version ended behind `second`. */
+
+typedef struct options {
+    uint32_t size;
+    uint32_t first;
+    uint32_t second;
+    uint32_t third;
+} options;
+
+enum { OPTIONS_FIRST_VERSION = offsetof(options, third) };
+
+/* A caller whose header is newer than the library. */
+typedef struct newer_options {
+    options known;
+    uint32_t fourth[4];
+} newer_options;
+
+static int32_t read_options(options *target, const void *source, griddep_error *error)
+{
+    return gd_struct_read(target, sizeof *target, OPTIONS_FIRST_VERSION, source, "options", error);
+}
+
+START_TEST(struct_of_each_version_is_read)
+{
+    options source = {sizeof source, 1, 2, 3}, target;
+    newer_options newer = {{sizeof newer, 4, 5, 6}, {0}};
+
+    ck_assert_int_eq(read_options(&target, &source, NULL), GRIDDEP_OK);
+    ck_assert(target.first == 1 && target.second == 2 && target.third == 3);
+
+    /* What the first version lacks is zero, whatever stands behind it. */
+    source.size = OPTIONS_FIRST_VERSION;
+    memset(&target, 0xA5, sizeof target);
+    ck_assert_int_eq(read_options(&target, &source, NULL), GRIDDEP_OK);
+    ck_assert(target.first == 1 && target.second == 2 && target.third == 0);
+
+    ck_assert_int_eq(read_options(&target, &newer, NULL), GRIDDEP_OK);
+    ck_assert(target.first == 4 && target.second == 5 && target.third == 6);
+}
+END_TEST
+
+START_TEST(struct_that_cannot_be_read_is_refused)
+{
+    options source = {sizeof source, 1, 2, 3}, target;
+    newer_options newer = {{sizeof newer, 4, 5, 6}, {0, 0, 0, 1u << 24}};
+    griddep_error error;
+
+    memset(&target, 0xA5, sizeof target);
+    options kept = target;
+    griddep_error_init(&error);
+    ck_assert_int_eq(read_options(&target, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "options is NULL");
+
+    static const uint32_t wrong[] = {0, 1, OPTIONS_FIRST_VERSION - 1, 65537, UINT32_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        source.size = wrong[i];
+        griddep_error_init(&error);
+        ck_assert_int_eq(read_options(&target, &source, &error), GRIDDEP_ERROR_STRUCT);
+        ck_assert_ptr_nonnull(strstr(error.text, "options.size"));
+    }
+
+    /* The last byte of what the library does not know. */
+    griddep_error_init(&error);
+    ck_assert_int_eq(read_options(&target, &newer, &error), GRIDDEP_ERROR_STRUCT);
+    ck_assert_ptr_nonnull(strstr(error.text, "byte 31"));
+    ck_assert_mem_eq(&target, &kept, sizeof target);
+}
+END_TEST
+
+START_TEST(struct_is_written_as_far_as_the_caller_has_room)
+{
+    const options source = {0, 1, 2, 3};
+    options target = {OPTIONS_FIRST_VERSION, 9, 9, 9};
+    newer_options newer = {{sizeof newer, 9, 9, 9}, {9, 9, 9, 9}};
+
+    ck_assert_int_eq(gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(target.size, OPTIONS_FIRST_VERSION);
+    ck_assert(target.first == 1 && target.second == 2 && target.third == 9);
+
+    ck_assert_int_eq(gd_struct_write(&newer, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(newer.known.size, sizeof newer);
+    ck_assert(newer.known.first == 1 && newer.known.third == 3);
+    ck_assert(newer.fourth[0] == 9 && newer.fourth[3] == 9);
+}
+END_TEST
+
+START_TEST(struct_that_cannot_be_written_is_left_alone)
+{
+    const options source = {0, 1, 2, 3};
+    static const uint32_t wrong[] = {0, OPTIONS_FIRST_VERSION - 1, UINT32_MAX};
+    griddep_error error;
+
+    griddep_error_init(&error);
+    ck_assert_int_eq(gd_struct_write(NULL, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "info is NULL");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options target = {wrong[i], 9, 9, 9};
+        ck_assert_int_eq(gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
+                         GRIDDEP_ERROR_STRUCT);
+        ck_assert(target.size == wrong[i] && target.first == 9 && target.second == 9 && target.third == 9);
+    }
+}
+END_TEST
+
+static TCase *struct_case(void)
+{
+    TCase *tests = tcase_create("struct");
+
+    tcase_add_test(tests, struct_of_each_version_is_read);
+    tcase_add_test(tests, struct_that_cannot_be_read_is_refused);
+    tcase_add_test(tests, struct_is_written_as_far_as_the_caller_has_room);
+    tcase_add_test(tests, struct_that_cannot_be_written_is_left_alone);
+    return tests;
+}
+
+/* ---- Status, constants, version */
+
+START_TEST(status_names_are_those_of_the_header)
+{
+    int32_t value;
+    int found = 0;
+
+    for (uint32_t i = 0; griddep_constant_at(i, &value); i++) {
+        const char *name = griddep_constant_at(i, NULL);
+        if (!starts_with(name, "GRIDDEP_ERROR_") && strcmp(name, "GRIDDEP_OK") != 0)
+            continue;
+        ck_assert_str_eq(griddep_status_name(value), name);
+        ck_assert_str_ne(griddep_status_text(value), griddep_status_text(1));
+        ck_assert_uint_gt(strlen(griddep_status_text(value)), 4);
+        found++;
+    }
+    ck_assert_int_eq(found, 1 - GRIDDEP_ERROR_FAULT);
+}
+END_TEST
+
+START_TEST(status_that_is_none_has_a_name_too)
+{
+    static const int32_t none[] = {1, 2, GRIDDEP_ERROR_FAULT - 1, -1000, INT32_MAX, INT32_MIN};
+
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        ck_assert_str_eq(griddep_status_name(none[i]), "GRIDDEP_ERROR_UNKNOWN");
+        ck_assert_str_eq(griddep_status_text(none[i]), griddep_status_text(1));
+    }
+}
+END_TEST
+
+START_TEST(constants_are_found_by_name)
+{
+    static const struct {
+        const char *name;
+        int32_t value;
+    } some[] = {
+#define SOME(name) {#name, name}
+        SOME(GRIDDEP_VERSION_MAJOR),
+        SOME(GRIDDEP_OK),
+        SOME(GRIDDEP_ERROR_FAULT),
+        SOME(GRIDDEP_LOG_DEBUG),
+        SOME(GRIDDEP_PDL_FORCE),
+        SOME(GRIDDEP_FEATURE_CLUSTER),
+        SOME(GRIDDEP_TRAIT_WAITS_ALWAYS),
+        SOME(GRIDDEP_IMAGE_FATBIN),
+        SOME(GRIDDEP_OPTIMIZATION_NONE),
+        SOME(GRIDDEP_MODULE_VERBOSE),
+        SOME(GRIDDEP_REASON_FIRST),
+        SOME(GRIDDEP_MODE_COUNT),
+        SOME(GRIDDEP_ERROR_DRIVER_TOO_OLD),
+        SOME(GRIDDEP_CONTROL_WAIT),
+        SOME(GRIDDEP_RUNTIME_DEVICE),
+#undef SOME
+    };
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        int32_t value = 12345;
+        ck_assert_int_eq(griddep_constant_get(some[i].name, &value), GRIDDEP_OK);
+        ck_assert_msg(value == some[i].value, "%s is %d", some[i].name, value);
+    }
+}
+END_TEST
+
+START_TEST(constants_are_listed_once)
+{
+    gd_table seen = {0};
+    uint32_t count = 0;
+    int32_t listed, found;
+
+    for (const char *name; (name = griddep_constant_at(count, &listed)); count++) {
+        ck_assert_msg(!gd_table_find(&seen, name, strlen(name)), "%s stands there twice", name);
+        ck_assert(gd_table_set(&seen, name, strlen(name), &seen));
+        ck_assert_int_eq(griddep_constant_get(name, &found), GRIDDEP_OK);
+        ck_assert_int_eq(found, listed);
+    }
+    ck_assert_uint_gt(count, 70);
+    ck_assert_str_eq(griddep_constant_at(0, NULL), "GRIDDEP_VERSION_MAJOR");
+    listed = 12345;
+    ck_assert_ptr_null(griddep_constant_at(count, &listed));
+    ck_assert_ptr_null(griddep_constant_at(UINT32_MAX, &listed));
+    ck_assert_int_eq(listed, 12345);
+    gd_table_free(&seen);
+}
+END_TEST
+
+START_TEST(constants_that_do_not_exist)
+{
+    static const char *const none[] = {
+        "", "GRIDDEP", "GRIDDEP_PDL", "griddep_pdl_auto", "GRIDDEP_PDL_AUTO ", "CUDA_SUCCESS"};
+    int32_t value = 12345;
+
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        ck_assert_int_eq(griddep_constant_get(none[i], &value), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_constant_get(NULL, &value), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_constant_get("GRIDDEP_OK", NULL), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(value, 12345);
+}
+END_TEST
+
+START_TEST(version_is_that_of_the_header)
+{
+    char text[32];
+
+    ck_assert_int_eq(griddep_version(),
+                     GRIDDEP_VERSION_MAJOR * 1000000 + GRIDDEP_VERSION_MINOR * 1000 + GRIDDEP_VERSION_PATCH);
+    snprintf(text, sizeof text, "%d.%d.%d", (int)GRIDDEP_VERSION_MAJOR, (int)GRIDDEP_VERSION_MINOR,
+             (int)GRIDDEP_VERSION_PATCH);
+    ck_assert_str_eq(griddep_version_text(), text);
+}
+END_TEST
+
+static TCase *constant_case(void)
+{
+    TCase *tests = tcase_create("status and constants");
+
+    tcase_add_test(tests, status_names_are_those_of_the_header);
+    tcase_add_test(tests, status_that_is_none_has_a_name_too);
+    tcase_add_test(tests, constants_are_found_by_name);
+    tcase_add_test(tests, constants_are_listed_once);
+    tcase_add_test(tests, constants_that_do_not_exist);
+    tcase_add_test(tests, version_is_that_of_the_header);
+    return tests;
+}
+
+/* ---- Log */
+
+typedef struct heard {
+    int count;
+    int32_t level;
+    char message[8192];
+} heard;
+
+static void hear(void *user, int32_t level, const char *message)
+{
+    heard *ear = user;
+
+    ear->count++;
+    ear->level = level;
+    snprintf(ear->message, sizeof ear->message, "%s", message);
+}
+
+START_TEST(log_hands_on_what_its_level_lets_through)
+{
+    heard ear = {0};
+    gd_log log = {hear, &ear, GRIDDEP_LOG_WARNING};
+
+    gd_log_write(&log, GRIDDEP_LOG_ERROR, "%s %d", "number", 7);
+    ck_assert_int_eq(ear.count, 1);
+    ck_assert_int_eq(ear.level, GRIDDEP_LOG_ERROR);
+    ck_assert_str_eq(ear.message, "number 7");
+    gd_log_write(&log, GRIDDEP_LOG_WARNING, "w");
+    ck_assert_int_eq(ear.count, 2);
+    gd_log_write(&log, GRIDDEP_LOG_INFO, "i");
+    gd_log_write(&log, GRIDDEP_LOG_DEBUG, "d");
+    ck_assert_int_eq(ear.count, 2);
+    log.level = GRIDDEP_LOG_NONE;
+    gd_log_write(&log, GRIDDEP_LOG_ERROR, "e");
+    ck_assert_int_eq(ear.count, 2);
+}
+END_TEST
+
+START_TEST(log_without_a_listener_is_silent)
+{
+    gd_log log = {NULL, NULL, GRIDDEP_LOG_DEBUG};
+
+    gd_log_write(&log, GRIDDEP_LOG_ERROR, "%d", 1);
+    gd_log_write(NULL, GRIDDEP_LOG_ERROR, "%d", 1);
+}
+END_TEST
+
+START_TEST(log_cuts_a_long_message_at_a_characters_end)
+{
+    heard ear = {0};
+    gd_log log = {hear, &ear, GRIDDEP_LOG_DEBUG};
+
+    for (size_t prefix = 0; prefix < 4; prefix++) {
+        char *whole = repeated(prefix, "\xF0\x9F\x98\x80", 6000);
+        gd_log_write(&log, GRIDDEP_LOG_INFO, "%s", whole);
+        check_cut(ear.message, whole, 4096);
+        free(whole);
+    }
+}
+END_TEST
+
+START_TEST(log_levels_have_names)
+{
+    ck_assert_int_eq(gd_log_level_find("off"), GRIDDEP_LOG_NONE);
+    ck_assert_int_eq(gd_log_level_find("error"), GRIDDEP_LOG_ERROR);
+    ck_assert_int_eq(gd_log_level_find("warning"), GRIDDEP_LOG_WARNING);
+    ck_assert_int_eq(gd_log_level_find("info"), GRIDDEP_LOG_INFO);
+    ck_assert_int_eq(gd_log_level_find("debug"), GRIDDEP_LOG_DEBUG);
+    ck_assert_int_eq(gd_log_level_find(""), -1);
+    ck_assert_int_eq(gd_log_level_find("Error"), -1);
+    ck_assert_int_eq(gd_log_level_find("errors"), -1);
+}
+END_TEST
+
+START_TEST(log_on_stderr_tells_who_speaks)
+{
+    int ends[2], kept = dup(STDERR_FILENO);
+    char text[256] = "";
+
+    ck_assert_int_eq(pipe(ends), 0);
+    fflush(stderr);
+    dup2(ends[1], STDERR_FILENO);
+    gd_log_stderr(NULL, GRIDDEP_LOG_WARNING, "cache: no space");
+    gd_log_stderr(NULL, 99, "strange");
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
+    ck_assert_str_eq(text, "griddep: warning: cache: no space\ngriddep: message: strange\n");
+    close(ends[0]);
+    close(ends[1]);
+    close(kept);
+}
+END_TEST
+
+static TCase *log_case(void)
+{
+    TCase *tests = tcase_create("log");
+
+    tcase_add_test(tests, log_hands_on_what_its_level_lets_through);
+    tcase_add_test(tests, log_without_a_listener_is_silent);
+    tcase_add_test(tests, log_cuts_a_long_message_at_a_characters_end);
+    tcase_add_test(tests, log_levels_have_names);
+    tcase_add_test(tests, log_on_stderr_tells_who_speaks);
+    return tests;
+}
+
+/* ---- Memory that runs out: a scene is played again and again, each time with the next allocation failing. A scene
+ * asserts nothing itself, since check would allocate for that. */
+
+typedef enum outcome { FINE, RAN_OUT, WRONG } outcome;
+typedef outcome (*scene_function)(void);
+
+static void play_until_nothing_fails(scene_function scene)
+{
+    long failures = 0;
+
+    for (long n = 0;; n++) {
+        fail_alloc_after(n);
+        outcome seen = scene();
+        int hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_msg(seen == (hit ? RAN_OUT : FINE), "allocation %ld %s, and the scene says %d", n,
+                      hit ? "failed" : "did not fail", (int)seen);
+        if (!hit)
+            break;
+        failures++;
+        ck_assert_int_lt(n, 1000);
+    }
+    ck_assert_int_gt(failures, 0);
+}
+
+static outcome use_arena(void)
+{
+    gd_arena arena = {0};
+    bool ran_out = false;
+
+    for (size_t i = 0; i < 100; i++)
+        ran_out |= !gd_arena_take(&arena, 1000);
+    ran_out |= !gd_arena_string(&arena, "text", 4);
+    gd_arena_free(&arena);
+    return ran_out ? RAN_OUT : FINE;
+}
+
+/* What was appended before the failure stays, and nothing comes after it. */
+static outcome use_text(void)
+{
+    gd_text text = {0};
+    bool right = true;
+
+    for (int i = 0; i < 1000; i++)
+        gd_text_format(&text, "%d", i % 10);
+    for (size_t i = 0; i < text.bytes; i++)
+        right &= text.data[i] == '0' + (int)(i % 10);
+    outcome seen = !right ? WRONG : text.failed ? RAN_OUT : text.bytes == 1000 ? FINE : WRONG;
+    gd_text_free(&text);
+    return seen;
+}
+
+/* Keys that were set are found whatever fails later. */
+static outcome use_table(void)
+{
+    enum { COUNT = 200 };
+    static const char keys[COUNT + 1] = {0};
+    bool set[COUNT + 1] = {false}, ran_out = false, right = true;
+    gd_table table = {0};
+
+    for (size_t bytes = 0; bytes <= COUNT; bytes++) {
+        set[bytes] = gd_table_set(&table, keys, bytes, &set[bytes]);
+        ran_out |= !set[bytes];
+    }
+    for (size_t bytes = 0; bytes <= COUNT; bytes++)
+        right &= gd_table_find(&table, keys, bytes) == (set[bytes] ? &set[bytes] : NULL);
+    gd_table_free(&table);
+    return !right ? WRONG : ran_out ? RAN_OUT : FINE;
+}
+
+static outcome use_file(void)
+{
+    static const char written[70000];
+    griddep_error error;
+    char *data = NULL;
+    size_t bytes = 0;
+
+    griddep_error_init(&error);
+    int32_t status = gd_file_make_directory(below("a/b"), &error);
+    if (!status)
+        status = gd_file_write(below("a/b/file"), written, sizeof written, &error);
+    if (!status)
+        status = gd_file_read(below("a/b/file"), &data, &bytes, &error);
+    bool right = error.status == status && (data != NULL) == (status == GRIDDEP_OK);
+    free(data);
+    unlink(below("a/b/file"));
+    rmdir(below("a/b"));
+    rmdir(below("a"));
+    return !right ? WRONG : status == GRIDDEP_ERROR_MEMORY ? RAN_OUT : status == GRIDDEP_OK ? FINE : WRONG;
+}
+
+START_TEST(memory_runs_out_in_an_arena)
+{
+    play_until_nothing_fails(use_arena);
+}
+END_TEST
+
+START_TEST(memory_runs_out_in_a_text)
+{
+    play_until_nothing_fails(use_text);
+}
+END_TEST
+
+START_TEST(memory_runs_out_in_a_table)
+{
+    play_until_nothing_fails(use_table);
+}
+END_TEST
+
+START_TEST(memory_runs_out_around_a_file)
+{
+    play_until_nothing_fails(use_file);
+}
+END_TEST
+
+static TCase *memory_case(void)
+{
+    TCase *tests = tcase_create("memory");
+
+    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_test(tests, memory_runs_out_in_an_arena);
+    tcase_add_test(tests, memory_runs_out_in_a_text);
+    tcase_add_test(tests, memory_runs_out_in_a_table);
+    tcase_add_test(tests, memory_runs_out_around_a_file);
+    return tests;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+
+    suite_add_tcase(suite, arena_case());
+    suite_add_tcase(suite, text_case());
+    suite_add_tcase(suite, table_case());
+    suite_add_tcase(suite, digest_case());
+    suite_add_tcase(suite, file_case());
+    suite_add_tcase(suite, error_case());
+    suite_add_tcase(suite, struct_case());
+    suite_add_tcase(suite, constant_case());
+    suite_add_tcase(suite, log_case());
+    suite_add_tcase(suite, memory_case());
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

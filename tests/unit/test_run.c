@@ -1,0 +1,1494 @@
+/* src/run on the scripted fake driver: runtime, module, code cache, kernel, launch, chain, and every way in which the
+ * driver or the allocator can fail under them. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/runtime.h"
+#include "unit/fail_alloc.h"
+
+/* Three entries that differ in how they wait. */
+static const char ptx[] = ".version 8.0\n"
+                          ".target sm_90\n"
+                          ".address_size 64\n"
+                          ".global .align 4 .b8 table[64];\n"
+                          ".visible .entry add(.param .u64 x, .param .u64 y, .param .u64 out, .param .u32 count)\n"
+                          "{\n"
+                          "    griddepcontrol.launch_dependents;\n"
+                          "    griddepcontrol.wait;\n"
+                          "    ret;\n"
+                          "}\n"
+                          ".visible .entry plain(.param .u32 a, .param .f64 b)\n"
+                          "{\n"
+                          "    ret;\n"
+                          "}\n"
+                          ".visible .entry sometimes(.param .u32 a)\n"
+                          "{\n"
+                          "    .reg .pred p;\n"
+                          "    .reg .b32 r;\n"
+                          "    ld.param.u32 r, [a];\n"
+                          "    setp.eq.u32 p, r, 0;\n"
+                          "    @p ret;\n"
+                          "    griddepcontrol.wait;\n"
+                          "    ret;\n"
+                          "}\n";
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static char directory[64];
+
+/* ---- fixture ---- */
+
+static void remove_directory(void)
+{
+    char command[128];
+
+    if (!directory[0])
+        return;
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+    directory[0] = 0;
+}
+
+static void make_directory(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/griddep-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static int32_t open_with(const griddep_runtime_options *options, griddep_runtime **opened)
+{
+    gd_driver *driver = NULL;
+    int32_t status = gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error);
+
+    return status ? status : gd_runtime_open_on(driver, options, opened, &error);
+}
+
+static griddep_runtime *open_cached(const char *cache)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = cache};
+    griddep_runtime *opened = NULL;
+
+    ck_assert_msg(open_with(&options, &opened) == GRIDDEP_OK, "%s", error.text);
+    return opened;
+}
+
+static void begin(void)
+{
+    unsetenv("GRIDDEP_PDL");
+    unsetenv("GRIDDEP_LOG");
+    unsetenv("GRIDDEP_DRIVER");
+    unsetenv("GRIDDEP_NVRTC");
+    setenv("GRIDDEP_CACHE", "off", 1);
+    fake_driver_reset();
+    griddep_error_init(&error);
+}
+
+static void setup(void)
+{
+    begin();
+    runtime = open_cached("");
+}
+
+static void assert_nothing_left(void)
+{
+    char left[256] = "";
+
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+static void finish(void)
+{
+    remove_directory();
+    assert_nothing_left();
+}
+
+static void teardown(void)
+{
+    griddep_runtime_close(runtime);
+    runtime = NULL;
+    finish();
+}
+
+static griddep_module *load(griddep_runtime *on, const char *text)
+{
+    griddep_module *module = NULL;
+    const griddep_module_options options = {.size = sizeof options, .name = "test.ptx"};
+
+    ck_assert_msg(griddep_module_load(on, text, strlen(text), &options, &module, &error) == GRIDDEP_OK, "%s", error.text);
+    return module;
+}
+
+static griddep_kernel *kernel_of(griddep_module *module, const char *name)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_assert_msg(griddep_kernel_get(module, name, &kernel, &error) == GRIDDEP_OK, "%s", error.text);
+    return kernel;
+}
+
+static griddep_runtime_info info_of(griddep_runtime *of)
+{
+    griddep_runtime_info info = {.size = sizeof info};
+
+    ck_assert_int_eq(griddep_runtime_get_info(of, &info, &error), GRIDDEP_OK);
+    return info;
+}
+
+#define ck_status(call, expected) \
+    do { \
+        int32_t got_status = (call); \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status), griddep_status_name(expected), \
+                      error.text); \
+        if (got_status) \
+            ck_assert_int_eq(error.status, got_status); \
+    } while (0)
+
+#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+
+/* ---- runtime ---- */
+
+START_TEST(runtime_tells_the_device)
+{
+    griddep_runtime_info info = info_of(runtime);
+
+    ck_assert_str_eq(info.driver, "fake");
+    ck_assert_int_eq(info.driver_version, 13000);
+    ck_assert_int_eq(info.capability, 90);
+    ck_assert_int_eq(info.multiprocessors, 132);
+    ck_assert_uint_eq(info.shared_bytes_per_block, 227 * 1024);
+    ck_assert_uint_eq(info.pdl_disabled, 0);
+    ck_assert_str_eq(info.cache_directory, "");
+    const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
+                         GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER;
+    ck_assert_uint_eq(info.features, all);
+}
+END_TEST
+
+START_TEST(runtime_adopts_the_current_context)
+{
+    gd_CUcontext mine = fake_driver_create_context(0), current = NULL;
+    griddep_runtime *opened = NULL;
+    gd_driver *driver = NULL;
+
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(mine), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(open_with(NULL, &opened), GRIDDEP_OK);
+    ck_assert_ptr_eq(info_of(opened).context, mine);
+    griddep_runtime_close(opened);
+    ck_assert_int_eq(driver->cuCtxGetCurrent(&current), GD_CUDA_SUCCESS);
+    ck_assert_ptr_eq(current, mine);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&current), GD_CUDA_SUCCESS);
+
+    /* The same by name, with none current; and the calling thread's current context stays none. */
+    const griddep_runtime_options options = {.size = sizeof options, .context = mine, .cache_directory = ""};
+    ck_assert_int_eq(open_with(&options, &opened), GRIDDEP_OK);
+    ck_assert_ptr_eq(info_of(opened).context, mine);
+    griddep_module_unload(load(opened, ptx));
+    ck_assert_int_eq(driver->cuCtxGetCurrent(&current), GD_CUDA_SUCCESS);
+    ck_assert_ptr_null(current);
+    griddep_runtime_close(opened);
+    gd_driver_close(driver);
+    fake_driver_destroy_context(mine);
+}
+END_TEST
+
+START_TEST(runtime_refuses_bad_options)
+{
+    griddep_runtime *opened = (griddep_runtime *)&error;
+    griddep_runtime_options options = {.size = sizeof options, .device = 1, .flags = GRIDDEP_RUNTIME_DEVICE};
+
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("device 1 does not exist");
+    options = (griddep_runtime_options){.size = 8};
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_STRUCT);
+    options = (griddep_runtime_options){.size = sizeof options, .flags = 64};
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_STRUCT);
+    options = (griddep_runtime_options){.size = sizeof options, .pdl = 9};
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
+    options = (griddep_runtime_options){.size = sizeof options, .log_level = 9};
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_eq(opened, (griddep_runtime *)&error); /* outputs are written on success only */
+
+    struct {
+        griddep_runtime_options known;
+        uint64_t newer;
+    } larger = {.known = {.size = sizeof larger, .cache_directory = ""}};
+    ck_status(open_with(&larger.known, &opened), GRIDDEP_OK);
+    griddep_runtime_close(opened);
+    larger.newer = 1;
+    ck_status(open_with(&larger.known, &opened), GRIDDEP_ERROR_STRUCT);
+}
+END_TEST
+
+START_TEST(runtime_names_what_is_missing)
+{
+    griddep_runtime *opened = NULL;
+    griddep_runtime_options options = {.size = sizeof options, .driver = "/nonexistent/libcuda.so.1"};
+
+    ck_status(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_NO_DRIVER);
+    ck_says("/nonexistent/libcuda.so.1");
+    options.driver = "amd";
+    ck_status(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("\"amd\"");
+    setenv("GRIDDEP_DRIVER", "whatever", 1);
+    ck_status(griddep_runtime_open(NULL, &opened, &error), GRIDDEP_ERROR_ENVIRONMENT);
+    ck_says("GRIDDEP_DRIVER");
+    fake_driver_set_device_count(0);
+    ck_status(open_with(NULL, &opened), GRIDDEP_ERROR_NO_DRIVER);
+    ck_says("no device");
+}
+END_TEST
+
+START_TEST(runtime_on_an_old_driver)
+{
+    griddep_runtime *opened = NULL;
+
+    fake_driver_hide("cuLaunchKernelEx");
+    ck_status(open_with(NULL, &opened), GRIDDEP_ERROR_DRIVER_TOO_OLD);
+    ck_says("cuLaunchKernelEx");
+    fake_driver_reset();
+    fake_driver_set_version(12000);
+    ck_status(open_with(NULL, &opened), GRIDDEP_OK);
+    ck_assert_uint_eq(info_of(opened).features & (GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PARAMETER_INFO |
+                                                  GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT), 0);
+    ck_assert_uint_ne(info_of(opened).features & GRIDDEP_FEATURE_PDL, 0);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
+START_TEST(runtime_reads_the_kill_switch)
+{
+    static const struct {
+        const char *value;
+        int32_t status;
+        uint32_t disabled;
+    } cases[] = {{"off", 0, 1}, {"0", 0, 1}, {"no", 0, 1}, {"false", 0, 1}, {"", 0, 0}, {"on", 0, 0}, {"auto", 0, 0},
+                 {"of", GRIDDEP_ERROR_ENVIRONMENT, 0}};
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+
+    setenv("GRIDDEP_PDL", cases[_i].value, 1);
+    griddep_runtime *opened = NULL;
+    ck_status(open_with(&options, &opened), cases[_i].status);
+    if (opened)
+        ck_assert_uint_eq(info_of(opened).pdl_disabled, cases[_i].disabled);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
+static void remember(void *user, int32_t level, const char *message)
+{
+    snprintf(user, 512, "%d %s", (int)level, message);
+}
+
+START_TEST(runtime_logs_to_the_caller)
+{
+    char last[512] = "";
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .log = remember, .log_user = last,
+                                             .log_level = GRIDDEP_LOG_INFO};
+    griddep_runtime *opened = NULL;
+
+    ck_status(open_with(&options, &opened), GRIDDEP_OK);
+    ck_assert_msg(strstr(last, "sm_90") != NULL, "%s", last);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
+START_TEST(error_struct_is_checked)
+{
+    griddep_error small = {.size = 12};
+    griddep_module *module = NULL;
+    griddep_chain *chain = NULL;
+    uint64_t address = 0;
+
+    ck_assert_int_eq(griddep_runtime_get_info(runtime, NULL, &small), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &small), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_chain_create(runtime, &chain, &small), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_memory_allocate(runtime, 4, &address, &small), GRIDDEP_ERROR_STRUCT);
+}
+END_TEST
+
+/* ---- memory and streams ---- */
+
+START_TEST(memory_copies_and_fills)
+{
+    uint64_t address = 0;
+    uint32_t in[4] = {1, 2, 3, 4}, out[4] = {0};
+    void *stream = NULL;
+
+    ck_status(griddep_memory_allocate(runtime, sizeof in, &address, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_write(runtime, address, in, sizeof in, stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_fill(runtime, address, 0xff, 4, stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, out, address, sizeof out, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(out[0], UINT32_MAX);
+    ck_assert_uint_eq(out[3], 4);
+    ck_status(griddep_memory_allocate(runtime, 0, &address, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_memory_allocate(runtime, UINT64_C(1) << 60, &address, &error), GRIDDEP_ERROR_DEVICE_MEMORY);
+    ck_status(griddep_memory_write(runtime, address, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(runtime, address, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(runtime, 0, &error), GRIDDEP_OK);
+}
+END_TEST
+
+START_TEST(events_measure)
+{
+    void *start = NULL, *end = NULL;
+    double microseconds = -1;
+
+    ck_status(griddep_event_create(runtime, &start, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, &end, &error), GRIDDEP_OK);
+    ck_status(griddep_event_record(runtime, start, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_event_record(runtime, end, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
+    ck_assert(microseconds >= 0);
+    ck_status(griddep_event_elapsed(runtime, NULL, end, &microseconds, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_destroy(runtime, start, &error), GRIDDEP_OK);
+    ck_status(griddep_event_destroy(runtime, end, &error), GRIDDEP_OK);
+}
+END_TEST
+
+/* ---- module ---- */
+
+START_TEST(module_lists_its_kernels)
+{
+    griddep_module *module = load(runtime, ptx);
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel *kernel = NULL;
+    griddep_kernel_info kernel_info = {.size = sizeof kernel_info};
+    griddep_parameter_info parameter = {.size = sizeof parameter};
+
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.kernel_count, 3);
+    ck_assert_int_eq(info.image, GRIDDEP_IMAGE_PTX);
+    ck_assert_ptr_nonnull(info.ptx);
+    ck_status(griddep_kernel_at(module, 1, &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_kernel_get_info(kernel, &kernel_info, &error), GRIDDEP_OK);
+    ck_assert_str_eq(kernel_info.name, "plain");
+    ck_assert_uint_eq(kernel_info.parameter_count, 2);
+    ck_assert_uint_eq(kernel_info.parameter_bytes, 16);
+    ck_status(griddep_kernel_get_parameter(kernel, 1, &parameter, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(parameter.offset, 8);
+    ck_assert_str_eq(parameter.name, "b");
+    ck_assert_str_eq(parameter.type, "f64");
+    ck_status(griddep_kernel_get_parameter(kernel, 2, &parameter, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_ptr_eq(kernel, kernel_of(module, "plain"));
+    ck_status(griddep_kernel_at(module, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_kernel_get(module, "ad", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_says("it has add, plain, sometimes");
+    ck_status(griddep_kernel_get(module, NULL, &kernel, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(module_finds_variables)
+{
+    griddep_module *module = load(runtime, ptx);
+    uint64_t address = 0, bytes = 0;
+
+    ck_status(griddep_module_get_global(module, "table", &address, &bytes, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, 64);
+    ck_assert_uint_ne(address, 0);
+    ck_status(griddep_module_get_global(module, "chair", &address, &bytes, &error), GRIDDEP_ERROR_NOT_FOUND);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(module_reports_what_the_compiler_says)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               "// fake-jit-error: 6 Unknown symbol 'r9'\n"
+                               ".visible .entry k()\n{ mov.u32 r9, 1; ret; }\n";
+    const griddep_module_options options = {.size = sizeof options, .name = "k.ptx"};
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_int_eq(error.line, 6);
+    ck_assert_str_eq(error.file, "k.ptx");
+    ck_says("Unknown symbol 'r9'");
+    ck_says("6 | { mov.u32 r9, 1; ret; }");
+    ck_assert_ptr_null(module);
+}
+END_TEST
+
+START_TEST(module_reports_syntax_with_a_column)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               "// fake-jit-error: 5 syntax error\n"
+                               ".visible .entry k(.param .u32 a { ret; }\n";
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(error.line, 5);
+    ck_assert_int_gt(error.column, 0);
+    ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_INVALID_PTX);
+    ck_says("^");
+}
+END_TEST
+
+START_TEST(module_loads_what_only_the_driver_understands)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u32 a)\n{ mov.u32 %r1, ((; ret; }\n";
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument argument = {.bytes = 4};
+    griddep_module *module = load(runtime, text);
+    griddep_kernel *kernel = kernel_of(module, "k");
+    int32_t reason = -1;
+
+    ck_status(griddep_launch(kernel, &config, &argument, 1, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(module_refuses_what_is_no_code)
+{
+    static const unsigned char elf[80] = {0x7f, 'E', 'L', 'F', 2, 1};
+    static const unsigned char fatbin[16] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 255};
+    static const unsigned char wrapper[16] = {0xb1, 0x43, 0x62, 0x46};
+    static const struct {
+        const void *data;
+        uint64_t bytes;
+        const char *says;
+    } cases[] = {{"", 0, "empty"},          {"\0\0\0", 3, "empty"},         {"hello", 5, "neither PTX"}, {".version\0 8.0", 13, "neither PTX"},
+                 {elf, 20, "inside its header"}, {elf, 80, "another kind of machine"}, {fatbin, 16, "longer than the data"},
+                 {fatbin, 8, "inside its header"}, {wrapper, 16, "wrapper"}};
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, cases[_i].data, cases[_i].bytes, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_says(cases[_i].says);
+}
+END_TEST
+
+START_TEST(module_refuses_bad_arguments)
+{
+    griddep_module *module = NULL;
+    griddep_module_options options = {.size = sizeof options, .flags = 1u << 30};
+
+    ck_status(griddep_module_load(NULL, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(runtime, NULL, 5, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_STRUCT);
+    options = (griddep_module_options){.size = sizeof options, .optimization = 5};
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    options = (griddep_module_options){.size = sizeof options, .compile_option_count = 1};
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load_file(runtime, "/nonexistent.ptx", NULL, &module, &error), GRIDDEP_ERROR_FILE);
+    ck_says("/nonexistent.ptx");
+    ck_status(griddep_module_load_file(runtime, "/tmp", NULL, &module, &error), GRIDDEP_ERROR_FILE);
+    ck_status(griddep_module_load_shelf(runtime, "no_such", NULL, &module, &error), GRIDDEP_ERROR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(module_passes_jit_options)
+{
+    const griddep_module_options options = {.size = sizeof options, .flags = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
+                                            .optimization = GRIDDEP_OPTIMIZATION_NONE, .maximum_registers = 64};
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-info: used 64 registers\n"
+                               ".visible .entry k()\n{ ret; }\n";
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_msg(strstr(info.log, "used 64 registers") != NULL, "%s", info.log);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(shelf_variant_follows_the_device)
+{
+    griddep_runtime *older = NULL;
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+
+    ck_status(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_str_eq(info.name, "elementwise/vector_add.ptx");
+    griddep_module_unload(module);
+    fake_driver_set_capability(80);
+    ck_status(open_with(&options, &older), GRIDDEP_OK);
+    ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_str_eq(info.name, "elementwise/vector_add.sm_80.ptx");
+    griddep_module_unload(module);
+    ck_status(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("sm_90");
+    griddep_runtime_close(older);
+}
+END_TEST
+
+START_TEST(shelf_is_whole)
+{
+    griddep_shelf_info info = {.size = sizeof info};
+    uint32_t count = 0;
+
+    for (; !griddep_shelf_at(count, &info, NULL); count++) {
+        char purpose[512];
+        uint64_t bytes = 0;
+        griddep_ptx *parsed = NULL;
+        griddep_ptx_entry_info entry = {.size = sizeof entry};
+        ck_assert_uint_eq(strlen(info.text), info.bytes);
+        ck_status(griddep_ptx_parse(info.text, info.bytes, info.file, &parsed, &error), GRIDDEP_OK);
+        ck_status(griddep_ptx_get_entry(parsed, 0, &entry, &error), GRIDDEP_OK);
+        ck_assert_str_eq(entry.name, info.name);
+        if (info.capability >= 90)
+            ck_assert_msg(entry.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, "%s does not always wait", info.file);
+        else
+            ck_assert_msg(!(entry.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS)), "%s", info.file);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose, &bytes, &error), GRIDDEP_OK);
+        ck_assert_uint_gt(bytes, 10);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error), GRIDDEP_OK);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "weather", NULL, 0, &bytes, &error), GRIDDEP_ERROR_NOT_FOUND);
+        griddep_ptx_destroy(parsed);
+    }
+    ck_assert_uint_ge(count, 8);
+}
+END_TEST
+
+/* ---- code cache ---- */
+
+static uint32_t from_cache(griddep_runtime *on, const char *text, uint32_t flags)
+{
+    const griddep_module_options options = {.size = sizeof options, .flags = flags};
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+
+    ck_status(griddep_module_load(on, text, strlen(text), &options, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.kernel_count, 3);
+    griddep_module_unload(module);
+    return info.from_cache;
+}
+
+/* Paths of the entries in the cache directory; returns their number. */
+static size_t entries(char paths[][400], size_t most)
+{
+    DIR *open = opendir(directory);
+    size_t count = 0;
+
+    ck_assert_ptr_nonnull(open);
+    for (struct dirent *item; (item = readdir(open));) {
+        if (item->d_name[0] != '.' && count < most)
+            snprintf(paths[count++], 400, "%s/%s", directory, item->d_name);
+    }
+    closedir(open);
+    return count;
+}
+
+START_TEST(cache_serves_the_second_load)
+{
+    make_directory();
+    griddep_runtime *cached = open_cached(directory);
+
+    ck_assert_uint_ne(info_of(cached).features & GRIDDEP_FEATURE_CODE_CACHE, 0);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
+    ck_assert_uint_eq(from_cache(cached, ptx, GRIDDEP_MODULE_LINE_INFO), 0); /* other options, other code */
+    ck_assert_uint_eq(from_cache(cached, ptx, GRIDDEP_MODULE_NO_CACHE), 0);
+    ck_assert_uint_eq(fake_driver_calls("cuLinkComplete"), 2);
+    griddep_runtime_close(cached);
+    cached = open_cached(directory); /* another runtime finds it too */
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
+    griddep_runtime_close(cached);
+    fake_driver_set_version(12080); /* another driver does not */
+    cached = open_cached(directory);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+/* Damage of several kinds to the only entry: it is compiled anew, and the next load is served again. */
+START_TEST(cache_notices_damage)
+{
+    static const struct {
+        long cut; /* new length, -1 to keep */
+        long flip; /* byte to change, -1 for none */
+    } cases[] = {{0, -1}, {10, -1}, {100, -1}, {-1, 0}, {-1, 9}, {-1, 40}, {-1, 70}, {-1, 120}};
+    char path[1][400];
+
+    make_directory();
+    griddep_runtime *cached = open_cached(directory);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    ck_assert_uint_eq(entries(path, 1), 1);
+    if (cases[_i].cut >= 0)
+        ck_assert_int_eq(truncate(path[0], cases[_i].cut), 0);
+    if (cases[_i].flip >= 0) {
+        FILE *file = fopen(path[0], "r+b");
+        ck_assert_ptr_nonnull(file);
+        fseek(file, cases[_i].flip, SEEK_SET);
+        int byte = fgetc(file);
+        fseek(file, cases[_i].flip, SEEK_SET);
+        fputc(byte ^ 0x40, file);
+        fclose(file);
+    }
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_keeps_its_limit)
+{
+    char paths[64][400], text[sizeof ptx + 32];
+    struct stat status;
+    uint64_t total = 0;
+
+    make_directory();
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory, .cache_bytes = 8192};
+    griddep_runtime *cached = NULL;
+    ck_status(open_with(&options, &cached), GRIDDEP_OK);
+    for (int i = 0; i < 40; i++) {
+        snprintf(text, sizeof text, "// variant %d\n%s", i, ptx);
+        from_cache(cached, text, 0);
+    }
+    size_t count = entries(paths, 64);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(stat(paths[i], &status), 0);
+        total += (uint64_t)status.st_size;
+    }
+    ck_assert_uint_le(total, 8192);
+    ck_assert_uint_ge(count, 2);
+    ck_assert_uint_eq(from_cache(cached, text, 0), 1); /* the newest is there */
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_that_cannot_be_written_is_no_failure)
+{
+    char last[512] = "", place[128];
+    griddep_runtime *cached = NULL;
+
+    make_directory();
+    snprintf(place, sizeof place, "%s/file", directory);
+    FILE *file = fopen(place, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    snprintf(place, sizeof place, "%s/file/below", directory);
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = place, .log = remember, .log_user = last};
+    ck_status(open_with(&options, &cached), GRIDDEP_OK);
+    ck_assert_msg(strstr(last, "no code cache") != NULL, "%s", last);
+    ck_assert_str_eq(info_of(cached).cache_directory, "");
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_place_comes_from_the_environment)
+{
+    char home[160];
+
+    make_directory();
+    setenv("GRIDDEP_CACHE", "", 1);
+    setenv("XDG_CACHE_HOME", directory, 1);
+    griddep_runtime *cached = open_cached(NULL);
+    snprintf(home, sizeof home, "%s/griddep", directory);
+    ck_assert_str_eq(info_of(cached).cache_directory, home);
+    griddep_runtime_close(cached);
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", directory, 1);
+    cached = open_cached(NULL);
+    snprintf(home, sizeof home, "%s/.cache/griddep", directory);
+    ck_assert_str_eq(info_of(cached).cache_directory, home);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cached_cubin_loads_by_itself)
+{
+    char path[1][400];
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    griddep_kernel_info kernel = {.size = sizeof kernel};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument argument = {.bytes = 4};
+    int32_t reason = -1;
+    char image[8192];
+
+    make_directory();
+    griddep_runtime *cached = open_cached(directory);
+    from_cache(cached, ptx, 0);
+    griddep_runtime_close(cached);
+    ck_assert_uint_eq(entries(path, 1), 1);
+    FILE *file = fopen(path[0], "rb");
+    size_t bytes = fread(image, 1, sizeof image, file);
+    fclose(file);
+    const char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    ck_assert_ptr_nonnull(cubin);
+    uint64_t length = bytes - (uint64_t)(cubin - image);
+    ck_status(griddep_module_load(runtime, cubin, length, NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(info.image, GRIDDEP_IMAGE_CUBIN);
+    ck_assert_ptr_null(info.ptx);
+    ck_assert_uint_eq(info.kernel_count, 3);
+    griddep_kernel *sometimes = kernel_of(module, "sometimes");
+    ck_status(griddep_kernel_get_info(sometimes, &kernel, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(kernel.traits, 0);
+    ck_assert_uint_eq(kernel.parameter_count, 1); /* the driver tells */
+    ck_status(griddep_launch(sometimes, &config, &argument, 1, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
+    griddep_module_unload(module);
+    ck_status(griddep_module_load(runtime, cubin, 40, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    /* For another chip. */
+    fake_driver_set_capability(80);
+    griddep_runtime *older = open_cached("");
+    ck_status(griddep_module_load(older, cubin, length, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_says("sm_80");
+    griddep_runtime_close(older);
+}
+END_TEST
+
+START_TEST(old_driver_launches_cubins_packed_only)
+{
+    griddep_module *module = NULL;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const uint32_t value = 5;
+    const griddep_argument argument = {.bytes = 4, .value = 5};
+    char image[8192], path[1][400];
+
+    make_directory();
+    griddep_runtime *cached = open_cached(directory);
+    from_cache(cached, ptx, 0);
+    griddep_runtime_close(cached);
+    ck_assert_uint_eq(entries(path, 1), 1);
+    FILE *file = fopen(path[0], "rb");
+    size_t bytes = fread(image, 1, sizeof image, file);
+    fclose(file);
+    const char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    fake_driver_set_version(12000);
+    griddep_runtime *older = open_cached("");
+    ck_status(griddep_module_load(older, cubin, bytes - (uint64_t)(cubin - image), NULL, &module, &error), GRIDDEP_OK);
+    griddep_kernel *kernel = kernel_of(module, "sometimes"); /* cannot be listed, but found */
+    ck_status(griddep_launch(kernel, &config, &argument, 1, NULL, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_launch_packed(kernel, &config, &value, 4, NULL, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+    griddep_runtime_close(older);
+}
+END_TEST
+
+/* ---- launch ---- */
+
+static const griddep_argument add_arguments[4] = {
+    {.bytes = 8, .value = 256}, {.bytes = 8, .value = 512}, {.bytes = 8, .value = 768}, {.bytes = 4, .value = 77}};
+
+START_TEST(launch_hands_over_shape_and_arguments)
+{
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+    void *stream = NULL;
+    uint64_t out = 768;
+    griddep_argument arguments[4];
+    fake_launch launch;
+    int32_t reason = -1;
+
+    memcpy(arguments, add_arguments, sizeof arguments);
+    arguments[2] = (griddep_argument){.bytes = 8, .data = &out};
+    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    const griddep_launch_config config = {.size = sizeof config, .grid = {7, 0, 3}, .block = {32, 2}, .shared_bytes = 100, .stream = stream};
+    ck_status(griddep_launch(add, &config, arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_str_eq(launch.kernel, "add");
+    ck_assert_uint_eq(launch.config.gridDimX, 7);
+    ck_assert_uint_eq(launch.config.gridDimY, 1);
+    ck_assert_uint_eq(launch.config.gridDimZ, 3);
+    ck_assert_uint_eq(launch.config.blockDimY, 2);
+    ck_assert_uint_eq(launch.config.sharedMemBytes, 100);
+    ck_assert_ptr_eq(launch.config.hStream, stream);
+    ck_assert_int_eq(launch.programmatic, 1);
+    ck_assert_uint_eq(launch.parameter_bytes, 28);
+    const uint64_t expected[3] = {256, 512, 768};
+    const uint32_t count = 77;
+    ck_assert_mem_eq(launch.parameters, expected, 24);
+    ck_assert_mem_eq(launch.parameters + 24, &count, 4);
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_decides_about_overlap)
+{
+    static const struct {
+        const char *kernel;
+        int32_t pdl, reason;
+        int capability;
+        const char *kill;
+    } cases[] = {
+        {"add", GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_SET, 90, NULL},
+        {"add", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_SET, 90, NULL},
+        {"add", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_SET, 100, NULL},
+        {"add", GRIDDEP_PDL_OFF, GRIDDEP_REASON_OFF, 90, NULL},
+        {"add", GRIDDEP_PDL_FORCE, GRIDDEP_REASON_FORCED, 90, NULL},
+        {"add", GRIDDEP_PDL_FORCE, GRIDDEP_REASON_KILL_SWITCH, 90, "off"},
+        {"add", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_KILL_SWITCH, 90, "off"},
+        {"plain", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_NO_WAIT, 90, NULL},
+        {"plain", GRIDDEP_PDL_FORCE, GRIDDEP_REASON_FORCED, 90, NULL},
+        {"sometimes", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_WAIT_NOT_ALWAYS, 90, NULL},
+    };
+    static const griddep_argument plain_arguments[2] = {{.bytes = 4}, {.bytes = 8}};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].pdl};
+    const griddep_argument *arguments = cases[_i].kernel[0] == 'a' ? add_arguments : plain_arguments;
+    const uint32_t count = cases[_i].kernel[0] == 'a' ? 4 : cases[_i].kernel[0] == 'p' ? 2 : 1;
+    fake_launch launch;
+    int32_t reason = -1;
+
+    if (cases[_i].kill)
+        setenv("GRIDDEP_PDL", cases[_i].kill, 1);
+    fake_driver_set_capability(cases[_i].capability);
+    griddep_runtime *opened = open_cached("");
+    griddep_module *module = load(opened, ptx);
+    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count, &reason, &error), GRIDDEP_OK);
+    ck_assert_msg(reason == cases[_i].reason, "%s", griddep_reason_text(reason));
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_int_eq(launch.programmatic, reason <= GRIDDEP_REASON_FORCED);
+    griddep_module_unload(module);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
+START_TEST(launch_on_an_older_chip_is_serial)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
+    griddep_module *module = NULL;
+    int32_t reason = -1;
+
+    fake_driver_set_capability(80);
+    griddep_runtime *older = open_cached("");
+    ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, NULL), &config, add_arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, GRIDDEP_REASON_DEVICE);
+    const griddep_launch_config clustered = {.size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
+    ck_status(griddep_launch(kernel_of(module, NULL), &clustered, add_arguments, 4, &reason, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    griddep_module_unload(module);
+    griddep_runtime_close(older);
+}
+END_TEST
+
+START_TEST(launch_checks_the_shape)
+{
+    static const struct {
+        griddep_launch_config config;
+        int32_t status;
+        const char *says;
+    } cases[] = {
+        {{.grid = {0}, .block = {32}}, GRIDDEP_ERROR_LIMIT, "grid of 0"},
+        {{.grid = {1}, .block = {0}}, GRIDDEP_ERROR_LIMIT, "block of 0"},
+        {{.grid = {0x80000000u}, .block = {32}}, GRIDDEP_ERROR_LIMIT, "grid of 2147483648"},
+        {{.grid = {1, 65536}, .block = {32}}, GRIDDEP_ERROR_LIMIT, "65536"},
+        {{.grid = {1}, .block = {1, 1, 65}}, GRIDDEP_ERROR_LIMIT, "block of 1 x 1 x 65"},
+        {{.grid = {1}, .block = {1024, 2}}, GRIDDEP_ERROR_LIMIT, "2048 threads"},
+        {{.grid = {1}, .block = {32}, .shared_bytes = 227 * 1024 + 1}, GRIDDEP_ERROR_LIMIT, "dynamic shared memory"},
+        {{.grid = {1}, .block = {32}, .flags = 1}, GRIDDEP_ERROR_STRUCT, "flags"},
+        {{.grid = {1}, .block = {32}, .pdl = 4}, GRIDDEP_ERROR_ARGUMENT, "pdl is 4"},
+        {{.grid = {3}, .block = {32}, .cluster = {2}}, GRIDDEP_ERROR_LIMIT, "no multiple"},
+        {{.grid = {17}, .block = {32}, .cluster = {17}}, GRIDDEP_ERROR_LIMIT, "17 blocks"},
+        {{.grid = {2}, .block = {32}, .cluster = {0, 2}}, GRIDDEP_ERROR_LIMIT, "cluster"},
+        {{.grid = {1}, .block = {32}, .attribute_count = 1}, GRIDDEP_ERROR_ARGUMENT, "1 attributes"},
+        {{.grid = {1}, .block = {32}, .attribute_count = 33}, GRIDDEP_ERROR_ARGUMENT, "33 attributes"},
+    };
+    griddep_launch_config config = cases[_i].config;
+    griddep_module *module = load(runtime, ptx);
+    uint64_t before = fake_driver_launches();
+
+    config.size = sizeof config;
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), cases[_i].status);
+    ck_says(cases[_i].says);
+    ck_assert_uint_eq(fake_driver_launches(), before);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_checks_the_required_block)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 64, 2\n{ ret; }\n";
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {64}};
+    griddep_module *module = load(runtime, text);
+
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_says(".reqntid asks for a block of 64 x 2 x 1");
+    config.block[1] = 2;
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_checks_the_arguments)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+    griddep_argument arguments[4];
+
+    memcpy(arguments, add_arguments, sizeof arguments);
+    ck_status(griddep_launch(add, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_says("takes 4 arguments, 3 are given");
+    arguments[3].bytes = 8;
+    ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_says("argument 3 (count) has 8 bytes, the parameter has 4");
+    arguments[3].bytes = 4;
+    arguments[0].reserved = 1;
+    ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
+    ck_status(griddep_launch(add, &config, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_launch(add, NULL, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_launch(NULL, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_uint_eq(fake_driver_launches(), 0);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_takes_packed_arguments)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const struct {
+        uint64_t x, y, out;
+        uint32_t count, padding;
+    } packed = {256, 512, 768, 77, 0};
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+    fake_launch launch;
+
+    ck_status(griddep_launch_packed(add, &config, &packed, 28, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_mem_eq(launch.parameters, &packed, 28);
+    ck_status(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch_packed(add, &config, &packed, 24, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_says("takes 28 bytes");
+    ck_status(griddep_launch_packed(add, &config, NULL, 28, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_takes_many_and_large_arguments)
+{
+    char text[16384] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 16 .b8 big[64]";
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    unsigned char big[64];
+    griddep_argument arguments[101] = {{.bytes = 64, .data = big}};
+    fake_launch launch;
+
+    memset(big, 0x5a, sizeof big);
+    for (int i = 1; i <= 100; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", .param .u32 p%d", i);
+        arguments[i] = (griddep_argument){.bytes = 4, .value = (uint64_t)i};
+    }
+    strcat(text, ")\n{ ret; }\n");
+    griddep_module *module = load(runtime, text);
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_uint_eq(launch.parameter_bytes, 464);
+    ck_assert_mem_eq(launch.parameters, big, 64);
+    ck_assert_uint_eq(((const uint32_t *)(const void *)launch.parameters)[115], 100);
+    arguments[0].data = NULL;
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_says("data is NULL");
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_passes_attributes_through)
+{
+    const griddep_attribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {3}},
+                                             {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value = {1}}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}, .cluster = {2}, .attribute_count = 2,
+                                    .attributes = attributes};
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+    fake_launch launch;
+
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_uint_eq(launch.config.numAttrs, 4);
+    ck_assert_int_eq((int)launch.config.attrs[0].id, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+    ck_assert_int_eq((int)launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.x, 2);
+    ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.z, 1);
+    ck_assert_int_eq((int)launch.config.attrs[2].id, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY);
+    ck_assert_int_eq(launch.config.attrs[2].value.priority, 3);
+    const griddep_attribute six = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
+    config.attributes = &six;
+    config.attribute_count = 1;
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("attribute 6");
+    const griddep_attribute cluster = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value = {1}};
+    config.attributes = &cluster;
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("twice");
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_opts_in_to_shared_memory_once)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 48 * 1024};
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 0);
+    for (int i = 1; i <= 3; i++) {
+        config.shared_bytes = 48u * 1024 + (uint32_t)i * 4096;
+        ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    }
+    ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(launch_names_a_foreign_stream)
+{
+    gd_CUcontext other = fake_driver_create_context(0);
+    const griddep_runtime_options options = {.size = sizeof options, .context = other, .cache_directory = ""};
+    griddep_runtime *elsewhere = NULL;
+    griddep_module *module = load(runtime, ptx);
+    griddep_kernel *add = kernel_of(module, "add");
+    griddep_chain *chain = NULL;
+    void *stream = NULL;
+
+    ck_status(open_with(&options, &elsewhere), GRIDDEP_OK);
+    ck_status(griddep_stream_create(elsewhere, &stream, &error), GRIDDEP_OK);
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
+    ck_says("another context");
+    ck_assert_int_ne(error.driver_code, 0);
+    config.stream = NULL;
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_add(chain, add, &config, add_arguments, 4, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error), GRIDDEP_OK); /* still usable */
+    griddep_chain_destroy(chain);
+    ck_status(griddep_stream_destroy(elsewhere, stream, &error), GRIDDEP_OK);
+    config.stream = stream; /* destroyed */
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
+    griddep_runtime_close(elsewhere);
+    griddep_module_unload(module);
+    fake_driver_destroy_context(other);
+}
+END_TEST
+
+static gd_CUresult fault(void *user, const fake_launch *launch)
+{
+    (void)user;
+    (void)launch;
+    return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+START_TEST(fault_is_reported_as_such)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    griddep_module *module = load(runtime, ptx);
+
+    fake_driver_set_kernel("add", fault, NULL);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
+    ck_says("CUDA_ERROR_ILLEGAL_ADDRESS");
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_FAULT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- chain ---- */
+
+/* add, for real: out[i] = x[i] + y[i]. Device addresses of the fake are host addresses. */
+static gd_CUresult add_on_host(void *user, const fake_launch *launch)
+{
+    uint64_t address[3];
+    uint32_t count;
+
+    (void)user;
+    memcpy(address, launch->parameters, sizeof address);
+    memcpy(&count, launch->parameters + 24, sizeof count);
+    for (uint32_t i = 0; i < count; i++)
+        ((float *)(uintptr_t)address[2])[i] = ((const float *)(uintptr_t)address[0])[i] + ((const float *)(uintptr_t)address[1])[i];
+    return GD_CUDA_SUCCESS;
+}
+
+typedef struct adding {
+    griddep_module *module;
+    griddep_chain *chain;
+    uint64_t x, y;
+} adding;
+
+/* y = x + y, three times. */
+static adding make_adding(griddep_runtime *on)
+{
+    adding made = {0};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const float ones[4] = {1, 1, 1, 1};
+
+    fake_driver_set_kernel("add", add_on_host, NULL);
+    made.module = load(on, ptx);
+    ck_status(griddep_memory_allocate(on, sizeof ones, &made.x, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_allocate(on, sizeof ones, &made.y, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_create(on, &made.chain, &error), GRIDDEP_OK);
+    griddep_argument arguments[4] = {
+        {.bytes = 8, .value = made.x}, {.bytes = 8, .value = made.y}, {.bytes = 8, .value = made.y}, {.bytes = 4, .value = 4}};
+    for (int i = 0; i < 3; i++)
+        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error), GRIDDEP_OK);
+    memset(arguments, 0, sizeof arguments); /* they were copied */
+    return made;
+}
+
+static void end_adding(griddep_runtime *on, adding *made)
+{
+    griddep_chain_destroy(made->chain);
+    griddep_module_unload(made->module);
+    ck_status(griddep_memory_free(on, made->x, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(on, made->y, &error), GRIDDEP_OK);
+}
+
+START_TEST(chain_runs_in_each_mode)
+{
+    adding made = make_adding(runtime);
+    const int32_t mode = _i;
+    float y[4];
+
+    for (int run = 0; run < 2; run++) {
+        uint64_t before = fake_driver_executions();
+        ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_run(made.chain, mode, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
+        for (int i = 0; i < 4; i++)
+            ck_assert_float_eq(y[i], 3.0f);
+        ck_assert_uint_eq(fake_driver_executions(), before + 3);
+        for (uint64_t i = 0; i < 3; i++) {
+            fake_launch launch;
+            ck_assert_int_eq(fake_driver_execution(before + i, &launch), 1);
+            ck_assert_int_eq(launch.from_graph, mode >= GRIDDEP_MODE_GRAPH);
+            ck_assert_int_eq(launch.programmatic, i > 0 && (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL));
+        }
+    }
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), mode >= GRIDDEP_MODE_GRAPH ? 1 : 0);
+    end_adding(runtime, &made);
+}
+END_TEST
+
+START_TEST(chain_tells_each_hop)
+{
+    static const int32_t reasons[GRIDDEP_MODE_COUNT][3] = {
+        {GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF},
+        {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET},
+        {GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF},
+        {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET},
+    };
+    static const int32_t edges[GRIDDEP_MODE_COUNT][3] = {{-1, -1, -1}, {-1, -1, -1}, {-1, 0, 0}, {-1, 1, 1}};
+    adding made = make_adding(runtime);
+
+    ck_assert_uint_eq(griddep_chain_length(made.chain), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        griddep_hop_info hop = {.size = sizeof hop};
+        ck_status(griddep_chain_get_hop(made.chain, _i, i, &hop, &error), GRIDDEP_OK);
+        ck_assert_str_eq(hop.kernel, "add");
+        ck_assert_int_eq(hop.reason, reasons[_i][i]);
+        ck_assert_int_eq(hop.edge, edges[_i][i]);
+    }
+    griddep_hop_info hop = {.size = sizeof hop};
+    ck_status(griddep_chain_get_hop(made.chain, _i, 3, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
+    end_adding(runtime, &made);
+}
+END_TEST
+
+START_TEST(chain_grows_after_a_run)
+{
+    adding made = make_adding(runtime);
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[4] = {
+        {.bytes = 8, .value = made.x}, {.bytes = 8, .value = made.y}, {.bytes = 8, .value = made.y}, {.bytes = 4, .value = 4}};
+    float y[4];
+
+    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
+    ck_assert_float_eq(y[0], 4.0f);
+    end_adding(runtime, &made);
+}
+END_TEST
+
+START_TEST(chain_refuses_what_does_not_fit)
+{
+    griddep_runtime *other = open_cached("");
+    griddep_module *module = load(runtime, ptx), *foreign = load(other, ptx);
+    griddep_chain *chain = NULL;
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    void *stream = NULL;
+    int32_t mode = -7;
+
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error), GRIDDEP_OK); /* nothing to do */
+    ck_status(griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("another runtime");
+    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    config.stream = stream;
+    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("no stream of its own");
+    ck_assert_uint_eq(griddep_chain_length(chain), 0);
+    ck_status(griddep_chain_run(chain, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_run(chain, -1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_run(NULL, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_mode_find("graph-pdl", &mode), GRIDDEP_OK);
+    ck_assert_int_eq(mode, GRIDDEP_MODE_GRAPH_PDL);
+    ck_assert_int_eq(griddep_mode_find("Graph", &mode), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_ptr_null(griddep_mode_name(4));
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    griddep_chain_destroy(chain);
+    griddep_module_unload(foreign);
+    griddep_module_unload(module);
+    griddep_runtime_close(other);
+}
+END_TEST
+
+START_TEST(objects_end_in_any_order)
+{
+    griddep_runtime *mine = open_cached("");
+    adding made = make_adding(mine);
+    uint64_t x = made.x, y = made.y;
+
+    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(mine, x, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(mine, y, &error), GRIDDEP_OK);
+    griddep_runtime_close(mine);
+    griddep_module_unload(made.module);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    ck_status(griddep_chain_prepare(made.chain, GRIDDEP_MODE_GRAPH, &error), GRIDDEP_OK);
+    griddep_chain_destroy(made.chain);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+}
+END_TEST
+
+static void *launch_often(void *argument)
+{
+    griddep_module *module = argument;
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 100000};
+    griddep_kernel *kernel = NULL;
+
+    for (int i = 0; i < 200; i++) {
+        if (griddep_kernel_get(module, i & 1 ? "add" : "plain", &kernel, NULL))
+            return module;
+        if (i & 1 && griddep_launch(kernel, &config, add_arguments, 4, NULL, NULL))
+            return module;
+    }
+    return NULL;
+}
+
+START_TEST(threads_share_a_module)
+{
+    griddep_module *module = load(runtime, ptx);
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, launch_often, module), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failed = NULL;
+        pthread_join(threads[i], &failed);
+        ck_assert_ptr_null(failed);
+    }
+    ck_assert_uint_eq(fake_driver_launches(), 400);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- everything that can fail ---- */
+
+/* The whole life of a chain, giving up at the first failure as a caller would. Returns the first status. */
+static int32_t whole_life(const char *cache)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = cache};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {2}, .block = {64}, .shared_bytes = 100000};
+    griddep_runtime *opened = NULL;
+    griddep_module *module = NULL;
+    griddep_kernel *add = NULL;
+    griddep_chain *chain = NULL;
+    uint64_t memory = 0;
+    void *stream = NULL;
+    float values[4] = {0};
+    int32_t status = open_with(&options, &opened);
+
+    if (!status)
+        status = griddep_stream_create(opened, &stream, &error);
+    if (!status)
+        status = griddep_memory_allocate(opened, sizeof values, &memory, &error);
+    if (!status)
+        status = griddep_memory_write(opened, memory, values, sizeof values, stream, &error);
+    if (!status)
+        status = griddep_module_load(opened, ptx, sizeof ptx, NULL, &module, &error);
+    if (!status)
+        status = griddep_kernel_get(module, "add", &add, &error);
+    if (!status)
+        status = griddep_launch(add, &config, add_arguments, 4, NULL, &error);
+    if (!status)
+        status = griddep_chain_create(opened, &chain, &error);
+    for (int i = 0; i < 3 && !status; i++)
+        status = griddep_chain_add(chain, add, &config, add_arguments, 4, &error);
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && !status; mode++)
+        status = griddep_chain_run(chain, mode, stream, &error);
+    if (!status)
+        status = griddep_stream_synchronize(opened, stream, &error);
+    if (memory)
+        griddep_memory_free(opened, memory, NULL);
+    if (stream)
+        griddep_stream_destroy(opened, stream, NULL);
+    griddep_chain_destroy(chain);
+    griddep_module_unload(module);
+    griddep_runtime_close(opened);
+    return status;
+}
+
+/* Calls whose failure a caller need not hear of: those that end things, and questions that have another answer. */
+static bool may_fail_quietly(const char *symbol)
+{
+    static const char *const quiet[] = {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemFree", "cuStreamDestroy",
+                                        "cuModuleUnload", "cuGraphDestroy", "cuGraphExecDestroy", "cuLinkDestroy",
+                                        "cuDevicePrimaryCtxRelease", "cuFuncGetParamInfo"};
+
+    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
+        if (!strcmp(symbol, quiet[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's code, and nothing is left. */
+START_TEST(every_driver_call_may_fail)
+{
+    const int cached = _i;
+    int failures = 0;
+
+    for (uint64_t n = 1;; n++) {
+        fake_driver_reset();
+        if (cached)
+            make_directory();
+        griddep_error_init(&error);
+        fake_driver_fail(NULL, n, GD_CUDA_ERROR_UNKNOWN);
+        int32_t status = whole_life(cached ? directory : "");
+        remove_directory();
+        fake_call call;
+        ck_assert_int_eq(fake_driver_call(n - 1, &call), fake_driver_calls(NULL) >= n);
+        if (fake_driver_calls(NULL) < n)
+            break;
+        /* A context that cannot be made current again leaves nothing that could be given back in it. */
+        if (strcmp(call.symbol, "cuCtxPushCurrent"))
+            assert_nothing_left();
+        if (status) {
+            failures++;
+            ck_assert_int_eq(error.status, status);
+            ck_assert_msg(error.text[0], "call %s failed without a text", call.symbol);
+            ck_assert_msg(error.driver_code == GD_CUDA_ERROR_UNKNOWN || error.driver_code == 0, "%s: %d", call.symbol, (int)error.driver_code);
+        } else {
+            ck_assert_msg(may_fail_quietly(call.symbol), "%s failed and nobody said so", call.symbol);
+        }
+    }
+    ck_assert_int_gt(failures, 40);
+}
+END_TEST
+
+/* Fails the nth allocation of a whole life, for every n. */
+START_TEST(every_allocation_may_fail)
+{
+    const int cached = _i;
+    long failures = 0;
+
+    for (long n = 0; n < 100000; n++) {
+        fake_driver_reset();
+        if (cached)
+            make_directory();
+        griddep_error_init(&error);
+        fail_alloc_after(n);
+        int32_t status = whole_life(cached ? directory : "");
+        int hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        remove_directory();
+        assert_nothing_left();
+        if (!hit)
+            break;
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_OK, "allocation %ld: %s: %s", n, griddep_status_name(status),
+                      error.text);
+        failures += status != GRIDDEP_OK;
+    }
+    ck_assert_int_gt(failures, 20);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run");
+    TCase *opening = tcase_create("opening");
+    tcase_add_checked_fixture(opening, begin, finish);
+    tcase_add_test(opening, runtime_adopts_the_current_context);
+    tcase_add_test(opening, runtime_refuses_bad_options);
+    tcase_add_test(opening, runtime_names_what_is_missing);
+    tcase_add_test(opening, runtime_on_an_old_driver);
+    tcase_add_loop_test(opening, runtime_reads_the_kill_switch, 0, 8);
+    tcase_add_test(opening, runtime_logs_to_the_caller);
+    tcase_add_test(opening, cache_serves_the_second_load);
+    tcase_add_loop_test(opening, cache_notices_damage, 0, 8);
+    tcase_add_test(opening, cache_keeps_its_limit);
+    tcase_add_test(opening, cache_that_cannot_be_written_is_no_failure);
+    tcase_add_test(opening, cache_place_comes_from_the_environment);
+    tcase_add_test(opening, old_driver_launches_cubins_packed_only);
+    tcase_add_loop_test(opening, launch_decides_about_overlap, 0, 10);
+    tcase_add_test(opening, launch_on_an_older_chip_is_serial);
+    suite_add_tcase(suite, opening);
+
+    TCase *open = tcase_create("open");
+    tcase_add_checked_fixture(open, setup, teardown);
+    tcase_add_test(open, runtime_tells_the_device);
+    tcase_add_test(open, error_struct_is_checked);
+    tcase_add_test(open, memory_copies_and_fills);
+    tcase_add_test(open, events_measure);
+    tcase_add_test(open, module_lists_its_kernels);
+    tcase_add_test(open, module_finds_variables);
+    tcase_add_test(open, module_reports_what_the_compiler_says);
+    tcase_add_test(open, module_reports_syntax_with_a_column);
+    tcase_add_test(open, module_loads_what_only_the_driver_understands);
+    tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 9);
+    tcase_add_test(open, module_refuses_bad_arguments);
+    tcase_add_test(open, module_passes_jit_options);
+    tcase_add_test(open, shelf_variant_follows_the_device);
+    tcase_add_test(open, shelf_is_whole);
+    tcase_add_test(open, cached_cubin_loads_by_itself);
+    tcase_add_test(open, launch_hands_over_shape_and_arguments);
+    tcase_add_loop_test(open, launch_checks_the_shape, 0, 14);
+    tcase_add_test(open, launch_checks_the_required_block);
+    tcase_add_test(open, launch_checks_the_arguments);
+    tcase_add_test(open, launch_takes_packed_arguments);
+    tcase_add_test(open, launch_takes_many_and_large_arguments);
+    tcase_add_test(open, launch_passes_attributes_through);
+    tcase_add_test(open, launch_opts_in_to_shared_memory_once);
+    tcase_add_test(open, launch_names_a_foreign_stream);
+    tcase_add_test(open, fault_is_reported_as_such);
+    tcase_add_loop_test(open, chain_runs_in_each_mode, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(open, chain_tells_each_hop, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_test(open, chain_grows_after_a_run);
+    tcase_add_test(open, chain_refuses_what_does_not_fit);
+    tcase_add_test(open, objects_end_in_any_order);
+    tcase_add_test(open, threads_share_a_module);
+    suite_add_tcase(suite, open);
+
+    TCase *failing = tcase_create("failing");
+    tcase_set_timeout(failing, 300);
+    tcase_add_checked_fixture(failing, begin, remove_directory);
+    tcase_add_loop_test(failing, every_driver_call_may_fail, 0, 2);
+    tcase_add_loop_test(failing, every_allocation_may_fail, 0, 2);
+    suite_add_tcase(suite, failing);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
