@@ -533,8 +533,8 @@ static void matvec_random(const loaded *kernel)
         {150, 28672, {132, 1024, UINT32_MAX}},
         {5, 28672, {200, 64, UINT32_MAX}},
         {40, 28672, {16, 256, 49152}},                      /* x does not fit: from global memory */
-        {64, 4096, {2, 128, 8192 + 4 * 2 * (512 + 8)}},     /* the smallest ring */
-        {64, 4096, {2, 128, 8192 + 4 * 2 * (512 + 8) - 1}}, /* one byte less than that: from global memory */
+        {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512}},     /* the smallest ring */
+        {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512 - 1}}, /* one byte less than that: from global memory */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint64_t count = (uint64_t)cases[i].rows * cases[i].columns;
