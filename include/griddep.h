@@ -8,7 +8,7 @@
  * Status      A function that can fail returns int32_t: GRIDDEP_OK (0) or one of the negative GRIDDEP_ERROR_*.
  *             A CUresult is never returned; it travels in griddep_error.driver_code.
  * Error       The last parameter `error` may be NULL. Otherwise its `size` must be set (griddep_error_init does that).
- *             It is written on failure only. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
+ *             It is written on failure only, as far as this library knows the struct. A wrong `size` makes the call fail with GRIDDEP_ERROR_STRUCT.
  * Outputs     are written on success only. On failure they keep the value that they had.
  * Structs     begin with `size`, which the caller sets to sizeof. A larger struct (a newer header) is accepted when the bytes that
  *             this library does not know are zero; a smaller one than the first version of the struct is refused; both with

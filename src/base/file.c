@@ -114,9 +114,11 @@ int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_
 
 int32_t gd_file_make_directory(const char *path, griddep_error *error)
 {
-    char *copy = strdup(path);
+    char *copy = *path ? strdup(path) : NULL;
     int number = 0;
 
+    if (!*path)
+        return fail(error, "make directory", path, ENOENT);
     if (!copy)
         return gd_error_memory(error);
     for (char *at = copy + 1; !number; at++) {

@@ -507,6 +507,99 @@ START_TEST(module_passes_jit_options)
 }
 END_TEST
 
+/* ---- CUDA C++ ---- */
+
+/* 1 where NVRTC can be had; says so where it cannot. */
+static int have_nvrtc(void)
+{
+    const gd_nvrtc *nvrtc = NULL;
+    int32_t status = gd_runtime_get_nvrtc(runtime, &nvrtc, &error);
+
+    if (status)
+        printf("skipped a part: %s\n", error.text);
+    return status == GRIDDEP_OK;
+}
+
+START_TEST(source_compiles_behind_the_prelude)
+{
+    static const char source[] = "extern \"C\" __global__ void scale(float *x, float by, int n)\n"
+                                 "{\n"
+                                 "    griddep_launch_dependents();\n"
+                                 "    griddep_wait();\n"
+                                 "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "    if (i < n) x[i] *= by;\n"
+                                 "}\n";
+    griddep_module *module = NULL;
+    griddep_kernel_info info = {.size = sizeof info};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[3] = {{.bytes = 8, .value = 4096}, {.bytes = 4}, {.bytes = 4, .value = 1}};
+    int32_t reason = -1;
+
+    if (!have_nvrtc())
+        return;
+    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.parameter_count, 3);
+    ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
+    ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(source_errors_have_their_line)
+{
+    static const char source[] = "extern \"C\" __global__ void k(float *x)\n{\n    x[0] = undeclared;\n}\n";
+    static const char *const extra[] = {"--no-such-option"};
+    griddep_module_options options = {.size = sizeof options, .name = "k.cu"};
+    griddep_module *module = NULL;
+
+    if (!have_nvrtc())
+        return;
+    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_assert_int_eq(error.line, 3); /* the prelude does not count */
+    ck_assert_str_eq(error.file, "k.cu");
+    ck_says("undeclared");
+    options.compile_options = extra;
+    options.compile_option_count = 1;
+    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_says("no-such-option");
+    ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+START_TEST(source_on_an_older_chip_does_not_wait)
+{
+    static const char source[] = "extern \"C\" __global__ void k() { griddep_wait(); griddep_launch_dependents(); }\n";
+    griddep_module *module = NULL;
+    griddep_kernel_info info = {.size = sizeof info};
+
+    if (!have_nvrtc())
+        return;
+    fake_driver_set_capability(80);
+    griddep_runtime *older = open_cached("");
+    ck_status(griddep_module_compile(older, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_kernel_get_info(kernel_of(module, NULL), &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN);
+    griddep_module_unload(module);
+    griddep_runtime_close(older);
+}
+END_TEST
+
+START_TEST(nvrtc_that_is_missing_is_named)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .nvrtc = "/nonexistent/libnvrtc.so"};
+    griddep_runtime *opened = NULL;
+    griddep_module *module = NULL;
+
+    ck_status(open_with(&options, &opened), GRIDDEP_OK);
+    ck_status(griddep_module_compile(opened, "int x;", 6, NULL, &module, &error), GRIDDEP_ERROR_NO_NVRTC);
+    ck_says("/nonexistent/libnvrtc.so");
+    griddep_module_unload(load(opened, ptx)); /* PTX does not need it */
+    griddep_runtime_close(opened);
+}
+END_TEST
+
 START_TEST(shelf_variant_follows_the_device)
 {
     griddep_runtime *older = NULL;
@@ -1458,6 +1551,10 @@ int main(void)
     tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 9);
     tcase_add_test(open, module_refuses_bad_arguments);
     tcase_add_test(open, module_passes_jit_options);
+    tcase_add_test(open, source_compiles_behind_the_prelude);
+    tcase_add_test(open, source_errors_have_their_line);
+    tcase_add_test(open, source_on_an_older_chip_does_not_wait);
+    tcase_add_test(open, nvrtc_that_is_missing_is_named);
     tcase_add_test(open, shelf_variant_follows_the_device);
     tcase_add_test(open, shelf_is_whole);
     tcase_add_test(open, cached_cubin_loads_by_itself);

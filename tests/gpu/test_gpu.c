@@ -1,0 +1,484 @@
+/* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams and contexts of others, faults,
+ * captures, the code cache, CUDA C++, and that dependent launches overlap. The same calls on the scripted driver are in
+ * tests/unit/test_run.c. Exits 77 without a GPU; each test runs in a process of its own. */
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/driver.h"
+#include "griddep.h"
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static gd_driver *driver; /* the same library, called bare */
+static char directory[64];
+static char warnings[4096];
+
+#define ck_status(call, expected) \
+    do { \
+        int32_t got_status = (call); \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status), griddep_status_name(expected), \
+                      error.text); \
+    } while (0)
+
+#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+
+static void remember(void *user, int32_t level, const char *message)
+{
+    (void)user;
+    (void)level;
+    size_t used = strlen(warnings);
+    snprintf(warnings + used, sizeof warnings - used, "%s\n", message);
+}
+
+static void setup(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/griddep-gpu-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory, .log = remember};
+    griddep_error_init(&error);
+    ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
+    ck_status(gd_driver_open("libcuda.so.1", &driver, &error), GRIDDEP_OK);
+}
+
+static void teardown(void)
+{
+    char command[128];
+
+    griddep_runtime_close(runtime);
+    gd_driver_close(driver);
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static griddep_module *load(const char *text)
+{
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), GRIDDEP_OK);
+    return module;
+}
+
+static griddep_kernel *kernel_of(griddep_module *module, const char *name)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_status(griddep_kernel_get(module, name, &kernel, &error), GRIDDEP_OK);
+    return kernel;
+}
+
+static uint64_t allocate(uint64_t bytes)
+{
+    uint64_t address = 0;
+
+    ck_status(griddep_memory_allocate(runtime, bytes, &address, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_fill(runtime, address, 0, bytes, NULL, &error), GRIDDEP_OK);
+    return address;
+}
+
+/* out[thread] = in[thread] + 1, the shelf's spinner. */
+static griddep_module *load_spin(griddep_kernel **spin)
+{
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load_shelf(runtime, "spin", NULL, &module, &error), GRIDDEP_OK);
+    *spin = kernel_of(module, NULL);
+    return module;
+}
+
+static uint32_t first_word(uint64_t address)
+{
+    uint32_t value = 0;
+
+    ck_status(griddep_memory_read(runtime, &value, address, sizeof value, NULL, &error), GRIDDEP_OK);
+    return value;
+}
+
+/* ---- what is refused ---- */
+
+START_TEST(compiler_errors_have_their_line)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 p)\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n";
+    const griddep_module_options options = {.size = sizeof options, .name = "k.ptx"};
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_assert_int_eq(error.line, 6);
+    ck_assert_str_eq(error.file, "k.ptx");
+    ck_says("%r9");
+    ck_says("6 |     mov.u32 %r9, 1;");
+    ck_assert_int_ne(error.driver_code, 0);
+    griddep_module_unload(load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n"));
+}
+END_TEST
+
+START_TEST(syntax_errors_have_their_column)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p\n{\n    ret;\n}\n";
+    griddep_module *module = NULL;
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(error.line, 5);
+    ck_assert_int_eq(error.column, 1);
+    ck_says("^");
+}
+END_TEST
+
+START_TEST(newer_targets_are_refused)
+{
+    static const char text[] = ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    griddep_module *module = NULL;
+
+    int32_t status = griddep_module_load(runtime, text, sizeof text, NULL, &module, &error);
+    ck_assert_msg(status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_IMAGE, "%s: %s", griddep_status_name(status), error.text);
+    ck_says("sm_90");
+}
+END_TEST
+
+/* A cubin of the cache, with the chip's number in its ELF flags changed. */
+START_TEST(cubins_of_other_chips_are_refused)
+{
+    char command[256], path[512], image[65536];
+    griddep_module *module = NULL;
+
+    griddep_module_unload(load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n"));
+    snprintf(command, sizeof command, "ls %s/*.gdcode", directory);
+    FILE *list = popen(command, "r");
+    ck_assert_ptr_nonnull(fgets(path, sizeof path, list));
+    pclose(list);
+    path[strcspn(path, "\n")] = 0;
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t bytes = fread(image, 1, sizeof image, file);
+    fclose(file);
+    char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    ck_assert_ptr_nonnull(cubin);
+    bytes -= (size_t)(cubin - image);
+    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error), GRIDDEP_OK);
+    griddep_kernel *kernel = kernel_of(module, "k");
+    griddep_kernel_info info = {.size = sizeof info};
+    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.parameters_known, 1);
+    griddep_module_unload(module);
+    int changed = 0;
+    for (int i = 48; i < 52; i++) { /* e_flags */
+        if ((unsigned char)cubin[i] == 90) {
+            cubin[i] = 80;
+            changed = 1;
+        }
+    }
+    ck_assert_int_eq(changed, 1);
+    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_says("sm_90");
+    ck_status(griddep_module_load(runtime, cubin, bytes / 2, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+}
+END_TEST
+
+START_TEST(shapes_beyond_the_device_are_refused)
+{
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    const griddep_argument arguments[3] = {{.bytes = 8}, {.bytes = 8}, {.bytes = 4}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {1, 70000}, .block = {32}};
+
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    config = (griddep_launch_config){.size = sizeof config, .grid = {1}, .block = {2048}};
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    config = (griddep_launch_config){.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 300000};
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_launch(spin, &config, arguments, 2, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_OK); /* nothing was launched, all is usable */
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- contexts and streams of others ---- */
+
+typedef gd_CUresult (*create_context)(gd_CUcontext *context, unsigned flags, gd_CUdevice device);
+
+static gd_CUcontext other_context(void)
+{
+    gd_CUcontext other = NULL, popped = NULL;
+    void *create = dlsym(driver->library, "cuCtxCreate_v2"); /* the library itself does not use it */
+
+    ck_assert_ptr_nonnull(create);
+    create_context function;
+    memcpy(&function, &create, sizeof function);
+    ck_assert_int_eq(function(&other, 0, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    return other;
+}
+
+START_TEST(streams_of_other_contexts_are_named)
+{
+    gd_CUcontext other = other_context(), current = NULL;
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    uint64_t memory = allocate(256);
+    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
+    void *stream = NULL;
+
+    ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING), GD_CUDA_SUCCESS);
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_STREAM);
+    ck_says("another context");
+    /* The caller's context is still the current one. */
+    ck_assert_int_eq(driver->cuCtxGetCurrent(&current), GD_CUDA_SUCCESS);
+    ck_assert_ptr_eq(current, other);
+    ck_assert_int_eq(driver->cuStreamDestroy(stream), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&current), GD_CUDA_SUCCESS);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(current_context_is_adopted)
+{
+    gd_CUcontext other = other_context(), popped = NULL;
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    griddep_runtime *inside = NULL;
+    griddep_runtime_info info = {.size = sizeof info};
+
+    ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
+    ck_status(griddep_runtime_open(&options, &inside, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    ck_status(griddep_runtime_get_info(inside, &info, &error), GRIDDEP_OK);
+    ck_assert_ptr_eq(info.context, other);
+    griddep_runtime_close(inside);
+}
+END_TEST
+
+START_TEST(launches_join_a_callers_capture)
+{
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    uint64_t memory = allocate(384);
+    void *stream = NULL, *graph = NULL, *exec = NULL;
+    size_t nodes = 0;
+
+    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    for (uint32_t i = 0; i < 2; i++) {
+        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4}};
+        ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+    }
+    ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphGetNodes(graph, NULL, &nodes), GD_CUDA_SUCCESS);
+    ck_assert_uint_eq(nodes, 2);
+    ck_assert_int_eq(driver->cuGraphInstantiateWithFlags(&exec, graph, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphLaunch(exec, stream), GD_CUDA_SUCCESS);
+    ck_status(griddep_stream_synchronize(runtime, stream, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(first_word(memory + 256), 2);
+    driver->cuGraphExecDestroy(exec);
+    driver->cuGraphDestroy(graph);
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- faults ---- */
+
+START_TEST(faults_are_reported_as_such)
+{
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    const griddep_argument arguments[3] = {{.bytes = 8, .value = 64}, {.bytes = 8, .value = 64}, {.bytes = 4}};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
+    ck_says("CUDA_ERROR_ILLEGAL_ADDRESS");
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_FAULT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- parameters, cache, CUDA C++ ---- */
+
+START_TEST(parameter_layouts_agree_with_the_driver)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 d, .param .align 2 .b8 e[3],\n"
+        "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3], .param .align 64 .b8 h[128])\n"
+        "{\n    ret;\n}\n";
+    griddep_module *module = load(text);
+
+    kernel_of(module, "k");
+    ck_assert_msg(!warnings[0], "%s", warnings);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(cached_code_computes_the_same)
+{
+    griddep_module_info info = {.size = sizeof info};
+    uint64_t memory = allocate(256);
+    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+
+    for (uint32_t round = 0; round < 2; round++) {
+        griddep_kernel *spin = NULL;
+        griddep_module *module = load_spin(&spin);
+        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_assert_uint_eq(info.from_cache, round);
+        ck_status(griddep_memory_fill(runtime, memory + 128, 0, 128, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+        ck_assert_uint_eq(first_word(memory + 128), 1);
+        griddep_module_unload(module);
+    }
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+}
+END_TEST
+
+START_TEST(source_runs)
+{
+    static const char source[] = "extern \"C\" __global__ void twice(const float *x, float *y)\n"
+                                 "{\n    griddep_launch_dependents();\n    griddep_wait();\n"
+                                 "    y[threadIdx.x] = 2.0f * x[threadIdx.x];\n}\n";
+    griddep_module *module = NULL;
+    griddep_chain *chain = NULL;
+    uint64_t memory = allocate(512);
+    float ones[32], out[32];
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+
+    for (int i = 0; i < 32; i++)
+        ones[i] = 1;
+    int32_t status = griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error);
+    if (status == GRIDDEP_ERROR_NO_NVRTC) {
+        printf("skipped a part: %s\n", error.text);
+        return;
+    }
+    ck_status(status, GRIDDEP_OK);
+    ck_status(griddep_memory_write(runtime, memory, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}};
+        ck_status(griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error), GRIDDEP_OK);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        ck_status(griddep_memory_fill(runtime, memory + 128, 0xff, 384, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_memory_read(runtime, out, memory + 384, sizeof out, NULL, &error), GRIDDEP_OK);
+        ck_assert_float_eq(out[31], 8.0f);
+    }
+    griddep_chain_destroy(chain);
+    griddep_module_unload(module);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+}
+END_TEST
+
+/* ---- overlap ---- */
+
+/* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in advance: what overlap can take away is the
+ * launch latency. With it the chain must not be slower, its result must be the same, and each hop's edge must be programmatic. */
+START_TEST(dependent_launches_overlap)
+{
+    enum { LENGTH = 8, NANOSECONDS = 20000, ROUNDS = 15 };
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    griddep_chain *chain = NULL;
+    uint64_t memory = allocate(128 * (LENGTH + 1));
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    double best[GRIDDEP_MODE_COUNT];
+    void *start = NULL, *end = NULL, *stream = NULL;
+
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, &start, &error), GRIDDEP_OK);
+    ck_status(griddep_event_create(runtime, &end, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < LENGTH; i++) {
+        const griddep_argument arguments[3] = {
+            {.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4, .value = NANOSECONDS}};
+        ck_status(griddep_chain_add(chain, spin, &config, arguments, 3, &error), GRIDDEP_OK);
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        best[mode] = 1e30;
+        for (int round = 0; round < ROUNDS; round++) {
+            double microseconds = 0;
+            ck_status(griddep_event_record(runtime, start, stream, &error), GRIDDEP_OK);
+            ck_status(griddep_chain_run(chain, mode, stream, &error), GRIDDEP_OK);
+            ck_status(griddep_event_record(runtime, end, stream, &error), GRIDDEP_OK);
+            ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
+            if (microseconds < best[mode])
+                best[mode] = microseconds;
+        }
+        ck_assert_uint_eq(first_word(memory + 128 * LENGTH), LENGTH);
+        for (uint32_t i = 1; i < LENGTH; i++) {
+            griddep_hop_info hop = {.size = sizeof hop};
+            ck_status(griddep_chain_get_hop(chain, mode, i, &hop, &error), GRIDDEP_OK);
+            ck_assert_int_eq(hop.edge, mode == GRIDDEP_MODE_GRAPH_PDL ? 1 : mode == GRIDDEP_MODE_GRAPH ? 0 : -1);
+        }
+        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode], LENGTH, NANOSECONDS / 1000);
+    }
+    ck_assert_double_ge(best[GRIDDEP_MODE_SERIAL], LENGTH * NANOSECONDS / 1000.0);
+    ck_assert_double_lt(best[GRIDDEP_MODE_PDL], best[GRIDDEP_MODE_SERIAL]);
+    ck_assert_double_lt(best[GRIDDEP_MODE_GRAPH_PDL], best[GRIDDEP_MODE_GRAPH]);
+    griddep_event_destroy(runtime, start, NULL);
+    griddep_event_destroy(runtime, end, NULL);
+    griddep_chain_destroy(chain);
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* ---- running ---- */
+
+/* Asked in a process of its own: a driver that is initialized does not survive fork. */
+static int gpu_is_there(void)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        griddep_runtime *probe = NULL;
+        griddep_error why;
+        griddep_error_init(&why);
+        if (!griddep_runtime_open(NULL, &probe, &why))
+            _exit(0);
+        printf("skipped: no GPU: %s\n", why.text);
+        fflush(stdout);
+        _exit(1);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int main(void)
+{
+    const char *required = getenv("GRIDDEP_REQUIRE_GPU");
+
+    if (!gpu_is_there())
+        return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
+    Suite *suite = suite_create("gpu");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 60);
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_test(all, compiler_errors_have_their_line);
+    tcase_add_test(all, syntax_errors_have_their_column);
+    tcase_add_test(all, newer_targets_are_refused);
+    tcase_add_test(all, cubins_of_other_chips_are_refused);
+    tcase_add_test(all, shapes_beyond_the_device_are_refused);
+    tcase_add_test(all, streams_of_other_contexts_are_named);
+    tcase_add_test(all, current_context_is_adopted);
+    tcase_add_test(all, launches_join_a_callers_capture);
+    tcase_add_test(all, faults_are_reported_as_such);
+    tcase_add_test(all, parameter_layouts_agree_with_the_driver);
+    tcase_add_test(all, cached_code_computes_the_same);
+    tcase_add_test(all, source_runs);
+    tcase_add_test(all, dependent_launches_overlap);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
