@@ -279,7 +279,8 @@ typedef struct griddep_ptx_entry_info {
 
 typedef struct griddep_parameter_info {
     uint32_t size;
-    uint32_t offset;      /* bytes from the start of the packed parameters */
+    uint32_t offset;      /* bytes from the start of the packed parameters. An alignment beyond 16 depends on the chip:
+                             griddep_kernel_get_parameter knows it, griddep_ptx_get_parameter counts from 0 */
     uint32_t bytes;
     uint32_t alignment;
     const char *name;     /* NULL where only the driver knows the parameter */

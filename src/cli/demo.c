@@ -19,13 +19,10 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 
-/* The shape of matvec_bf16's launch that its head comment recommends: 16 warps, three slots of 4096 bytes each. */
-enum {
-    MATVEC_BLOCK = 512,
-    MATVEC_WARPS = MATVEC_BLOCK / 32,
-    MATVEC_SLOTS = 3,
-    MATVEC_SLOT_BYTES = 4096 + 8 /* and the slot's barrier */
-};
+/* The shapes of matvec_bf16's launch that its head comment recommends. */
+typedef struct gd_matvec_shape {
+    uint32_t blocks_per_multiprocessor, threads, shared_bytes;
+} gd_matvec_shape;
 
 typedef struct gd_demo {
     uint64_t layers, rows, columns, samples;
@@ -72,6 +69,17 @@ static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel, uint32_t gr
     return launch;
 }
 
+static gd_matvec_shape matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+{
+    static const uint32_t half = 114688; /* two blocks of this fit a multiprocessor of sm_90 */
+
+    if (rows * columns * 2 < 12000000)
+        return (gd_matvec_shape){1, 512, half};
+    if (columns <= 4096)
+        return (gd_matvec_shape){2, 256, half};
+    return (gd_matvec_shape){1, 512, info->shared_bytes_per_block};
+}
+
 /* y = W x; returns y's buffer. */
 static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint64_t layer, uint32_t x, uint64_t rows,
                            uint64_t columns)
@@ -79,9 +87,11 @@ static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint
     gd_fill random = {.kind = GD_FILL_NORMAL, .seed = 1000 + layer, .b = 1.0L / sqrtl((long double)columns)};
     uint32_t weight = add_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer), rows * columns, random);
     uint32_t y = add_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), rows, (gd_fill){0});
-    uint64_t shared = 2 * columns + (uint64_t)MATVEC_WARPS * MATVEC_SLOTS * MATVEC_SLOT_BYTES;
-    gd_plan_launch *launch = add_launch(plan, "matvec_bf16", (uint32_t)info->multiprocessors, MATVEC_BLOCK);
-    launch->shared_bytes = shared < info->shared_bytes_per_block ? (uint32_t)shared : info->shared_bytes_per_block;
+    gd_matvec_shape shape = matvec_shape(info, rows, columns);
+    uint32_t grid = (uint32_t)info->multiprocessors * shape.blocks_per_multiprocessor;
+    gd_plan_launch *launch = add_launch(plan, "matvec_bf16", grid, shape.threads);
+    launch->shared_bytes =
+        shape.shared_bytes < info->shared_bytes_per_block ? shape.shared_bytes : info->shared_bytes_per_block;
     add_buffer_argument(launch, weight, GD_ACCESS_CONSTANT);
     add_buffer_argument(launch, x, GD_ACCESS_READ);
     add_buffer_argument(launch, y, GD_ACCESS_WRITE);

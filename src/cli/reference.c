@@ -1,5 +1,5 @@
 /* The shelf's kernels on the CPU, in double arithmetic. Each function checks its arguments against the kernel's
- * parameters, then computes into memory of its own where an input may be the output. */
+ * parameters, then works element by element, so that an output may be an input where the kernel allows that. */
 #include "cli/reference.h"
 
 #include <float.h>

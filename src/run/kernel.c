@@ -77,7 +77,7 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     return status;
 }
 
-/* What the driver says of the parameters: *count of them, at most `most` written. cuFuncGetParamInfo answers an index past the last
+/* What the driver says of the parameters: how many there are, and at most `most` of them written. cuFuncGetParamInfo answers an index past the last
  * with CUDA_ERROR_INVALID_VALUE. */
 static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info *parameters, uint32_t most)
 {
@@ -119,15 +119,23 @@ static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, g
     return GRIDDEP_OK;
 }
 
-static bool driver_agrees(const griddep_kernel *kernel, uint32_t count)
+/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows fewer. They differ where an
+ * alignment is beyond 16: the driver aligns the address in the constant bank, whose parameters begin at an offset of the chip's
+ * own (528 on sm_90). */
+static bool follow_driver(griddep_kernel *kernel)
 {
-    if (count != kernel->info.parameter_count)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
+        griddep_parameter_info *parameter = &kernel->parameters[i];
         size_t offset = 0, bytes = 0;
-        kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, i, &offset, &bytes);
-        if (offset != kernel->parameters[i].offset || bytes != kernel->parameters[i].bytes)
+        if (kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, i, &offset, &bytes) != GD_CUDA_SUCCESS)
             return false;
+        if (offset != parameter->offset || bytes != parameter->bytes)
+            gd_log_write(&kernel->runtime->log, bytes == parameter->bytes ? GRIDDEP_LOG_INFO : GRIDDEP_LOG_WARNING,
+                         "kernel %s: parameter %" PRIu32 " (%s) is %" PRIu32 " bytes at offset %" PRIu32
+                         " by its PTX, %zu at %zu by the driver, which is followed",
+                         kernel->name, i, parameter->name, parameter->bytes, parameter->offset, bytes, offset);
+        parameter->offset = (uint32_t)offset;
+        parameter->bytes = (uint32_t)bytes;
     }
     return true;
 }
@@ -135,15 +143,13 @@ static bool driver_agrees(const griddep_kernel *kernel, uint32_t count)
 /* The driver's word on the layout wins: it is the one that unpacks the arguments. */
 static int32_t check_parameters(griddep_kernel *kernel, griddep_error *error)
 {
-    if (!kernel->runtime->driver->cuFuncGetParamInfo)
+    if (!kernel->runtime->driver->cuFuncGetParamInfo || (kernel->info.parameters_known && follow_driver(kernel)))
         return GRIDDEP_OK;
     uint32_t count = ask_driver(kernel, NULL, 0);
-    if (kernel->info.parameters_known && driver_agrees(kernel, count))
-        return GRIDDEP_OK;
     if (kernel->info.parameters_known)
         gd_log_write(&kernel->runtime->log, GRIDDEP_LOG_WARNING,
-                     "kernel %s: the driver lays its parameters out otherwise than its PTX reads; the driver is followed",
-                     kernel->name);
+                     "kernel %s: its PTX declares %" PRIu32 " parameters, the driver knows %" PRIu32 "; the driver is followed",
+                     kernel->name, kernel->info.parameter_count, count);
     return adopt_driver_parameters(kernel, count, error);
 }
 

@@ -55,6 +55,22 @@ static void teardown(void)
     ck_assert_int_eq(system(command), 0);
 }
 
+/* Bare driver calls need the runtime's context to be current. */
+static void enter(void)
+{
+    griddep_runtime_info info = {.size = sizeof info};
+
+    ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+}
+
+static void leave(void)
+{
+    gd_CUcontext popped = NULL;
+
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+}
+
 static griddep_module *load(const char *text)
 {
     griddep_module *module = NULL;
@@ -263,6 +279,7 @@ START_TEST(launches_join_a_callers_capture)
     size_t nodes = 0;
 
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
+    enter();
     ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     for (uint32_t i = 0; i < 2; i++) {
@@ -278,6 +295,7 @@ START_TEST(launches_join_a_callers_capture)
     ck_assert_uint_eq(first_word(memory + 256), 2);
     driver->cuGraphExecDestroy(exec);
     driver->cuGraphDestroy(graph);
+    leave();
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
     griddep_module_unload(module);
@@ -308,13 +326,51 @@ START_TEST(parameter_layouts_agree_with_the_driver)
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 d, .param .align 2 .b8 e[3],\n"
-        "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3], .param .align 64 .b8 h[128])\n"
+        "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3])\n"
         "{\n    ret;\n}\n";
     griddep_module *module = load(text);
 
     kernel_of(module, "k");
     ck_assert_msg(!warnings[0], "%s", warnings);
     griddep_module_unload(module);
+}
+END_TEST
+
+/* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over arguments must reach the kernel. */
+START_TEST(large_alignments_follow_the_driver)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 out, .param .u32 a, .param .align 64 .b8 h[128])\n"
+                               "{\n    .reg .b64 %o;\n    .reg .b32 %v, %w;\n    ld.param.u64 %o, [out];\n    ld.param.u32 %v, [h];\n"
+                               "    ld.param.u32 %w, [h+124];\n    st.global.u32 [%o], %v;\n    st.global.u32 [%o+4], %w;\n    ret;\n}\n";
+    griddep_module *module = load(text);
+    griddep_kernel *kernel = kernel_of(module, "k");
+    griddep_kernel_info info = {.size = sizeof info};
+    griddep_parameter_info parameter = {.size = sizeof parameter};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    uint64_t memory = allocate(8);
+    uint32_t h[32] = {7, [31] = 9}, seen[2] = {0};
+    unsigned char packed[512] = {0};
+    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 4, .value = 1}, {.bytes = 128, .data = h}};
+
+    ck_status(griddep_launch(kernel, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(seen[0], 7);
+    ck_assert_uint_eq(seen[1], 9);
+    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_status(griddep_kernel_get_parameter(kernel, 2, &parameter, &error), GRIDDEP_OK);
+    ck_assert_uint_le(info.parameter_bytes, sizeof packed);
+    h[0] = 70;
+    h[31] = 90;
+    memcpy(packed, &memory, 8);
+    memcpy(packed + parameter.offset, h, 128);
+    ck_status(griddep_launch_packed(kernel, &config, packed, info.parameter_bytes, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(seen[0], 70);
+    ck_assert_uint_eq(seen[1], 90);
+    printf("a parameter with .align 64 behind 12 bytes stands at offset %u\n", parameter.offset);
+    griddep_module_unload(module);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
 }
 END_TEST
 
@@ -472,6 +528,7 @@ int main(void)
     tcase_add_test(all, launches_join_a_callers_capture);
     tcase_add_test(all, faults_are_reported_as_such);
     tcase_add_test(all, parameter_layouts_agree_with_the_driver);
+    tcase_add_test(all, large_alignments_follow_the_driver);
     tcase_add_test(all, cached_code_computes_the_same);
     tcase_add_test(all, source_runs);
     tcase_add_test(all, dependent_launches_overlap);

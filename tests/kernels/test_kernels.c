@@ -532,7 +532,7 @@ static void matvec_random(const loaded *kernel)
         {132, 28672, {132, 512, UINT32_MAX}},
         {150, 28672, {132, 1024, UINT32_MAX}},
         {5, 28672, {200, 64, UINT32_MAX}},
-        {40, 28672, {16, 256, 49152}},                      /* x does not fit: from global memory */
+        {40, 28672, {16, 256, 49152}},                         /* x does not fit: from global memory */
         {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512}},     /* the smallest ring */
         {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512 - 1}}, /* one byte less than that: from global memory */
     };
