@@ -1,8 +1,9 @@
-/* What the library's launches cost beside the bare driver call, and what its code cache saves: one program, one run, ratios.
+/* What the library's launches cost beside the bare driver call, and what its code cache saves: one program, one run,
+ * ratios.
  *
- * Host time of a call is measured in bursts that fit the driver's launch queue, with the device idle before each burst; the variants
- * take turns, and each figure is the median over the rounds. A ratio is the median of the ratios of neighbours in time. Prints a
- * table; exits 77 without an NVIDIA driver. */
+ * Host time of a call is measured in bursts that fit the driver's launch queue, with the device idle before each burst;
+ * the variants take turns, and each figure is the median over the rounds. A ratio is the median of the ratios of
+ * neighbours in time. Prints a table; exits 77 without an NVIDIA driver. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ typedef struct bench {
     griddep_module *module;
     griddep_kernel *plain, *waiting;
     griddep_chain *overlapped; /* CHAIN launches */
-    gd_driver *driver;                  /* the same library, called bare */
+    gd_driver *driver;         /* the same library, called bare */
     gd_CUfunction plain_function, waiting_function;
     gd_CUgraphExec hand_made;
     void *stream;
@@ -71,8 +72,10 @@ static double median(double *values, int count)
 
 /* ---- the variants: each does `count` launches ---- */
 
-static const griddep_argument arguments[4] = {
-    {.bytes = 8, .value = 256}, {.bytes = 8, .value = 512}, {.bytes = 8, .value = 768}, {.bytes = 4, .value = 7}};
+static const griddep_argument arguments[4] = {{.bytes = 8, .value = 256},
+                                              {.bytes = 8, .value = 512},
+                                              {.bytes = 8, .value = 768},
+                                              {.bytes = 4, .value = 7}};
 
 static int bare(const bench *b, gd_CUfunction function, unsigned overlap, int count)
 {
@@ -83,8 +86,15 @@ static int bare(const bench *b, gd_CUfunction function, unsigned overlap, int co
         void *pointers[] = {&x, &y, &z, &n};
         gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
         attribute.value.programmaticStreamSerializationAllowed = 1;
-        gd_CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
-                                    .hStream = b->stream, .attrs = &attribute, .numAttrs = overlap};
+        gd_CUlaunchConfig config = {.gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 32,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1,
+                                    .hStream = b->stream,
+                                    .attrs = &attribute,
+                                    .numAttrs = overlap};
         if (b->driver->cuLaunchKernelEx(&config, function, pointers, NULL) != GD_CUDA_SUCCESS)
             return 0;
     }
@@ -202,8 +212,8 @@ static int measure(const bench *b, const pair *p)
         library_times[i] = (first ? y : x) / p->calls;
         ratios[i] = library_times[i] / bare_times[i];
     }
-    printf("%-55s %8.0f ns  %8.0f ns %s  ratio %.3f\n", p->what, median(bare_times, ROUNDS), median(library_times, ROUNDS), p->unit,
-           median(ratios, ROUNDS));
+    printf("%-55s %8.0f ns  %8.0f ns %s  ratio %.3f\n", p->what, median(bare_times, ROUNDS),
+           median(library_times, ROUNDS), p->unit, median(ratios, ROUNDS));
     return 1;
 }
 
@@ -223,7 +233,8 @@ static int measure_load(const bench *b)
         if (b->driver->cuModuleLoadData(&bare_module, info.text) != GD_CUDA_SUCCESS)
             return check(GRIDDEP_ERROR_DRIVER, "cuModuleLoadData");
         double middle = now();
-        if (!check(griddep_module_load(b->runtime, info.text, info.bytes, NULL, &module, &error), "griddep_module_load"))
+        if (!check(griddep_module_load(b->runtime, info.text, info.bytes, NULL, &module, &error),
+                   "griddep_module_load"))
             return 0;
         double end = now();
         griddep_module_get_info(module, &module_info, NULL);
@@ -237,8 +248,8 @@ static int measure_load(const bench *b)
         }
     }
     double slow = median(jit, LOADS), fast = median(cached, LOADS);
-    printf("%-55s %8.2f ms  %8.2f ms a load    ratio %.3f\n", "griddep_module_load, warm cache / driver's JIT (matvec_bf16)",
-           slow / 1e6, fast / 1e6, fast / slow);
+    printf("%-55s %8.2f ms  %8.2f ms a load    ratio %.3f\n",
+           "griddep_module_load, warm cache / driver's JIT (matvec_bf16)", slow / 1e6, fast / 1e6, fast / slow);
     return 1;
 }
 
@@ -258,8 +269,8 @@ static int add_launches(griddep_chain *chain, griddep_kernel *kernel)
 static int capture_by_hand(bench *b)
 {
     gd_CUgraph graph = NULL;
-    int good = b->driver->cuStreamBeginCapture(b->stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED) == GD_CUDA_SUCCESS && bare_chain(b) &&
-               b->driver->cuStreamEndCapture(b->stream, &graph) == GD_CUDA_SUCCESS &&
+    int good = b->driver->cuStreamBeginCapture(b->stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED) == GD_CUDA_SUCCESS &&
+               bare_chain(b) && b->driver->cuStreamEndCapture(b->stream, &graph) == GD_CUDA_SUCCESS &&
                b->driver->cuGraphInstantiateWithFlags(&b->hand_made, graph, 0) == GD_CUDA_SUCCESS;
 
     if (graph)
@@ -283,7 +294,8 @@ static int set_up(bench *b, const char *path, void *context)
     b->plain_function = info.function;
     griddep_kernel_get_info(b->waiting, &info, NULL);
     b->waiting_function = info.function;
-    return add_launches(b->overlapped, b->waiting) && b->driver->cuCtxSetCurrent(context) == GD_CUDA_SUCCESS && capture_by_hand(b);
+    return add_launches(b->overlapped, b->waiting) && b->driver->cuCtxSetCurrent(context) == GD_CUDA_SUCCESS &&
+           capture_by_hand(b);
 }
 
 static void tear_down(bench *b)

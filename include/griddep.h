@@ -26,6 +26,7 @@
  * Process     The library never ends the process, installs no signal handler, and prints nothing unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
  */
+/* clang-format off: the columns of its lists are set by hand. */
 #ifndef GRIDDEP_H
 #define GRIDDEP_H
 

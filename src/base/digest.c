@@ -46,8 +46,8 @@ static void compress(gd_digest *digest, const uint8_t *block)
 
 void gd_digest_begin(gd_digest *digest)
 {
-    *digest = (gd_digest){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
-                                    0x5be0cd19}};
+    *digest = (gd_digest){
+        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void gd_digest_add(gd_digest *digest, const void *data, size_t bytes)

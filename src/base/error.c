@@ -32,7 +32,8 @@ void griddep_error_init(griddep_error *error)
 
 int32_t gd_error_check(const griddep_error *error)
 {
-    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT) ? GRIDDEP_OK : GRIDDEP_ERROR_STRUCT;
+    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT) ? GRIDDEP_OK
+                                                                                     : GRIDDEP_ERROR_STRUCT;
 }
 
 static void set_list(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
@@ -107,7 +108,8 @@ int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const voi
     for (uint32_t i = known; i < size; i++) {
         if (bytes[i])
             return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                                "%s uses a field at byte %" PRIu32 " that this version of the library does not have", name, i);
+                                "%s uses a field at byte %" PRIu32 " that this version of the library does not have",
+                                name, i);
     }
     memset(target, 0, known);
     memcpy(target, source, size < known ? size : known);

@@ -10,7 +10,8 @@
 /* Checks the caller's error before anything else is done: GRIDDEP_ERROR_STRUCT when its size is wrong. */
 int32_t gd_error_check(const griddep_error *error);
 
-int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The same with a position: line and column from 1, 0 for none; file may be NULL. */
 int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
@@ -22,13 +23,14 @@ void gd_error_append(griddep_error *error, const char *format, ...) __attribute_
 /* GRIDDEP_ERROR_MEMORY, in the same words everywhere. */
 int32_t gd_error_memory(griddep_error *error);
 
-/* A caller's struct of `size` bytes read into a library struct of `known` bytes, of which the first `minimum` existed in the
- * struct's first version: checks the size and the tail, fills what the caller's version lacks with zeros.
- * `name` is the struct's name for the message. `source` begins with its uint32_t size. */
+/* A caller's struct of `size` bytes read into a library struct of `known` bytes, of which the first `minimum` existed
+ * in the struct's first version: checks the size and the tail, fills what the caller's version lacks with zeros. `name`
+ * is the struct's name for the message. `source` begins with its uint32_t size. */
 int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source, const char *name,
                        griddep_error *error);
 
-/* The other way, for info structs: copies the library's struct out, as far as the caller's size goes; keeps the caller's size. */
+/* The other way, for info structs: copies the library's struct out, as far as the caller's size goes; keeps the
+ * caller's size. */
 int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum, const char *name,
                         griddep_error *error);
 

@@ -17,7 +17,8 @@ static int32_t fail(griddep_error *error, const char *what, const char *path, in
     char words[128];
 
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
-    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path, strerror_r(number, words, sizeof words));
+    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path,
+                        strerror_r(number, words, sizeof words));
 #else
     if (strerror_r(number, words, sizeof words))
         snprintf(words, sizeof words, "error %d", number);

@@ -7,7 +7,8 @@
 
 #include "griddep.h"
 
-/* Reads a file whole, with a zero byte behind its end. *data is the caller's to free(). FILE with the path and the system's words. */
+/* Reads a file whole, with a zero byte behind its end. *data is the caller's to free(). FILE with the path and the
+ * system's words. */
 int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error *error);
 
 /* Writes a file by way of a temporary neighbour and rename, so that a reader sees the old or the new, never a part. */

@@ -19,8 +19,8 @@ static gd_table_slot *slot_of(gd_table_slot *slots, size_t capacity, const char 
 {
     size_t index = (size_t)(hash >> 16) & (capacity - 1);
 
-    while (slots[index].key &&
-           (slots[index].hash != hash || slots[index].bytes != bytes || (bytes && memcmp(slots[index].key, key, bytes))))
+    while (slots[index].key && (slots[index].hash != hash || slots[index].bytes != bytes ||
+                                (bytes && memcmp(slots[index].key, key, bytes))))
         index = (index + 1) & (capacity - 1);
     return &slots[index];
 }

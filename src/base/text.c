@@ -100,7 +100,8 @@ void gd_text_trim(char *string)
         string[start - 1] = 0;
 }
 
-int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed, griddep_error *error)
+int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed,
+                       griddep_error *error)
 {
     if (!needed)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is NULL");

@@ -30,10 +30,12 @@ const char *gd_text_get(const gd_text *text);
 void gd_text_trim(char *string);
 
 /* Hands text out by the convention of griddep_ptx_print: capacity bytes with the closing zero, *needed without it. */
-int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed, griddep_error *error);
+int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed,
+                       griddep_error *error);
 
-/* Appends "  12 | source line\n     |     ^\n" for line and column (from 1; column 0: no caret) of a text; nothing when the
- * line is past the text's end. Tabs are kept below the caret, a long line is cut around the column, between characters. */
+/* Appends "  12 | source line\n     |     ^\n" for line and column (from 1; column 0: no caret) of a text; nothing when
+ * the line is past the text's end. Tabs are kept below the caret, a long line is cut around the column, between
+ * characters. */
 void gd_text_quote(gd_text *text, const char *source, size_t bytes, int32_t line, int32_t column);
 
 #endif

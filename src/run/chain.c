@@ -1,7 +1,7 @@
 /* A chain: launches in stream order, checked and packed when they are added, run in four modes.
  *
- * A launch is kept in the driver's own terms, so that running it is one driver call. The two graph modes capture the same calls
- * once into a graph each, by a stream of the chain's own. */
+ * A launch is kept in the driver's own terms, so that running it is one driver call. The two graph modes capture the
+ * same calls once into a graph each, by a stream of the chain's own. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +88,9 @@ static int32_t pack(chain_launch *made, const griddep_argument *arguments, gridd
     return GRIDDEP_OK;
 }
 
-static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                           uint32_t argument_count, chain_launch **launch, griddep_error *error)
+static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *config,
+                           const griddep_argument *arguments, uint32_t argument_count, chain_launch **launch,
+                           griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
@@ -107,8 +108,10 @@ static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *
         gd_runtime_leave(kernel->runtime, pushed);
     }
     if (!status && made->launch.config.hStream)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: a launch in a chain has no stream of its own; give it to "
-                              "griddep_chain_run", kernel->name);
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "kernel %s: a launch in a chain has no stream of its own; give it to "
+                              "griddep_chain_run",
+                              kernel->name);
     if (!status)
         status = pack(made, arguments, error);
     if (status)
@@ -141,7 +144,8 @@ static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream
         chain_launch *item = chain->launches[i];
         gd_launch_allow_overlap(&item->launch, decide(chain, mode, i) <= GRIDDEP_REASON_FORCED);
         item->launch.config.hStream = stream;
-        gd_CUresult result = driver->cuLaunchKernelEx(&item->launch.config, item->kernel->function, item->pointers, NULL);
+        gd_CUresult result =
+            driver->cuLaunchKernelEx(&item->launch.config, item->kernel->function, item->pointers, NULL);
         if (result != GD_CUDA_SUCCESS) {
             int32_t status = gd_launch_fail(item->kernel, &item->launch, result, error);
             gd_error_append(error, " (launch %" PRIu32 " of the chain)", i);
@@ -361,7 +365,8 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const gr
     if (!kernel || !config)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
     if (kernel->runtime != chain->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s belongs to another runtime than the chain", kernel->name);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s belongs to another runtime than the chain",
+                            kernel->name);
     status = make_launch(kernel, config, arguments, argument_count, &launch, error);
     if (!status)
         status = append(chain, launch, error);
@@ -414,15 +419,16 @@ uint32_t griddep_chain_length(const griddep_chain *chain)
     return chain ? chain->count : 0;
 }
 
-int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error)
+int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info,
+                              griddep_error *error)
 {
     int32_t status = griddep_chain_prepare(chain, mode, error);
 
     if (status)
         return status;
     if (index >= chain->count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
-                            chain->count, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32, chain->count, index);
     const griddep_hop_info known = {.size = sizeof known,
                                     .reason = decide(chain, mode, index),
                                     .kernel = chain->launches[index]->kernel->name,

@@ -1,7 +1,8 @@
 /* The driver's compiler and linker, the code cache in front of them, and NVRTC with the prelude.
  *
- * To have the compiled code in hand, PTX goes through the driver's linker (cuLinkCreate, cuLinkAddData, cuLinkComplete), which gives a
- * cubin; the cubin is cached and loaded. Without a cache, or on a driver without the linker, cuModuleLoadDataEx does all at once. */
+ * To have the compiled code in hand, PTX goes through the driver's linker (cuLinkCreate, cuLinkAddData,
+ * cuLinkComplete), which gives a cubin; the cubin is cached and loaded. Without a cache, or on a driver without the
+ * linker, cuModuleLoadDataEx does all at once. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static void free_options(jit_options *jit)
 
 /* ---- errors ---- */
 
-/* The number behind "line " in the first line of the log that speaks of an error, as ptxas writes it ("..., line 12; error : ..."). */
+/* The number behind "line " in the first line of the log that speaks of an error, as ptxas writes it ("..., line 12;
+ * error : ..."). */
 static int32_t error_line(const char *log)
 {
     for (const char *at = log; (at = strstr(at, "line ")); at += 5) {
@@ -125,13 +127,14 @@ static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const ji
 /* ---- compiling ---- */
 
 /* What the code depends on, as a key. */
-static void make_key(const griddep_runtime *runtime, const char *text, size_t bytes, const griddep_module_options *options,
-                     gd_cache_key *key)
+static void make_key(const griddep_runtime *runtime, const char *text, size_t bytes,
+                     const griddep_module_options *options, gd_cache_key *key)
 {
     char words[160];
     gd_digest digest;
 
-    snprintf(words, sizeof words, "library %s driver %" PRId32 " sm %" PRId32 " flags %" PRIu32 " O %" PRId32 " registers %" PRIu32,
+    snprintf(words, sizeof words,
+             "library %s driver %" PRId32 " sm %" PRId32 " flags %" PRIu32 " O %" PRId32 " registers %" PRIu32,
              griddep_version_text(), runtime->info.driver_version, runtime->info.capability, options->flags,
              options->optimization, options->maximum_registers);
     gd_digest_begin(&digest);
@@ -152,7 +155,8 @@ static gd_CUresult link_ptx(const gd_driver *driver, const char *text, size_t by
         *state = NULL;
         return result;
     }
-    result = driver->cuLinkAddData(*state, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, bytes + 1, name, 0, NULL, NULL);
+    result =
+        driver->cuLinkAddData(*state, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, bytes + 1, name, 0, NULL, NULL);
     return result == GD_CUDA_SUCCESS ? driver->cuLinkComplete(*state, cubin, cubin_bytes) : result;
 }
 
@@ -187,7 +191,8 @@ static bool load_cached(griddep_runtime *runtime, const gd_cache_key *key, const
     if (!gd_image_examine(cubin, bytes, name, &kind, NULL) && kind == GRIDDEP_IMAGE_CUBIN)
         loaded = runtime->driver->cuModuleLoadData(module, cubin) == GD_CUDA_SUCCESS;
     if (!loaded)
-        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the driver refused cached code of %s; it is compiled anew", name);
+        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the driver refused cached code of %s; it is compiled anew",
+                     name);
     free(cubin);
     return loaded;
 }
@@ -224,8 +229,8 @@ int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
     return status;
 }
 
-int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind, const griddep_module_options *options,
-                          gd_CUmodule *module, char **log, griddep_error *error)
+int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
+                          const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
 {
     jit_options jit;
     int32_t status = GRIDDEP_OK;
@@ -238,7 +243,8 @@ int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t k
     if (result != GD_CUDA_SUCCESS) {
         status = fail(runtime, result, &jit, options->name, NULL, 0, error);
         if (status == GRIDDEP_ERROR_IMAGE)
-            gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged", gd_image_kind_name(kind));
+            gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
+                            gd_image_kind_name(kind));
     } else {
         *log = jit.information;
         jit.information = NULL;
@@ -259,8 +265,8 @@ static bool names_architecture(const griddep_module_options *options)
     return false;
 }
 
-int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const griddep_module_options *options, char **ptx,
-                          size_t *bytes, char **log, griddep_error *error)
+int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
+                          char **ptx, size_t *bytes, char **log, griddep_error *error)
 {
     const gd_nvrtc *nvrtc = NULL;
     char architecture[48];

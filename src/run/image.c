@@ -36,7 +36,8 @@ static int32_t examine_sections(const unsigned char *image, uint64_t bytes, cons
         Elf64_Shdr section;
         memcpy(&section, image + header->e_shoff + (uint64_t)i * sizeof section, sizeof section);
         if (section.sh_type != SHT_NOBITS && !inside(section.sh_offset, section.sh_size, bytes))
-            return reject(error, name, "a section of this cubin lies beyond the end of the data; the file is cut off or damaged");
+            return reject(error, name,
+                          "a section of this cubin lies beyond the end of the data; the file is cut off or damaged");
     }
     return GRIDDEP_OK;
 }
@@ -48,14 +49,19 @@ static int32_t examine_cubin(const unsigned char *image, uint64_t bytes, const c
     if (bytes < sizeof header)
         return reject(error, name, "this ELF file ends inside its header");
     memcpy(&header, image, sizeof header);
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != MACHINE_CUDA)
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_machine != MACHINE_CUDA)
         return reject(error, name, "this ELF file is no cubin: it holds code for another kind of machine");
     if (header.e_shnum && (header.e_shentsize != sizeof(Elf64_Shdr) ||
                            !inside(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), bytes)))
-        return reject(error, name, "the section table of this cubin lies beyond the end of the data; the file is cut off or damaged");
+        return reject(
+            error, name,
+            "the section table of this cubin lies beyond the end of the data; the file is cut off or damaged");
     if (header.e_phnum && (header.e_phentsize != sizeof(Elf64_Phdr) ||
                            !inside(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), bytes)))
-        return reject(error, name, "the program headers of this cubin lie beyond the end of the data; the file is cut off or damaged");
+        return reject(
+            error, name,
+            "the program headers of this cubin lie beyond the end of the data; the file is cut off or damaged");
     return examine_sections(image, bytes, &header, name, error);
 }
 
@@ -71,7 +77,8 @@ static int32_t examine_fatbin(const unsigned char *image, uint64_t bytes, const 
     return GRIDDEP_OK;
 }
 
-/* PTX is text: no zero byte but at the end, and a ".version" in it (PTX ISA, Module-Level Directives: each module begins with it). */
+/* PTX is text: no zero byte but at the end, and a ".version" in it (PTX ISA, Module-Level Directives: each module
+ * begins with it). */
 static int32_t examine_text(const char *text, uint64_t bytes, const char *name, griddep_error *error)
 {
     while (bytes && text[bytes - 1] == 0)

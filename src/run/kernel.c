@@ -1,4 +1,5 @@
-/* Reading a kernel: resources from the driver, parameters and traits from the PTX, the one checked against the other. */
+/* Reading a kernel: resources from the driver, parameters and traits from the PTX, the one checked against the other.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,16 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
         int value = 0;
         gd_CUresult result = driver->cuFuncGetAttribute(&value, queries[i].attribute, kernel->function);
         if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(driver, result, error, "attribute %d of kernel %s cannot be read", queries[i].attribute,
-                                  kernel->name);
+            return gd_driver_fail(driver, result, error, "attribute %d of kernel %s cannot be read",
+                                  queries[i].attribute, kernel->name);
         *queries[i].value = value < 0 ? 0 : (uint32_t)value;
     }
     info->virtual_architecture = (int32_t)virtual_architecture;
     info->binary_version = (int32_t)binary_version;
-    info->maximum_dynamic_shared_bytes = info->static_shared_bytes < shared_limit ? shared_limit - info->static_shared_bytes : 0;
-    uint32_t portable = info->static_shared_bytes < PORTABLE_SHARED_BYTES ? PORTABLE_SHARED_BYTES - info->static_shared_bytes : 0;
+    info->maximum_dynamic_shared_bytes =
+        info->static_shared_bytes < shared_limit ? shared_limit - info->static_shared_bytes : 0;
+    uint32_t portable =
+        info->static_shared_bytes < PORTABLE_SHARED_BYTES ? PORTABLE_SHARED_BYTES - info->static_shared_bytes : 0;
     atomic_init(&kernel->opted_in, portable);
     return GRIDDEP_OK;
 }
@@ -77,8 +80,8 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     return status;
 }
 
-/* What the driver says of the parameters: how many there are, and at most `most` of them written. cuFuncGetParamInfo answers an index past the last
- * with CUDA_ERROR_INVALID_VALUE. */
+/* What the driver says of the parameters: how many there are, and at most `most` of them written. cuFuncGetParamInfo
+ * answers an index past the last with CUDA_ERROR_INVALID_VALUE. */
 static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info *parameters, uint32_t most)
 {
     uint32_t count = 0;
@@ -87,7 +90,8 @@ static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info 
     while (count < UINT16_MAX &&
            kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, count, &offset, &bytes) == GD_CUDA_SUCCESS) {
         if (count < most)
-            parameters[count] = (griddep_parameter_info){.size = sizeof *parameters, .offset = (uint32_t)offset, .bytes = (uint32_t)bytes};
+            parameters[count] = (griddep_parameter_info){
+                .size = sizeof *parameters, .offset = (uint32_t)offset, .bytes = (uint32_t)bytes};
         count++;
     }
     return count;
@@ -119,9 +123,9 @@ static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, g
     return GRIDDEP_OK;
 }
 
-/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows fewer. They differ where an
- * alignment is beyond 16: the driver aligns the address in the constant bank, whose parameters begin at an offset of the chip's
- * own (528 on sm_90). */
+/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows fewer. They
+ * differ where an alignment is beyond 16: the driver aligns the address in the constant bank, whose parameters begin at
+ * an offset of the chip's own (528 on sm_90). */
 static bool follow_driver(griddep_kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
@@ -148,7 +152,8 @@ static int32_t check_parameters(griddep_kernel *kernel, griddep_error *error)
     uint32_t count = ask_driver(kernel, NULL, 0);
     if (kernel->info.parameters_known)
         gd_log_write(&kernel->runtime->log, GRIDDEP_LOG_WARNING,
-                     "kernel %s: its PTX declares %" PRIu32 " parameters, the driver knows %" PRIu32 "; the driver is followed",
+                     "kernel %s: its PTX declares %" PRIu32 " parameters, the driver knows %" PRIu32
+                     "; the driver is followed",
                      kernel->name, kernel->info.parameter_count, count);
     return adopt_driver_parameters(kernel, count, error);
 }
@@ -216,7 +221,8 @@ int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *inf
     return gd_struct_write(info, &kernel->info, sizeof kernel->info, INFO_MINIMUM, "griddep_kernel_info", error);
 }
 
-int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error)
+int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info,
+                                     griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -225,10 +231,12 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, gri
     if (!kernel)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel is NULL");
     if (!kernel->info.parameters_known)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "neither PTX nor driver tell the parameters of kernel %s", kernel->name);
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "neither PTX nor driver tell the parameters of kernel %s",
+                            kernel->name);
     if (index >= kernel->info.parameter_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "kernel %s has %" PRIu32 " parameters; there is no number %" PRIu32,
-                            kernel->name, kernel->info.parameter_count, index);
-    return gd_struct_write(info, &kernel->parameters[index], sizeof *info, PARAMETER_MINIMUM, "griddep_parameter_info", error);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "kernel %s has %" PRIu32 " parameters; there is no number %" PRIu32, kernel->name,
+                            kernel->info.parameter_count, index);
+    return gd_struct_write(info, &kernel->parameters[index], sizeof *info, PARAMETER_MINIMUM, "griddep_parameter_info",
+                           error);
 }

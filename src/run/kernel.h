@@ -9,14 +9,14 @@
 
 struct griddep_kernel {
     griddep_module *module;
-    griddep_runtime *runtime;            /* the module's */
+    griddep_runtime *runtime; /* the module's */
     gd_CUfunction function;
-    griddep_kernel_info info;            /* its name belongs to this object */
+    griddep_kernel_info info; /* its name belongs to this object */
     char *name;
-    griddep_parameter_info *parameters;  /* info.parameter_count of them; names belong to the module's PTX */
-    uint32_t parameter_alignment;        /* the largest */
-    atomic_uint opted_in;                /* bytes of dynamic shared memory that the function is allowed so far */
-    griddep_kernel *next;                /* in the module's list */
+    griddep_parameter_info *parameters; /* info.parameter_count of them; names belong to the module's PTX */
+    uint32_t parameter_alignment;       /* the largest */
+    atomic_uint opted_in;               /* bytes of dynamic shared memory that the function is allowed so far */
+    griddep_kernel *next;               /* in the module's list */
 };
 
 /* Reads all about a function. ptx may be NULL. */

@@ -10,10 +10,12 @@
 enum {
     CONFIG_MINIMUM = sizeof(griddep_launch_config),
     POINTERS_ON_STACK = 64,
-    LARGEST_CLUSTER = 16 /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
+    LARGEST_CLUSTER =
+        16 /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
 };
 
-_Static_assert(sizeof(griddep_attribute) == sizeof(gd_CUlaunchAttribute), "griddep_attribute mirrors CUlaunchAttribute");
+_Static_assert(sizeof(griddep_attribute) == sizeof(gd_CUlaunchAttribute),
+               "griddep_attribute mirrors CUlaunchAttribute");
 
 /* ---- shape ---- */
 
@@ -36,9 +38,10 @@ static int32_t beyond(const griddep_kernel *kernel, const char *what, const shap
                       griddep_error *error)
 {
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: a %s of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " is outside 1 x 1 x 1 to %" PRIu32 " x %" PRIu32
-                        " x %" PRIu32 ", the device's limits",
-                        kernel->name, what, asked->size[0], asked->size[1], asked->size[2], limit[0], limit[1], limit[2]);
+                        "kernel %s: a %s of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " is outside 1 x 1 x 1 to %" PRIu32
+                        " x %" PRIu32 " x %" PRIu32 ", the device's limits",
+                        kernel->name, what, asked->size[0], asked->size[1], asked->size[2], limit[0], limit[1],
+                        limit[2]);
 }
 
 static bool fits(const shape *asked, const uint32_t limit[3])
@@ -54,7 +57,8 @@ static int32_t check_block(const griddep_kernel *kernel, const shape *block, gri
         return beyond(kernel, "block", block, kernel->runtime->limits.block, error);
     if (block->count > kernel->info.maximum_threads)
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: a block of %" PRIu64 " threads; with its %" PRIu32 " registers a thread it can have %" PRIu32,
+                            "kernel %s: a block of %" PRIu64 " threads; with its %" PRIu32
+                            " registers a thread it can have %" PRIu32,
                             kernel->name, block->count, kernel->info.registers, kernel->info.maximum_threads);
     if (required[0] && (block->size[0] != required[0] || block->size[1] != (required[1] ? required[1] : 1) ||
                         block->size[2] != (required[2] ? required[2] : 1)))
@@ -66,19 +70,22 @@ static int32_t check_block(const griddep_kernel *kernel, const shape *block, gri
     return GRIDDEP_OK;
 }
 
-static int32_t check_cluster(const griddep_kernel *kernel, const shape *grid, const shape *cluster, griddep_error *error)
+static int32_t check_cluster(const griddep_kernel *kernel, const shape *grid, const shape *cluster,
+                             griddep_error *error)
 {
     if (!(kernel->runtime->info.features & GRIDDEP_FEATURE_CLUSTER))
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: clusters need sm_90; the device is sm_%" PRId32,
-                            kernel->name, kernel->runtime->info.capability);
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "kernel %s: clusters need sm_90; the device is sm_%" PRId32, kernel->name,
+                            kernel->runtime->info.capability);
     if (!cluster->size[0] || cluster->count > LARGEST_CLUSTER)
-        return gd_error_set(error, GRIDDEP_ERROR_LIMIT, "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d",
-                            kernel->name, cluster->count, LARGEST_CLUSTER);
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d", kernel->name,
+                            cluster->count, LARGEST_CLUSTER);
     for (int i = 0; i < 3; i++) {
         if (grid->size[i] % cluster->size[i])
             return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                                "kernel %s: the grid's %c size %" PRIu32 " is no multiple of the cluster's %" PRIu32, kernel->name,
-                                "xyz"[i], grid->size[i], cluster->size[i]);
+                                "kernel %s: the grid's %c size %" PRIu32 " is no multiple of the cluster's %" PRIu32,
+                                kernel->name, "xyz"[i], grid -> size[i], cluster -> size[i]);
     }
     return GRIDDEP_OK;
 }
@@ -97,8 +104,8 @@ static int32_t check_shared(griddep_kernel *kernel, uint32_t bytes, griddep_erro
     gd_CUresult result = kernel->runtime->driver->cuFuncSetAttribute(
         kernel->function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(kernel->runtime->driver, result, error, "kernel %s: opting in to %" PRIu32 " bytes of shared memory",
-                              kernel->name, most);
+        return gd_driver_fail(kernel->runtime->driver, result, error,
+                              "kernel %s: opting in to %" PRIu32 " bytes of shared memory", kernel->name, most);
     atomic_store_explicit(&kernel->opted_in, most, memory_order_relaxed);
     return GRIDDEP_OK;
 }
@@ -111,16 +118,19 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
     const bool clustered = launch->attribute_count > 0;
 
     if (config->attribute_count > GD_LAUNCH_ATTRIBUTES || (config->attribute_count && !config->attributes))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %" PRIu32 " attributes at %p; there may be %d", kernel->name,
-                            config->attribute_count, (const void *)config->attributes, GD_LAUNCH_ATTRIBUTES);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %" PRIu32 " attributes at %p; there may be %d",
+                            kernel->name, config->attribute_count, (const void *)config->attributes,
+                            GD_LAUNCH_ATTRIBUTES);
     for (uint32_t i = 0; i < config->attribute_count; i++) {
         const griddep_attribute *attribute = &config->attributes[i];
         if (attribute->reserved)
             return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "attributes[%" PRIu32 "].reserved is not zero", i);
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "attributes[%" PRIu32 "] is attribute 6; say pdl instead", i);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "attributes[%" PRIu32 "] is attribute 6; say pdl instead", i);
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && clustered)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the cluster is given twice, in cluster and as an attribute");
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "the cluster is given twice, in cluster and as an attribute");
         memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
     }
     return GRIDDEP_OK;
@@ -148,11 +158,13 @@ static int32_t read_config(griddep_launch_config *config, const griddep_launch_c
     if (config->flags)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_launch_config.flags has unknown bits");
     if (config->pdl < GRIDDEP_PDL_DEFAULT || config->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", config->pdl);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*",
+                            config->pdl);
     return GRIDDEP_OK;
 }
 
-int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch *launch, griddep_error *error)
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch *launch,
+                       griddep_error *error)
 {
     griddep_launch_config config;
     int32_t status = read_config(&config, given, error);
@@ -229,7 +241,8 @@ const void *gd_launch_argument_data(const griddep_argument *argument)
     return argument->data ? argument->data : &argument->value;
 }
 
-static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument, uint32_t index, griddep_error *error)
+static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument, uint32_t index,
+                               griddep_error *error)
 {
     const griddep_parameter_info *parameter = &kernel->parameters[index];
 
@@ -249,17 +262,20 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
                                   griddep_error *error)
 {
     if (!kernel->info.parameters_known)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "neither PTX nor driver tell the parameters of kernel %s; griddep_launch_packed can launch it",
-                            kernel->name);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "neither PTX nor driver tell the parameters of kernel %s; griddep_launch_packed can launch it",
+            kernel->name);
     if (count != kernel->info.parameter_count)
-        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given",
-                            kernel->name, kernel->info.parameter_count, count);
+        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
+                            "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given", kernel->name,
+                            kernel->info.parameter_count, count);
     if (count && !arguments)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     for (uint32_t i = 0; i < count; i++) {
         const griddep_argument *argument = &arguments[i];
-        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved || (!argument->data && argument->bytes > 8))
+        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved ||
+            (!argument->data && argument->bytes > 8))
             return refuse_argument(kernel, argument, i, error);
     }
     return GRIDDEP_OK;
@@ -270,16 +286,17 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
 int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &launch->config;
-    int32_t status = gd_driver_fail(kernel->runtime->driver, result, error,
-                                    "launch of kernel %s, grid %u x %u x %u, block %u x %u x %u, %u bytes of shared memory",
-                                    kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-                                    config->blockDimY, config->blockDimZ, config->sharedMemBytes);
+    int32_t status =
+        gd_driver_fail(kernel->runtime->driver, result, error,
+                       "launch of kernel %s, grid %u x %u x %u, block %u x %u x %u, %u bytes of shared memory",
+                       kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                       config->blockDimY, config->blockDimZ, config->sharedMemBytes);
 
     return gd_runtime_blame_stream(kernel->runtime, config->hStream, status, error);
 }
 
-static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra, int32_t *reason,
-                      griddep_error *error)
+static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra,
+                      int32_t *reason, griddep_error *error)
 {
     gd_launch made;
     bool pushed;
@@ -332,23 +349,25 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
     return status;
 }
 
-int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes,
-                              int32_t *reason, griddep_error *error)
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments,
+                              uint64_t bytes, int32_t *reason, griddep_error *error)
 {
     int32_t status = check_launch(kernel, config, error);
 
     if (status)
         return status;
     uint64_t exact = kernel->info.parameter_bytes;
-    uint64_t padded = (exact + kernel->parameter_alignment - 1) / kernel->parameter_alignment * kernel->parameter_alignment;
+    uint64_t padded =
+        (exact + kernel->parameter_alignment - 1) / kernel->parameter_alignment * kernel->parameter_alignment;
     if (kernel->info.parameters_known && bytes != exact && bytes != padded)
         return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
-                            "kernel %s takes %" PRIu64 " bytes of packed arguments, %" PRIu64 " are given", kernel->name, exact, bytes);
+                            "kernel %s takes %" PRIu64 " bytes of packed arguments, %" PRIu64 " are given",
+                            kernel->name, exact, bytes);
     if (!arguments && bytes)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     size_t length = (size_t)(kernel->info.parameters_known ? exact : bytes);
-    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &length,
-                     GD_CU_LAUNCH_PARAM_END};
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &length, GD_CU_LAUNCH_PARAM_END};
     return launch(kernel, config, NULL, length ? extra : NULL, reason, error);
 }
 
@@ -361,7 +380,8 @@ const char *griddep_reason_text(int32_t reason)
         [GRIDDEP_REASON_KILL_SWITCH] = "not set: switched off by GRIDDEP_PDL",
         [GRIDDEP_REASON_DEVICE] = "not set: the device is below sm_90",
         [GRIDDEP_REASON_DRIVER] = "not set: the driver is older than API 11.8",
-        [GRIDDEP_REASON_NO_WAIT] = "not set: the kernel has no griddepcontrol.wait and would race with the one before it",
+        [GRIDDEP_REASON_NO_WAIT] =
+            "not set: the kernel has no griddepcontrol.wait and would race with the one before it",
         [GRIDDEP_REASON_WAIT_NOT_ALWAYS] = "not set: a path through the kernel misses griddepcontrol.wait",
         [GRIDDEP_REASON_UNKNOWN_CODE] = "not set: the kernel's PTX is not known, so nobody can tell whether it waits",
         [GRIDDEP_REASON_FIRST] = "not set: first launch of the chain, nothing before it to overlap with",

@@ -17,8 +17,8 @@ static int32_t begin(const griddep_runtime *runtime, bool *pushed, griddep_error
 }
 
 /* Waits for the stream when the call before went well, and turns the driver's answer into ours. */
-static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, gd_CUstream stream, const char *what,
-                      uint64_t bytes, griddep_error *error)
+static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, gd_CUstream stream,
+                      const char *what, uint64_t bytes, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -68,8 +68,8 @@ int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_
     return status;
 }
 
-int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream,
-                             griddep_error *error)
+int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes,
+                             void *stream, griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_error_check(error);
@@ -112,6 +112,7 @@ int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t 
 
     if (status)
         return status;
-    gd_CUresult result = bytes ? runtime->driver->cuMemsetD8Async(address, value, (size_t)bytes, stream) : GD_CUDA_SUCCESS;
+    gd_CUresult result =
+        bytes ? runtime->driver->cuMemsetD8Async(address, value, (size_t)bytes, stream) : GD_CUDA_SUCCESS;
     return finish(runtime, pushed, result, stream, "a fill", bytes, error);
 }

@@ -24,17 +24,20 @@ static int32_t read_options(griddep_module_options *options, const griddep_modul
                             griddep_error *error)
 {
     static const griddep_module_options defaults = {.size = sizeof defaults};
-    int32_t status =
-        gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults, "griddep_module_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults,
+                                    "griddep_module_options", error);
 
     if (status)
         return status;
     if (options->flags & ~(uint32_t)KNOWN_FLAGS || options->reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_module_options has unknown flags, or reserved is not zero");
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_module_options has unknown flags, or reserved is not zero");
     if (options->optimization < GRIDDEP_OPTIMIZATION_NONE || options->optimization > 4)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "optimization is %" PRId32 "; it may be -1 to 4", options->optimization);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "optimization is %" PRId32 "; it may be -1 to 4",
+                            options->optimization);
     if (options->compile_option_count && !options->compile_options)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "compile_options is NULL and compile_option_count is %" PRIu32,
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "compile_options is NULL and compile_option_count is %" PRIu32,
                             options->compile_option_count);
     for (uint32_t i = 0; i < options->compile_option_count; i++) {
         if (!options->compile_options[i])
@@ -78,7 +81,8 @@ static int32_t list_from_ptx(griddep_module *module, griddep_error *error)
     return status;
 }
 
-/* Drivers before API 12.4 cannot list functions: then the list stays empty, and kernels are found by name all the same. */
+/* Drivers before API 12.4 cannot list functions: then the list stays empty, and kernels are found by name all the same.
+ */
 static int32_t list_from_driver(griddep_module *module, griddep_error *error)
 {
     const gd_driver *driver = module->runtime->driver;
@@ -96,7 +100,8 @@ static int32_t list_from_driver(griddep_module *module, griddep_error *error)
         count = 0;
     for (unsigned i = 0; i < count && !status; i++) {
         const char *name = NULL;
-        if (driver->cuFuncGetName(&name, functions[i]) == GD_CUDA_SUCCESS && name && add_kernel_name(module, name, &capacity))
+        if (driver->cuFuncGetName(&name, functions[i]) == GD_CUDA_SUCCESS && name &&
+            add_kernel_name(module, name, &capacity))
             status = gd_error_memory(error);
     }
     free(functions);
@@ -187,7 +192,8 @@ static void release(griddep_module *module)
     free(module);
 }
 
-static int32_t create(griddep_runtime *runtime, int32_t image, const char *name, griddep_module **module, griddep_error *error)
+static int32_t create(griddep_runtime *runtime, int32_t image, const char *name, griddep_module **module,
+                      griddep_error *error)
 {
     griddep_module *created = calloc(1, sizeof *created);
 
@@ -206,8 +212,8 @@ static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
     return GRIDDEP_OK;
 }
 
-/* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing known about its entries; what both
- * refuse is reported with our position, which has a column, and the driver's words. */
+/* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing known about its
+ * entries; what both refuse is reported with our position, which has a column, and the driver's words. */
 static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, const griddep_module_options *options,
                         griddep_error *error)
 {
@@ -223,16 +229,19 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     int32_t status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
         return status;
-    status = gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &module->from_cache, &refusal);
+    status =
+        gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &module->from_cache, &refusal);
     gd_runtime_leave(runtime, pushed);
     if (!status && parsed)
-        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the driver takes %s but libgriddep cannot read it, so its kernels are "
-                     "launched without overlap: %s", options->name, syntax.text);
+        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
+                     "the driver takes %s but libgriddep cannot read it, so its kernels are "
+                     "launched without overlap: %s",
+                     options->name, syntax.text);
     if (!status)
         return GRIDDEP_OK;
     if (parsed && status == GRIDDEP_ERROR_COMPILE) {
-        status = gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, syntax.file, syntax.line, syntax.column, "%s\n%s", syntax.text,
-                                 refusal.text);
+        status = gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, syntax.file, syntax.line, syntax.column, "%s\n%s",
+                                 syntax.text, refusal.text);
         if (error)
             error->driver_code = refusal.driver_code;
         return status;
@@ -245,7 +254,8 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     return status;
 }
 
-static int32_t load_binary(griddep_module *module, const void *image, const griddep_module_options *options, griddep_error *error)
+static int32_t load_binary(griddep_module *module, const void *image, const griddep_module_options *options,
+                           griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_runtime_enter(module->runtime, &pushed, error);
@@ -258,8 +268,8 @@ static int32_t load_binary(griddep_module *module, const void *image, const grid
 }
 
 /* Loads PTX or a binary whose kind and size were examined; for PTX, text[bytes] is zero. */
-static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, size_t bytes, const griddep_module_options *options,
-                    griddep_module **module, griddep_error *error)
+static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, size_t bytes,
+                    const griddep_module_options *options, griddep_module **module, griddep_error *error)
 {
     griddep_module *loaded = NULL;
     bool pushed = false;
@@ -279,15 +289,16 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
         release(loaded);
         return status;
     }
-    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels%s", options->name, gd_image_kind_name(kind),
-                 loaded->kernel_count, loaded->from_cache ? ", compiled code from the cache" : "");
+    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels%s", options->name,
+                 gd_image_kind_name(kind), loaded->kernel_count,
+                 loaded->from_cache ? ", compiled code from the cache" : "");
     *module = loaded;
     return GRIDDEP_OK;
 }
 
 /* Loads what a caller holds in memory; a terminated copy is made of text. */
-static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options,
-                          griddep_module **module, griddep_error *error)
+static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t bytes,
+                          const griddep_module_options *options, griddep_module **module, griddep_error *error)
 {
     const char *text = image;
     int32_t kind = 0;
@@ -339,7 +350,8 @@ static bool ends_with(const char *text, const char *end)
     return length >= part && !strcmp(text + length - part, end);
 }
 
-static int32_t check_load(const griddep_runtime *runtime, const void *input, griddep_module **module, griddep_error *error)
+static int32_t check_load(const griddep_runtime *runtime, const void *input, griddep_module **module,
+                          griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -347,7 +359,10 @@ static int32_t check_load(const griddep_runtime *runtime, const void *input, gri
         return status;
     if (runtime && input && module)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", !runtime ? "runtime" : !module ? "module" : "the image, source, path or name");
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                        !runtime  ? "runtime"
+                        : !module ? "module"
+                                  : "the image, source, path or name");
 }
 
 griddep_module *gd_module_hold(griddep_module *module)
@@ -358,8 +373,8 @@ griddep_module *gd_module_hold(griddep_module *module)
 
 /* ---- public ---- */
 
-int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *given,
-                            griddep_module **module, griddep_error *error)
+int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
+                            const griddep_module_options *given, griddep_module **module, griddep_error *error)
 {
     griddep_module_options options;
     int32_t status = check_load(runtime, image, module, error);
@@ -389,8 +404,8 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, con
     return status;
 }
 
-int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *given,
-                               griddep_module **module, griddep_error *error)
+int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
+                               const griddep_module_options *given, griddep_module **module, griddep_error *error)
 {
     griddep_module_options options;
     int32_t status = check_load(runtime, source, module, error);
@@ -484,8 +499,8 @@ int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_ker
     if (name)
         return find_kernel(module, name, kernel, error);
     if (module->kernel_count != 1)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has %" PRIu32 " kernels; a name says which", module->name,
-                            module->kernel_count);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has %" PRIu32 " kernels; a name says which",
+                            module->name, module->kernel_count);
     return find_kernel(module, module->kernel_names[0], kernel, error);
 }
 
@@ -498,7 +513,7 @@ int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel
     if (!module || !kernel)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", module ? "kernel" : "module");
     if (index >= module->kernel_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has %" PRIu32 " kernels; there is no number %" PRIu32, module->name,
-                            module->kernel_count, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has %" PRIu32 " kernels; there is no number %" PRIu32,
+                            module->name, module->kernel_count, index);
     return find_kernel(module, module->kernel_names[index], kernel, error);
 }

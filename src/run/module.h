@@ -1,4 +1,5 @@
-/* A module: loaded code, the PTX it came from where there is any, and its kernels, which are read when they are first asked for. */
+/* A module: loaded code, the PTX it came from where there is any, and its kernels, which are read when they are first
+ * asked for. */
 #ifndef GD_RUN_MODULE_H
 #define GD_RUN_MODULE_H
 

@@ -50,11 +50,10 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     const char *value = environment("GRIDDEP_LOG");
 
     if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d", options->log_level,
-                            GRIDDEP_LOG_DEBUG);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d",
+                            options->log_level, GRIDDEP_LOG_DEBUG);
     if (options->log) {
-        *log = (gd_log){options->log, options->log_user,
-                        options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
+        *log = (gd_log){options->log, options->log_user, options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
         return GRIDDEP_OK;
     }
     int32_t level = value ? gd_log_level_find(value) : GRIDDEP_LOG_NONE;
@@ -65,20 +64,24 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     return GRIDDEP_OK;
 }
 
-static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given, griddep_error *error)
+static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given,
+                            griddep_error *error)
 {
     static const griddep_runtime_options defaults = {.size = sizeof defaults};
-    int32_t status =
-        gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults, "griddep_runtime_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults,
+                                    "griddep_runtime_options", error);
 
     if (status)
         return status;
     if (options->flags & ~(uint32_t)GRIDDEP_RUNTIME_DEVICE || options->reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_runtime_options has unknown flags, or reserved is not zero");
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_runtime_options has unknown flags, or reserved is not zero");
     if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", options->pdl);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*",
+                            options->pdl);
     if (options->context && options->flags & GRIDDEP_RUNTIME_DEVICE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a context and a device are given; a context has its device already");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "a context and a device are given; a context has its device already");
     return GRIDDEP_OK;
 }
 
@@ -95,7 +98,8 @@ static int32_t driver_path(const char *name, const char **path, griddep_error *e
     else if (strchr(name, '/'))
         *path = name;
     else
-        return gd_error_set(error, name == environment("GRIDDEP_DRIVER") ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
+        return gd_error_set(error,
+                            name == environment("GRIDDEP_DRIVER") ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
                             "%s is \"%s\"; it may be auto, nvidia, or a path with a slash", origin, name);
     return GRIDDEP_OK;
 }
@@ -125,7 +129,8 @@ void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
         runtime->driver->cuCtxPopCurrent(&popped);
 }
 
-int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status, griddep_error *error)
+int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status,
+                                griddep_error *error)
 {
     gd_CUcontext owner = NULL;
 
@@ -182,8 +187,9 @@ static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_op
         return status;
     gd_CUresult result = runtime->driver->cuCtxGetDevice(&runtime->device);
     gd_runtime_leave(runtime, pushed);
-    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
-                                     : gd_driver_fail(runtime->driver, result, error, "the context's device cannot be read");
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(runtime->driver, result, error, "the context's device cannot be read");
 }
 
 /* ---- what there is ---- */
@@ -226,7 +232,8 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
             return gd_driver_fail(driver, result, error, "device attribute %d cannot be read", queries[i].attribute);
         *queries[i].value = value < 0 ? 0 : (uint32_t)value;
     }
-    gd_CUresult result = driver->cuDeviceGetName(runtime->device_name, (int)sizeof runtime->device_name - 1, runtime->device);
+    gd_CUresult result =
+        driver->cuDeviceGetName(runtime->device_name, (int)sizeof runtime->device_name - 1, runtime->device);
     if (result == GD_CUDA_SUCCESS)
         result = driver->cuDeviceTotalMem(&memory, runtime->device);
     if (result != GD_CUDA_SUCCESS)
@@ -255,7 +262,8 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_GRAPH_EDGES;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
-    if (runtime->cache && driver->cuLinkCreate && driver->cuLinkAddData && driver->cuLinkComplete && driver->cuLinkDestroy)
+    if (runtime->cache && driver->cuLinkCreate && driver->cuLinkAddData && driver->cuLinkComplete &&
+        driver->cuLinkDestroy)
         features |= GRIDDEP_FEATURE_CODE_CACHE;
     return features;
 }
@@ -334,8 +342,8 @@ int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *giv
         release(opened);
         return status;
     }
-    gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s", driver->path, driver->version / 1000,
-                 driver->version % 1000 / 10, opened->device_name, (int)opened->info.capability,
+    gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s", driver->path,
+                 driver->version / 1000, driver->version % 1000 / 10, opened->device_name, (int)opened->info.capability,
                  opened->kill_switch ? "; GRIDDEP_PDL switches dependent launch off" : "");
     *runtime = opened;
     return GRIDDEP_OK;

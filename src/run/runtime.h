@@ -1,4 +1,5 @@
-/* The runtime: a bound driver, a device, a context and a code cache. Everything that src/run makes holds a reference to one. */
+/* The runtime: a bound driver, a device, a context and a code cache. Everything that src/run makes holds a reference to
+ * one. */
 #ifndef GD_RUN_RUNTIME_H
 #define GD_RUN_RUNTIME_H
 
@@ -38,7 +39,8 @@ struct griddep_runtime {
     bool mutex_ready;
 };
 
-/* Opens a runtime on a driver table that is bound already; the runtime owns it from now on, also when the call fails. Tests hand in theirs here. */
+/* Opens a runtime on a driver table that is bound already; the runtime owns it from now on, also when the call fails.
+ * Tests hand in theirs here. */
 int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *options, griddep_runtime **runtime,
                            griddep_error *error);
 
@@ -48,8 +50,10 @@ griddep_runtime *gd_runtime_hold(griddep_runtime *runtime);
 int32_t gd_runtime_enter(const griddep_runtime *runtime, bool *pushed, griddep_error *error);
 void gd_runtime_leave(const griddep_runtime *runtime, bool pushed);
 
-/* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after a driver call on it failed. */
-int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status, griddep_error *error);
+/* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after a driver call on it
+ * failed. */
+int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status,
+                                griddep_error *error);
 
 /* The runtime's NVRTC, opened at the first call. */
 int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error);

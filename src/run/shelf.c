@@ -1,4 +1,5 @@
-/* The shelf: hand-authored PTX, embedded at build time (shelf.inc), found by name and capability, and its head comments. */
+/* The shelf: hand-authored PTX, embedded at build time (shelf.inc), found by name and capability, and its head
+ * comments. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -58,7 +59,8 @@ static bool next_line(const char **at, const char *end, comment_line *line)
 /* A field begins with one space and its name; its value follows the colon. */
 static bool starts_field(const comment_line *line, const char *field, size_t length, comment_line *value)
 {
-    if (line->bytes < length + 2 || line->text[0] != ' ' || memcmp(line->text + 1, field, length) || line->text[length + 1] != ':')
+    if (line->bytes < length + 2 || line->text[0] != ' ' || memcmp(line->text + 1, field, length) ||
+        line->text[length + 1] != ':')
         return false;
     size_t skip = length + 2;
     while (skip < line->bytes && line->text[skip] == ' ')
@@ -102,7 +104,8 @@ int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error
     if (status)
         return status;
     if (index >= COUNT)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has %d entries; there is no number %" PRIu32, COUNT, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has %d entries; there is no number %" PRIu32,
+                            COUNT, index);
     return write_info(&entries[index], info, error);
 }
 
@@ -124,8 +127,9 @@ int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_i
     }
     if (!least)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has no kernel \"%s\"", name);
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s needs sm_%" PRId32 " or newer; the device is sm_%" PRId32, name,
-                        least->capability, capability);
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "kernel %s needs sm_%" PRId32 " or newer; the device is sm_%" PRId32, name, least->capability,
+                        capability);
 }
 
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,

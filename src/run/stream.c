@@ -10,11 +10,13 @@ static int32_t begin(const griddep_runtime *runtime, const void *output, bool *p
     if (status)
         return status;
     if (!runtime || !output)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", runtime ? "a stream, an event or an output" : "runtime");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            runtime ? "a stream, an event or an output" : "runtime");
     return gd_runtime_enter(runtime, pushed, error);
 }
 
-static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, const char *what, griddep_error *error)
+static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, const char *what,
+                      griddep_error *error)
 {
     int32_t status =
         result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_driver_fail(runtime->driver, result, error, "%s", what);
@@ -31,7 +33,8 @@ int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_e
 
     if (status)
         return status;
-    status = finish(runtime, pushed, runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING), "a new stream", error);
+    status = finish(runtime, pushed, runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING),
+                    "a new stream", error);
     if (!status)
         *stream = created;
     return status;
@@ -42,7 +45,8 @@ int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_e
     bool pushed;
     int32_t status = begin(runtime, stream, &pushed, error);
 
-    return status ? status : finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream), "destroying a stream", error);
+    return status ? status
+                  : finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream), "destroying a stream", error);
 }
 
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error)
@@ -64,7 +68,8 @@ int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_err
 
     if (status)
         return status;
-    status = finish(runtime, pushed, runtime->driver->cuEventCreate(&created, GD_CU_EVENT_DEFAULT), "a new event", error);
+    status =
+        finish(runtime, pushed, runtime->driver->cuEventCreate(&created, GD_CU_EVENT_DEFAULT), "a new event", error);
     if (!status)
         *event = created;
     return status;
@@ -75,7 +80,8 @@ int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_err
     bool pushed;
     int32_t status = begin(runtime, event, &pushed, error);
 
-    return status ? status : finish(runtime, pushed, runtime->driver->cuEventDestroy(event), "destroying an event", error);
+    return status ? status
+                  : finish(runtime, pushed, runtime->driver->cuEventDestroy(event), "destroying an event", error);
 }
 
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error)
@@ -87,7 +93,8 @@ int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream
                   : finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream), "recording an event", error);
 }
 
-int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error)
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds,
+                              griddep_error *error)
 {
     bool pushed;
     float milliseconds = 0;

@@ -1,6 +1,6 @@
-/* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams and contexts of others, faults,
- * captures, the code cache, CUDA C++, and that dependent launches overlap. The same calls on the scripted driver are in
- * tests/unit/test_run.c. Exits 77 without a GPU; each test runs in a process of its own. */
+/* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams and contexts of
+ * others, faults, captures, the code cache, CUDA C++, and that dependent launches overlap. The same calls on the
+ * scripted driver are in tests/unit/test_run.c. Exits 77 without a GPU; each test runs in a process of its own. */
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@ static gd_driver *driver; /* the same library, called bare */
 static char directory[64];
 static char warnings[4096];
 
-#define ck_status(call, expected) \
-    do { \
-        int32_t got_status = (call); \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status), griddep_status_name(expected), \
-                      error.text); \
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
     } while (0)
 
 #define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
@@ -135,7 +135,8 @@ END_TEST
 
 START_TEST(syntax_errors_have_their_column)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p\n{\n    ret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p\n{\n    ret;\n}\n";
     griddep_module *module = NULL;
 
     ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error), GRIDDEP_ERROR_SYNTAX);
@@ -151,7 +152,8 @@ START_TEST(newer_targets_are_refused)
     griddep_module *module = NULL;
 
     int32_t status = griddep_module_load(runtime, text, sizeof text, NULL, &module, &error);
-    ck_assert_msg(status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_IMAGE, "%s: %s", griddep_status_name(status), error.text);
+    ck_assert_msg(status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_IMAGE, "%s: %s",
+                  griddep_status_name(status), error.text);
     ck_says("sm_90");
 }
 END_TEST
@@ -172,7 +174,10 @@ START_TEST(cubins_of_other_chips_are_refused)
     ck_assert_ptr_nonnull(file);
     size_t bytes = fread(image, 1, sizeof image, file);
     fclose(file);
-    char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    char *cubin = memmem(image, bytes,
+                         "\x7f"
+                         "ELF",
+                         4);
     ck_assert_ptr_nonnull(cubin);
     bytes -= (size_t)(cubin - image);
     ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error), GRIDDEP_OK);
@@ -236,7 +241,8 @@ START_TEST(streams_of_other_contexts_are_named)
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
     uint64_t memory = allocate(256);
-    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
+    const griddep_argument arguments[3] = {
+        {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
     void *stream = NULL;
 
     ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
@@ -283,7 +289,8 @@ START_TEST(launches_join_a_callers_capture)
     ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     for (uint32_t i = 0; i < 2; i++) {
-        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4}};
+        const griddep_argument arguments[3] = {
+            {.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4}};
         ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
     }
     ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
@@ -323,11 +330,11 @@ END_TEST
 
 START_TEST(parameter_layouts_agree_with_the_driver)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 d, .param .align 2 .b8 e[3],\n"
-        "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3])\n"
-        "{\n    ret;\n}\n";
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 "
+                               "d, .param .align 2 .b8 e[3],\n"
+                               "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3])\n"
+                               "{\n    ret;\n}\n";
     griddep_module *module = load(text);
 
     kernel_of(module, "k");
@@ -336,13 +343,15 @@ START_TEST(parameter_layouts_agree_with_the_driver)
 }
 END_TEST
 
-/* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over arguments must reach the kernel. */
+/* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over arguments must reach
+ * the kernel. */
 START_TEST(large_alignments_follow_the_driver)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                               ".visible .entry k(.param .u64 out, .param .u32 a, .param .align 64 .b8 h[128])\n"
-                               "{\n    .reg .b64 %o;\n    .reg .b32 %v, %w;\n    ld.param.u64 %o, [out];\n    ld.param.u32 %v, [h];\n"
-                               "    ld.param.u32 %w, [h+124];\n    st.global.u32 [%o], %v;\n    st.global.u32 [%o+4], %w;\n    ret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out, .param .u32 a, .param .align 64 .b8 h[128])\n"
+        "{\n    .reg .b64 %o;\n    .reg .b32 %v, %w;\n    ld.param.u64 %o, [out];\n    ld.param.u32 %v, [h];\n"
+        "    ld.param.u32 %w, [h+124];\n    st.global.u32 [%o], %v;\n    st.global.u32 [%o+4], %w;\n    ret;\n}\n";
     griddep_module *module = load(text);
     griddep_kernel *kernel = kernel_of(module, "k");
     griddep_kernel_info info = {.size = sizeof info};
@@ -351,7 +360,8 @@ START_TEST(large_alignments_follow_the_driver)
     uint64_t memory = allocate(8);
     uint32_t h[32] = {7, [31] = 9}, seen[2] = {0};
     unsigned char packed[512] = {0};
-    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 4, .value = 1}, {.bytes = 128, .data = h}};
+    const griddep_argument arguments[3] = {
+        {.bytes = 8, .value = memory}, {.bytes = 4, .value = 1}, {.bytes = 128, .data = h}};
 
     ck_status(griddep_launch(kernel, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
@@ -378,7 +388,8 @@ START_TEST(cached_code_computes_the_same)
 {
     griddep_module_info info = {.size = sizeof info};
     uint64_t memory = allocate(256);
-    const griddep_argument arguments[3] = {{.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
+    const griddep_argument arguments[3] = {
+        {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 
     for (uint32_t round = 0; round < 2; round++) {
@@ -417,7 +428,8 @@ START_TEST(source_runs)
     ck_status(griddep_memory_write(runtime, memory, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < 3; i++) {
-        const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}};
+        const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i},
+                                               {.bytes = 8, .value = memory + 128 * (i + 1)}};
         ck_status(griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error), GRIDDEP_OK);
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
@@ -434,8 +446,9 @@ END_TEST
 
 /* ---- overlap ---- */
 
-/* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in advance: what overlap can take away is the
- * launch latency. With it the chain must not be slower, its result must be the same, and each hop's edge must be programmatic. */
+/* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in advance: what overlap can
+ * take away is the launch latency. With it the chain must not be slower, its result must be the same, and each hop's
+ * edge must be programmatic. */
 START_TEST(dependent_launches_overlap)
 {
     enum { LENGTH = 8, NANOSECONDS = 20000, ROUNDS = 15 };
@@ -452,8 +465,9 @@ START_TEST(dependent_launches_overlap)
     ck_status(griddep_event_create(runtime, &start, &error), GRIDDEP_OK);
     ck_status(griddep_event_create(runtime, &end, &error), GRIDDEP_OK);
     for (uint32_t i = 0; i < LENGTH; i++) {
-        const griddep_argument arguments[3] = {
-            {.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4, .value = NANOSECONDS}};
+        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
+                                               {.bytes = 8, .value = memory + 128 * (i + 1)},
+                                               {.bytes = 4, .value = NANOSECONDS}};
         ck_status(griddep_chain_add(chain, spin, &config, arguments, 3, &error), GRIDDEP_OK);
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
@@ -473,7 +487,8 @@ START_TEST(dependent_launches_overlap)
             ck_status(griddep_chain_get_hop(chain, mode, i, &hop, &error), GRIDDEP_OK);
             ck_assert_int_eq(hop.edge, mode == GRIDDEP_MODE_GRAPH_PDL ? 1 : mode == GRIDDEP_MODE_GRAPH ? 0 : -1);
         }
-        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode], LENGTH, NANOSECONDS / 1000);
+        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode], LENGTH,
+               NANOSECONDS / 1000);
     }
     ck_assert_double_ge(best[GRIDDEP_MODE_SERIAL], LENGTH * NANOSECONDS / 1000.0);
     ck_assert_double_lt(best[GRIDDEP_MODE_PDL], best[GRIDDEP_MODE_SERIAL]);

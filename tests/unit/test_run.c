@@ -123,7 +123,8 @@ static griddep_module *load(griddep_runtime *on, const char *text)
     griddep_module *module = NULL;
     const griddep_module_options options = {.size = sizeof options, .name = "test.ptx"};
 
-    ck_assert_msg(griddep_module_load(on, text, strlen(text), &options, &module, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_module_load(on, text, strlen(text), &options, &module, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     return module;
 }
 
@@ -143,13 +144,13 @@ static griddep_runtime_info info_of(griddep_runtime *of)
     return info;
 }
 
-#define ck_status(call, expected) \
-    do { \
-        int32_t got_status = (call); \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status), griddep_status_name(expected), \
-                      error.text); \
-        if (got_status) \
-            ck_assert_int_eq(error.status, got_status); \
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
+        if (got_status)                                                                                                \
+            ck_assert_int_eq(error.status, got_status);                                                                \
     } while (0)
 
 #define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
@@ -167,8 +168,9 @@ START_TEST(runtime_tells_the_device)
     ck_assert_uint_eq(info.shared_bytes_per_block, 227 * 1024);
     ck_assert_uint_eq(info.pdl_disabled, 0);
     ck_assert_str_eq(info.cache_directory, "");
-    const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
-                         GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER;
+    const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
+                         GRIDDEP_FEATURE_PROGRAMMATIC_EVENT | GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT |
+                         GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
@@ -259,7 +261,8 @@ START_TEST(runtime_on_an_old_driver)
     fake_driver_set_version(12000);
     ck_status(open_with(NULL, &opened), GRIDDEP_OK);
     ck_assert_uint_eq(info_of(opened).features & (GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PARAMETER_INFO |
-                                                  GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT), 0);
+                                                  GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT),
+                      0);
     ck_assert_uint_ne(info_of(opened).features & GRIDDEP_FEATURE_PDL, 0);
     griddep_runtime_close(opened);
 }
@@ -271,8 +274,8 @@ START_TEST(runtime_reads_the_kill_switch)
         const char *value;
         int32_t status;
         uint32_t disabled;
-    } cases[] = {{"off", 0, 1}, {"0", 0, 1}, {"no", 0, 1}, {"false", 0, 1}, {"", 0, 0}, {"on", 0, 0}, {"auto", 0, 0},
-                 {"of", GRIDDEP_ERROR_ENVIRONMENT, 0}};
+    } cases[] = {{"off", 0, 1}, {"0", 0, 1},  {"no", 0, 1},   {"false", 0, 1},
+                 {"", 0, 0},    {"on", 0, 0}, {"auto", 0, 0}, {"of", GRIDDEP_ERROR_ENVIRONMENT, 0}};
     const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
 
     setenv("GRIDDEP_PDL", cases[_i].value, 1);
@@ -292,7 +295,10 @@ static void remember(void *user, int32_t level, const char *message)
 START_TEST(runtime_logs_to_the_caller)
 {
     char last[512] = "";
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .log = remember, .log_user = last,
+    const griddep_runtime_options options = {.size = sizeof options,
+                                             .cache_directory = "",
+                                             .log = remember,
+                                             .log_user = last,
                                              .log_level = GRIDDEP_LOG_INFO};
     griddep_runtime *opened = NULL;
 
@@ -461,12 +467,19 @@ START_TEST(module_refuses_what_is_no_code)
         const void *data;
         uint64_t bytes;
         const char *says;
-    } cases[] = {{"", 0, "empty"},          {"\0\0\0", 3, "empty"},         {"hello", 5, "neither PTX"}, {".version\0 8.0", 13, "neither PTX"},
-                 {elf, 20, "inside its header"}, {elf, 80, "another kind of machine"}, {fatbin, 16, "longer than the data"},
-                 {fatbin, 8, "inside its header"}, {wrapper, 16, "wrapper"}};
+    } cases[] = {{"", 0, "empty"},
+                 {"\0\0\0", 3, "empty"},
+                 {"hello", 5, "neither PTX"},
+                 {".version\0 8.0", 13, "neither PTX"},
+                 {elf, 20, "inside its header"},
+                 {elf, 80, "another kind of machine"},
+                 {fatbin, 16, "longer than the data"},
+                 {fatbin, 8, "inside its header"},
+                 {wrapper, 16, "wrapper"}};
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, cases[_i].data, cases[_i].bytes, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_module_load(runtime, cases[_i].data, cases[_i].bytes, NULL, &module, &error),
+              GRIDDEP_ERROR_IMAGE);
     ck_says(cases[_i].says);
 }
 END_TEST
@@ -493,8 +506,10 @@ END_TEST
 
 START_TEST(module_passes_jit_options)
 {
-    const griddep_module_options options = {.size = sizeof options, .flags = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
-                                            .optimization = GRIDDEP_OPTIMIZATION_NONE, .maximum_registers = 64};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .flags = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
+                                            .optimization = GRIDDEP_OPTIMIZATION_NONE,
+                                            .maximum_registers = 64};
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-info: used 64 registers\n"
                                ".visible .entry k()\n{ ret; }\n";
     griddep_module *module = NULL;
@@ -540,7 +555,8 @@ START_TEST(source_compiles_behind_the_prelude)
     ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
     ck_status(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error), GRIDDEP_OK);
     ck_assert_uint_eq(info.parameter_count, 3);
-    ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
+    ck_assert_uint_eq(info.traits,
+                      GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
     ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     griddep_module_unload(module);
@@ -556,13 +572,15 @@ START_TEST(source_errors_have_their_line)
 
     if (!have_nvrtc())
         return;
-    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.line, 3); /* the prelude does not count */
     ck_assert_str_eq(error.file, "k.cu");
     ck_says("undeclared");
     options.compile_options = extra;
     options.compile_option_count = 1;
-    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_says("no-such-option");
     ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
 }
@@ -588,7 +606,8 @@ END_TEST
 
 START_TEST(nvrtc_that_is_missing_is_named)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .nvrtc = "/nonexistent/libnvrtc.so"};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .cache_directory = "", .nvrtc = "/nonexistent/libnvrtc.so"};
     griddep_runtime *opened = NULL;
     griddep_module *module = NULL;
 
@@ -641,10 +660,12 @@ START_TEST(shelf_is_whole)
             ck_assert_msg(entry.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, "%s does not always wait", info.file);
         else
             ck_assert_msg(!(entry.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS)), "%s", info.file);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose, &bytes, &error), GRIDDEP_OK);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose, &bytes, &error),
+                  GRIDDEP_OK);
         ck_assert_uint_gt(bytes, 10);
         ck_status(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error), GRIDDEP_OK);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "weather", NULL, 0, &bytes, &error), GRIDDEP_ERROR_NOT_FOUND);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "weather", NULL, 0, &bytes, &error),
+                  GRIDDEP_ERROR_NOT_FOUND);
         griddep_ptx_destroy(parsed);
     }
     ck_assert_uint_ge(count, 8);
@@ -707,7 +728,7 @@ END_TEST
 START_TEST(cache_notices_damage)
 {
     static const struct {
-        long cut; /* new length, -1 to keep */
+        long cut;  /* new length, -1 to keep */
         long flip; /* byte to change, -1 for none */
     } cases[] = {{0, -1}, {10, -1}, {100, -1}, {-1, 0}, {-1, 9}, {-1, 40}, {-1, 70}, {-1, 120}};
     char path[1][400];
@@ -770,7 +791,8 @@ START_TEST(cache_that_cannot_be_written_is_no_failure)
     ck_assert_ptr_nonnull(file);
     fclose(file);
     snprintf(place, sizeof place, "%s/file/below", directory);
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = place, .log = remember, .log_user = last};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .cache_directory = place, .log = remember, .log_user = last};
     ck_status(open_with(&options, &cached), GRIDDEP_OK);
     ck_assert_msg(strstr(last, "no code cache") != NULL, "%s", last);
     ck_assert_str_eq(info_of(cached).cache_directory, "");
@@ -818,7 +840,10 @@ START_TEST(cached_cubin_loads_by_itself)
     FILE *file = fopen(path[0], "rb");
     size_t bytes = fread(image, 1, sizeof image, file);
     fclose(file);
-    const char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    const char *cubin = memmem(image, bytes,
+                               "\x7f"
+                               "ELF",
+                               4);
     ck_assert_ptr_nonnull(cubin);
     uint64_t length = bytes - (uint64_t)(cubin - image);
     ck_status(griddep_module_load(runtime, cubin, length, NULL, &module, &error), GRIDDEP_OK);
@@ -859,7 +884,10 @@ START_TEST(old_driver_launches_cubins_packed_only)
     FILE *file = fopen(path[0], "rb");
     size_t bytes = fread(image, 1, sizeof image, file);
     fclose(file);
-    const char *cubin = memmem(image, bytes, "\x7f" "ELF", 4);
+    const char *cubin = memmem(image, bytes,
+                               "\x7f"
+                               "ELF",
+                               4);
     fake_driver_set_version(12000);
     griddep_runtime *older = open_cached("");
     ck_status(griddep_module_load(older, cubin, bytes - (uint64_t)(cubin - image), NULL, &module, &error), GRIDDEP_OK);
@@ -873,8 +901,10 @@ END_TEST
 
 /* ---- launch ---- */
 
-static const griddep_argument add_arguments[4] = {
-    {.bytes = 8, .value = 256}, {.bytes = 8, .value = 512}, {.bytes = 8, .value = 768}, {.bytes = 4, .value = 77}};
+static const griddep_argument add_arguments[4] = {{.bytes = 8, .value = 256},
+                                                  {.bytes = 8, .value = 512},
+                                                  {.bytes = 8, .value = 768},
+                                                  {.bytes = 4, .value = 77}};
 
 START_TEST(launch_hands_over_shape_and_arguments)
 {
@@ -889,7 +919,8 @@ START_TEST(launch_hands_over_shape_and_arguments)
     memcpy(arguments, add_arguments, sizeof arguments);
     arguments[2] = (griddep_argument){.bytes = 8, .data = &out};
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
-    const griddep_launch_config config = {.size = sizeof config, .grid = {7, 0, 3}, .block = {32, 2}, .shared_bytes = 100, .stream = stream};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {7, 0, 3}, .block = {32, 2}, .shared_bytes = 100, .stream = stream};
     ck_status(griddep_launch(add, &config, arguments, 4, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
@@ -942,7 +973,8 @@ START_TEST(launch_decides_about_overlap)
     fake_driver_set_capability(cases[_i].capability);
     griddep_runtime *opened = open_cached("");
     griddep_module *module = load(opened, ptx);
-    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count, &reason, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count, &reason, &error),
+              GRIDDEP_OK);
     ck_assert_msg(reason == cases[_i].reason, "%s", griddep_reason_text(reason));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_int_eq(launch.programmatic, reason <= GRIDDEP_REASON_FORCED);
@@ -963,7 +995,8 @@ START_TEST(launch_on_an_older_chip_is_serial)
     ck_status(griddep_launch(kernel_of(module, NULL), &config, add_arguments, 4, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_DEVICE);
     const griddep_launch_config clustered = {.size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
-    ck_status(griddep_launch(kernel_of(module, NULL), &clustered, add_arguments, 4, &reason, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_launch(kernel_of(module, NULL), &clustered, add_arguments, 4, &reason, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     griddep_module_unload(module);
     griddep_runtime_close(older);
 }
@@ -1005,7 +1038,8 @@ END_TEST
 
 START_TEST(launch_checks_the_required_block)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 64, 2\n{ ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 64, 2\n{ ret; }\n";
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {64}};
     griddep_module *module = load(runtime, text);
 
@@ -1094,7 +1128,11 @@ START_TEST(launch_passes_attributes_through)
 {
     const griddep_attribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {3}},
                                              {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value = {1}}};
-    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}, .cluster = {2}, .attribute_count = 2,
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {4},
+                                    .block = {32},
+                                    .cluster = {2},
+                                    .attribute_count = 2,
                                     .attributes = attributes};
     griddep_module *module = load(runtime, ptx);
     griddep_kernel *add = kernel_of(module, "add");
@@ -1203,7 +1241,8 @@ static gd_CUresult add_on_host(void *user, const fake_launch *launch)
     memcpy(address, launch->parameters, sizeof address);
     memcpy(&count, launch->parameters + 24, sizeof count);
     for (uint32_t i = 0; i < count; i++)
-        ((float *)(uintptr_t)address[2])[i] = ((const float *)(uintptr_t)address[0])[i] + ((const float *)(uintptr_t)address[1])[i];
+        ((float *)(uintptr_t)address[2])[i] =
+            ((const float *)(uintptr_t)address[0])[i] + ((const float *)(uintptr_t)address[1])[i];
     return GD_CUDA_SUCCESS;
 }
 
@@ -1226,10 +1265,13 @@ static adding make_adding(griddep_runtime *on)
     ck_status(griddep_memory_allocate(on, sizeof ones, &made.y, &error), GRIDDEP_OK);
     ck_status(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_chain_create(on, &made.chain, &error), GRIDDEP_OK);
-    griddep_argument arguments[4] = {
-        {.bytes = 8, .value = made.x}, {.bytes = 8, .value = made.y}, {.bytes = 8, .value = made.y}, {.bytes = 4, .value = 4}};
+    griddep_argument arguments[4] = {{.bytes = 8, .value = made.x},
+                                     {.bytes = 8, .value = made.y},
+                                     {.bytes = 8, .value = made.y},
+                                     {.bytes = 4, .value = 4}};
     for (int i = 0; i < 3; i++)
-        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error),
+                  GRIDDEP_OK);
     memset(arguments, 0, sizeof arguments); /* they were copied */
     return made;
 }
@@ -1260,7 +1302,8 @@ START_TEST(chain_runs_in_each_mode)
             fake_launch launch;
             ck_assert_int_eq(fake_driver_execution(before + i, &launch), 1);
             ck_assert_int_eq(launch.from_graph, mode >= GRIDDEP_MODE_GRAPH);
-            ck_assert_int_eq(launch.programmatic, i > 0 && (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL));
+            ck_assert_int_eq(launch.programmatic,
+                             i > 0 && (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL));
         }
     }
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), mode >= GRIDDEP_MODE_GRAPH ? 1 : 0);
@@ -1297,8 +1340,10 @@ START_TEST(chain_grows_after_a_run)
 {
     adding made = make_adding(runtime);
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-    const griddep_argument arguments[4] = {
-        {.bytes = 8, .value = made.x}, {.bytes = 8, .value = made.y}, {.bytes = 8, .value = made.y}, {.bytes = 4, .value = 4}};
+    const griddep_argument arguments[4] = {{.bytes = 8, .value = made.x},
+                                           {.bytes = 8, .value = made.y},
+                                           {.bytes = 8, .value = made.y},
+                                           {.bytes = 4, .value = 4}};
     float y[4];
 
     ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
@@ -1322,12 +1367,15 @@ START_TEST(chain_refuses_what_does_not_fit)
 
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error), GRIDDEP_OK); /* nothing to do */
-    ck_status(griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("another runtime");
-    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error),
+              GRIDDEP_ERROR_SIGNATURE);
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
     config.stream = stream;
-    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("no stream of its own");
     ck_assert_uint_eq(griddep_chain_length(chain), 0);
     ck_status(griddep_chain_run(chain, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1444,9 +1492,10 @@ static int32_t whole_life(const char *cache)
 /* Calls whose failure a caller need not hear of: those that end things, and questions that have another answer. */
 static bool may_fail_quietly(const char *symbol)
 {
-    static const char *const quiet[] = {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemFree", "cuStreamDestroy",
-                                        "cuModuleUnload", "cuGraphDestroy", "cuGraphExecDestroy", "cuLinkDestroy",
-                                        "cuDevicePrimaryCtxRelease", "cuFuncGetParamInfo"};
+    static const char *const quiet[] = {
+        "cuCtxGetCurrent",   "cuCtxPushCurrent", "cuCtxPopCurrent",    "cuMemFree",     "cuStreamDestroy",
+        "cuModuleUnload",    "cuGraphDestroy",   "cuGraphExecDestroy", "cuLinkDestroy", "cuDevicePrimaryCtxRelease",
+        "cuFuncGetParamInfo"};
 
     for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
         if (!strcmp(symbol, quiet[i]))
@@ -1455,7 +1504,8 @@ static bool may_fail_quietly(const char *symbol)
     return false;
 }
 
-/* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's code, and nothing is left. */
+/* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's code, and nothing is
+ * left. */
 START_TEST(every_driver_call_may_fail)
 {
     const int cached = _i;
@@ -1480,7 +1530,8 @@ START_TEST(every_driver_call_may_fail)
             failures++;
             ck_assert_int_eq(error.status, status);
             ck_assert_msg(error.text[0], "call %s failed without a text", call.symbol);
-            ck_assert_msg(error.driver_code == GD_CUDA_ERROR_UNKNOWN || error.driver_code == 0, "%s: %d", call.symbol, (int)error.driver_code);
+            ck_assert_msg(error.driver_code == GD_CUDA_ERROR_UNKNOWN || error.driver_code == 0, "%s: %d", call.symbol,
+                          (int)error.driver_code);
         } else {
             ck_assert_msg(may_fail_quietly(call.symbol), "%s failed and nobody said so", call.symbol);
         }
@@ -1508,8 +1559,8 @@ START_TEST(every_allocation_may_fail)
         assert_nothing_left();
         if (!hit)
             break;
-        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_OK, "allocation %ld: %s: %s", n, griddep_status_name(status),
-                      error.text);
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_OK, "allocation %ld: %s: %s", n,
+                      griddep_status_name(status), error.text);
         failures += status != GRIDDEP_OK;
     }
     ck_assert_int_gt(failures, 20);
