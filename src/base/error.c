@@ -36,6 +36,14 @@ int32_t gd_error_check(const griddep_error *error)
                                                                                      : GRIDDEP_ERROR_STRUCT;
 }
 
+void gd_error_set_file(griddep_error *error, const char *file)
+{
+    if (!error)
+        return;
+    if (snprintf(error->file, sizeof error->file, "%s", file ? file : "") >= (int)sizeof error->file)
+        gd_text_trim(error->file);
+}
+
 static void set_list(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
                      const char *format, va_list list)
 {
@@ -44,9 +52,7 @@ static void set_list(griddep_error *error, int32_t status, const char *file, int
     error->line = line;
     error->column = column;
     error->text[0] = 0;
-    int written = snprintf(error->file, sizeof error->file, "%s", file ? file : "");
-    if (written >= (int)sizeof error->file)
-        gd_text_trim(error->file);
+    gd_error_set_file(error, file);
     append_list(error, format, list);
 }
 
@@ -91,6 +97,16 @@ int32_t gd_error_memory(griddep_error *error)
     return gd_error_set(error, GRIDDEP_ERROR_MEMORY, "the host has no memory left");
 }
 
+static int32_t check_size(uint32_t size, uint32_t minimum, const char *name, griddep_error *error)
+{
+    if (size < minimum)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
+                            size, minimum);
+    if (size > LARGEST_STRUCT)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be", name, size);
+    return GRIDDEP_OK;
+}
+
 int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source, const char *name,
                        griddep_error *error)
 {
@@ -100,11 +116,9 @@ int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const voi
     if (!source)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name);
     memcpy(&size, source, sizeof size);
-    if (size < minimum)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
-                            size, minimum);
-    if (size > LARGEST_STRUCT)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be", name, size);
+    int32_t status = check_size(size, minimum, name, error);
+    if (status)
+        return status;
     for (uint32_t i = known; i < size; i++) {
         if (bytes[i])
             return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
@@ -124,9 +138,9 @@ int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32
     if (!target)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", name);
     memcpy(&size, target, sizeof size);
-    if (size < minimum || size > LARGEST_STRUCT)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
-                            size, minimum);
+    int32_t status = check_size(size, minimum, name, error);
+    if (status)
+        return status;
     memcpy(target, source, size < known ? size : known);
     memcpy(target, &size, sizeof size);
     return GRIDDEP_OK;

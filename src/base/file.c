@@ -17,16 +17,16 @@ static int32_t fail(griddep_error *error, const char *what, const char *path, in
     char words[128];
 
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
-    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path,
-                        strerror_r(number, words, sizeof words));
+    return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot %s %s: %s", what, path,
+                           strerror_r(number, words, sizeof words));
 #else
     if (strerror_r(number, words, sizeof words))
         snprintf(words, sizeof words, "error %d", number);
-    return gd_error_set(error, GRIDDEP_ERROR_FILE, "cannot %s %s: %s", what, path, words);
+    return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot %s %s: %s", what, path, words);
 #endif
 }
 
-/* Reads until the end of the file; st_size is only a first guess, since pipes and /proc say 0. */
+/* Reads until the end of the file, whatever its size says: files of /proc say 0. */
 static int32_t read_all(int file, const char *path, char **data, size_t *bytes, griddep_error *error)
 {
     struct stat status;
@@ -37,6 +37,8 @@ static int32_t read_all(int file, const char *path, char **data, size_t *bytes, 
         return fail(error, "read", path, errno);
     if (S_ISDIR(status.st_mode))
         return fail(error, "read", path, EISDIR);
+    if (!S_ISREG(status.st_mode)) /* a pipe could make the caller wait for ever, a device never end */
+        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot read %s: it is no regular file", path);
     for (;;) {
         ssize_t got = read(file, part, sizeof part);
         if (got < 0 && errno == EINTR)
@@ -61,7 +63,7 @@ static int32_t read_all(int file, const char *path, char **data, size_t *bytes, 
 
 int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (file < 0)
         return fail(error, "open", path, errno);
@@ -84,32 +86,48 @@ static int write_all(int file, const char *data, size_t bytes)
     return 0;
 }
 
+/* A new file beside `path`, under a name that nobody else uses: two threads of a process must not share one, nor must a
+ * process meet what another of its number left behind. */
+static int create_neighbour(const char *path, gd_text *name)
+{
+    static atomic_uint serial;
+    enum { ATTEMPTS = 100 };
+    int file = -1;
+
+    for (int i = 0; i < ATTEMPTS && file < 0; i++) {
+        name->bytes = 0;
+        gd_text_format(name, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&serial, 1u));
+        if (name->failed)
+            return -1;
+        file = open(name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST)
+            return -1;
+    }
+    return file;
+}
+
 int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error)
 {
-    static atomic_uint serial; /* two threads of one process must not share a temporary name */
-    gd_text temporary = {0};
-
-    gd_text_format(&temporary, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&serial, 1u));
-    if (temporary.failed) {
-        gd_text_free(&temporary);
-        return gd_error_memory(error);
-    }
+    gd_text name = {0};
     int32_t status = GRIDDEP_OK;
-    int file = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) {
-        status = fail(error, "create", temporary.data, errno);
+    int file = create_neighbour(path, &name);
+
+    if (name.failed) {
+        status = gd_error_memory(error);
+    } else if (file < 0) {
+        status = fail(error, "create", name.data, errno);
     } else {
         int number = write_all(file, data, bytes);
         if (close(file) && !number)
             number = errno;
-        if (!number && rename(temporary.data, path))
+        if (!number && rename(name.data, path))
             number = errno;
         if (number) {
-            unlink(temporary.data);
+            unlink(name.data);
             status = fail(error, "write", path, number);
         }
     }
-    gd_text_free(&temporary);
+    gd_text_free(&name);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/word.h"
 #include "base/text.h"
 #include "run/cache.h"
 
@@ -54,7 +55,7 @@ static int32_t choose_directory(const char *given, char **directory, griddep_err
 
     *directory = NULL;
     if (!given && variable && *variable)
-        given = strcmp(variable, "off") ? variable : "";
+        given = gd_word_is_off(variable) ? "" : variable;
     if (given && !*given)
         return GRIDDEP_OK;
     if (given)
@@ -231,6 +232,12 @@ void gd_cache_store(gd_cache *cache, const gd_cache_key *key, const void *data, 
     gd_text file = {0};
     char *path = entry_path(cache, key);
 
+    if (bytes > cache->limit || sizeof header > cache->limit - bytes) {
+        gd_log_write(cache->log, GRIDDEP_LOG_DEBUG, "code of %zu bytes is larger than the code cache and is not kept",
+                     bytes);
+        free(path);
+        return;
+    }
     griddep_error_init(&error);
     memcpy(header.key, key->digest, sizeof header.key);
     digest_of(data, bytes, header.content);

@@ -68,6 +68,7 @@ static void destroy_launch(chain_launch *launch)
         return;
     if (launch->kernel)
         griddep_module_unload(launch->kernel->module);
+    free(launch->launch.attributes);
     free(launch->packed);
     free(launch->pointers);
     free(launch);
@@ -88,11 +89,38 @@ static int32_t pack(chain_launch *made, const griddep_argument *arguments, gridd
     return GRIDDEP_OK;
 }
 
+/* Checks the configuration; its attributes are kept in as much memory as they need. */
+static int32_t configure(chain_launch *made, const griddep_launch_config *config, griddep_error *error)
+{
+    griddep_kernel *kernel = made->kernel;
+    gd_launch_room room;
+    gd_launch launch;
+    bool pushed;
+    int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = gd_launch_make(kernel, config, &room, &launch, error);
+    gd_runtime_leave(kernel->runtime, pushed);
+    if (status)
+        return status;
+    if (launch.config.hStream)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: a launch in a chain has no stream of its own; give it to griddep_chain_run",
+                            kernel->name);
+    gd_CUlaunchAttribute *attributes = calloc((size_t)launch.attribute_count + 1, sizeof *attributes);
+    if (!attributes)
+        return gd_error_memory(error);
+    memcpy(attributes + 1, room.attributes + 1, launch.attribute_count * sizeof *attributes);
+    made->launch = launch;
+    made->launch.attributes = attributes;
+    return GRIDDEP_OK;
+}
+
 static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *config,
                            const griddep_argument *arguments, uint32_t argument_count, chain_launch **launch,
                            griddep_error *error)
 {
-    bool pushed;
     int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
 
     if (status)
@@ -102,16 +130,7 @@ static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *
         return gd_error_memory(error);
     made->kernel = kernel;
     gd_module_hold(kernel->module);
-    status = gd_runtime_enter(kernel->runtime, &pushed, error);
-    if (!status) {
-        status = gd_launch_make(kernel, config, &made->launch, error);
-        gd_runtime_leave(kernel->runtime, pushed);
-    }
-    if (!status && made->launch.config.hStream)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                              "kernel %s: a launch in a chain has no stream of its own; give it to "
-                              "griddep_chain_run",
-                              kernel->name);
+    status = configure(made, config, error);
     if (!status)
         status = pack(made, arguments, error);
     if (status)

@@ -20,14 +20,16 @@ enum { LOG_BYTES = 16384, MOST_OPTIONS = 9 };
 
 /* What a C++ kernel sees before its first line. */
 static const char prelude[] =
+    "#line 1 \"griddep prelude\"\n"
     "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n"
-    "static __device__ __forceinline__ void griddep_wait() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"
-    "static __device__ __forceinline__ void griddep_launch_dependents()\n"
-    "{ asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\"); }\n"
+    "#define GRIDDEP_CONTROL_(name) asm volatile(\"griddepcontrol.\" #name \";\" ::: \"memory\")\n"
     "#else\n"
-    "static __device__ __forceinline__ void griddep_wait() {}\n"
-    "static __device__ __forceinline__ void griddep_launch_dependents() {}\n"
-    "#endif\n";
+    "#define GRIDDEP_CONTROL_(name)\n"
+    "#endif\n"
+    "[[maybe_unused]] static __device__ __forceinline__ void griddep_wait() { GRIDDEP_CONTROL_(wait); }\n"
+    "[[maybe_unused]] static __device__ __forceinline__ void griddep_launch_dependents()\n"
+    "{ GRIDDEP_CONTROL_(launch_dependents); }\n"
+    "#undef GRIDDEP_CONTROL_\n";
 
 /* JIT options of one call, with room for the two logs. */
 typedef struct jit_options {
@@ -113,7 +115,7 @@ static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const ji
     if (error) {
         error->status = status;
         error->line = line;
-        snprintf(error->file, sizeof error->file, "%s", name);
+        gd_error_set_file(error, name);
         gd_text_quote(&quote, text, bytes, line, 0);
         if (length)
             gd_error_append(error, "\n%.*s", (int)length, jit->errors);
@@ -265,6 +267,16 @@ static bool names_architecture(const griddep_module_options *options)
     return false;
 }
 
+/* A name inside a string literal. */
+static void append_escaped(gd_text *text, const char *name)
+{
+    for (; *name; name++) {
+        if (*name == '"' || *name == '\\')
+            gd_text_append(text, "\\", 1);
+        gd_text_append(text, *name == '\n' ? " " : name, 1);
+    }
+}
+
 int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
                           char **ptx, size_t *bytes, char **log, griddep_error *error)
 {
@@ -277,7 +289,10 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
     if (status)
         return status;
     const char **list = calloc((size_t)options->compile_option_count + 1, sizeof *list);
-    gd_text_format(&text, "%s#line 1\n%s", prelude, source);
+    gd_text_string(&text, prelude);
+    gd_text_string(&text, "#line 1 \"");
+    append_escaped(&text, options->name);
+    gd_text_format(&text, "\"\n%s", source);
     if (!list || text.failed) {
         status = gd_error_memory(error);
     } else {

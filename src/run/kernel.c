@@ -12,6 +12,7 @@
 enum {
     INFO_MINIMUM = sizeof(griddep_kernel_info),
     PARAMETER_MINIMUM = sizeof(griddep_parameter_info),
+    PARAMETER_SPACE = 65536,          /* more than any device has for parameters */
     PORTABLE_SHARED_BYTES = 48 * 1024 /* what every function may use without opting in (CUDA programming guide) */
 };
 
@@ -80,18 +81,28 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     return status;
 }
 
-/* What the driver says of the parameters: how many there are, and at most `most` of them written. cuFuncGetParamInfo
- * answers an index past the last with CUDA_ERROR_INVALID_VALUE. */
+/* One parameter as the driver lays it out; false past the last, which it answers with CUDA_ERROR_INVALID_VALUE, and for
+ * what cannot be. */
+static bool ask_parameter(const griddep_kernel *kernel, uint32_t index, uint32_t *offset, uint32_t *bytes)
+{
+    size_t at = 0, size = 0;
+
+    if (kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, index, &at, &size) != GD_CUDA_SUCCESS ||
+        at > PARAMETER_SPACE || size > PARAMETER_SPACE)
+        return false;
+    *offset = (uint32_t)at;
+    *bytes = (uint32_t)size;
+    return true;
+}
+
+/* What the driver says of the parameters: how many there are, and at most `most` of them written. */
 static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info *parameters, uint32_t most)
 {
-    uint32_t count = 0;
-    size_t offset, bytes;
+    uint32_t count = 0, offset, bytes;
 
-    while (count < UINT16_MAX &&
-           kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, count, &offset, &bytes) == GD_CUDA_SUCCESS) {
+    while (count < PARAMETER_SPACE && ask_parameter(kernel, count, &offset, &bytes)) {
         if (count < most)
-            parameters[count] = (griddep_parameter_info){
-                .size = sizeof *parameters, .offset = (uint32_t)offset, .bytes = (uint32_t)bytes};
+            parameters[count] = (griddep_parameter_info){.size = sizeof *parameters, .offset = offset, .bytes = bytes};
         count++;
     }
     return count;
@@ -130,16 +141,16 @@ static bool follow_driver(griddep_kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
         griddep_parameter_info *parameter = &kernel->parameters[i];
-        size_t offset = 0, bytes = 0;
-        if (kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, i, &offset, &bytes) != GD_CUDA_SUCCESS)
+        uint32_t offset, bytes;
+        if (!ask_parameter(kernel, i, &offset, &bytes))
             return false;
         if (offset != parameter->offset || bytes != parameter->bytes)
             gd_log_write(&kernel->runtime->log, bytes == parameter->bytes ? GRIDDEP_LOG_INFO : GRIDDEP_LOG_WARNING,
                          "kernel %s: parameter %" PRIu32 " (%s) is %" PRIu32 " bytes at offset %" PRIu32
-                         " by its PTX, %zu at %zu by the driver, which is followed",
+                         " by its PTX, %" PRIu32 " at %" PRIu32 " by the driver, which is followed",
                          kernel->name, i, parameter->name, parameter->bytes, parameter->offset, bytes, offset);
-        parameter->offset = (uint32_t)offset;
-        parameter->bytes = (uint32_t)bytes;
+        parameter->offset = offset;
+        parameter->bytes = bytes;
     }
     return true;
 }

@@ -163,8 +163,8 @@ static int32_t read_config(griddep_launch_config *config, const griddep_launch_c
     return GRIDDEP_OK;
 }
 
-int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch *launch,
-                       griddep_error *error)
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch_room *room,
+                       gd_launch *launch, griddep_error *error)
 {
     griddep_launch_config config;
     int32_t status = read_config(&config, given, error);
@@ -176,6 +176,7 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
     if (!fits(&grid, kernel->runtime->limits.grid))
         return beyond(kernel, "grid", &grid, kernel->runtime->limits.grid, error);
     launch->attribute_count = 0;
+    launch->attributes = room->attributes;
     status = check_block(kernel, &block, error);
     if (!status && clustered)
         status = check_cluster(kernel, &grid, &cluster, error);
@@ -298,13 +299,14 @@ int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd
 static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra,
                       int32_t *reason, griddep_error *error)
 {
+    gd_launch_room room;
     gd_launch made;
     bool pushed;
     int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
 
     if (status)
         return status;
-    status = gd_launch_make(kernel, config, &made, error);
+    status = gd_launch_make(kernel, config, &room, &made, error);
     if (!status) {
         int32_t decision = gd_launch_decide(kernel, made.pdl);
         gd_launch_allow_overlap(&made, decision <= GRIDDEP_REASON_FORCED);

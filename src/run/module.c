@@ -301,11 +301,15 @@ static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t 
                           const griddep_module_options *options, griddep_module **module, griddep_error *error)
 {
     const char *text = image;
+    griddep_module_options named = *options;
     int32_t kind = 0;
-    int32_t status = gd_image_examine(image, bytes, options->name, &kind, error);
+    int32_t status = gd_image_examine(image, bytes, options->name ? options->name : "image", &kind, error);
 
     if (status)
         return status;
+    if (!named.name)
+        named.name = gd_image_kind_name(kind);
+    options = &named;
     if (kind != GRIDDEP_IMAGE_PTX)
         return load(runtime, kind, image, (size_t)bytes, options, module, error);
     while (text[bytes - 1] == 0)
@@ -380,7 +384,7 @@ int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_
     int32_t status = check_load(runtime, image, module, error);
 
     if (!status)
-        status = read_options(&options, given, "image", error);
+        status = read_options(&options, given, NULL, error);
     return status ? status : load_image(runtime, image, bytes, &options, module, error);
 }
 

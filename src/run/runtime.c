@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/word.h"
 #include "run/cache.h"
 #include "run/runtime.h"
 
@@ -22,25 +22,14 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-static bool one_of(const char *value, const char *const words[], size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!strcmp(value, words[i]))
-            return true;
-    }
-    return false;
-}
-
 /* ---- options and environment ---- */
 
 static int32_t read_kill_switch(bool *kill, griddep_error *error)
 {
-    static const char *const off[] = {"off", "0", "no", "false"};
-    static const char *const on[] = {"on", "1", "yes", "true", "auto"};
     const char *value = environment("GRIDDEP_PDL");
 
-    *kill = value && one_of(value, off, sizeof off / sizeof off[0]);
-    if (!value || *kill || one_of(value, on, sizeof on / sizeof on[0]))
+    *kill = value && gd_word_is_off(value);
+    if (!value || *kill || gd_word_is_on(value) || !strcmp(value, "auto"))
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be on or off", value);
 }

@@ -15,12 +15,16 @@ static int32_t begin(const griddep_runtime *runtime, const void *output, bool *p
     return gd_runtime_enter(runtime, pushed, error);
 }
 
-static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, const char *what,
-                      griddep_error *error)
+/* stream: that the call was about; NULL. */
+static int32_t finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, gd_CUstream stream,
+                      const char *what, griddep_error *error)
 {
-    int32_t status =
-        result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_driver_fail(runtime->driver, result, error, "%s", what);
+    int32_t status = GRIDDEP_OK;
 
+    if (result != GD_CUDA_SUCCESS) {
+        status = gd_driver_fail(runtime->driver, result, error, "%s", what);
+        status = gd_runtime_blame_stream(runtime, stream, status, error);
+    }
     gd_runtime_leave(runtime, pushed);
     return status;
 }
@@ -33,7 +37,7 @@ int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_e
 
     if (status)
         return status;
-    status = finish(runtime, pushed, runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING),
+    status = finish(runtime, pushed, runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING), NULL,
                     "a new stream", error);
     if (!status)
         *stream = created;
@@ -46,7 +50,8 @@ int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_e
     int32_t status = begin(runtime, stream, &pushed, error);
 
     return status ? status
-                  : finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream), "destroying a stream", error);
+                  : finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream), stream, "destroying a stream",
+                           error);
 }
 
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error)
@@ -56,8 +61,7 @@ int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, gridd
 
     if (status)
         return status;
-    status = finish(runtime, pushed, runtime->driver->cuStreamSynchronize(stream), "waiting for a stream", error);
-    return status ? gd_runtime_blame_stream(runtime, stream, status, error) : status;
+    return finish(runtime, pushed, runtime->driver->cuStreamSynchronize(stream), stream, "waiting for a stream", error);
 }
 
 int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error)
@@ -68,8 +72,8 @@ int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_err
 
     if (status)
         return status;
-    status =
-        finish(runtime, pushed, runtime->driver->cuEventCreate(&created, GD_CU_EVENT_DEFAULT), "a new event", error);
+    status = finish(runtime, pushed, runtime->driver->cuEventCreate(&created, GD_CU_EVENT_DEFAULT), NULL, "a new event",
+                    error);
     if (!status)
         *event = created;
     return status;
@@ -81,7 +85,7 @@ int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_err
     int32_t status = begin(runtime, event, &pushed, error);
 
     return status ? status
-                  : finish(runtime, pushed, runtime->driver->cuEventDestroy(event), "destroying an event", error);
+                  : finish(runtime, pushed, runtime->driver->cuEventDestroy(event), NULL, "destroying an event", error);
 }
 
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error)
@@ -90,7 +94,8 @@ int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream
     int32_t status = begin(runtime, event, &pushed, error);
 
     return status ? status
-                  : finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream), "recording an event", error);
+                  : finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream), stream, "recording an event",
+                           error);
 }
 
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds,
@@ -110,7 +115,7 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, 
     gd_CUresult result = runtime->driver->cuEventSynchronize(end);
     if (result == GD_CUDA_SUCCESS)
         result = runtime->driver->cuEventElapsedTime(&milliseconds, start, end);
-    status = finish(runtime, pushed, result, "the time between two events", error);
+    status = finish(runtime, pushed, result, NULL, "the time between two events", error);
     if (!status)
         *microseconds = 1000.0 * (double)milliseconds;
     return status;

@@ -825,6 +825,48 @@ START_TEST(directory_with_a_file_in_its_way)
 }
 END_TEST
 
+/* What is no regular file may never end, or never begin. */
+START_TEST(file_that_is_none)
+{
+    char path[64], *data = NULL;
+    size_t bytes = 0;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    snprintf(path, sizeof path, "/tmp/griddep-fifo-%ld", (long)getpid());
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(gd_file_read(path, &data, &bytes, &error), GRIDDEP_ERROR_FILE);
+    ck_assert_str_eq(error.file, path);
+    ck_assert_int_eq(gd_file_read("/dev/zero", &data, &bytes, &error), GRIDDEP_ERROR_FILE);
+    unlink(path);
+}
+END_TEST
+
+/* Another process of the same number left its temporaries behind. */
+START_TEST(file_written_beside_leftovers)
+{
+    char path[64], leftover[128], *data = NULL;
+    size_t bytes = 0;
+
+    snprintf(path, sizeof path, "/tmp/griddep-write-%ld", (long)getpid());
+    for (int i = 0; i < 50; i++) {
+        snprintf(leftover, sizeof leftover, "%s.%ld.%d.new", path, (long)getpid(), i);
+        FILE *file = fopen(leftover, "w");
+        ck_assert_ptr_nonnull(file);
+        fclose(file);
+    }
+    ck_assert_int_eq(gd_file_write(path, "text", 4, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(path, &data, &bytes, NULL), GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, 4);
+    free(data);
+    unlink(path);
+    for (int i = 0; i < 50; i++) {
+        snprintf(leftover, sizeof leftover, "%s.%ld.%d.new", path, (long)getpid(), i);
+        unlink(leftover);
+    }
+}
+END_TEST
+
 START_TEST(directory_without_a_name)
 {
     griddep_error error;
@@ -849,6 +891,8 @@ static TCase *file_case(void)
     tcase_add_test(tests, directory_is_made_with_its_parents);
     tcase_add_test(tests, directory_relative_to_the_working_directory);
     tcase_add_test(tests, directory_with_a_file_in_its_way);
+    tcase_add_test(tests, file_that_is_none);
+    tcase_add_test(tests, file_written_beside_leftovers);
     tcase_add_test(tests, directory_without_a_name);
     return tests;
 }

@@ -3,11 +3,13 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake/fake_driver.h"
@@ -504,6 +506,34 @@ START_TEST(module_refuses_bad_arguments)
 }
 END_TEST
 
+START_TEST(module_is_named_after_what_it_is)
+{
+    griddep_module *module = NULL;
+    griddep_module_info info = {.size = sizeof info};
+    char name[600] = "";
+
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_assert_str_eq(info.name, "PTX");
+    info.size = 70000;
+    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_ERROR_STRUCT);
+    ck_says("cannot be");
+    griddep_module_unload(module);
+    /* A name that is cut to fit is cut between characters. */
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-error: 5 no\n"
+                               ".visible .entry k()\n{ ret; }\n";
+    for (int shift = 0; shift < 3; shift++) {
+        memset(name, 'x', (size_t)shift);
+        for (int i = 0; i < 150; i++)
+            memcpy(name + shift + 3 * i, "\xe2\x82\xac", 4);
+        const griddep_module_options options = {.size = sizeof options, .name = name};
+        ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+        ck_assert_uint_eq((strlen(error.file) - (size_t)shift) % 3, 0);
+        ck_assert_uint_gt(strlen(error.file), 250);
+    }
+}
+END_TEST
+
 START_TEST(module_passes_jit_options)
 {
     const griddep_module_options options = {.size = sizeof options,
@@ -559,6 +589,13 @@ START_TEST(source_compiles_behind_the_prelude)
                       GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
     ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
+    griddep_module_unload(module);
+    /* The prelude says nothing of its own, used or not. */
+    griddep_module_info module_info = {.size = sizeof module_info};
+    static const char quiet[] = "extern \"C\" __global__ void k(int *x) { *x = 1; }\n";
+    ck_status(griddep_module_compile(runtime, quiet, strlen(quiet), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_get_info(module, &module_info, &error), GRIDDEP_OK);
+    ck_assert_str_eq(module_info.log, "");
     griddep_module_unload(module);
 }
 END_TEST
@@ -780,6 +817,123 @@ START_TEST(cache_keeps_its_limit)
 }
 END_TEST
 
+/* Gives an entry the age of some hours. */
+static void make_old(const char *path, int hours)
+{
+    struct timespec times[2];
+
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= 3600 * hours;
+    times[1] = times[0];
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+START_TEST(cache_drops_what_was_used_longest_ago)
+{
+    char paths[8][400], text[4][sizeof ptx + 32], of[4][400];
+    griddep_runtime *cached = NULL;
+    struct stat status;
+
+    make_directory();
+    for (int i = 0; i < 4; i++)
+        snprintf(text[i], sizeof text[i], "// variant %d\n%s", i, ptx);
+    cached = open_cached(directory);
+    for (int i = 0; i < 3; i++) { /* each in turn the only new one */
+        ck_assert_uint_eq(from_cache(cached, text[i], 0), 0);
+        size_t count = entries(paths, 8);
+        ck_assert_uint_eq(count, (size_t)i + 1);
+        for (size_t k = 0; k < count; k++) {
+            int known = 0;
+            for (int j = 0; j < i; j++)
+                known |= !strcmp(paths[k], of[j]);
+            if (!known)
+                memcpy(of[i], paths[k], sizeof of[i]);
+        }
+        make_old(of[i], 10 - i);
+    }
+    ck_assert_int_eq(stat(of[0], &status), 0);
+    griddep_runtime_close(cached);
+    const griddep_runtime_options options = {
+        .size = sizeof options, .cache_directory = directory, .cache_bytes = 3 * (uint64_t)status.st_size + 100};
+    ck_status(open_with(&options, &cached), GRIDDEP_OK);
+    ck_assert_uint_eq(from_cache(cached, text[0], 0), 1); /* the oldest, used now */
+    ck_assert_uint_eq(from_cache(cached, text[3], 0), 0);
+    ck_assert_int_eq(access(of[0], F_OK), 0);
+    ck_assert_int_ne(access(of[1], F_OK), 0);
+    ck_assert_int_eq(access(of[2], F_OK), 0);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_is_not_emptied_by_what_does_not_fit)
+{
+    char paths[8][400];
+    size_t room = 64 * sizeof ptx;
+    char *large = malloc(room + sizeof ptx);
+    griddep_runtime *cached = NULL;
+
+    make_directory();
+    ck_assert_ptr_nonnull(large);
+    memset(large, ' ', room);
+    memcpy(large + room, ptx, sizeof ptx);
+    const griddep_runtime_options options = {
+        .size = sizeof options, .cache_directory = directory, .cache_bytes = 16384};
+    ck_status(open_with(&options, &cached), GRIDDEP_OK);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    ck_assert_uint_eq(from_cache(cached, large, 0), 0);
+    ck_assert_uint_eq(from_cache(cached, large, 0), 0);
+    ck_assert_uint_eq(entries(paths, 8), 1);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
+    griddep_runtime_close(cached);
+    free(large);
+}
+END_TEST
+
+START_TEST(cache_removes_what_dead_writers_left)
+{
+    char old[256], young[256];
+
+    make_directory();
+    for (int i = 0; i < 2; i++) {
+        char *path = i ? young : old;
+        snprintf(path, sizeof old, "%s/%064d.gdcode.1.%d.new", directory, 0, i);
+        FILE *file = fopen(path, "w");
+        ck_assert_ptr_nonnull(file);
+        fclose(file);
+    }
+    make_old(old, 3);
+    griddep_runtime *cached = open_cached(directory);
+    from_cache(cached, ptx, 0);
+    ck_assert_int_ne(access(old, F_OK), 0);
+    ck_assert_int_eq(access(young, F_OK), 0); /* its writer may be at work */
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_tells_chips_apart)
+{
+    make_directory();
+    griddep_runtime *cached = open_cached(directory);
+    from_cache(cached, ptx, 0);
+    griddep_runtime_close(cached);
+    fake_driver_set_capability(100);
+    cached = open_cached(directory);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+START_TEST(cache_can_be_switched_off)
+{
+    static const char *const words[] = {"off", "OFF", "0", "no"};
+
+    setenv("GRIDDEP_CACHE", words[_i], 1);
+    griddep_runtime *opened = open_cached(NULL);
+    ck_assert_str_eq(info_of(opened).cache_directory, "");
+    griddep_runtime_close(opened);
+}
+END_TEST
+
 START_TEST(cache_that_cannot_be_written_is_no_failure)
 {
     char last[512] = "", place[128];
@@ -983,6 +1137,29 @@ START_TEST(launch_decides_about_overlap)
 }
 END_TEST
 
+START_TEST(runtime_says_what_launches_do)
+{
+    static const struct {
+        int32_t runtime, launch, reason;
+    } cases[] = {{GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_SET},
+                 {GRIDDEP_PDL_OFF, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_OFF},
+                 {GRIDDEP_PDL_FORCE, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_FORCED},
+                 {GRIDDEP_PDL_OFF, GRIDDEP_PDL_AUTO, GRIDDEP_REASON_SET},
+                 {GRIDDEP_PDL_FORCE, GRIDDEP_PDL_OFF, GRIDDEP_REASON_OFF}};
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .pdl = cases[_i].runtime};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].launch};
+    griddep_runtime *opened = NULL;
+    int32_t reason = -1;
+
+    ck_status(open_with(&options, &opened), GRIDDEP_OK);
+    griddep_module *module = load(opened, ptx);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_assert_int_eq(reason, cases[_i].reason);
+    griddep_module_unload(module);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
 START_TEST(launch_on_an_older_chip_is_serial)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
@@ -1156,6 +1333,9 @@ START_TEST(launch_passes_attributes_through)
     config.attributes = &cluster;
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("twice");
+    const griddep_attribute reserved = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .reserved = 1};
+    config.attributes = &reserved;
+    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
     griddep_module_unload(module);
 }
 END_TEST
@@ -1202,6 +1382,13 @@ START_TEST(launch_names_a_foreign_stream)
     ck_status(griddep_stream_destroy(elsewhere, stream, &error), GRIDDEP_OK);
     config.stream = stream; /* destroyed */
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
+    void *event = NULL;
+    ck_status(griddep_event_create(runtime, &event, &error), GRIDDEP_OK);
+    ck_status(griddep_event_record(runtime, event, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_event_destroy(runtime, event, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_synchronize(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_memory_fill(runtime, 0, 0, 4, stream, &error), GRIDDEP_ERROR_STREAM);
     griddep_runtime_close(elsewhere);
     griddep_module_unload(module);
     fake_driver_destroy_context(other);
@@ -1581,6 +1768,12 @@ int main(void)
     tcase_add_test(opening, cache_serves_the_second_load);
     tcase_add_loop_test(opening, cache_notices_damage, 0, 8);
     tcase_add_test(opening, cache_keeps_its_limit);
+    tcase_add_test(opening, cache_drops_what_was_used_longest_ago);
+    tcase_add_test(opening, cache_is_not_emptied_by_what_does_not_fit);
+    tcase_add_test(opening, cache_removes_what_dead_writers_left);
+    tcase_add_test(opening, cache_tells_chips_apart);
+    tcase_add_loop_test(opening, cache_can_be_switched_off, 0, 4);
+    tcase_add_loop_test(opening, runtime_says_what_launches_do, 0, 5);
     tcase_add_test(opening, cache_that_cannot_be_written_is_no_failure);
     tcase_add_test(opening, cache_place_comes_from_the_environment);
     tcase_add_test(opening, old_driver_launches_cubins_packed_only);
@@ -1601,6 +1794,7 @@ int main(void)
     tcase_add_test(open, module_loads_what_only_the_driver_understands);
     tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 9);
     tcase_add_test(open, module_refuses_bad_arguments);
+    tcase_add_test(open, module_is_named_after_what_it_is);
     tcase_add_test(open, module_passes_jit_options);
     tcase_add_test(open, source_compiles_behind_the_prelude);
     tcase_add_test(open, source_errors_have_their_line);
