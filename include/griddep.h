@@ -319,6 +319,147 @@ int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
+ * Findings: what is wrong, or could be better, with the use of dependent launch. No driver is needed.
+ */
+
+typedef struct griddep_findings griddep_findings;
+
+enum {
+    GRIDDEP_SEVERITY_NOTE = 1,    /* correct, but no overlap is gained, or less than could be */
+    GRIDDEP_SEVERITY_WARNING = 2, /* the contract is likely broken, or cannot be shown to be kept */
+    GRIDDEP_SEVERITY_ERROR = 3    /* the contract is broken on a path that the text shows, or the text is no PTX */
+};
+
+typedef struct griddep_finding {
+    uint32_t size;
+    int32_t severity;    /* GRIDDEP_SEVERITY_* */
+    const char *code;    /* permanent: "GD201" */
+    const char *file;    /* the name that the text was given */
+    const char *entry;   /* NULL where it concerns no entry */
+    const char *text;    /* what is wrong, in one sentence */
+    const char *hint;    /* what to do; "" where the text says it all */
+    const char *quote;   /* the source line with a caret below, each line ended; "" without a position */
+    int32_t line, column; /* from 1; 0 without a position */
+    int32_t launch;      /* of a chain: index of the launch that it concerns; -1 otherwise */
+    uint32_t reserved;
+} griddep_finding;
+
+/* The findings are ordered by launch, then position. Since 0.1. */
+uint32_t griddep_findings_count(const griddep_findings *findings);
+int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
+void griddep_findings_destroy(griddep_findings *findings);
+
+/* The codes that exist: the index-th one with its severity, its title, and the page that explains it (what it means, an example,
+ * what to do) as plain text. Static. Past the last: NOT_FOUND. griddep_code_find gives the index of a code, upper or lower case. Since 0.1. */
+typedef struct griddep_code_info {
+    uint32_t size;
+    int32_t severity; /* that it usually has */
+    const char *code;
+    const char *title;
+    const char *page;
+} griddep_code_info;
+
+int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error);
+int32_t griddep_code_find(const char *code, uint32_t *index);
+
+typedef struct griddep_check_options {
+    uint32_t size;
+    uint32_t flags;               /* 0 */
+    const char *const *constants; /* parameters whose data no prerequisite writes: "weight", or "entry.weight" for one entry */
+    uint32_t constant_count;      /* to them come those that the "constant" field of the text's head comment names */
+    uint32_t reserved;
+} griddep_check_options;
+
+/* Checks PTX text by itself. A text that cannot be parsed is no failure of the call: its errors are findings. options may be NULL.
+ * Since 0.1. */
+int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options,
+                          griddep_findings **findings, griddep_error *error);
+
+/* What a launch does with the data behind an argument. */
+enum {
+    GRIDDEP_ACCESS_UNKNOWN = 0,  /* found out from the PTX where it shows */
+    GRIDDEP_ACCESS_READ = 1,
+    GRIDDEP_ACCESS_WRITE = 2,
+    GRIDDEP_ACCESS_UPDATE = 3,   /* read and written */
+    GRIDDEP_ACCESS_CONSTANT = 4  /* read, and written by nothing in the chain */
+};
+
+/* What stands in a chain. All but kernels end the overlap between their neighbours. */
+enum {
+    GRIDDEP_NODE_KERNEL = 0,
+    GRIDDEP_NODE_MEMSET = 1,
+    GRIDDEP_NODE_MEMCPY = 2,
+    GRIDDEP_NODE_HOST = 3,
+    GRIDDEP_NODE_EVENT = 4
+};
+
+typedef struct griddep_check_argument {
+    uint32_t buffer;  /* number of the buffer that the argument points into, from 1; 0: it is no pointer */
+    int32_t access;   /* GRIDDEP_ACCESS_* */
+    uint64_t offset;  /* bytes from the buffer's start that it points to */
+    uint64_t bytes;   /* that may be touched from there; 0: not known, to the buffer's end */
+} griddep_check_argument;
+
+typedef struct griddep_check_launch {
+    uint32_t size;             /* the same in all elements of an array: it is the step from one to the next */
+    int32_t node;              /* GRIDDEP_NODE_* */
+    const griddep_ptx *ptx;    /* NULL where the code is not known, and for nodes that are no kernels */
+    const char *entry;         /* name in ptx, or of the kernel for messages */
+    const griddep_check_argument *arguments; /* in the order of the parameters */
+    uint32_t argument_count;
+    int32_t pdl;               /* GRIDDEP_PDL_*: DEFAULT is auto */
+} griddep_check_launch;
+
+/* Checks launches in stream order as a whole: each entry in the light of what its arguments are, and the hops between them: missing or late
+ * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost.
+ * Since 0.1. */
+int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
+                            griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Rewriting: dependent launch put into kernels that know nothing of it
+ */
+
+enum {
+    GRIDDEP_WAIT_KEEP = 0,
+    GRIDDEP_WAIT_INSERT = 1, /* where an entry has none: at the latest point that is safe on every path */
+    GRIDDEP_WAIT_MOVE = 2,   /* those there are go, then as INSERT */
+    GRIDDEP_WAIT_REMOVE = 3,
+    GRIDDEP_WAIT_START = 4   /* those there are go; one as the first instruction */
+};
+
+enum {
+    GRIDDEP_TRIGGER_KEEP = 0,
+    GRIDDEP_TRIGGER_REMOVE = 1,
+    GRIDDEP_TRIGGER_START = 2,        /* those there are go, then one as the first instruction; so for all that follow */
+    GRIDDEP_TRIGGER_AFTER_WAIT = 3,
+    GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory that no loop repeats after it */
+    GRIDDEP_TRIGGER_BEFORE_STORES = 5, /* before the first store to global memory on every path */
+    GRIDDEP_TRIGGER_END = 6,          /* before each exit */
+    GRIDDEP_TRIGGER_LINE = 7          /* before the first instruction on or behind trigger_line */
+};
+
+typedef struct griddep_rewrite_options {
+    uint32_t size;
+    uint32_t flags;                 /* 0 */
+    const char *entry;              /* NULL: every entry */
+    int32_t wait;                   /* GRIDDEP_WAIT_* */
+    int32_t trigger;                /* GRIDDEP_TRIGGER_* */
+    int32_t trigger_line;           /* of the text that is rewritten */
+    uint32_t constant_count;        /* as griddep_check_options; a wait may come after reads of these */
+    const char *const *constants;
+    const char *prefetch;           /* NULL, or a constant pointer parameter whose data is brought into L2 before the wait */
+    uint64_t prefetch_bytes;        /* how much of it, from its start, the grid fetches together; a multiple of 16 */
+} griddep_rewrite_options;
+
+/* Rewrites a module. What the options do not name stays as it is, to the letter, comments included; .version and .target are raised where
+ * griddepcontrol needs it. Rewriting twice gives the same as once. notes (may be NULL) tells what was done as findings of severity note with
+ * positions in the new text. Fails with ARGUMENT where an option makes no sense for an entry (no such parameter, a line outside it), with
+ * UNSUPPORTED where no safe place exists. Since 0.1. */
+int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten,
+                            griddep_findings **notes, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
  * Module: code on the device
  */
 

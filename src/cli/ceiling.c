@@ -129,7 +129,7 @@ int gd_ceiling_measure(griddep_runtime *runtime, uint32_t samples, double *bytes
         status = make_chain(&ceiling, &info, &error);
     int code = status == GRIDDEP_OK ? gd_measure_modes(runtime, ceiling.chain, ceiling.stream, 1U << GRIDDEP_MODE_GRAPH,
                                                        samples, timings)
-                                    : gd_message_library(&error, "measuring the read ceiling");
+                                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the read ceiling");
     end_ceiling(&ceiling);
     gd_progress_clear();
     if (code == 0 && timings[GRIDDEP_MODE_GRAPH].microseconds > 0.0)

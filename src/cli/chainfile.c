@@ -242,8 +242,6 @@ static int explain_complaint(const gd_yaml *yaml, const gd_complaint *complaint,
         return gd_message_error_at(place, "%s has too many entries: at most %u", field, most);
     if (behind(problem, "Insufficient entries") != NULL || status == CYAML_ERR_STRING_LENGTH_MIN)
         return gd_message_error_at(place, "%s is empty", field);
-    if (status == CYAML_ERR_ALIAS)
-        return gd_message_error_at(place, "YAML aliases (*name) are not accepted in chain files");
     return gd_message_error_at(place, "%s: %s", field, problem);
 }
 

@@ -6,5 +6,8 @@ int gd_command_info(int argc, char **argv);
 int gd_command_kernels(int argc, char **argv);
 int gd_command_run(int argc, char **argv);
 int gd_command_demo(int argc, char **argv);
+int gd_command_check(int argc, char **argv);
+int gd_command_explain(int argc, char **argv);
+int gd_command_rewrite(int argc, char **argv);
 
 #endif

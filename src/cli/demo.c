@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/plan.h"
+#include "cli/plancheck.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 
@@ -165,7 +166,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     double ceiling = 0.0;
     build_plan(demo, info, &plan);
     gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
-    int code = gd_plan_check(&plan);
+    int code = gd_plan_check_memory(&plan);
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {

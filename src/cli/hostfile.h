@@ -2,12 +2,16 @@
 #ifndef GD_CLI_HOSTFILE_H
 #define GD_CLI_HOSTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Reads a regular file of at most `most` bytes whole, with a zero byte behind its end; *data is the caller's to free.
  * Returns 0, or GD_EXIT_USAGE after a message. */
 int gd_hostfile_read(const char *path, uint64_t most, char **data, size_t *bytes);
+
+/* The same for input that may come from anywhere: "-" is stdin, and the path may name a pipe too. */
+int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t *bytes);
 
 /* Reads exactly `bytes` bytes into `target`. */
 int gd_hostfile_read_into(const char *path, void *target, size_t bytes);
@@ -17,6 +21,14 @@ const char *gd_hostfile_measure(const char *path, uint64_t *bytes);
 
 /* Writes a file. GD_EXIT_USAGE after a message. */
 int gd_hostfile_write(const char *path, const void *data, size_t bytes);
+
+/* Writes a file so that at each moment it is there whole, either as before or as after: beside it, then by rename.
+ * Through a symbolic link its target is replaced; what is no regular file is written to directly. GD_EXIT_USAGE after a
+ * message. */
+int gd_hostfile_replace(const char *path, const void *data, size_t bytes);
+
+/* Whether both paths lead to the same file. */
+bool gd_hostfile_is_same(const char *a, const char *b);
 
 /* `path` as seen from the folder of `beside`; an absolute path as it is. To free. */
 char *gd_hostfile_join(const char *beside, const char *path);

@@ -188,6 +188,33 @@ static int time_modes(gd_job_state *state)
     return code;
 }
 
+/* Whether every byte is still the 0xff that the session fills a buffer with that is written first. */
+static bool is_untouched(const void *data, uint64_t bytes)
+{
+    const unsigned char *at = data;
+    return at[0] == 0xff && memcmp(at, at + 1, bytes - 1) == 0;
+}
+
+/* One or a few integers may well have all bits set; a larger buffer, or a NaN of that form, is nothing that a kernel
+ * computes. */
+static void find_unwritten(const gd_job_state *state)
+{
+    gd_job *job = state->job;
+    job->unwritten = gd_heap_take(job->plan->buffer_count, sizeof(bool));
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++) {
+        const gd_plan_buffer *buffer = &job->plan->buffers[i];
+        uint64_t bytes = gd_plan_buffer_bytes(buffer);
+        if (!buffer->written_first || !is_untouched(state->serial[i], bytes))
+            continue;
+        job->unwritten[i] = bytes > 8 || !gd_type_is_integer(buffer->type);
+        if (job->unwritten[i])
+            job->as_expected = false;
+        else
+            gd_message_warning("buffer %s may not have been written: it holds the 0xff bytes it was filled with",
+                               buffer->name);
+    }
+}
+
 static int run_job(gd_job_state *state, griddep_runtime *runtime)
 {
     gd_job *job = state->job;
@@ -197,6 +224,8 @@ static int run_job(gd_job_state *state, griddep_runtime *runtime)
     if (code == 0)
         code = run_fresh(state, GRIDDEP_MODE_SERIAL, state->serial);
     job->as_expected = true;
+    if (code == 0)
+        find_unwritten(state);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         if (job->modes >> mode & 1U)
             code = check_mode(state, mode);
@@ -241,5 +270,6 @@ void gd_job_free(gd_job *job)
         free(job->results[mode].met);
         free(job->results[mode].hops);
     }
+    free(job->unwritten);
     *job = (gd_job){0};
 }

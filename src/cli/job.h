@@ -41,6 +41,7 @@ typedef struct gd_job {
     uint32_t dump_count;
     /* results */
     gd_job_mode results[GRIDDEP_MODE_COUNT];
+    bool *unwritten; /* per buffer: written first, and still as it was filled after the serial run */
     bool as_expected;
 } gd_job;
 

@@ -20,6 +20,9 @@ typedef struct gd_command {
 static const gd_command commands[] = {
     {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
+    {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
+    {"explain", "tell what the code of a finding means, and what to do", gd_command_explain},
+    {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
     {"info", "tell about driver and device, and what they can do", gd_command_info},
 };
@@ -40,10 +43,10 @@ static void print_help(void)
          "  --version  print the version\n\n"
          "exit codes:\n"
          "  0  done, results as expected\n"
-         "  1  results differ\n"
-         "  2  wrong usage, or input that cannot be read or is not valid\n"
+         "  1  results differ, or a check has findings\n"
+         "  2  wrong usage, or input that cannot be read, is not valid or does not compile\n"
          "  3  no NVIDIA driver, too old a driver, or no device\n"
-         "  4  the driver or the compiler refused, or another failure\n\n"
+         "  4  the driver refused, or another failure\n\n"
          "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells; "
          "NO_COLOR.");
 }

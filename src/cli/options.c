@@ -88,15 +88,20 @@ static const gd_option *find_option(const gd_usage *usage, const char *name, siz
     return NULL;
 }
 
-/* One option at argv[*index]; steps over its value. */
-static int read_option(const gd_usage *usage, int argc, char **argv, int *index)
+/* Of two values one would be lost. `seen` has a bit per option of the table. */
+static int check_once(const gd_usage *usage, const gd_option *option, uint32_t *seen)
 {
-    const char *name = argv[*index] + 2;
-    size_t length = strcspn(name, "=");
-    const char *text = name[length] == '=' ? name + length + 1 : NULL;
-    const gd_option *option = find_option(usage, name, length);
-    if (option == NULL)
-        return unknown_option(usage, name, length);
+    uint32_t bit = 1U << (option - usage->options);
+    bool again = (*seen & bit) != 0;
+    *seen |= bit;
+    if (again && (option->kind == GD_OPTION_TEXT || option->kind == GD_OPTION_COUNT))
+        return gd_message_error(GD_EXIT_USAGE, "--%s is given twice", option->name);
+    return -1;
+}
+
+/* The option's value is `text`, or where that is NULL the next word, over which it steps. */
+static int take_value(const gd_option *option, const char *text, int argc, char **argv, int *index)
+{
     if (option->kind == GD_OPTION_FLAG && text != NULL)
         return gd_message_error(GD_EXIT_USAGE, "--%s takes no value", option->name);
     if (option->kind != GD_OPTION_FLAG && text == NULL) {
@@ -108,6 +113,31 @@ static int read_option(const gd_usage *usage, int argc, char **argv, int *index)
     return set_option(option, text);
 }
 
+/* One option at argv[*index], --name or --name=value. */
+static int read_option(const gd_usage *usage, int argc, char **argv, int *index, uint32_t *seen)
+{
+    const char *name = argv[*index] + 2;
+    size_t length = strcspn(name, "=");
+    const char *text = name[length] == '=' ? name + length + 1 : NULL;
+    const gd_option *option = find_option(usage, name, length);
+    if (option == NULL)
+        return unknown_option(usage, name, length);
+    int code = check_once(usage, option, seen);
+    return code < 0 ? take_value(option, text, argc, argv, index) : code;
+}
+
+/* One option of a single dash, -o FILE or -oFILE. */
+static int read_short_option(const gd_usage *usage, int argc, char **argv, int *index, uint32_t *seen)
+{
+    const char *word = argv[*index];
+    const gd_option *output = find_option(usage, "output", strlen("output"));
+    if (word[1] != 'o' || output == NULL)
+        return gd_message_error(GD_EXIT_USAGE, "%s has no option %s; options begin with two dashes%s", usage->name,
+                                word, output != NULL ? ", -o alone with one" : "");
+    int code = check_once(usage, output, seen);
+    return code < 0 ? take_value(output, word[2] != '\0' ? word + 2 : NULL, argc, argv, index) : code;
+}
+
 static int check_words(const gd_usage *usage, size_t count)
 {
     if (count < usage->words_least)
@@ -115,9 +145,23 @@ static int check_words(const gd_usage *usage, size_t count)
     return -1;
 }
 
+int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index)
+{
+    for (*index = 0; *index < count; ++*index)
+        if (strcmp(words[*index], text) == 0)
+            return 0;
+    char *suggestion = gd_suggest_text(text, words, count);
+    char *list = gd_suggest_list(words, count);
+    int code = gd_message_error(GD_EXIT_USAGE, "--%s is one of %s, not '%s'%s", option, list, text, suggestion);
+    free(suggestion);
+    free(list);
+    return code;
+}
+
 int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count)
 {
     bool only_words = false;
+    uint32_t seen = 0;
     size_t count = 0;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
@@ -126,12 +170,13 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
         } else if (!only_words && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
             return print_help(usage);
         } else if (!only_words && strncmp(word, "--", 2) == 0) {
-            int code = read_option(usage, argc, argv, &i);
+            int code = read_option(usage, argc, argv, &i, &seen);
             if (code >= 0)
                 return code;
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
-            return gd_message_error(GD_EXIT_USAGE, "%s has no option %s; options begin with two dashes", usage->name,
-                                    word);
+            int code = read_short_option(usage, argc, argv, &i, &seen);
+            if (code >= 0)
+                return code;
         } else if (count == usage->words_most) {
             return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: griddep %s %s", word, usage->name,
                                     usage->synopsis);

@@ -1,4 +1,5 @@
-/* The command line of a subcommand: long options from a table, positional words, help. */
+/* The command line of a subcommand: long options from a table, positional words, help. -o is short for --output where
+ * there is such an option. */
 #ifndef GD_CLI_OPTIONS_H
 #define GD_CLI_OPTIONS_H
 
@@ -33,12 +34,16 @@ typedef struct gd_usage {
     const char *summary;      /* one line */
     const char *synopsis;     /* behind "griddep run" */
     const char *details;      /* paragraphs, or NULL */
-    const gd_option *options; /* ends with GD_OPTION_END */
+    const gd_option *options; /* ends with GD_OPTION_END; at most 31 */
     size_t words_least, words_most;
 } gd_usage;
 
-/* Reads argv[1...]: options into their targets, positional words into words[0...] (room for words_most).
- * Returns -1 to go on, otherwise the exit code: 0 after --help has been printed, GD_EXIT_USAGE after a message. */
+/* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that lists them. */
+int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index);
+
+/* Reads argv[1...]: options into their targets (one with a value that is no list at most once), positional words into
+ * words[0...] (room for words_most). Returns -1 to go on, otherwise the exit code: 0 after --help has been printed,
+ * GD_EXIT_USAGE after a message. */
 int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count);
 
 #endif

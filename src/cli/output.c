@@ -1,4 +1,4 @@
-/* Output on stdout. */
+/* Writing JSON, text and tables. */
 #include "cli/output.h"
 
 #include <math.h>
@@ -42,6 +42,33 @@ static size_t utf8_length(const unsigned char *text)
     return 0;
 }
 
+/* Of ASCII and of Latin-1 (C1), which reach a terminal as UTF-8 or as bare bytes. */
+static bool is_control(const unsigned char *at, size_t length)
+{
+    if (at[0] < ' ' || at[0] == 0x7f)
+        return true;
+    if (length == 0)
+        return at[0] >= 0x80 && at[0] <= 0x9f;
+    return at[0] == 0xc2 && at[1] <= 0x9f;
+}
+
+/* A copy whose control characters, but those in `kept`, are '?'. To free. */
+static char *copy_clean(const char *text, const char *kept)
+{
+    char *clean = gd_heap_take(strlen(text) + 1, 1), *end = clean;
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+        size_t length = utf8_length(at), taken = length > 0 ? length : 1;
+        if (is_control(at, length) && strchr(kept, *at) == NULL) {
+            *end++ = '?';
+        } else {
+            memcpy(end, at, taken);
+            end += taken;
+        }
+        at += taken;
+    }
+    return clean;
+}
+
 static size_t display_width(const char *text)
 {
     size_t width = 0;
@@ -76,6 +103,33 @@ static void print_row(const gd_columns *columns, const size_t *widths, size_t fi
         gap = "  ";
     }
     putchar('\n');
+}
+
+char *gd_output_clean(const char *text)
+{
+    return copy_clean(text, "");
+}
+
+void gd_output_put(FILE *stream, const char *text)
+{
+    char *clean = copy_clean(text, "\n\t");
+    fputs(clean, stream);
+    free(clean);
+}
+
+void gd_output_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = gd_heap_vformat(format, arguments);
+    va_end(arguments);
+    size_t length = strlen(text);
+    bool ends_line = length > 0 && text[length - 1] == '\n';
+    text[length - ends_line] = '\0';
+    char *clean = gd_output_clean(text);
+    printf("%s%s", clean, ends_line ? "\n" : "");
+    free(clean);
+    free(text);
 }
 
 void gd_output_set(json_t *object, const char *key, json_t *value)

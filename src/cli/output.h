@@ -1,12 +1,23 @@
-/* What goes to stdout: JSON documents, and tables of text with aligned columns. */
+/* What goes out: JSON documents, text for people, and tables of text with aligned columns. */
 #ifndef GD_CLI_OUTPUT_H
 #define GD_CLI_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
+
+/* Names and texts of files may hold anything, and a terminal obeys control characters: for people each becomes '?'.
+ * A copy without any, to free. */
+char *gd_output_clean(const char *text);
+
+/* Writes a text that may have several lines: line ends and tabs stay. */
+void gd_output_put(FILE *stream, const char *text);
+
+/* Prints to stdout; of control characters only a line end at the very end stays. */
+void gd_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sets a key to a value, whose reference is taken; ends the command when there is no memory. */
 void gd_output_set(json_t *object, const char *key, json_t *value);

@@ -59,6 +59,7 @@ typedef struct gd_plan_argument {
     uint32_t buffer;
     uint64_t offset; /* elements */
     gd_access access;
+    bool access_given;
     gd_type type;   /* of a value */
     uint64_t value; /* its bytes, little-endian */
     gd_place place;
@@ -115,11 +116,6 @@ uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
 
 /* Fills what follows from the rest: which buffers are written, and the bytes of a step where none are given. */
 void gd_plan_finish(gd_plan *plan);
-
-/* Checks what can be known without a driver: sizes against this machine's memory, files that are there and have the
- * right size, entries and parameters of PTX that can be read, references where they are asked for. Returns 0, or
- * GD_EXIT_USAGE after a message. */
-int gd_plan_check(const gd_plan *plan);
 
 void gd_plan_free(gd_plan *plan);
 

@@ -1,57 +1,14 @@
 /* Checks of a plan that need no driver: this machine's memory, the entries and parameters of PTX, references that are
  * asked for. */
-#include "cli/plan.h"
+#include "cli/plancheck.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/catalog.h"
 #include "cli/heap.h"
-#include "cli/hostfile.h"
 #include "cli/suggest.h"
-
-static const uint64_t largest_ptx_file = 1U << 30;
-
-static int check_sizes(const gd_plan *plan)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const gd_plan_buffer *buffer = &plan->buffers[i];
-        uint64_t bytes = gd_plan_buffer_bytes(buffer);
-        if (bytes > memory - sum)
-            return gd_message_error_at(
-                buffer->place, "buffer '%s' of %.4g GB is too much: with it the buffers exceed this machine's %.4g GB",
-                buffer->name, (double)bytes / 1e9, (double)memory / 1e9);
-        sum += bytes;
-    }
-    return 0;
-}
-
-/* The module's PTX, parsed. *ptx stays NULL where there is none that can be read: a cubin, a fatbin, CUDA C++, or PTX
- * that only the driver may be able to judge. */
-static int parse_module(const gd_plan_module *module, griddep_ptx **ptx)
-{
-    griddep_shelf_info shelf = {.size = sizeof(shelf)};
-    if (module->shelf != NULL) {
-        if (gd_catalog_find(module->shelf, &shelf))
-            griddep_ptx_parse(shelf.text, shelf.bytes, shelf.file, ptx, NULL);
-        return 0;
-    }
-    const char *dot = strrchr(module->path, '.');
-    if (dot != NULL && strcmp(dot, ".cu") == 0)
-        return 0;
-    char *data = NULL;
-    size_t bytes = 0;
-    int code = gd_hostfile_read(module->path, largest_ptx_file, &data, &bytes);
-    if (code == 0)
-        griddep_ptx_parse(data, bytes, module->path, ptx, NULL);
-    free(data);
-    return code;
-}
 
 static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t count)
 {
@@ -113,13 +70,12 @@ static int check_entry(const gd_plan *plan, const gd_plan_launch *launch, const 
     return unknown_entry(plan, launch, ptx, info.entry_count);
 }
 
-static int check_launches(const gd_plan *plan, griddep_ptx **parsed)
+/* A module without PTX that can be read is for the driver to judge. */
+static int check_launches(const gd_plan *plan, const gd_modulefile_list *modules)
 {
     int code = 0;
-    for (uint32_t i = 0; i < plan->module_count && code == 0; i++)
-        code = parse_module(&plan->modules[i], &parsed[i]);
     for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
-        code = check_entry(plan, &plan->launches[i], parsed[plan->launches[i].module]);
+        code = check_entry(plan, &plan->launches[i], modules->items[plan->launches[i].module].ptx);
     return code;
 }
 
@@ -154,19 +110,27 @@ static int check_constants(const gd_plan *plan)
     return 0;
 }
 
-int gd_plan_check(const gd_plan *plan)
+int gd_plan_check(const gd_plan *plan, const gd_modulefile_list *modules)
 {
-    int code = check_sizes(plan);
-    if (code == 0)
-        code = check_references(plan);
+    int code = check_references(plan);
     if (code == 0)
         code = check_constants(plan);
-    if (code != 0)
-        return code;
-    griddep_ptx **parsed = gd_heap_take(plan->module_count, sizeof(*parsed));
-    code = check_launches(plan, parsed);
-    for (uint32_t i = 0; i < plan->module_count; i++)
-        griddep_ptx_destroy(parsed[i]);
-    free(parsed);
-    return code;
+    return code == 0 ? check_launches(plan, modules) : code;
+}
+
+int gd_plan_check_memory(const gd_plan *plan)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        const gd_plan_buffer *buffer = &plan->buffers[i];
+        uint64_t bytes = gd_plan_buffer_bytes(buffer);
+        if (bytes > memory - sum)
+            return gd_message_error_at(
+                buffer->place, "buffer '%s' of %.4g GB is too much: with it the buffers exceed this machine's %.4g GB",
+                buffer->name, (double)bytes / 1e9, (double)memory / 1e9);
+        sum += bytes;
+    }
+    return 0;
 }

@@ -13,6 +13,9 @@
 #include "cli/hostfile.h"
 #include "cli/suggest.h"
 
+/* How many deviations the tails of a normal fill reach. */
+#define NORMAL_REACH 4.33L
+
 /* Where in the file a value is: "launches.2" and the field below it. */
 typedef struct gd_cursor {
     const gd_yaml *yaml;
@@ -65,51 +68,91 @@ static int read_whole(const gd_cursor *cursor, const char *field, const char *te
                                (unsigned long long)least, (unsigned long long)most, text);
 }
 
-static bool parse_real(const char *text, long double *value)
+/* Digits, at most one point among them, and an exponent: less than strtold takes. */
+static bool is_decimal(const char *text)
 {
-    static const char *const not_finite[] = {".inf", "-.inf", ".nan"}; /* YAML's spellings */
-    const long double meanings[] = {INFINITY, -INFINITY, NAN};
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(text, not_finite[i]) == 0) {
-            *value = meanings[i];
+    static const char digits[] = "0123456789";
+    text += *text == '-' || *text == '+';
+    size_t before = strspn(text, digits);
+    text += before;
+    bool has_point = *text == '.';
+    text += has_point;
+    size_t behind = has_point ? strspn(text, digits) : 0;
+    text += behind;
+    if (before + behind == 0)
+        return false;
+    if (*text != 'e' && *text != 'E')
+        return *text == '\0';
+    text++;
+    text += *text == '-' || *text == '+';
+    size_t exponent = strspn(text, digits);
+    return exponent > 0 && text[exponent] == '\0';
+}
+
+static bool parse_not_finite(const char *text, long double *value)
+{
+    static const char *const words[] = {".inf", "-.inf", ".nan", "inf", "-inf", "nan"}; /* YAML's spellings, C's */
+    static const long double meanings[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 6; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = meanings[i % 3];
             return true;
         }
     }
-    char *end = NULL;
-    if (text[0] == '\0' || text[0] == ' ')
-        return false;
-    *value = strtold(text, &end);
-    return *end == '\0';
+    return false;
 }
 
-static int read_finite(const gd_cursor *cursor, const char *field, const char *text, long double *value)
+/* Whether a finite number is one in the type too, after rounding. */
+static bool fits(gd_type type, long double value)
 {
-    if (parse_real(text, value) && isfinite(*value))
-        return 0;
-    return gd_message_error_at(place_at(cursor, field), "%s is a number, not '%s'", field, text);
+    uint64_t element = 0;
+    if (gd_type_is_integer(type)) {
+        int bits = (int)gd_type_bytes(type) * 8 - gd_type_is_signed(type);
+        return value < ldexpl(1.0L, bits) && value >= (gd_type_is_signed(type) ? -ldexpl(1.0L, bits) : 0.0L);
+    }
+    gd_type_store(type, &element, 0, (double)value);
+    return isfinite(gd_type_load(type, &element, 0));
 }
 
-/* A number that a type can hold. Integers must be whole and within the type's range; floating-point types take all,
- * .inf and .nan too. */
+static int does_not_fit(const gd_cursor *cursor, const char *field, const char *text, gd_type type)
+{
+    return gd_message_error_at(place_at(cursor, field), "%s does not fit %s", text, gd_type_name(type));
+}
+
+/* A finite number that the type can hold, whole or not. */
+static int read_finite(const gd_cursor *cursor, const char *field, const char *text, gd_type type, long double *value)
+{
+    if (!is_decimal(text))
+        return gd_message_error_at(place_at(cursor, field), "%s is a number, not '%s'", field, text);
+    *value = strtold(text, NULL);
+    return fits(type, *value) ? 0 : does_not_fit(cursor, field, text, type);
+}
+
+static int read_integer(const gd_cursor *cursor, const char *field, const char *text, gd_type type, long double *value)
+{
+    uint64_t whole = 0;
+    bool is_whole = parse_whole(text, &whole);
+    if (is_whole)
+        *value = whole;
+    else if (is_decimal(text))
+        *value = strtold(text, NULL);
+    if (!is_whole && (!is_decimal(text) || rintl(*value) != *value))
+        return gd_message_error_at(place_at(cursor, field), "%s takes a whole number, not '%s'", gd_type_name(type),
+                                   text);
+    return fits(type, *value) ? 0 : does_not_fit(cursor, field, text, type);
+}
+
+/* A number that a type can hold. Integers must be whole; floating-point types take infinities and NaN too, where they
+ * are spelled out. */
 static int read_typed(const gd_cursor *cursor, const char *field, const char *text, gd_type type, long double *value)
 {
-    const char *name = gd_type_name(type);
-    bool is_signed = gd_type_is_signed(type);
-    uint64_t whole = 0;
-    if (!gd_type_is_integer(type)) {
-        if (parse_real(text, value))
-            return 0;
-        return gd_message_error_at(place_at(cursor, field), "%s is a number for %s, not '%s'", field, name, text);
-    }
-    if (parse_whole(text, &whole))
-        *value = whole;
-    else if (!parse_real(text, value) || !isfinite(*value) || rintl(*value) != *value)
-        return gd_message_error_at(place_at(cursor, field), "%s is a whole number for %s, not '%s'", field, name, text);
-    int bits = (int)gd_type_bytes(type) * 8;
-    long double above = ldexpl(1.0L, is_signed ? bits - 1 : bits);
-    if (*value >= above || *value < (is_signed ? -above : 0.0L))
-        return gd_message_error_at(place_at(cursor, field), "%s does not fit %s: '%s'", field, name, text);
-    return 0;
+    if (gd_type_is_integer(type))
+        return read_integer(cursor, field, text, type, value);
+    if (parse_not_finite(text, value))
+        return 0;
+    if (!is_decimal(text))
+        return gd_message_error_at(place_at(cursor, field), "%s takes a number, not '%s'", gd_type_name(type), text);
+    return read_finite(cursor, field, text, type, value);
 }
 
 static int read_word(const gd_cursor *cursor, const char *field, const char *text, const char *const *words,
@@ -240,6 +283,8 @@ static int read_uniform(const gd_cursor *cursor, const gd_chainfile_random *rand
         code = read_optional_typed(cursor, "high", random->high, buffer->type, 1.0L, &fill->b);
     if (code == 0 && !(isfinite(fill->a) && isfinite(fill->b) && fill->a <= fill->b))
         code = gd_message_error_at(place_at(cursor, "high"), "low and high are finite, and low is not above high");
+    if (code == 0 && !gd_type_is_integer(buffer->type) && !fits(GD_TYPE_f64, fill->b - fill->a))
+        code = gd_message_error_at(place_at(cursor, "high"), "high minus low does not fit f64");
     return code;
 }
 
@@ -254,12 +299,15 @@ static int read_normal(const gd_cursor *cursor, const gd_chainfile_random *rando
     if (gd_type_is_integer(buffer->type))
         return gd_message_error_at(place_at(cursor, "distribution"), "normal is for floating-point buffers, not %s",
                                    gd_type_name(buffer->type));
-    int code = random->mean != NULL ? read_finite(cursor, "mean", random->mean, &fill->a) : 0;
+    int code = random->mean != NULL ? read_finite(cursor, "mean", random->mean, buffer->type, &fill->a) : 0;
     if (code == 0 && random->deviation != NULL)
-        code = read_finite(cursor, "deviation", random->deviation, &fill->b);
+        code = read_finite(cursor, "deviation", random->deviation, buffer->type, &fill->b);
     if (code == 0 && fill->b < 0)
         code =
             gd_message_error_at(place_at(cursor, "deviation"), "deviation is at least 0, not '%s'", random->deviation);
+    if (code == 0 && !fits(buffer->type, fabsl(fill->a) + NORMAL_REACH * fill->b))
+        code = gd_message_error_at(place_at(cursor, "deviation"), "mean and %.1Lf deviations do not fit %s",
+                                   NORMAL_REACH, gd_type_name(buffer->type));
     return code;
 }
 
@@ -277,6 +325,17 @@ static int read_random(const gd_cursor *cursor, const gd_chainfile_random *rando
     return distribution == 0 ? read_uniform(cursor, random, buffer) : read_normal(cursor, random, buffer);
 }
 
+/* Integers wrap around; the others must not become infinite on the way. */
+static int check_sequence(const gd_cursor *cursor, const gd_plan_buffer *buffer)
+{
+    const gd_fill *fill = &buffer->fill;
+    long double last = fill->a + (long double)(buffer->count - 1) * fill->b;
+    if (gd_type_is_integer(buffer->type) || !isfinite(fill->a) || fits(buffer->type, last))
+        return 0;
+    return gd_message_error_at(place_at(cursor, "step"), "the sequence's last element, %.6Lg, does not fit %s", last,
+                               gd_type_name(buffer->type));
+}
+
 static int read_sequence(const gd_cursor *cursor, const gd_chainfile_sequence *sequence, gd_plan_buffer *buffer)
 {
     buffer->fill.kind = GD_FILL_SEQUENCE;
@@ -284,15 +343,14 @@ static int read_sequence(const gd_cursor *cursor, const gd_chainfile_sequence *s
     int code = 0;
     if (sequence->start != NULL)
         code = read_typed(cursor, "start", sequence->start, buffer->type, &buffer->fill.a);
-    if (code != 0 || sequence->step == NULL)
-        return code;
     /* A step down is meant as such for unsigned elements too: it wraps around. */
-    code = read_finite(cursor, "step", sequence->step, &buffer->fill.b);
+    if (code == 0 && sequence->step != NULL)
+        code = read_finite(cursor, "step", sequence->step, GD_TYPE_f64, &buffer->fill.b);
     bool whole = rintl(buffer->fill.b) == buffer->fill.b && fabsl(buffer->fill.b) < 0x1p63L;
     if (code == 0 && gd_type_is_integer(buffer->type) && !whole)
         code = gd_message_error_at(place_at(cursor, "step"), "step is a whole number for %s, not '%s'",
                                    gd_type_name(buffer->type), sequence->step);
-    return code;
+    return code == 0 ? check_sequence(cursor, buffer) : code;
 }
 
 static int read_buffer_file(const gd_cursor *cursor, const char *file, gd_plan_buffer *buffer)
@@ -358,6 +416,7 @@ static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, co
     if (code == 0 && source->access != NULL)
         code = read_word(cursor, "access", source->access, accesses, 4, &access);
     argument->access = (gd_access)access;
+    argument->access_given = source->access != NULL;
     return code;
 }
 
@@ -519,8 +578,10 @@ static int read_bound(const gd_cursor *cursor, const char *field, const char *te
     long double value = 0.0L;
     if (text == NULL)
         return 0;
-    if (!parse_real(text, &value) || !isfinite(value) || value < 0)
+    if (!is_decimal(text) || (value = strtold(text, NULL)) < 0)
         return gd_message_error_at(place_at(cursor, field), "%s is a number of at least 0, not '%s'", field, text);
+    if (!fits(GD_TYPE_f64, value))
+        return does_not_fit(cursor, field, text, GD_TYPE_f64);
     *bound = (double)value;
     return 0;
 }

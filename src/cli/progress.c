@@ -11,6 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/output.h"
+
 static bool enabled;
 static volatile sig_atomic_t visible;
 
@@ -56,9 +58,11 @@ void gd_progress_show(const char *format, ...)
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     size_t width = terminal_width() - 1;
+    char *clean = gd_output_clean(line);
     visible = 1;
-    fprintf(stderr, "%s%.*s", wipe, (int)(width < sizeof(line) ? width : sizeof(line)), line);
+    fprintf(stderr, "%s%.*s", wipe, (int)(width < sizeof(line) ? width : sizeof(line)), clean);
     fflush(stderr);
+    free(clean);
 }
 
 void gd_progress_clear(void)

@@ -64,9 +64,12 @@ static const char *expected_name(gd_expected from)
     return from == GD_EXPECTED_FILE ? "file" : from == GD_EXPECTED_REFERENCE ? "reference" : "serial";
 }
 
+/* A buffer that the serial run did not write is not right in any mode. */
 static bool mode_passed(const gd_job *job, const gd_job_mode *result)
 {
     bool passed = result->equal;
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
+        passed &= !job->unwritten[i];
     for (uint32_t i = 0; i < job->plan->expectation_count; i++)
         passed &= result->met[i];
     return passed;
@@ -148,8 +151,8 @@ static void print_unequal(const gd_job *job, int32_t mode)
     const gd_job_mode *result = &job->results[mode];
     if (result->equal)
         return;
-    printf("%s: buffer %s is not as the serial run left it: ", griddep_mode_name(mode),
-           job->plan->buffers[result->unequal_buffer].name);
+    gd_output_print("%s: buffer %s is not as the serial run left it: ", griddep_mode_name(mode),
+                    job->plan->buffers[result->unequal_buffer].name);
     print_first(&result->unequal, "serial");
 }
 
@@ -158,8 +161,8 @@ static void print_expectation(const gd_job *job, int32_t mode, uint32_t index)
     const gd_plan_expectation *expectation = &job->plan->expectations[index];
     const gd_difference *difference = &job->results[mode].differences[index];
     bool met = job->results[mode].met[index];
-    printf("%s: buffer %s %s (%s): ", griddep_mode_name(mode), job->plan->buffers[expectation->buffer].name,
-           met ? "is as expected" : "is not as expected", expected_name(expectation->from));
+    gd_output_print("%s: buffer %s %s (%s): ", griddep_mode_name(mode), job->plan->buffers[expectation->buffer].name,
+                    met ? "is as expected" : "is not as expected", expected_name(expectation->from));
     if (expectation->tolerance >= 0)
         printf("relative error %.3g, allowed %.3g; ", difference->relative, expectation->tolerance);
     if (expectation->absolute >= 0)
@@ -168,6 +171,14 @@ static void print_expectation(const gd_job *job, int32_t mode, uint32_t index)
         puts("every bit equal");
     else
         print_first(difference, "expected");
+}
+
+static void print_unwritten(const gd_job *job)
+{
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
+        if (job->unwritten[i])
+            gd_output_print("buffer %s was not written: it still holds the 0xff bytes it was filled with\n",
+                            job->plan->buffers[i].name);
 }
 
 /* Expectations that fail, of every mode; ones that hold, of the last mode only: all modes have the same bits then. */
@@ -210,7 +221,7 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
     uint32_t count = 0;
     for (uint32_t i = first; i < job->plan->launch_count; i++)
         count += same_hop(job, result, first, i);
-    printf("  %-10s %s, ", griddep_mode_name(mode), job->plan->launches[first].kernel);
+    gd_output_print("  %-10s %s, ", griddep_mode_name(mode), job->plan->launches[first].kernel);
     if (count > 1)
         printf("%u launches from %u on", (unsigned)count, (unsigned)first);
     else
@@ -239,9 +250,10 @@ static void print_hops(const gd_job *job)
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     gd_device_print(info);
-    printf("chain %s: %u launches, %.3f MB read and written per step\n", job->plan->name,
-           (unsigned)job->plan->launch_count, (double)job->plan->step_bytes / 1e6);
+    gd_output_print("chain %s: %u launches, %.3f MB read and written per step\n", job->plan->name,
+                    (unsigned)job->plan->launch_count, (double)job->plan->step_bytes / 1e6);
     print_hops(job);
+    print_unwritten(job);
     print_results(job);
     putchar('\n');
     print_table(job, ceiling);
@@ -316,6 +328,15 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
     return list;
 }
 
+static json_t *unwritten_json(const gd_job *job)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
+        if (job->unwritten[i])
+            gd_output_append(list, gd_output_string(job->plan->buffers[i].name));
+    return list;
+}
+
 static json_t *mode_json(const gd_job *job, int32_t mode)
 {
     const gd_job_mode *result = &job->results[mode];
@@ -347,6 +368,7 @@ void gd_report_print_json(const gd_job *job, const griddep_runtime_info *info, d
         if (job->results[mode].wanted)
             gd_output_append(modes, mode_json(job, mode));
     gd_output_set(document, "read_ceiling_bytes_per_second", ceiling > 0.0 ? gd_output_real(ceiling) : json_null());
+    gd_output_set(document, "unwritten_buffers", unwritten_json(job));
     gd_output_set(document, "modes", modes);
     gd_output_set(document, "as_expected", json_boolean(job->as_expected));
     gd_output_write(document);

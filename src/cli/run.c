@@ -6,13 +6,16 @@
 
 #include "griddep.h"
 
+#include "cli/chaincheck.h"
 #include "cli/chainfile.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/job.h"
 #include "cli/message.h"
+#include "cli/modulefile.h"
 #include "cli/options.h"
+#include "cli/plancheck.h"
 #include "cli/planfile.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -23,20 +26,21 @@ typedef struct gd_run_request {
     const char *mode, *pdl;
     gd_option_list dumps;
     uint64_t samples;
-    bool json;
+    bool json, no_check;
     gd_device_choice device;
 } gd_run_request;
 
-static const char details[] = "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every "
-                              "mode runs once from freshly written\n"
-                              "buffers and is compared with the file's expectations, and bit for bit with the serial "
-                              "run; then all modes are timed.\n\n"
-                              "modes:\n"
-                              "  serial     in a stream, without overlap\n"
-                              "  pdl        in a stream, with programmatic dependent launch\n"
-                              "  graph      as serial, captured into a graph\n"
-                              "  graph-pdl  as pdl, captured into a graph\n"
-                              "  all        the four of them (the default)\n";
+static const char details[] =
+    "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every mode runs once from\n"
+    "freshly written buffers and is compared with the file's expectations, and bit for bit with the serial run;\n"
+    "then all modes are timed. Before modes with dependent launch the chain is checked as 'griddep check' does:\n"
+    "its errors are shown as warnings (five at most), and the run goes on.\n\n"
+    "modes:\n"
+    "  serial     in a stream, without overlap\n"
+    "  pdl        in a stream, with programmatic dependent launch\n"
+    "  graph      as serial, captured into a graph\n"
+    "  graph-pdl  as pdl, captured into a graph\n"
+    "  all        the four of them (the default)\n";
 
 static int choose_modes(const char *text, uint32_t *modes)
 {
@@ -52,12 +56,8 @@ static int choose_modes(const char *text, uint32_t *modes)
     }
     for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
         names[i + 1] = griddep_mode_name(i);
-    char *suggestion = gd_suggest_text(text, names, GRIDDEP_MODE_COUNT + 1);
-    char *list = gd_suggest_list(names, GRIDDEP_MODE_COUNT + 1);
-    int code = gd_message_error(GD_EXIT_USAGE, "--mode is one of %s, not '%s'%s", list, text, suggestion);
-    free(suggestion);
-    free(list);
-    return code;
+    size_t index = 0;
+    return gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT + 1, &index);
 }
 
 static int choose_pdl(const char *text, int32_t *pdl)
@@ -130,6 +130,23 @@ static int prepare_job(const gd_run_request *request, gd_job *job, gd_job_dump *
     return code;
 }
 
+/* Everything about the plan that can be said without a driver. What is wrong with dependent launch is a warning, for
+ * the run compares each mode with the serial one, and may be meant to show just that. */
+static int check_plan(const gd_run_request *request, const gd_job *job)
+{
+    static const uint32_t dependent = 1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL;
+    gd_modulefile_list modules = {0};
+    int code = gd_plan_check_memory(job->plan);
+    if (code == 0)
+        code = gd_modulefile_load(job->plan, &modules);
+    if (code == 0)
+        code = gd_plan_check(job->plan, &modules);
+    if (code == 0 && !request->no_check && (job->modes & dependent) != 0)
+        code = gd_chaincheck_warn(job->plan, &modules, job->pdl);
+    gd_modulefile_free(&modules);
+    return code;
+}
+
 static int run_file(const gd_run_request *request)
 {
     gd_yaml yaml = {0};
@@ -143,9 +160,9 @@ static int run_file(const gd_run_request *request)
     gd_chainfile_free(chainfile);
     gd_yaml_free(&yaml);
     if (code == 0)
-        code = gd_plan_check(&plan);
-    if (code == 0)
         code = prepare_job(request, &job, dumps);
+    if (code == 0)
+        code = check_plan(request, &job);
     if (code == 0)
         code = run_job(request, &job);
     gd_job_free(&job);
@@ -166,18 +183,20 @@ int gd_command_run(int argc, char **argv)
          (void *)&request.pdl, 0, 0},
         {GD_OPTION_LIST, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
          0},
+        {GD_OPTION_FLAG, "no-check", NULL, "do not check the chain before it runs", &request.no_check, 0, 0},
         {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
          (void *)&request.device.driver, 0, 0},
         {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {.name = "run",
-                            .summary = "Runs the chain that a file describes, checks it and times it.",
-                            .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]...",
-                            .details = details,
-                            .options = options,
-                            .words_least = 1,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "run",
+        .summary = "Runs the chain that a file describes, checks it and times it.",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]... [--no-check]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code < 0) {

@@ -1,7 +1,6 @@
 /* The session: what a plan needs on the device, made in order and ended in order. */
 #include "cli/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +30,15 @@ static int load_module(gd_session *session, uint32_t index)
         module->path != NULL
             ? griddep_module_load_file(session->runtime, module->path, &options, &session->modules[index], &error)
             : griddep_module_load_shelf(session->runtime, module->shelf, NULL, &session->modules[index], &error);
-    return status == GRIDDEP_OK ? 0 : fail(&error, "loading module", module->name);
+    if (status == GRIDDEP_OK)
+        return 0;
+    if (module->path != NULL)
+        return fail(&error, "loading module", module->name);
+    /* The shelf is not the user's input: a driver that does not take it refuses. */
+    char *doing = gd_heap_format("loading the shelf's '%s'", module->shelf);
+    int code = gd_message_library_as(GD_EXIT_REFUSED, &error, doing);
+    free(doing);
+    return code;
 }
 
 static int make_buffer(gd_session *session, uint32_t index)
@@ -94,12 +101,10 @@ static int add_launch(gd_session *session, const gd_plan_launch *launch, int32_t
     free(arguments);
     if (status == GRIDDEP_OK)
         return 0;
-    if (error.file[0] == '\0' && launch->place.file != NULL) {
-        snprintf(error.file, sizeof(error.file), "%s", launch->place.file);
-        error.line = (int32_t)launch->place.line;
-        error.column = (int32_t)launch->place.column;
-    }
-    return fail(&error, "launch of", launch->kernel);
+    char *doing = gd_heap_format("launch of '%s'", launch->kernel);
+    int code = gd_message_library_at(launch->place, &error, doing);
+    free(doing);
+    return code;
 }
 
 static int make_chain(gd_session *session, int32_t pdl)

@@ -8,7 +8,9 @@
 
 #include "cli/hostfile.h"
 
-enum { LONGEST_CHAIN_FILE = 16 << 20 };
+/* libyaml's document tree costs the square of the depth and of the number of anchors; a chain file needs five levels
+ * and no anchor. */
+enum { LONGEST_CHAIN_FILE = 16 << 20, DEEPEST_NESTING = 32 };
 
 static gd_place place_of(const gd_yaml *yaml, yaml_mark_t mark)
 {
@@ -89,10 +91,57 @@ static int check_single(gd_yaml *yaml, yaml_parser_t *parser)
     return code;
 }
 
+static int check_event(const gd_yaml *yaml, const yaml_event_t *event, uint32_t *depth)
+{
+    const yaml_char_t *anchor = NULL;
+    bool opens = event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
+    bool closes = event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT;
+    *depth = *depth + opens - closes;
+    if (*depth > DEEPEST_NESTING)
+        return gd_message_error_at(place_of(yaml, event->start_mark), "lists and maps are nested more than %d deep",
+                                   DEEPEST_NESTING);
+    if (event->type == YAML_SCALAR_EVENT)
+        anchor = event->data.scalar.anchor;
+    else if (event->type == YAML_SEQUENCE_START_EVENT)
+        anchor = event->data.sequence_start.anchor;
+    else if (event->type == YAML_MAPPING_START_EVENT)
+        anchor = event->data.mapping_start.anchor;
+    if (anchor != NULL || event->type == YAML_ALIAS_EVENT)
+        return gd_message_error_at(place_of(yaml, event->start_mark),
+                                   "YAML anchors and aliases (&name, *name) are not accepted in chain files");
+    return 0;
+}
+
+/* Walks the whole text without building anything. */
+static int check_events(const gd_yaml *yaml)
+{
+    yaml_parser_t parser;
+    uint32_t depth = 0;
+    int code = 0;
+    bool ended = false;
+    if (!yaml_parser_initialize(&parser))
+        return gd_message_error(GD_EXIT_REFUSED, "the host has no memory left");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml->text, yaml->bytes);
+    while (code == 0 && !ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            code = syntax_error(yaml, &parser);
+            break;
+        }
+        code = check_event(yaml, &event, &depth);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return code;
+}
+
 int gd_yaml_load(gd_yaml *yaml, const char *file)
 {
     yaml->file = file;
     int code = gd_hostfile_read(file, LONGEST_CHAIN_FILE, &yaml->text, &yaml->bytes);
+    if (code == 0)
+        code = check_events(yaml);
     if (code != 0)
         return code;
     yaml_parser_t parser;

@@ -12,6 +12,7 @@ enum {
     GD_PTX_LIMIT_PARAMETER_BYTES = 1 << 20, /* of one function's packed parameters */
     GD_PTX_LIMIT_DIAGNOSTICS = 20,          /* that are kept */
     GD_PTX_LIMIT_EDGES = 1 << 24,           /* of one function's control flow */
+    GD_PTX_LIMIT_WEB_STEPS = 1 << 24,       /* taken to split one function's registers; the rest stay whole */
     GD_PTX_LIMIT_ORIGINS = 32               /* parameters that one value may point into; with more it is unknown */
 };
 

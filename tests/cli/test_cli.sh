@@ -43,6 +43,12 @@ run() {
     code=$?
 }
 
+# run_from ARGUMENT...: the same with the file $input as stdin.
+run_from() {
+    "$griddep" "$@" >"$work/out" 2>"$work/err" <"$input"
+    code=$?
+}
+
 # check NAME CODE [out|err TEXT]...: the last run's exit code, and texts that a stream holds.
 check() {
     name=$1
@@ -88,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo; do
+for command in info kernels run demo check explain rewrite; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -118,6 +124,14 @@ run run x.yaml --repeat
 check "option's value" 2 err "--repeat needs a value"
 run run --json=yes x.yaml
 check "flag with a value" 2 err "--json takes no value"
+run run x.yaml --mode pdl --mode=graph
+check "option given twice" 2 err "--mode is given twice"
+run run x.yaml --repeat 1 --repeat 1
+check "count given twice" 2 err "--repeat is given twice"
+run rewrite x.ptx -o a -oa
+check "-o given twice" 2 err "--output is given twice"
+run run nowhere.yaml --json --json --dump a=a --dump b=b
+check "flags and lists may be given twice" 2 err "nowhere.yaml: No such file"
 run run
 check "no chain file" 2 err "usage: griddep run CHAIN.yaml"
 run run a.yaml b.yaml
@@ -184,12 +198,402 @@ check "a device as chain file" 2 err "griddep: /dev/null: is not a regular file"
 printf 'name: \0x\n' >"$work/zero.yaml"
 run run "$work/zero.yaml"
 check "a zero byte" 2 err "zero.yaml:1: not valid YAML"
-awk 'BEGIN { for (i = 0; i < 20000; i++) printf "["; }' >"$work/deep.yaml"
-run run "$work/deep.yaml"
-check "deep nesting" 2 err "deep.yaml"
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "["; }' >"$work/deep.yaml"
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "- "; }' >"$work/deep_block.yaml"
+awk 'BEGIN { printf "["; for (i = 0; i < 100000; i++) printf "&a%d x,\n", i; }' >"$work/anchors.yaml"
+quickly() { # a file that must be refused at once, not after minutes
+    if command -v timeout >/dev/null 2>&1; then
+        timeout 10 "$griddep" run "$1" >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+    else
+        run run "$1"
+    fi
+}
+quickly "$work/deep.yaml"
+check "deep nesting" 2 err "deep.yaml:1:33: lists and maps are nested more than 32 deep"
+quickly "$work/deep_block.yaml"
+check "deep nesting of lines" 2 err "deep_block.yaml:1:65: lists and maps are nested more than 32 deep"
+quickly "$work/anchors.yaml"
+check "many anchors" 2 err "anchors.yaml:1:2: YAML anchors and aliases (&name, *name) are not accepted"
+number_file() { # number_file TYPE FIELDS [ARGUMENT]: a chain with a buffer of the type that holds what the fields say
+    cat >"$work/number.yaml" <<YAML
+name: number
+buffers:
+  - {name: x, type: $1, count: 4, $2}
+  - {name: y, type: f32, count: 16}
+launches:
+  - kernel: vector_add
+    grid: [1]
+    block: [32]
+    arguments: [{buffer: y, access: read}, {buffer: y, access: read}, {buffer: y, access: update}, {${3:-u32: 16}}]
+YAML
+}
+refused() { # refused TYPE FIELDS MESSAGE
+    number_file "$1" "$2"
+    run run "$work/number.yaml" --driver "$nowhere"
+    check "$1 with $2" 2 err "number.yaml:3:" err "$3"
+}
+taken() { # taken TYPE FIELDS
+    number_file "$1" "$2"
+    run run "$work/number.yaml" --driver "$nowhere"
+    check "$1 with $2" 3 err "no NVIDIA driver or device"
+}
+refused f32 "constant: 1e39" ":46: 1e39 does not fit f32"
+refused f32 "constant: 3.4028236e38" "3.4028236e38 does not fit f32"
+refused f32 "constant: -1e39" "-1e39 does not fit f32"
+refused f16 "constant: 1e5" "1e5 does not fit f16"
+refused f16 "constant: 65520" "65520 does not fit f16"
+refused bf16 "constant: 3.4e38" "3.4e38 does not fit bf16"
+refused f64 "constant: 1e309" "1e309 does not fit f64"
+refused f64 "constant: 1e99999" "1e99999 does not fit f64"
+refused f32 "random: {high: 1e39}" "1e39 does not fit f32"
+refused f64 "random: {low: -1e308, high: 1e308}" "high minus low does not fit f64"
+refused f16 "random: {distribution: normal, mean: 1e5}" "1e5 does not fit f16"
+refused f16 "random: {distribution: normal, deviation: 60000}" "mean and 4.3 deviations do not fit f16"
+refused f16 "sequence: {start: 60000, step: 5000}" "the sequence's last element, 75000, does not fit f16"
+refused u32 "constant: 4294967296" "4294967296 does not fit u32"
+refused s8 "constant: -129" "-129 does not fit s8"
+refused u8 "constant: 1e99999" "1e99999"
+for word in infinity INF +inf "nan(123)" nan0x1 0x1p3 0x10 "\"\\t1\"" "\" 1\"" 1e 1e+ . -. +-1 1.2.3 1_000 ""; do
+    refused f32 "constant: ${word:-\"\"}" ""
+done
+for word in inf -inf nan .inf -.inf .nan 1 -1. +.5 1e5 1.5E-3 3.4028235e38 1e-60; do
+    taken f32 "constant: $word"
+done
+taken f16 "constant: 65519"
+taken u64 "constant: 0xffffffffffffffff"
+taken s64 "constant: -9223372036854775808"
+taken f16 "random: {distribution: normal, deviation: 15000}"
+number_file f32 "constant: 1" "f32: 1e99"
+run run "$work/number.yaml" --driver "$nowhere"
+check "an argument too large" 2 err "number.yaml:9:" err "1e99 does not fit f32"
+
 run run bad_type.yaml --json
 check "bad file, JSON" 2 err "bad_type.yaml"
 json "bad file, JSON" 'd["error"]["exit_code"] == 2 and d["error"]["line"] == 3 and d["error"]["file"] == "bad_type.yaml"'
+
+# ---- explain
+
+run explain
+check "explain" 0 out "GD110  error    global memory is read before the wait"
+cp "$work/out" "$work/codes"
+if [ "$(grep -c '^GD[0-9][0-9][0-9]  \(error  \|warning\|note   \)  .' "$work/codes")" -eq "$(wc -l <"$work/codes")" ]; then
+    pass
+else
+    fail "explain: each line is a code, a severity and a title"
+fi
+for word in $(sed 's/ .*//' "$work/codes"); do
+    run explain "$word"
+    check "explain $word" 0 out "$(grep "^$word " "$work/codes" | sed 's/^[^ ]*  [a-z]*  *//')"
+done
+run explain gd110 GD111
+check "explain two codes, one in lower case" 0 out "GD110, error: " out "GD111, error: "
+run explain GD110 GD11O
+check "misspelt code" 2 err "there is no code 'GD11O'; did you mean 'GD110'?"
+silent "misspelt code" out
+run explain xyzzy
+check "no code" 2 err "there is no code 'xyzzy'; 'griddep explain' lists them"
+run explain late.yaml
+check "explain a chain" 2 err "'griddep check late.yaml' prints its findings"
+run explain --json
+check "explain --json" 0
+json "explain --json" 'len(d["codes"]) == len({c["code"] for c in d["codes"]}) > 9 and all(c["page"] and c["title"] for c in d["codes"])'
+run explain GD110 --json
+json "explain CODE --json" '[c["severity"] for c in d["codes"]] == ["error"]'
+run explain --markdown
+check "explain --markdown" 0 out "# Diagnostics" out "## GD110" out "| [GD110](#gd110) | error | "
+run explain --markdown GD110
+check "--markdown and a code" 2 err "--markdown prints all pages"
+run explain --markdown --json
+check "--markdown and --json" 2 err "--markdown prints all pages"
+
+# ---- check
+
+cd "$here" || exit 99
+run check late.ptx
+check "check" 1 out "late.ptx:25:" out ": error: " out "[GD110]" out "25 | " out "ld.global.f32 %value, [%x];" out "^" out "hint: " \
+    out "1 error, 0 warnings, 0 notes"
+silent "check" err
+input=late.ptx
+run_from check -
+check "check stdin" 1 out "<stdin>:25:" out "[GD110]"
+run_from check - -
+check "stdin twice" 2 err "'-' is stdin, which can be read once"
+run check late.ptx --constant x
+check "check --constant" 0 out "0 errors, 0 warnings, 0 notes"
+run check late.ptx --constant late.x
+check "check --constant ENTRY.PARAMETER" 0
+run check late.ptx --constant y --constant scale
+check "another constant" 1 out "[GD110]"
+run check late.ptx --constant scael
+check "constant of nothing" 2 err "--constant: no entry has a parameter 'scael'; did you mean 'scale'?"
+run check late.ptx copy.ptx --constant x --constant late.scale
+check "constant of one file among two" 0
+run check late.ptx --constant late.z
+check "constant of nothing in the entry" 2 err "no entry has a parameter 'late.z'"
+run check late.yaml --constant x
+check "--constant for a chain" 2 err "in a chain file an argument has 'access: constant'"
+for constant in x y; do
+    run check broken.ptx --constant "$constant"
+    check "a constant of a text that cannot be parsed" 1
+done
+run check late.ptx --severity error
+check "--severity error" 1 out "[GD110]"
+run check late.ptx --constant x --severity note
+check "--severity note on what is clean" 0
+sed '/launch_dependents/d' late.ptx >"$work/untriggered.ptx"
+run check "$work/untriggered.ptx" --constant x
+check "notes are clean" 0 out ": note: " out "[GD145]" out "0 errors, 0 warnings, 1 note"
+run check "$work/untriggered.ptx" --constant x --severity note
+check "--severity note counts notes" 1 out "[GD145]"
+run check "$work/untriggered.ptx" --constant x --severity error
+check "--severity error hides notes" 0 out "0 errors, 0 warnings, 1 note (1 not shown)"
+if grep -q GD145 "$work/out"; then fail "--severity error shows a note"; else pass; fi
+run check late.ptx --severity fatal
+check "unknown severity" 2 err "--severity is one of note, warning, error, not 'fatal'"
+run check late.ptx --severity erorr
+check "misspelt severity" 2 err "did you mean 'error'?"
+run check
+check "check what" 2 err "usage: griddep check"
+
+run check broken.ptx
+check "syntax errors are findings" 1 out "broken.ptx:9:" out "broken.ptx:11:" out "[GD002]"
+run check nowhere.ptx
+check "check what is not there" 2 err "griddep: nowhere.ptx: No such file or directory"
+silent "check what is not there" out
+run check nowhere.ptx late.ptx .
+check "all files are looked at" 2 err "nowhere.ptx: No such file" err ".: is a directory" out "late.ptx:25:"
+: >"$work/empty.ptx"
+run check "$work/empty.ptx"
+check "an empty file is no PTX" 1 out "empty.ptx" out ": error: "
+head -c 4096 /bin/true >"$work/elf.ptx"
+run check "$work/elf.ptx"
+check "ELF" 2 err "elf.ptx: this is a cubin; only PTX text can be checked"
+printf '\120\355\125\272\001\000\020\000' >"$work/fat.ptx"
+run check "$work/fat.ptx"
+check "a fatbin" 2 err "fat.ptx: this is a fatbin; only PTX text can be checked"
+awk 'BEGIN { for (i = 1; i < 6000; i++) printf "%c", (i * i * 7 + i * 31) % 255 + 1; }' >"$work/garbage.ptx"
+run check "$work/garbage.ptx"
+check "garbage" 1 out ": error: "
+printf '.version 7.8 \033[31m\n' >"$work/escape.ptx"
+run check "$work/escape.ptx"
+check "control characters" 1
+if grep -q "$(printf '\033')" "$work/out"; then fail "control characters reach the terminal"; else pass; fi
+echo '__global__ void k() {}' >"$work/k.cu"
+run check "$work/k.cu"
+check "CUDA C++" 2 err "CUDA C++ cannot be checked, PTX can"
+if mkfifo "$work/pipe" 2>/dev/null; then
+    cat late.ptx >"$work/pipe" &
+    writer=$!
+    run check "$work/pipe"
+    check "a pipe" 1 out "[GD110]"
+    kill $writer 2>/dev/null
+    wait $writer
+else
+    skip "a pipe: mkfifo does not work here"
+fi
+
+run check late.ptx broken.ptx nowhere.ptx late.yaml --json
+check "check --json" 2 err "nowhere.ptx"
+json "check --json: findings" '{f["code"] for f in d["findings"] if f["file"] == "late.ptx" and not f["launches"]} == {"GD110"}'
+json "check --json: position" '[(f["line"], f["severity"], f["entry"]) for f in d["findings"] if f["code"] == "GD110"][0] == (25, "error", "late")'
+json "check --json: quote" 'all(f["quote"] and f["quote"].endswith("^\n") for f in d["findings"] if f["code"] == "GD110")'
+json "check --json: counts" 'd["errors"] == sum(f["severity"] == "error" for f in d["findings"]) >= 4 and d["exit_code"] == 2 and d["files_checked"] == 3'
+json "check --json: failures" '[(f["file"], f["exit_code"]) for f in d["failures"]] == [("nowhere.ptx", 2)]'
+run check late.ptx --constant x --json
+check "check --json, clean" 0
+json "check --json, clean" 'd["findings"] == [] and d["failures"] == [] and d["exit_code"] == 0'
+run check late.ptx --severity fatal --json
+json "unknown severity, JSON" 'd["error"]["exit_code"] == 2'
+
+run check late.yaml
+check "check a chain" 1 out "late.ptx:25:" out "[GD206]" out "in launch 1 (late) of late.yaml, line 16" \
+    out "in launch 2 (late) of late.yaml, line 21" out " 0 notes"
+silent "check a chain" err
+run check late.yaml --json
+json "check a chain, JSON" '[f["launches"] for f in d["findings"] if f["code"] == "GD206"] == [[1], [2]]'
+for example in "$top"/examples/*.yaml; do
+    run check "$example"
+    check "$(basename "$example") is clean" 0 out "0 errors, 0 warnings"
+    silent "$(basename "$example") is clean" err
+done
+for shelf in "$top"/ptx/*/*.ptx; do
+    run check "$shelf"
+    check "$(basename "$shelf") of the shelf is clean" 0
+done
+run check bad_type.yaml
+check "check a bad chain file" 2 err "griddep: $(cat bad_type.expect)"
+sed 's/late.ptx/broken.ptx/; s/kernel: late/kernel: broken/; s/, {buffer: scale, access: constant}, {buffer: ., access: write}\]/]/' \
+    late.yaml >"$work/broken.yaml"
+cp broken.ptx "$work"
+run check "$work/broken.yaml"
+check "a chain with broken PTX" 1 out "broken.ptx:9:" out "[GD002]"
+cp "$work/fat.ptx" "$work/late.fatbin"
+sed 's/late.ptx/late.fatbin/' late.yaml >"$work/fat.yaml"
+run check "$work/fat.yaml"
+check "a chain with a fatbin" "$code" err "note: module 'mine' is a fatbin, which is not read: its kernels are checked as unknown code" out " errors, "
+run check "$work/fat.yaml" --json
+json "a chain with a fatbin, JSON" 'len(d["remarks"]) == 1 and "fatbin" in d["remarks"][0]'
+sed 's/count: 32/count: 900000000000000/; s/{u32: 32}/{u32: 5}/' late.yaml >"$work/large.yaml"
+cp late.ptx "$work"
+run check "$work/large.yaml"
+check "buffers that this machine cannot hold" 1 out "[GD206]"
+
+# ---- rewrite
+
+run rewrite copy.ptx
+check "rewrite" 0 out ".target sm_90" out "griddepcontrol.wait;" out "griddepcontrol.launch_dependents;" \
+    out "// A kernel without griddepcontrol" err "<stdout>:" err "[GD301]" err "[GD303]" err "[GD307]"
+cp "$work/out" "$work/ready.ptx"
+run check "$work/ready.ptx"
+check "what was rewritten is right" 0
+run rewrite "$work/ready.ptx"
+check "rewritten twice" 0 err "nothing to change"
+if cmp -s "$work/out" "$work/ready.ptx"; then pass; else fail "rewriting twice is not rewriting once"; fi
+input=copy.ptx
+run_from rewrite -
+check "rewrite stdin" 0
+if cmp -s "$work/out" "$work/ready.ptx"; then pass; else fail "stdin is rewritten in another way than the file"; fi
+run rewrite copy.ptx -o "$work/made.ptx"
+check "rewrite -o" 0 err "$work/made.ptx:"
+silent "rewrite -o" out
+if cmp -s "$work/made.ptx" "$work/ready.ptx"; then pass; else fail "rewrite -o writes another text"; fi
+for form in "-o$work/made2.ptx" "--output=$work/made2.ptx"; do
+    rm -f "$work/made2.ptx"
+    run rewrite copy.ptx "$form"
+    check "rewrite $form" 0
+    if cmp -s "$work/made2.ptx" "$work/ready.ptx"; then pass; else fail "rewrite $form writes another text"; fi
+done
+run rewrite copy.ptx -o -
+check "rewrite -o -" 0 out "griddepcontrol.wait;"
+run rewrite copy.ptx -o /dev/null
+check "rewrite -o /dev/null" 0
+if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi
+run rewrite copy.ptx --json
+check "rewrite --json" 0
+json "rewrite --json" 'd["changed"] and d["output"] is None and "griddepcontrol.wait" in d["ptx"] and {"GD301", "GD303"} <= {n["code"] for n in d["notes"]}'
+json "positions of notes" 'all("griddepcontrol." in d["ptx"].split("\n")[n["line"] - 1] for n in d["notes"] if n["code"] in ("GD301", "GD303"))'
+run rewrite copy.ptx -o "$work/made.ptx" --json
+json "rewrite -o --json" 'd["output"].endswith("/made.ptx") and d["ptx"] is None and d["errors"] == []'
+
+cp copy.ptx "$work/mine.ptx"
+chmod 640 "$work/mine.ptx"
+ln -s mine.ptx "$work/link.ptx"
+run rewrite "$work/mine.ptx" -o "$work/mine.ptx"
+check "over the input" 2 err "mine.ptx is the input; --in-place replaces it"
+run rewrite "$work/mine.ptx" -o "$work/link.ptx"
+check "over the input, by a link" 2 err "is the input"
+if cmp -s copy.ptx "$work/mine.ptx"; then pass; else fail "the input was written over"; fi
+run rewrite "$work/link.ptx" --in-place
+check "rewrite --in-place" 0
+if cmp -s "$work/mine.ptx" "$work/ready.ptx" && [ -L "$work/link.ptx" ]; then pass; else fail "--in-place through a link"; fi
+case $(ls -l "$work/mine.ptx") in -rw-r-----*) pass ;; *) fail "--in-place keeps the mode" ;; esac
+if ls "$work"/*.ptx.* >/dev/null 2>&1; then fail "a file was left beside the output"; else pass; fi
+run rewrite copy.ptx --in-place -o "$work/x.ptx"
+check "--in-place and -o" 2 err "--in-place and --output exclude each other"
+run rewrite - --in-place
+check "--in-place of stdin" 2 err "--in-place needs a file"
+run rewrite copy.ptx -o "$work"
+check "-o to a folder" 2 err "is a directory"
+run rewrite copy.ptx -o "$work/none/x.ptx"
+check "-o into no folder" 2 err "No such file or directory"
+run rewrite copy.ptx -o
+check "-o without a file" 2 err "--output needs a value"
+run rewrite copy.ptx -o ""
+check "-o and nothing" 2 err "--output is empty"
+run check copy.ptx -o x
+check "-o where there is none" 2 err "check has no option -o"
+run rewrite copy.ptx -x
+check "unknown short option" 2 err "rewrite has no option -x"
+
+run rewrite late.ptx
+check "a wait that is too late already" 1 out "griddepcontrol.wait;" err "[GD110]" err "'--wait move' places waits anew"
+run rewrite late.ptx --json
+check "a wait that is too late already, JSON" 1
+json "a wait that is too late already, JSON" '[e["code"] for e in d["errors"]] == ["GD110"]'
+run rewrite late.ptx --constant x
+check "a wait in time for all but constants" 0
+run rewrite late.ptx --wait move -o "$work/moved.ptx"
+check "--wait move" 0 err "[GD301]" err "[GD302]"
+run check "$work/moved.ptx"
+check "what was moved is right" 0
+run rewrite late.ptx --wait remove --trigger remove
+check "--wait remove --trigger remove" 0 err "[GD302]" err "[GD304]"
+if grep -q griddepcontrol "$work/out"; then fail "--wait remove leaves griddepcontrol"; else pass; fi
+run rewrite late.ptx --wait keep
+check "nothing asked for" 0 err "nothing to change"
+if cmp -s "$work/out" late.ptx; then pass; else fail "--wait keep changes the text"; fi
+for place in start after-wait after-loads before-stores end 24; do
+    run rewrite "$work/moved.ptx" --trigger $place
+    check "--trigger $place" 0 out "griddepcontrol.launch_dependents;" out "griddepcontrol.wait;"
+    cp "$work/out" "$work/placed.ptx"
+    run check "$work/placed.ptx"
+    check "--trigger $place is right" 0
+done
+run rewrite late.ptx --wait start
+check "--wait start" 0 err "[GD301]"
+run rewrite copy.ptx --entry copy
+check "--entry" 0 out "griddepcontrol.wait;"
+run rewrite copy.ptx --entry coyp
+check "unknown entry" 2 err "--entry: the file has no entry 'coyp'; did you mean 'copy'? it has: copy"
+run rewrite copy.ptx --wait inster
+check "unknown wait" 2 err "--wait is one of insert, move, remove, start, keep, not 'inster'; did you mean 'insert'?"
+run rewrite copy.ptx --trigger after-load
+check "unknown trigger" 2 err "or a line number, not 'after-load'; did you mean 'after-loads'?"
+for line in 0 -3 12x 99999999999; do
+    run rewrite copy.ptx --trigger=$line
+    check "trigger's line $line" 2 err "--trigger takes a line number from 1 to 2147483647, not '$line'"
+done
+run rewrite copy.ptx --trigger 4000
+check "a line outside the kernel" 2
+silent "a line outside the kernel" out
+run rewrite copy.ptx --constant z
+check "constant of nothing" 2 err "--constant: no entry has a parameter 'z'"
+run rewrite late.ptx --wait move --constant scale --prefetch scale=128
+check "--prefetch" 0 out "prefetch" err "[GD305]"
+run rewrite late.ptx --wait move --constant scale --prefetch scale=1K
+check "--prefetch with K" 0 out "prefetch"
+run rewrite late.ptx --wait move --prefetch x=128 -o "$work/fetched.ptx"
+check "prefetch of what is not constant" 0 err "[GD305]"
+run check "$work/fetched.ptx"
+check "a prefetch does not make a parameter constant" 0
+run rewrite "$top/ptx/elementwise/vector_add.ptx" --prefetch count=128
+check "prefetch of what is no pointer" 2
+silent "prefetch of what is no pointer" out
+run rewrite late.ptx --constant scale --prefetch scael=128
+check "prefetch of nothing" 2
+for bytes in 0 24 -16 K 16KB 1x 99999999999999999999 18446744073709551615M; do
+    run rewrite late.ptx --constant scale --prefetch "scale=$bytes"
+    check "prefetch of $bytes bytes" 2 err "--prefetch: the bytes are a multiple of 16 above 0" err "not '$bytes'"
+done
+for form in scale =16 scale=; do
+    run rewrite late.ptx --prefetch "$form"
+    check "--prefetch $form" 2 err "--prefetch is PARAMETER=BYTES, not '$form'"
+done
+
+run rewrite broken.ptx
+check "rewrite what is no PTX" 2 err "broken.ptx:9:" err "broken.ptx:11:" err "broken.ptx is no PTX that can be rewritten"
+silent "rewrite what is no PTX" out
+run rewrite broken.ptx --json
+check "rewrite what is no PTX, JSON" 2
+json "rewrite what is no PTX, JSON" 'd["error"]["line"] == 9 and d["error"]["name"] == "GRIDDEP_ERROR_SYNTAX"'
+run rewrite broken.ptx -o "$work/none.ptx"
+if [ -e "$work/none.ptx" ]; then fail "a file was written for what is no PTX"; else pass; fi
+run rewrite nowhere.ptx
+check "rewrite what is not there" 2 err "griddep: nowhere.ptx: No such file or directory"
+run rewrite .
+check "rewrite a folder" 2 err "griddep: .: is a directory"
+run rewrite "$work/empty.ptx"
+check "rewrite an empty file" 2
+run rewrite "$work/garbage.ptx"
+check "rewrite garbage" 2
+run rewrite "$work/elf.ptx"
+check "rewrite ELF" 2 err "this is a cubin; only PTX text can be rewritten"
+printf '.version 7.8\n.target sm_80\n.address_size 64\n' >"$work/none.ptx"
+run rewrite "$work/none.ptx"
+check "rewrite a file without entries" 2 err "none.ptx: the file has no entry"
+run rewrite
+check "rewrite what" 2 err "usage: griddep rewrite"
 
 # ---- no driver
 
@@ -240,7 +644,7 @@ else
     check "bad GRIDDEP_PDL" 2 err "GRIDDEP_PDL"
     unset GRIDDEP_PDL
     run info --driver "$fake" --device 99
-    check "no such device" 4 err "99"
+    check "no such device" 2 err "99"
 
     run run copy.yaml --driver "$fake" --repeat 3
     check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, 2 launches from 0 on: not set"
@@ -253,13 +657,52 @@ else
     json "hops" '[l["pdl"] for l in d["modes"][1]["launches"]] == [False, True, False]'
     json "edges" '[l["programmatic_edge"] for l in d["modes"][3]["launches"]] == [None, True, False]'
     json "timings" 'all(m["timing"]["samples"] == 3 and m["timing"]["median_us"] > 0 for m in d["modes"])'
-    json "bytes of a step" 'd["bytes_per_step"] == 128 + 128 + 192'
+    json "bytes of a step" 'd["bytes_per_step"] == 192 + 128 + 192'
     run run copy.yaml --driver "$fake" --mode graph --repeat 0 --json
     json "one mode" '[m["mode"] for m in d["modes"]] == ["graph"] and d["modes"][0]["timing"] is None'
     run run copy.yaml --driver "$fake" --mode pdl --repeat 0 --pdl off --json
     json "--pdl off" 'all(not l["pdl"] for l in d["modes"][0]["launches"])'
     run run copy.yaml --driver "$fake" --mode pdl --repeat 0 --pdl force --json
     json "--pdl force" 'all(l["pdl"] for l in d["modes"][0]["launches"])'
+    sed 's/block: \[32\]/block: [4096]/' copy.yaml >"$work/block.yaml"
+    cp copy.ptx "$work"
+    run run "$work/block.yaml" --driver "$fake"
+    check "a block beyond the device" 2 err "block.yaml:11:5: launch of 'copy': "
+    run run "$work/block.yaml" --driver "$fake" --json
+    json "a block beyond the device, JSON" 'd["error"]["exit_code"] == 2 and d["error"]["name"] == "GRIDDEP_ERROR_LIMIT"'
+    long=$work
+    for folder in 1 2 3 4; do
+        long=$long/x$(awk 'BEGIN { for (i = 0; i < 60; i++) printf "\303\251"; }')
+    done
+    mkdir -p "$long"
+    cp "$work/block.yaml" copy.ptx "$long"
+    run run "$long/block.yaml" --driver "$fake"
+    check "a long path" 2 err "griddep: $long/block.yaml:11:5: launch of 'copy': "
+    echo '// fake-jit-error: 9 Parsing error near .b32' | cat - broken.ptx >"$work/refused.ptx"
+    sed 's/copy.ptx/refused.ptx/' copy.yaml >"$work/refused.yaml"
+    run run "$work/refused.yaml" --driver "$fake"
+    check "PTX that does not compile" 2 err "griddep: $work/refused.ptx:10:" err ": loading module 'mine': " err "Parsing error"
+    if [ "$(grep -c 'refused.ptx:10:' "$work/err")" -eq 1 ] && [ "$(grep -o 'refused.ptx:10:' "$work/err" | wc -l)" -eq 1 ]; then
+        pass
+    else
+        fail "PTX that does not compile: its position is printed once"
+    fi
+
+    escape=$(printf '\033')
+    sed 's/^name: copy/name: "e\\e[31m\\nforged\\u009b1m"/; s/name: y,/name: "y\\e[1m",/; s/buffer: y/buffer: "y\\e[1m"/; s/name: mine/name: "m\\e[1m"/; s/module: mine/module: "m\\e[1m"/' \
+        copy.yaml >"$work/names.yaml"
+    run run "$work/names.yaml" --driver "$fake" --repeat 0
+    check "names with control characters" 0 out "chain e?[31m?forged?1m: 3 launches" out "buffer y?[1m is as expected"
+    if grep -q "$escape" "$work/out" "$work/err"; then fail "names with control characters reach the terminal"; else pass; fi
+    run run "$work/names.yaml" --driver "$fake" --repeat 0 --json
+    json "names with control characters, JSON" 'd["chain"] == "e\x1b[31m\nforged\x9b1m"'
+    sed 's/copy.ptx/refused.ptx/' "$work/names.yaml" >"$work/names_refused.yaml"
+    run run "$work/names_refused.yaml" --driver "$fake"
+    check "module's name with control characters" 2 err "loading module 'm?[1m': "
+    sed 's/kernel: vector_add/kernel: "vector\\e[1m\\nadd"/' copy.yaml >"$work/names_kernel.yaml"
+    run run "$work/names_kernel.yaml" --driver "$fake"
+    check "kernel's name with control characters" 2 err "which has no 'vector?[1m?add'"
+    if grep -q "$escape" "$work/err"; then fail "messages with control characters reach the terminal"; else pass; fi
     run run copy.yaml --driver "$fake" --mode grpah
     check "unknown mode" 2 err "--mode is one of all, serial, pdl, graph, graph-pdl, not 'grpah'; did you mean 'graph'?"
     run run copy.yaml --driver "$fake" --pdl on
@@ -275,15 +718,56 @@ else
     run run unlike.yaml --driver "$fake" --repeat 0 --json
     check "results that differ, JSON" 1
     json "results that differ, JSON" 'not d["as_expected"] and d["modes"][0]["expectations"][0]["difference"]["unequal_elements"] == 5'
+    run run late.yaml --driver "$fake" --repeat 0
+    check "a chain with errors runs" 1 err "late.ptx:25:" err "warning: " err "[GD206]" err "note: the check of the chain has 2 errors"
+    run run late.yaml --driver "$fake" --repeat 0 --json
+    check "a chain with errors runs, JSON" 1 err "[GD206]"
+    json "a chain with errors runs, JSON" 'all(m["equal_to_serial"] for m in d["modes"])'
+    json "buffers that no kernel wrote, JSON" 'd["unwritten_buffers"] == ["b", "c", "d"] and not d["as_expected"] and not any(m["as_expected"] for m in d["modes"])'
+    run run late.yaml --driver "$fake" --repeat 0 --no-check
+    silent "run --no-check" err
+    run run late.yaml --driver "$fake" --repeat 0 --mode graph
+    silent "a run without dependent launch" err
+    run run late.yaml --driver "$fake" --repeat 0 --pdl off
+    silent "run --pdl off" err
     run demo --driver "$fake" --layers 2 --rows 64 --columns 32 --repeat 1
     check "demo whose kernels do nothing" 1 out "Fake device" out "is not as expected (reference)"
+
+    # unwritten CODE TYPE COUNT: a run whose kernel does not write the one buffer that it should
+    unwritten() {
+        cp copy.ptx "$work"
+        cat >"$work/unwritten.yaml" <<YAML
+name: unwritten
+modules: [{name: mine, file: copy.ptx}]
+buffers:
+  - {name: x, type: u32, count: 16}
+  - {name: y, type: $2, count: $3}
+launches:
+  - {kernel: copy, module: mine, grid: [1], block: [32], arguments: [{buffer: x, access: read}, {buffer: y, access: write}]}
+expect: [{buffer: y, from: serial}]
+YAML
+        run run "$work/unwritten.yaml" --driver "$fake" --repeat 0
+        check "$2 x $3 that no kernel wrote" "$1"
+    }
+    never="buffer y was not written: it still holds the 0xff bytes it was filled with"
+    perhaps="griddep: warning: buffer y may not have been written: it holds the 0xff bytes it was filled with"
+    unwritten 1 u32 16
+    check "unwritten u32" 1 out "$never" out "not as expected"
+    unwritten 1 u8 9
+    check "unwritten u8" 1 out "$never"
+    unwritten 1 f32 1
+    check "unwritten f32" 1 out "$never"
+    unwritten 0 u32 2
+    check "two u32 that may be so" 0 err "$perhaps"
+    unwritten 0 s8 1
+    check "one s8 that may be so" 0 err "$perhaps"
 
     set --
     for type in u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64 zero poison file; do
         set -- "$@" --dump "b_$type=$work/b_$type"
     done
     run run types.yaml --driver "$fake" --repeat 0 "$@"
-    check "types" 0
+    check "types" 1 out "buffer b_poison was not written: it still holds the 0xff bytes it was filled with"
     if [ -z "$python" ]; then
         skip "contents of buffers: no Python to read them"
     elif "$python" - "$work" 2>>"$work/err" <<'PYTHON'; then

@@ -1,0 +1,94 @@
+/* From a plan to griddep_chain_check. */
+#include "cli/chaincheck.h"
+
+#include <stdlib.h>
+
+#include "cli/finding.h"
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+
+enum { MOST_WARNINGS = 5 }; /* that a run prints; the rest is for the check */
+
+/* An access that the plan does not tell is found out from the PTX. */
+static int32_t access_of(const gd_plan_argument *argument)
+{
+    static const int32_t accesses[] = {[GD_ACCESS_UPDATE] = GRIDDEP_ACCESS_UPDATE,
+                                       [GD_ACCESS_READ] = GRIDDEP_ACCESS_READ,
+                                       [GD_ACCESS_WRITE] = GRIDDEP_ACCESS_WRITE,
+                                       [GD_ACCESS_CONSTANT] = GRIDDEP_ACCESS_CONSTANT};
+    return argument->access_given ? accesses[argument->access] : GRIDDEP_ACCESS_UNKNOWN;
+}
+
+static griddep_check_argument *make_arguments(const gd_plan *plan, const gd_plan_launch *launch)
+{
+    griddep_check_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        if (!argument->is_buffer)
+            continue;
+        const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
+        uint64_t element = gd_type_bytes(buffer->type);
+        arguments[i] = (griddep_check_argument){.buffer = argument->buffer + 1,
+                                                .access = access_of(argument),
+                                                .offset = argument->offset * element,
+                                                .bytes = (buffer->count - argument->offset) * element};
+    }
+    return arguments;
+}
+
+static void print_errors(const gd_finding_list *list)
+{
+    uint32_t errors = 0;
+    gd_progress_clear();
+    for (size_t i = 0; i < list->count; i++) {
+        gd_finding finding = list->items[i];
+        if (finding.data.severity < GRIDDEP_SEVERITY_ERROR)
+            continue;
+        finding.data.severity = GRIDDEP_SEVERITY_WARNING;
+        if (errors++ < MOST_WARNINGS)
+            gd_finding_print(stderr, &finding, NULL);
+    }
+    if (errors > 0)
+        gd_message_note("the check of the chain has %u error%s; results of modes with dependent launch may be wrong "
+                        "('griddep check' prints all, --no-check leaves this out)",
+                        (unsigned)errors, errors == 1 ? "" : "s");
+}
+
+int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, griddep_findings **findings)
+{
+    griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
+    griddep_check_argument **arguments = gd_heap_take(plan->launch_count, sizeof(*arguments));
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        arguments[i] = make_arguments(plan, launch);
+        launches[i] = (griddep_check_launch){.size = sizeof(launches[i]),
+                                             .node = GRIDDEP_NODE_KERNEL,
+                                             .ptx = modules->items[launch->module].ptx,
+                                             .entry = launch->kernel,
+                                             .arguments = arguments[i],
+                                             .argument_count = launch->argument_count,
+                                             .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
+    }
+    int32_t status = griddep_chain_check(launches, plan->launch_count, findings, &error);
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        free(arguments[i]);
+    free(arguments);
+    free(launches);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "checking the chain");
+}
+
+int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl)
+{
+    griddep_findings *findings = NULL;
+    int code = gd_chaincheck_run(plan, modules, pdl, &findings);
+    if (code != 0)
+        return code;
+    gd_finding_list list = gd_finding_fold(findings, plan, NULL);
+    print_errors(&list);
+    gd_finding_list_free(&list);
+    griddep_findings_destroy(findings);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* The library's check of a chain, asked for a plan. */
+#ifndef GD_CLI_CHAINCHECK_H
+#define GD_CLI_CHAINCHECK_H
+
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/modulefile.h"
+#include "cli/plan.h"
+
+/* Checks the plan's launches in their order. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0 with findings
+ * to destroy, or an exit code after a message. */
+int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, griddep_findings **findings);
+
+/* Prints the first errors of that check on stderr as warnings, for a run that goes on all the same. Returns as above.
+ */
+int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl);
+
+#endif

@@ -1,0 +1,298 @@
+/* griddep check: what is wrong, or could be better, with the use of dependent launch in PTX and in chains. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/chaincheck.h"
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/constantlist.h"
+#include "cli/finding.h"
+#include "cli/heap.h"
+#include "cli/hostfile.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+
+typedef struct gd_check_state {
+    const gd_option_list *constants;
+    gd_constantlist known; /* which of the constants there are */
+    int32_t shown;         /* least severity that is shown */
+    int32_t counted;       /* least severity for which the exit code is 1 */
+    gd_finding_tally tally;
+    uint32_t files_checked;
+    bool has_unparsed; /* PTX whose parameters are not known */
+    bool found;        /* a finding that counts */
+    json_t *findings;  /* NULL without --json */
+    json_t *remarks;
+} gd_check_state;
+
+static const char details[] =
+    "A PTX file is checked by itself; '-' is stdin. A file that ends in .yaml or .yml is a chain file, whose\n"
+    "launches are checked as a whole: each kernel in the light of what its arguments are, and the hops between\n"
+    "them. Each finding has a code, about which 'griddep explain CODE' tells more:\n\n"
+    "  error    the contract of dependent launch is broken, or the text is no PTX\n"
+    "  warning  the contract is likely broken, or cannot be shown to be kept\n"
+    "  note     correct, but overlap is not gained\n\n"
+    "A parameter is constant when no kernel that may still run before this one writes its data: it may be read\n"
+    "before the wait. Beside --constant, the head comment of a PTX file may name constants; a chain file has\n"
+    "'access: constant'.\n\n"
+    "exit codes:\n"
+    "  0  no errors and no warnings; with --severity, nothing of that severity or above\n"
+    "  1  findings\n"
+    "  2  wrong usage, or a file that cannot be read\n"
+    "  4  another failure\n";
+
+static void show(gd_check_state *state, const griddep_findings *findings, const gd_plan *plan, const gd_yaml *yaml)
+{
+    gd_finding_list list = gd_finding_fold(findings, plan, yaml);
+    gd_finding_count(&state->tally, &list, state->shown);
+    for (size_t i = 0; i < list.count; i++) {
+        state->found |= list.items[i].data.severity >= state->counted;
+        if (list.items[i].data.severity < state->shown)
+            continue;
+        if (state->findings != NULL)
+            gd_output_append(state->findings, gd_finding_json(&list.items[i], NULL));
+        else
+            gd_finding_print(stdout, &list.items[i], NULL);
+    }
+    gd_finding_list_free(&list);
+}
+
+/* What cannot be checked, without being wrong. */
+static void remark(gd_check_state *state, const char *module, const char *kind)
+{
+    char *text =
+        gd_heap_format("module '%s' is %s, which is not read: its kernels are checked as unknown code", module, kind);
+    if (state->remarks != NULL)
+        gd_output_append(state->remarks, gd_output_string(text));
+    fflush(stdout);
+    gd_message_note("%s", text);
+    free(text);
+}
+
+static void look_for_constants(gd_check_state *state, const char *text, size_t bytes, const char *name)
+{
+    griddep_ptx *ptx = NULL;
+    if (state->constants->count == 0)
+        return;
+    if (griddep_ptx_parse(text, bytes, name, &ptx, NULL) == GRIDDEP_OK)
+        gd_constantlist_look(&state->known, ptx, NULL);
+    else
+        state->has_unparsed = true;
+    griddep_ptx_destroy(ptx);
+}
+
+static int check_text(gd_check_state *state, const char *text, size_t bytes, const char *name)
+{
+    griddep_check_options options = {.size = sizeof(options),
+                                     .constants = state->constants->values,
+                                     .constant_count = (uint32_t)state->constants->count};
+    griddep_findings *findings = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_ptx_check(text, bytes, name, &options, &findings, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    show(state, findings, NULL, NULL);
+    griddep_findings_destroy(findings);
+    return 0;
+}
+
+static int refuse_kind(const char *path, gd_modulefile_kind kind)
+{
+    if (kind == GD_MODULEFILE_CUDA)
+        return gd_message_error_at((gd_place){path, 0, 0},
+                                   "CUDA C++ cannot be checked, PTX can: compile it with nvcc -ptx, or with NVRTC");
+    return gd_message_error_at((gd_place){path, 0, 0}, "this is %s; only PTX text can be checked",
+                               gd_modulefile_kind_text(kind));
+}
+
+static int check_ptx(gd_check_state *state, const char *path)
+{
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    char *text = NULL;
+    size_t bytes = 0;
+    int code = gd_hostfile_read_input(path, gd_modulefile_largest, &text, &bytes);
+    if (code != 0)
+        return code;
+    gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
+    code = kind == GD_MODULEFILE_PTX ? check_text(state, text, bytes, name) : refuse_kind(name, kind);
+    if (code == 0)
+        look_for_constants(state, text, bytes, name);
+    free(text);
+    return code;
+}
+
+/* What of a chain's modules is no PTX that can be read. */
+static int check_modules(gd_check_state *state, const gd_plan *plan, const gd_modulefile_list *modules)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < modules->count && code == 0; i++) {
+        const gd_modulefile *module = &modules->items[i];
+        if (module->kind != GD_MODULEFILE_PTX)
+            remark(state, plan->modules[i].name, gd_modulefile_kind_text(module->kind));
+        else if (module->ptx == NULL && module->text != NULL)
+            code = check_text(state, module->text, module->bytes, module->name);
+    }
+    return code;
+}
+
+static int check_plan(gd_check_state *state, const gd_plan *plan, const gd_yaml *yaml)
+{
+    gd_modulefile_list modules = {0};
+    griddep_findings *findings = NULL;
+    int code = gd_modulefile_load(plan, &modules);
+    if (code == 0)
+        code = gd_plan_check(plan, &modules);
+    if (code == 0)
+        code = check_modules(state, plan, &modules);
+    if (code == 0)
+        code = gd_chaincheck_run(plan, &modules, GRIDDEP_PDL_DEFAULT, &findings);
+    if (code == 0)
+        show(state, findings, plan, yaml);
+    griddep_findings_destroy(findings);
+    gd_modulefile_free(&modules);
+    return code;
+}
+
+static int check_chain(gd_check_state *state, const char *path)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    int code = gd_chainfile_load(path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    gd_chainfile_free(chainfile);
+    if (code == 0)
+        code = check_plan(state, &plan, &yaml);
+    gd_plan_free(&plan);
+    gd_yaml_free(&yaml);
+    return code;
+}
+
+static bool is_chain(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* All files, whatever becomes of one of them. Returns the worst exit code that is no finding. */
+static int check_files(gd_check_state *state, const char *const *paths, size_t count)
+{
+    int worst = 0;
+    for (size_t i = 0; i < count; i++) {
+        int code = is_chain(paths[i]) ? check_chain(state, paths[i]) : check_ptx(state, paths[i]);
+        state->files_checked += code == 0;
+        worst = code > worst ? code : worst;
+        fflush(stdout);
+    }
+    if (worst == 0 && !state->has_unparsed)
+        worst = gd_constantlist_check(&state->known);
+    return worst;
+}
+
+static int check_usage(const gd_check_state *state, const char *const *paths, size_t count)
+{
+    size_t chains = 0, stdins = 0;
+    for (size_t i = 0; i < count; i++) {
+        chains += is_chain(paths[i]);
+        stdins += strcmp(paths[i], "-") == 0;
+    }
+    if (stdins > 1)
+        return gd_message_error(GD_EXIT_USAGE, "'-' is stdin, which can be read once");
+    if (chains == count && state->constants->count > 0)
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--constant is for PTX files; in a chain file an argument has 'access: constant'");
+    return 0;
+}
+
+static void write_document(const gd_check_state *state, json_t *errors, int code)
+{
+    json_t *document = json_object();
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "exit_code", json_integer(code));
+    gd_output_set(document, "files_checked", json_integer(state->files_checked));
+    gd_output_set(document, "errors", json_integer(state->tally.errors));
+    gd_output_set(document, "warnings", json_integer(state->tally.warnings));
+    gd_output_set(document, "notes", json_integer(state->tally.notes));
+    gd_output_set(document, "hidden", json_integer(state->tally.hidden));
+    gd_output_set(document, "findings", state->findings);
+    gd_output_set(document, "remarks", state->remarks);
+    gd_output_set(document, "failures", errors);
+    gd_output_write(document);
+}
+
+static int check_all(gd_check_state *state, const char *const *paths, size_t count, bool json)
+{
+    json_t *failures = json ? json_array() : NULL;
+    gd_message_collect(failures);
+    state->findings = json ? json_array() : NULL;
+    state->remarks = json ? json_array() : NULL;
+    int code = check_usage(state, paths, count);
+    if (code == 0)
+        code = check_files(state, paths, count);
+    gd_message_collect(NULL);
+    if (code == 0 && state->found)
+        code = GD_EXIT_FINDINGS;
+    if (json)
+        write_document(state, failures, code);
+    else if (state->files_checked > 0)
+        gd_finding_print_tally(stdout, &state->tally);
+    return code;
+}
+
+/* Without --severity all is shown, and warnings and errors count. */
+static int choose_severity(gd_check_state *state, const char *text)
+{
+    size_t index = 0;
+    state->shown = GRIDDEP_SEVERITY_NOTE;
+    state->counted = GRIDDEP_SEVERITY_WARNING;
+    if (text == NULL)
+        return 0;
+    int code = gd_options_choose("severity", text, gd_finding_severity_names, 3, &index);
+    state->shown = state->counted = GRIDDEP_SEVERITY_NOTE + (int32_t)index;
+    return code;
+}
+
+int gd_command_check(int argc, char **argv)
+{
+    gd_option_list constants = {0};
+    const char *severity = NULL;
+    bool json = false;
+    const gd_option options[] = {{GD_OPTION_LIST, "constant", "NAME",
+                                  "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
+                                 {GD_OPTION_TEXT, "severity", "LEVEL",
+                                  "show and count from here on: note, warning or error", (void *)&severity, 0, 0},
+                                 {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+                                 {0}};
+    const gd_usage usage = {.name = "check",
+                            .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
+                            .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL] [--json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 1,
+                            .words_most = (size_t)argc};
+    const char **words = gd_heap_take((size_t)argc, sizeof(*words));
+    size_t count = 0;
+    gd_check_state state = {.constants = &constants};
+    int code = gd_options_read(&usage, argc, argv, words, &count);
+    if (code < 0 && json)
+        gd_message_want_json();
+    if (code < 0 && choose_severity(&state, severity) != 0)
+        code = GD_EXIT_USAGE;
+    if (code < 0) {
+        state.known = gd_constantlist_begin(&constants);
+        code = check_all(&state, words, count, json);
+        gd_constantlist_free(&state.known);
+    }
+    free(constants.values);
+    free(words);
+    return code;
+}

@@ -1,0 +1,146 @@
+/* griddep explain: the pages of the codes that findings have. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/command.h"
+#include "cli/finding.h"
+#include "cli/heap.h"
+#include "cli/markdown.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+static void list_codes(void)
+{
+    gd_columns columns = {.column_count = 3, .left = ~0U};
+    griddep_code_info info = {.size = sizeof(info)};
+    for (uint32_t i = 0; griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++) {
+        gd_columns_add(&columns, "%s", info.code);
+        gd_columns_add(&columns, "%s", gd_finding_severity_name(info.severity));
+        gd_columns_add(&columns, "%s", info.title);
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+}
+
+static json_t *code_json(const griddep_code_info *info)
+{
+    json_t *object = json_object();
+    gd_output_set(object, "code", gd_output_string(info->code));
+    gd_output_set(object, "severity", gd_output_string(gd_finding_severity_name(info->severity)));
+    gd_output_set(object, "title", gd_output_string(info->title));
+    gd_output_set(object, "page", gd_output_string(info->page));
+    return object;
+}
+
+static void print_page(const griddep_code_info *info)
+{
+    size_t length = strlen(info->page);
+    printf("%s, %s: %s\n\n%s%s", info->code, gd_finding_severity_name(info->severity), info->title, info->page,
+           length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
+}
+
+static bool is_file(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    return dot != NULL && (strcmp(dot, ".ptx") == 0 || strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static int unknown_code(const char *word)
+{
+    const char **codes = NULL;
+    size_t count = 0;
+    griddep_code_info info = {.size = sizeof(info)};
+    if (is_file(word))
+        return gd_message_error(GD_EXIT_USAGE,
+                                "explain takes the codes of findings, and '%s' is a file; "
+                                "'griddep check %s' prints its findings",
+                                word, word);
+    while (griddep_code_at((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
+        codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
+        codes[count++] = info.code;
+    }
+    char *suggestion = gd_suggest_text(word, codes, count);
+    int code = gd_message_error(GD_EXIT_USAGE, "there is no code '%s'%s", word,
+                                suggestion[0] != '\0' ? suggestion : "; 'griddep explain' lists them");
+    free(suggestion);
+    free(codes);
+    return code;
+}
+
+/* The codes that the words name, all of them known. */
+static int find_codes(const char *const *words, size_t count, griddep_code_info *infos)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = 0;
+        infos[i] = (griddep_code_info){.size = sizeof(infos[i])};
+        if (griddep_code_find(words[i], &index) != GRIDDEP_OK || griddep_code_at(index, &infos[i], NULL) != GRIDDEP_OK)
+            return unknown_code(words[i]);
+    }
+    return 0;
+}
+
+static void print_json(const griddep_code_info *infos, size_t count)
+{
+    json_t *document = json_object(), *codes = json_array();
+    griddep_code_info info = {.size = sizeof(info)};
+    for (size_t i = 0; i < count; i++)
+        gd_output_append(codes, code_json(&infos[i]));
+    for (uint32_t i = 0; count == 0 && griddep_code_at(i, &info, NULL) == GRIDDEP_OK; i++)
+        gd_output_append(codes, code_json(&info));
+    gd_output_set(document, "codes", codes);
+    gd_output_write(document);
+}
+
+static int explain(const char *const *words, size_t count, bool json)
+{
+    griddep_code_info *infos = gd_heap_take(count, sizeof(*infos));
+    int code = find_codes(words, count, infos);
+    if (code == 0 && json) {
+        print_json(infos, count);
+    } else if (code == 0 && count == 0) {
+        list_codes();
+    } else if (code == 0) {
+        for (size_t i = 0; i < count; i++) {
+            fputs(i > 0 ? "\n" : "", stdout);
+            print_page(&infos[i]);
+        }
+    }
+    free(infos);
+    return code;
+}
+
+int gd_command_explain(int argc, char **argv)
+{
+    bool json = false, markdown = false;
+    const gd_option options[] = {
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+        {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0, 0},
+        {0}};
+    const gd_usage usage = {.name = "explain",
+                            .summary =
+                                "Tells what the codes of findings mean, and what to do; without a code lists them "
+                                "all. Needs no driver.",
+                            .synopsis = "[CODE]... [--json | --markdown]",
+                            .options = options,
+                            .words_most = (size_t)argc};
+    const char **words = gd_heap_take((size_t)argc, sizeof(*words));
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, words, &count);
+    if (code < 0 && json && !markdown)
+        gd_message_want_json();
+    if (code < 0 && markdown && (json || count > 0))
+        code = gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",
+                                json ? "--json nor codes" : "codes nor --json");
+    if (code < 0 && markdown)
+        code = gd_markdown_print_codes();
+    if (code < 0)
+        code = explain(words, count, json);
+    free(words);
+    return code;
+}

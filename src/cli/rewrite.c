@@ -1,0 +1,484 @@
+/* griddep rewrite: griddepcontrol put into a kernel's PTX, moved, or taken out. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/command.h"
+#include "cli/constantlist.h"
+#include "cli/finding.h"
+#include "cli/heap.h"
+#include "cli/hostfile.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+typedef struct gd_rewrite_request {
+    const char *path, *output, *entry;
+    const char *wait, *trigger, *prefetch; /* as given, or NULL */
+    gd_option_list constants;
+    bool in_place, json;
+} gd_rewrite_request;
+
+/* What the command works on: the text that was read, and what became of it. */
+typedef struct gd_rewrite_state {
+    const gd_rewrite_request *request;
+    const char *name; /* of the input, for messages */
+    char *text;
+    size_t bytes;
+    griddep_ptx *ptx;
+    griddep_ptx *rewritten;
+    griddep_findings *notes;
+    char *result;
+    size_t result_bytes;
+    griddep_findings *remaining; /* what the check finds in the result; NULL where it was not asked */
+    char *prefetch;              /* the parameter's name */
+} gd_rewrite_state;
+
+static const char *const wait_words[] = {"insert", "move", "remove", "start", "keep"};
+static const int32_t waits[] = {GRIDDEP_WAIT_INSERT, GRIDDEP_WAIT_MOVE, GRIDDEP_WAIT_REMOVE, GRIDDEP_WAIT_START,
+                                GRIDDEP_WAIT_KEEP};
+static const char *const trigger_words[] = {"start", "after-wait", "after-loads", "before-stores",
+                                            "end",   "remove",     "keep"};
+static const int32_t triggers[] = {
+    GRIDDEP_TRIGGER_START, GRIDDEP_TRIGGER_AFTER_WAIT, GRIDDEP_TRIGGER_AFTER_LOADS, GRIDDEP_TRIGGER_BEFORE_STORES,
+    GRIDDEP_TRIGGER_END,   GRIDDEP_TRIGGER_REMOVE,     GRIDDEP_TRIGGER_KEEP};
+
+enum { WAIT_COUNT = sizeof(waits) / sizeof(waits[0]), TRIGGER_COUNT = sizeof(triggers) / sizeof(triggers[0]) };
+
+static const char details[] =
+    "Without --wait, --trigger and --prefetch it makes the kernels of a file ready for dependent launch: --wait\n"
+    "insert, and --trigger start where no kernel triggers yet. With one of them, what is not named stays as it is.\n\n"
+    "The wait makes a kernel correct: it goes to the latest point that is safe on every path, before the first\n"
+    "access to global memory that is not known to be constant. The trigger lets the next kernel start early and\n"
+    "changes no result, because that one waits too; at the start it allows the most overlap. Where the grid fills\n"
+    "the device a later trigger may be faster: 'griddep run' tells.\n\n"
+    "waits:\n"
+    "  insert         at the latest safe point, where a kernel has none\n"
+    "  move           those there are go, then as insert\n"
+    "  remove         those there are go\n"
+    "  start          those there are go; one as the first instruction\n"
+    "  keep           no change\n\n"
+    "triggers (all but keep take out those there are):\n"
+    "  start          as the first instruction\n"
+    "  after-wait     behind the wait\n"
+    "  after-loads    behind the last load from global memory that no loop repeats\n"
+    "  before-stores  before the first store to global memory\n"
+    "  end            before each exit\n"
+    "  LINE           before the first instruction on or behind this line of the input\n"
+    "  remove         none\n"
+    "  keep           no change\n\n"
+    "--prefetch PARAM=BYTES fetches the first BYTES of a parameter's data into L2 before the wait; BYTES is a\n"
+    "multiple of 16 and may end in K or M (KiB, MiB). It pays for constant data; what the kernel before writes\n"
+    "is in L2 anyway.\n\n"
+    "What was done, and where in the new text, goes to stderr.\n\n"
+    "exit codes:\n"
+    "  0  the text was written\n"
+    "  1  it was written, and 'griddep check' finds errors in it: a wait that was there already stands too late\n"
+    "  2  wrong usage, or input that is no PTX\n"
+    "  4  no safe place exists, or another failure\n";
+
+/* ---- options ---- */
+
+static int choose_wait(const char *text, griddep_rewrite_options *options)
+{
+    size_t index = 0;
+    int code = gd_options_choose("wait", text, wait_words, WAIT_COUNT, &index);
+    if (code == 0)
+        options->wait = waits[index];
+    return code;
+}
+
+static int choose_line(const char *text, griddep_rewrite_options *options)
+{
+    char *end = NULL;
+    errno = 0;
+    long line = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || line < 1 || line > INT32_MAX)
+        return gd_message_error(GD_EXIT_USAGE, "--trigger takes a line number from 1 to %d, not '%s'", INT32_MAX, text);
+    options->trigger = GRIDDEP_TRIGGER_LINE;
+    options->trigger_line = (int32_t)line;
+    return 0;
+}
+
+static int choose_trigger(const char *text, griddep_rewrite_options *options)
+{
+    for (size_t i = 0; i < TRIGGER_COUNT; i++) {
+        if (strcmp(trigger_words[i], text) == 0) {
+            options->trigger = triggers[i];
+            return 0;
+        }
+    }
+    if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-')
+        return choose_line(text, options);
+    char *suggestion = gd_suggest_text(text, trigger_words, TRIGGER_COUNT);
+    char *list = gd_suggest_list(trigger_words, TRIGGER_COUNT);
+    int code =
+        gd_message_error(GD_EXIT_USAGE, "--trigger is one of %s, or a line number, not '%s'%s", list, text, suggestion);
+    free(suggestion);
+    free(list);
+    return code;
+}
+
+/* "4096", "64K", "2M" */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+    char *end = NULL;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 10), unit = 1;
+    if (text[0] < '0' || text[0] > '9' || errno != 0)
+        return false;
+    if (*end == 'K' || *end == 'k')
+        unit = 1U << 10;
+    else if (*end == 'M' || *end == 'm')
+        unit = 1U << 20;
+    end += unit > 1;
+    *bytes = value * unit;
+    return *end == '\0' && value > 0 && value <= UINT64_MAX / unit && *bytes % 16 == 0;
+}
+
+static int choose_prefetch(gd_rewrite_state *state, griddep_rewrite_options *options)
+{
+    const char *text = state->request->prefetch, *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return gd_message_error(GD_EXIT_USAGE, "--prefetch is PARAMETER=BYTES, not '%s'", text);
+    if (!parse_bytes(equals + 1, &options->prefetch_bytes))
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "--prefetch: the bytes are a multiple of 16 above 0, K or M behind them for KiB or MiB, "
+            "not '%s'",
+            equals + 1);
+    state->prefetch = gd_heap_format("%.*s", (int)(equals - text), text);
+    options->prefetch = state->prefetch;
+    return 0;
+}
+
+static int check_paths(const gd_rewrite_request *request)
+{
+    bool from_stdin = strcmp(request->path, "-") == 0;
+    if (request->in_place && request->output != NULL)
+        return gd_message_error(GD_EXIT_USAGE, "--in-place and --output exclude each other");
+    if (request->in_place && from_stdin)
+        return gd_message_error(GD_EXIT_USAGE, "--in-place needs a file, not stdin");
+    if (request->output != NULL && request->output[0] == '\0')
+        return gd_message_error(GD_EXIT_USAGE, "--output is empty; it is the name of a file, or '-' for stdout");
+    if (request->output != NULL && !from_stdin && gd_hostfile_is_same(request->path, request->output))
+        return gd_message_error(GD_EXIT_USAGE, "%s is the input; --in-place replaces it", request->output);
+    return 0;
+}
+
+/* ---- the input ---- */
+
+static int read_input(gd_rewrite_state *state)
+{
+    const char *path = state->request->path;
+    state->name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    int code = gd_hostfile_read_input(path, gd_modulefile_largest, &state->text, &state->bytes);
+    if (code != 0)
+        return code;
+    gd_modulefile_kind kind = gd_modulefile_recognize(path, state->text, state->bytes);
+    if (kind == GD_MODULEFILE_PTX)
+        return 0;
+    return gd_message_error_at((gd_place){state->name, 0, 0}, "this is %s; only PTX text can be rewritten",
+                               gd_modulefile_kind_text(kind));
+}
+
+/* All the syntax errors, as 'griddep check' shows them; the first one is the message. */
+static int show_syntax_errors(const gd_rewrite_state *state, const griddep_error *first)
+{
+    griddep_findings *findings = NULL;
+    if (state->request->json || griddep_ptx_check(state->text, state->bytes, state->name, NULL, &findings, NULL) != 0)
+        return gd_message_library_as(GD_EXIT_USAGE, first, NULL);
+    gd_finding_list list = gd_finding_fold(findings, NULL, NULL);
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].data.severity == GRIDDEP_SEVERITY_ERROR)
+            gd_finding_print(stderr, &list.items[i], NULL);
+    gd_finding_list_free(&list);
+    griddep_findings_destroy(findings);
+    return gd_message_error(GD_EXIT_USAGE, "%s is no PTX that can be rewritten", state->name);
+}
+
+static int parse_input(gd_rewrite_state *state)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = griddep_ptx_parse(state->text, state->bytes, state->name, &state->ptx, &error);
+    if (status == GRIDDEP_ERROR_SYNTAX)
+        return show_syntax_errors(state, &error);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+}
+
+static int unknown_entry(const char *entry, const char *const *names, size_t count)
+{
+    char *suggestion = gd_suggest_text(entry, names, count);
+    char *list = gd_suggest_list(names, count);
+    int code = gd_message_error(GD_EXIT_USAGE, "--entry: the file has no entry '%s'%s%s it has: %s", entry, suggestion,
+                                suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
+    free(suggestion);
+    free(list);
+    return code;
+}
+
+/* Whether the entries that were asked for are there, and whether one of them triggers. */
+static int look_at_entries(const gd_rewrite_state *state, bool *triggers_already)
+{
+    const char *wanted = state->request->entry, **names = NULL;
+    size_t count = 0;
+    bool is_found = false;
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    for (uint32_t i = 0; griddep_ptx_get_entry(state->ptx, i, &entry, NULL) == GRIDDEP_OK; i++) {
+        names = gd_heap_grow(names, count, count + 1, sizeof(*names));
+        names[count++] = entry.name;
+        if (wanted != NULL && strcmp(wanted, entry.name) != 0)
+            continue;
+        is_found = true;
+        *triggers_already |= (entry.traits & GRIDDEP_TRAIT_TRIGGERS) != 0;
+    }
+    int code = 0;
+    if (wanted != NULL && !is_found)
+        code = unknown_entry(wanted, names, count);
+    else if (count == 0)
+        code =
+            gd_message_error_at((gd_place){state->name, 0, 0}, "the file has no entry, so there is nothing to rewrite");
+    free(names);
+    return code;
+}
+
+static int check_constants(const gd_rewrite_state *state)
+{
+    gd_constantlist constants = gd_constantlist_begin(&state->request->constants);
+    gd_constantlist_look(&constants, state->ptx, state->request->entry);
+    int code = gd_constantlist_check(&constants);
+    gd_constantlist_free(&constants);
+    return code;
+}
+
+/* ---- the output ---- */
+
+static int take_result(gd_rewrite_state *state)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    uint64_t bytes = 0;
+    if (griddep_ptx_print(state->rewritten, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    state->result = gd_heap_take(bytes + 1, 1);
+    state->result_bytes = bytes;
+    if (griddep_ptx_print(state->rewritten, state->result, bytes + 1, &bytes, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    return 0;
+}
+
+/* The file that is written; NULL: stdout. */
+static const char *target_of(const gd_rewrite_request *request)
+{
+    if (request->in_place)
+        return request->path;
+    return request->output != NULL && strcmp(request->output, "-") != 0 ? request->output : NULL;
+}
+
+/* A wait that was there and stands too late stays where it is under --wait insert, so what was asked to be correct is
+ * checked. */
+static int check_result(gd_rewrite_state *state, const griddep_rewrite_options *options)
+{
+    griddep_check_options check = {
+        .size = sizeof(check), .constants = options->constants, .constant_count = options->constant_count};
+    const char *target = target_of(state->request);
+    griddep_error error;
+    griddep_error_init(&error);
+    if (options->wait == GRIDDEP_WAIT_KEEP || options->wait == GRIDDEP_WAIT_REMOVE)
+        return 0;
+    int32_t status = griddep_ptx_check(state->result, state->result_bytes, target != NULL ? target : "<stdout>", &check,
+                                       &state->remaining, &error);
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
+}
+
+static bool is_changed(const gd_rewrite_state *state)
+{
+    return state->result_bytes != state->bytes || memcmp(state->result, state->text, state->bytes) != 0;
+}
+
+static bool is_remaining_error(const gd_rewrite_state *state, const griddep_finding *finding)
+{
+    const char *entry = state->request->entry;
+    if (finding->severity < GRIDDEP_SEVERITY_ERROR)
+        return false;
+    return entry == NULL || finding->entry == NULL || strcmp(entry, finding->entry) == 0;
+}
+
+static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list *notes,
+                            const gd_finding_list *remaining)
+{
+    const char *target = target_of(state->request);
+    uint32_t errors = 0;
+    for (size_t i = 0; i < notes->count; i++)
+        gd_finding_print(stderr, &notes->items[i], target != NULL ? target : "<stdout>");
+    if (!is_changed(state))
+        gd_message_note("nothing to change in %s", state->name);
+    for (size_t i = 0; i < remaining->count; i++) {
+        if (!is_remaining_error(state, &remaining->items[i].data))
+            continue;
+        gd_finding_print(stderr, &remaining->items[i], NULL);
+        errors++;
+    }
+    if (errors > 0)
+        gd_message_note("the result is not right yet; '--wait move' places waits anew that are there already");
+    return errors;
+}
+
+static uint32_t report_json(const gd_rewrite_state *state, const gd_finding_list *list,
+                            const gd_finding_list *remaining)
+{
+    const char *target = target_of(state->request);
+    json_t *document = json_object(), *notes = json_array(), *errors = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        gd_output_append(notes, gd_finding_json(&list->items[i], target != NULL ? target : "<stdout>"));
+    for (size_t i = 0; i < remaining->count; i++)
+        if (is_remaining_error(state, &remaining->items[i].data))
+            gd_output_append(errors, gd_finding_json(&remaining->items[i], NULL));
+    uint32_t error_count = (uint32_t)json_array_size(errors);
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "input", gd_output_string(state->name));
+    gd_output_set(document, "output", gd_output_string(target));
+    gd_output_set(document, "changed", json_boolean(is_changed(state)));
+    gd_output_set(document, "notes", notes);
+    gd_output_set(document, "errors", errors);
+    gd_output_set(document, "ptx", target == NULL ? gd_output_string(state->result) : json_null());
+    gd_output_write(document);
+    return error_count;
+}
+
+/* Writes the text, then says what was done. A file that would stay the same is left alone, its time of change included.
+ */
+static int write_output(const gd_rewrite_state *state)
+{
+    const gd_rewrite_request *request = state->request;
+    const char *target = target_of(request);
+    int code = 0;
+    if (target != NULL && (!request->in_place || is_changed(state)))
+        code = gd_hostfile_replace(target, state->result, state->result_bytes);
+    if (code != 0)
+        return code;
+    if (target == NULL && !request->json)
+        fwrite(state->result, 1, state->result_bytes, stdout);
+    gd_finding_list notes = gd_finding_fold(state->notes, NULL, NULL);
+    gd_finding_list remaining = gd_finding_fold(state->remaining, NULL, NULL);
+    uint32_t errors = request->json ? report_json(state, &notes, &remaining) : report_text(state, &notes, &remaining);
+    gd_finding_list_free(&notes);
+    gd_finding_list_free(&remaining);
+    return errors > 0 ? GD_EXIT_FINDINGS : GD_EXIT_OK;
+}
+
+/* ---- in order ---- */
+
+static int rewrite(gd_rewrite_state *state, const griddep_rewrite_options *options)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = griddep_ptx_rewrite(state->ptx, options, &state->rewritten, &state->notes, &error);
+    return status == GRIDDEP_OK ? take_result(state) : gd_message_library(&error, NULL);
+}
+
+static int choose_options(gd_rewrite_state *state, griddep_rewrite_options *options)
+{
+    const gd_rewrite_request *request = state->request;
+    int code = check_paths(request);
+    if (code == 0 && request->wait != NULL)
+        code = choose_wait(request->wait, options);
+    if (code == 0 && request->trigger != NULL)
+        code = choose_trigger(request->trigger, options);
+    if (code == 0 && request->prefetch != NULL)
+        code = choose_prefetch(state, options);
+    return code;
+}
+
+/* A trigger that somebody placed is better than one that is placed by default. */
+static void choose_defaults(const gd_rewrite_state *state, bool triggers_already, griddep_rewrite_options *options)
+{
+    const gd_rewrite_request *request = state->request;
+    if (request->wait != NULL || request->trigger != NULL || request->prefetch != NULL)
+        return;
+    options->wait = GRIDDEP_WAIT_INSERT;
+    options->trigger = triggers_already ? GRIDDEP_TRIGGER_KEEP : GRIDDEP_TRIGGER_START;
+}
+
+static int rewrite_file(gd_rewrite_state *state)
+{
+    const gd_rewrite_request *request = state->request;
+    griddep_rewrite_options options = {.size = sizeof(options),
+                                       .entry = request->entry,
+                                       .constants = request->constants.values,
+                                       .constant_count = (uint32_t)request->constants.count};
+    bool triggers_already = false;
+    int code = choose_options(state, &options);
+    if (code == 0)
+        code = read_input(state);
+    if (code == 0)
+        code = parse_input(state);
+    if (code == 0)
+        code = look_at_entries(state, &triggers_already);
+    if (code == 0)
+        code = check_constants(state);
+    choose_defaults(state, triggers_already, &options);
+    if (code == 0)
+        code = rewrite(state, &options);
+    if (code == 0)
+        code = check_result(state, &options);
+    return code == 0 ? write_output(state) : code;
+}
+
+static void free_state(gd_rewrite_state *state)
+{
+    griddep_findings_destroy(state->notes);
+    griddep_findings_destroy(state->remaining);
+    griddep_ptx_destroy(state->rewritten);
+    griddep_ptx_destroy(state->ptx);
+    free(state->result);
+    free(state->text);
+    free(state->prefetch);
+}
+
+int gd_command_rewrite(int argc, char **argv)
+{
+    gd_rewrite_request request = {0};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout", (void *)&request.output,
+         0, 0},
+        {GD_OPTION_FLAG, "in-place", NULL, "replace the file", &request.in_place, 0, 0},
+        {GD_OPTION_TEXT, "entry", "NAME", "this kernel only", (void *)&request.entry, 0, 0},
+        {GD_OPTION_TEXT, "wait", "WAIT", "insert, move, remove, start or keep", (void *)&request.wait, 0, 0},
+        {GD_OPTION_TEXT, "trigger", "PLACE", "start, after-wait, after-loads, before-stores, end, LINE, remove or keep",
+         (void *)&request.trigger, 0, 0},
+        {GD_OPTION_LIST, "constant", "NAME", "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes",
+         &request.constants, 0, 0},
+        {GD_OPTION_TEXT, "prefetch", "PARAM=BYTES", "fetch a constant parameter's data into L2 before the wait",
+         (void *)&request.prefetch, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document, with the PTX unless it goes to a file", &request.json,
+         0, 0},
+        {0}};
+    const gd_usage usage = {
+        .name = "rewrite",
+        .summary = "Puts dependent launch into the PTX of kernels that know nothing of it. Needs no driver.",
+        .synopsis = "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE]\n"
+                    "                       [--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = 1};
+    size_t count = 0;
+    gd_rewrite_state state = {.request = &request};
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code < 0) {
+        if (request.json)
+            gd_message_want_json();
+        code = rewrite_file(&state);
+    }
+    free_state(&state);
+    free(request.constants.values);
+    return code;
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Assembles what the rewriter's golden tests put in and what comes out of them, each for the target that its text names.
+# Where the input assembles, the output must; and every input must. Exits 77 where there is no ptxas, unless
+# GRIDDEP_REQUIRE_PTXAS=1.
+set -u
+
+srcdir=${srcdir:-.}
+
+find_ptxas() {
+    command -v ptxas && return
+    for directory in "${CUDA_HOME:-/usr/local/cuda}/bin" /usr/local/cuda/bin; do
+        if [ -x "$directory/ptxas" ]; then
+            echo "$directory/ptxas"
+            return
+        fi
+    done
+}
+
+ptxas=$(find_ptxas)
+if [ -z "$ptxas" ]; then
+    echo "rewrite_assemble: no ptxas in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
+    [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
+    exit 77
+fi
+
+count=0
+failures=0
+for file in "$srcdir"/tests/golden/rewrite/*.ptx; do
+    target=$(sed -n 's/^[[:space:]]*\.target[[:space:]]*\(sm_[0-9a-z]*\).*/\1/p' "$file" | head -n 1)
+    count=$((count + 1))
+    if log=$("$ptxas" -arch="${target:-sm_90}" "$file" -o /dev/null 2>&1); then
+        echo "ok   $file for $target"
+    else
+        echo "FAIL $file for $target"
+        echo "$log"
+        failures=$((failures + 1))
+    fi
+done
+
+echo "rewrite_assemble: $count files, $failures failures"
+[ "$count" -gt 1 ] && [ "$failures" -eq 0 ]

@@ -1,0 +1,816 @@
+/* The checks: findings and their codes, one text, chains.
+ *
+ * tests/golden/check/NAME.ptx is checked; its findings, one a line as code:line:column:severity, must be NAME.expect,
+ * and in full NAME.text where there is such a file. A name GDnnn..._fires must have that finding, GDnnn..._quiet must
+ * not. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew; read the difference before you commit it. */
+#include <check.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "griddep.h"
+#include "ptx/findings.h"
+#include "unit/fail_alloc.h"
+
+#define GOLDEN SOURCE_DIRECTORY "/tests/golden/check"
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+static griddep_error error;
+
+static void clear_error(void)
+{
+    griddep_error_init(&error);
+}
+
+static griddep_finding get(const griddep_findings *findings, uint32_t index)
+{
+    griddep_finding finding = {.size = sizeof finding};
+
+    ck_assert_int_eq(griddep_findings_get(findings, index, &finding, &error), GRIDDEP_OK);
+    return finding;
+}
+
+static griddep_findings *check_text(const char *text, size_t bytes, const char *name, const char *const *constants,
+                                    uint32_t count)
+{
+    const griddep_check_options options = {.size = sizeof options, .constants = constants, .constant_count = count};
+    griddep_findings *findings = NULL;
+    int32_t status = griddep_ptx_check(text, bytes, name, &options, &findings, &error);
+
+    ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
+    ck_assert_ptr_nonnull(findings);
+    return findings;
+}
+
+static bool has_code(const griddep_findings *findings, const char *code)
+{
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        if (!strcmp(get(findings, i).code, code))
+            return true;
+    }
+    return false;
+}
+
+static int32_t worst(const griddep_findings *findings)
+{
+    int32_t severity = 0;
+
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = get(findings, i);
+        severity = finding.severity > severity ? finding.severity : severity;
+    }
+    return severity;
+}
+
+/* ---- golden files ---- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+
+    return length >= tail && !strcmp(name + length - tail, end);
+}
+
+static void each_golden(void (*use)(const char *path, const char *name, const char *text, size_t bytes))
+{
+    DIR *folder = opendir(GOLDEN);
+    unsigned count = 0;
+
+    ck_assert_msg(folder != NULL, "%s cannot be read", GOLDEN);
+    for (struct dirent *item; (item = readdir(folder)) != NULL;) {
+        char path[4096];
+        char *text;
+        size_t bytes;
+        if (!ends_with(item->d_name, ".ptx"))
+            continue;
+        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name), (int)sizeof path);
+        ck_assert_int_eq(gd_file_read(path, &text, &bytes, &error), GRIDDEP_OK);
+        use(path, item->d_name, text, bytes);
+        free(text);
+        count++;
+    }
+    closedir(folder);
+    ck_assert_uint_ge(count, 60);
+}
+
+static void show_brief(gd_text *out, const griddep_findings *findings)
+{
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = get(findings, i);
+        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ":%" PRId32 "\n", finding.code, finding.line, finding.column,
+                       finding.severity);
+    }
+}
+
+static void show_full(gd_text *out, const griddep_findings *findings)
+{
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = get(findings, i);
+        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ": %s %s\n%s%s\n\n", finding.file, finding.line, finding.column,
+                       finding.code, finding.text, finding.quote, finding.hint);
+    }
+}
+
+/* Compares with the file of that name but another ending; `must` says whether it has to be there. */
+static void compare_with(const char *path, const char *ending, const gd_text *shown, bool must)
+{
+    char expect[4096 + 16];
+    char *wanted = NULL;
+    size_t bytes = 0;
+
+    snprintf(expect, sizeof expect, "%.*s%s", (int)strlen(path) - 4, path, ending);
+    if (!must && gd_file_read(expect, &wanted, &bytes, NULL))
+        return;
+    free(wanted);
+    if (getenv("GRIDDEP_UPDATE_GOLDEN"))
+        ck_assert_int_eq(gd_file_write(expect, gd_text_get(shown), shown->bytes, &error), GRIDDEP_OK);
+    ck_assert_msg(gd_file_read(expect, &wanted, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(bytes == shown->bytes && !memcmp(wanted, gd_text_get(shown), bytes), "%s\nexpected:\n%s\nfound:\n%s",
+                  path, wanted, gd_text_get(shown));
+    free(wanted);
+}
+
+static void check_golden(const char *path, const char *name, const char *text, size_t bytes)
+{
+    griddep_findings *findings = check_text(text, bytes, name, NULL, 0);
+    gd_text brief = {0}, full = {0};
+    char code[6];
+
+    snprintf(code, sizeof code, "%.5s", name);
+    if (ends_with(name, "_fires.ptx"))
+        ck_assert_msg(has_code(findings, code), "%s has no finding %s", name, code);
+    else
+        ck_assert_msg(!has_code(findings, code), "%s has a finding %s", name, code);
+    if (strstr(name, "specialized") ? ends_with(name, "_quiet.ptx") : !strncmp(name, "nvcc", 4))
+        ck_assert_msg(worst(findings) <= GRIDDEP_SEVERITY_NOTE, "%s is correct, and not quiet", name);
+    show_brief(&brief, findings);
+    show_full(&full, findings);
+    compare_with(path, ".expect", &brief, true);
+    compare_with(path, ".text", &full, false);
+    gd_text_free(&brief);
+    gd_text_free(&full);
+    griddep_findings_destroy(findings);
+}
+
+START_TEST(golden_files_have_the_expected_findings)
+{
+    each_golden(check_golden);
+}
+END_TEST
+
+/* Each code about a text has a case that fires and a neighbour that does not. */
+START_TEST(each_code_has_its_golden_files)
+{
+    for (int code = 0; code < GD_CODE_COUNT && gd_codes[code].name[2] < '2'; code++) {
+        static const char *const kinds[] = {"fires", "quiet"};
+        for (int k = 0; k < COUNT(kinds); k++) {
+            char path[4096], *text;
+            size_t bytes;
+            snprintf(path, sizeof path, "%s/%s_%s.ptx", GOLDEN, gd_codes[code].name, kinds[k]);
+            ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+            free(text);
+        }
+    }
+}
+END_TEST
+
+/* Cut anywhere, a text must neither crash nor leak. */
+static void truncate_text(const char *path, const char *name, const char *text, size_t bytes)
+{
+    (void)path;
+    if (bytes > 8000)
+        return;
+    for (size_t i = 0; i < bytes; i += 7) {
+        char *cut = malloc(i + 1); /* to the byte, so that a sanitizer sees a read beyond */
+        memcpy(cut, text, i);
+        griddep_findings_destroy(check_text(cut, i, name, NULL, 0));
+        free(cut);
+    }
+}
+
+START_TEST(any_prefix_of_a_text_can_be_checked)
+{
+    each_golden(truncate_text);
+}
+END_TEST
+
+/* ---- codes ---- */
+
+START_TEST(codes_can_be_listed_and_found)
+{
+    griddep_code_info info = {.size = sizeof info};
+    char last[8] = "";
+    uint32_t i, found;
+
+    for (i = 0; griddep_code_at(i, &info, &error) == GRIDDEP_OK; i++) {
+        char lower[8];
+        ck_assert_str_gt(info.code, last);
+        snprintf(last, sizeof last, "%s", info.code);
+        snprintf(lower, sizeof lower, "gd%s", info.code + 2);
+        ck_assert_int_eq(griddep_code_find(info.code, &found), GRIDDEP_OK);
+        ck_assert_uint_eq(found, i);
+        ck_assert_int_eq(griddep_code_find(lower, &found), GRIDDEP_OK);
+        ck_assert_uint_eq(found, i);
+        ck_assert_int_ge(info.severity, GRIDDEP_SEVERITY_NOTE);
+        ck_assert_int_le(info.severity, GRIDDEP_SEVERITY_ERROR);
+        ck_assert_uint_gt(strlen(info.title), 5);
+        ck_assert_msg(ends_with(info.page, "\n"), "%s", info.code);
+    }
+    ck_assert_int_eq(error.status, GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_uint_eq(i, GD_CODE_COUNT);
+    ck_assert_int_eq(griddep_code_find("GD999", &found), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("GD1100", &found), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("GD11", &found), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find("", &found), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_code_find(NULL, &found), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- the list ---- */
+
+static void add(griddep_findings *findings, gd_code code, int32_t severity, int32_t launch, int32_t line,
+                const char *text)
+{
+    const gd_finding_draft draft = {.code = code,
+                                    .severity = severity,
+                                    .launch = launch,
+                                    .line = line,
+                                    .column = line ? 1 : 0,
+                                    .token = GD_PTX_NONE};
+
+    gd_findings_add(findings, &draft, "%s", text);
+}
+
+START_TEST(findings_are_ordered_and_folded)
+{
+    griddep_findings *findings = gd_findings_create();
+
+    add(findings, GD_CODE_GD110, 0, 1, 9, "c");
+    add(findings, GD_CODE_GD110, 0, 0, 20, "b");
+    add(findings, GD_CODE_GD110, 0, -1, 30, "a");
+    add(findings, GD_CODE_GD110, 0, -1, 30, "the same place");
+    add(findings, GD_CODE_GD111, 0, -1, 30, "another code");
+    add(findings, GD_CODE_GD201, 0, 1, 0, "no place");
+    add(findings, GD_CODE_GD201, 0, 1, 0, "no place");
+    add(findings, GD_CODE_GD201, 0, 1, 0, "no place, another text");
+    ck_assert_uint_eq(griddep_findings_count(findings), 6);
+    ck_assert_str_eq(get(findings, 0).text, "a");
+    ck_assert_str_eq(get(findings, 1).text, "another code");
+    ck_assert_str_eq(get(findings, 2).text, "b");
+    ck_assert_str_eq(get(findings, 3).text, "no place");
+    ck_assert_str_eq(get(findings, 4).text, "no place, another text");
+    ck_assert_str_eq(get(findings, 5).text, "c");
+    griddep_findings_destroy(findings);
+}
+END_TEST
+
+START_TEST(the_more_severe_of_two_is_kept)
+{
+    griddep_findings *findings = gd_findings_create();
+
+    add(findings, GD_CODE_GD120, GRIDDEP_SEVERITY_WARNING, -1, 5, "perhaps");
+    add(findings, GD_CODE_GD120, 0, -1, 5, "surely");
+    add(findings, GD_CODE_GD120, GRIDDEP_SEVERITY_NOTE, -1, 5, "hardly");
+    ck_assert_uint_eq(griddep_findings_count(findings), 1);
+    ck_assert_str_eq(get(findings, 0).text, "surely");
+    ck_assert_int_eq(get(findings, 0).severity, GRIDDEP_SEVERITY_ERROR);
+    griddep_findings_destroy(findings);
+}
+END_TEST
+
+START_TEST(a_full_list_keeps_the_worst)
+{
+    griddep_findings *findings = gd_findings_create();
+
+    for (int32_t i = 1; i <= GD_FINDINGS_LIMIT; i++)
+        add(findings, GD_CODE_GD142, 0, -1, i, "note");
+    ck_assert_uint_eq(griddep_findings_count(findings), GD_FINDINGS_LIMIT);
+    add(findings, GD_CODE_GD110, 0, -1, 5000, "error");
+    ck_assert_uint_eq(griddep_findings_count(findings), GD_FINDINGS_LIMIT + 1);
+    ck_assert_str_eq(get(findings, GD_FINDINGS_LIMIT - 1).text, "error");
+    ck_assert_str_eq(get(findings, GD_FINDINGS_LIMIT).code, "GD004");
+    ck_assert_int_eq(get(findings, GD_FINDINGS_LIMIT).severity, GRIDDEP_SEVERITY_NOTE);
+    ck_assert_int_eq(get(findings, GD_FINDINGS_LIMIT - 2).line, GD_FINDINGS_LIMIT - 1);
+    add(findings, GD_CODE_GD142, 0, -1, 6000, "note");
+    ck_assert_int_eq(get(findings, GD_FINDINGS_LIMIT - 2).line, GD_FINDINGS_LIMIT - 1);
+    for (int32_t i = 1; i <= GD_FINDINGS_LIMIT; i++)
+        add(findings, GD_CODE_GD111, 0, -1, i, "error");
+    ck_assert_int_eq(get(findings, GD_FINDINGS_LIMIT).severity, GRIDDEP_SEVERITY_ERROR);
+    for (uint32_t i = 0; i < GD_FINDINGS_LIMIT; i++)
+        ck_assert_int_eq(get(findings, i).severity, GRIDDEP_SEVERITY_ERROR);
+    griddep_findings_destroy(findings);
+}
+END_TEST
+
+/* ---- the shelf ---- */
+
+typedef struct shelf_case {
+    const char *path;
+    const char *constants[2];
+} shelf_case;
+
+/* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows one origin a
+ * register. That exempts reads only: a write to y before the wait would still be found. */
+static const shelf_case shelf[] = {
+    {"elementwise/vector_add.ptx", {NULL}},
+    {"elementwise/vector_add.sm_80.ptx", {NULL}},
+    {"norm/rms_norm.ptx", {"weight"}},
+    {"norm/rms_norm.sm_80.ptx", {"weight"}},
+    {"softmax/softmax.ptx", {NULL}},
+    {"softmax/softmax.sm_80.ptx", {NULL}},
+    {"linear/matvec_bf16.ptx", {"weight"}},
+    {"test/spin.ptx", {NULL}},
+};
+
+static char *read_shelf(const shelf_case *item, size_t *bytes)
+{
+    char path[4096], *text;
+
+    snprintf(path, sizeof path, "%s/ptx/%s", SOURCE_DIRECTORY, item->path);
+    ck_assert_msg(gd_file_read(path, &text, bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    return text;
+}
+
+static int32_t worst_of(const shelf_case *item, const char *text, gd_text *shown)
+{
+    griddep_findings *findings = check_text(text, strlen(text), item->path, item->constants,
+                                            item->constants[1]   ? 2
+                                            : item->constants[0] ? 1
+                                                                 : 0);
+    int32_t severity = worst(findings);
+
+    if (shown)
+        show_full(shown, findings);
+    griddep_findings_destroy(findings);
+    return severity;
+}
+
+START_TEST(shelf_kernels_are_clean)
+{
+    const shelf_case *item = &shelf[_i];
+    size_t bytes;
+    char *text = read_shelf(item, &bytes);
+    gd_text shown = {0};
+
+    ck_assert_msg(worst_of(item, text, &shown) <= GRIDDEP_SEVERITY_NOTE, "%s", gd_text_get(&shown));
+    gd_text_free(&shown);
+    free(text);
+}
+END_TEST
+
+/* Text with a stretch of it replaced. */
+static char *replace(const char *text, const char *at, size_t bytes, const char *with)
+{
+    gd_text made = {0};
+
+    gd_text_append(&made, text, (size_t)(at - text));
+    gd_text_string(&made, with);
+    gd_text_string(&made, at + bytes);
+    ck_assert(!made.failed);
+    return made.data;
+}
+
+static void must_fire(const shelf_case *item, char *text, const char *what)
+{
+    ck_assert_msg(worst_of(item, text, NULL) >= GRIDDEP_SEVERITY_WARNING, "%s: %s was not noticed", item->path, what);
+    free(text);
+}
+
+/* Each wait of a kernel that triggers: taken away, moved behind the first load, given to one warp only. */
+START_TEST(mutations_of_shelf_kernels_fire)
+{
+    static const char wait[] = "griddepcontrol.wait;", trigger[] = "griddepcontrol.launch_dependents;\n";
+    const shelf_case *item = &shelf[_i];
+    size_t bytes;
+    char *text = read_shelf(item, &bytes);
+
+    if (!strstr(text, trigger)) {
+        char *body = strstr(text, "    ld.param");
+        char *triggers = replace(text, body, 0, trigger);
+        free(text);
+        text = triggers;
+    }
+    for (const char *at = text; (at = strstr(at, wait)) != NULL; at++) {
+        must_fire(item, replace(text, at, sizeof wait - 1, ""), "a wait taken away");
+        char *without = replace(text, at, sizeof wait - 1, "");
+        char *load = strstr(without + (at - text), "ld.global");
+        ck_assert_ptr_nonnull(load);
+        char *behind = replace(without, strchr(load, ';') + 1, 0, "\n    griddepcontrol.wait;");
+        free(without);
+        must_fire(item, behind, "a wait behind the first load");
+        must_fire(item,
+                  replace(text, at, sizeof wait - 1,
+                          "{ .reg .pred one; .reg .b32 t; mov.u32 t, %tid.x; shr.u32 t, t, 5; setp.eq.u32 one, t, 0; "
+                          "@one griddepcontrol.wait; }"),
+                  "a wait for one warp only");
+    }
+    free(text);
+}
+END_TEST
+
+/* A barrier of a correct kernel taken away. */
+START_TEST(barriers_of_nvcc_kernels_matter)
+{
+    char *text;
+    size_t bytes;
+
+    ck_assert_int_eq(gd_file_read(GOLDEN "/nvcc_quiet.ptx", &text, &bytes, &error), GRIDDEP_OK);
+    const shelf_case item = {"nvcc_quiet.ptx", {NULL}};
+    char *one_waits = strstr(text, ".entry one_waits");
+    ck_assert_ptr_nonnull(one_waits);
+    char *barrier = strstr(one_waits, "bar.sync");
+    must_fire(&item, replace(text, barrier, (size_t)(strchr(barrier, ';') + 1 - barrier), ""), "a barrier taken away");
+    char *pipeline = strstr(text, ".entry pipeline");
+    char *poll = strstr(strstr(strstr(pipeline, "mbarrier.try_wait") + 1, "mbarrier.try_wait"), "mbarrier.try_wait");
+    must_fire(&item, replace(text, poll, (size_t)(strchr(poll, ';') + 1 - poll), ""), "an mbarrier wait taken away");
+    free(text);
+}
+END_TEST
+
+/* ---- chains ---- */
+
+#define ENTRY(name, body)                                                                                              \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a<4>;\n    .reg .f32 %f<4>;\n"       \
+    "    ld.param.u64 %a0, [in];\n    ld.param.u64 %a1, [out];\n" body "    ret;\n}\n"
+#define LOAD "    ld.global.f32 %f0, [%a0];\n"
+#define STORE "    st.global.f32 [%a1], %f0;\n"
+#define WAIT "    griddepcontrol.wait;\n"
+#define TRIGGER "    griddepcontrol.launch_dependents;\n"
+
+static const char kernels[] = HEAD ENTRY("first", TRIGGER WAIT LOAD STORE)   /* triggers first */
+    ENTRY("covered", WAIT TRIGGER LOAD STORE)                                /* triggers behind the wait */
+    ENTRY("quiet", WAIT LOAD STORE)                                          /* never triggers */
+    ENTRY("reads", TRIGGER LOAD WAIT STORE)                                  /* reads before the wait */
+    ENTRY("writes", TRIGGER STORE WAIT LOAD)                                 /* writes before the wait */
+    ENTRY("bare", TRIGGER LOAD STORE)                                        /* no wait */
+    ENTRY("plain", LOAD STORE)                                               /* neither */
+    ENTRY("fenced", WAIT LOAD STORE "    fence.acq_rel.gpu;\n" TRIGGER)      /* releases, then triggers */
+    ENTRY("cached", TRIGGER WAIT "    ld.global.nc.f32 %f0, [%a0];\n" STORE) /* non-coherent */
+    ENTRY("chases", TRIGGER "    ld.global.u64 %a2, [%a0];\n    ld.global.f32 %f0, [%a2];\n" WAIT STORE);
+
+static const char old_kernels[] = ".version 7.0\n.target sm_80\n.address_size 64\n" ENTRY("old", LOAD STORE);
+
+typedef struct step {
+    const char *entry; /* "memset": no kernel; "?": a kernel whose code is not known; NULL: the end */
+    uint32_t in, out;  /* buffers */
+    int32_t pdl;
+    int32_t access; /* of in; 0 with a known kernel: READ */
+} step;
+
+typedef struct chain_case {
+    const char *what;
+    const char *expect; /* launch:code:severity, in order */
+    step steps[5];
+} chain_case;
+
+enum { AUTO = GRIDDEP_PDL_AUTO, OFF = GRIDDEP_PDL_OFF, FORCE = GRIDDEP_PDL_FORCE, CONSTANT = GRIDDEP_ACCESS_CONSTANT };
+
+static const chain_case chain_cases[] = {
+    {"a line of kernels that wait", "", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 3, 4, 0, 0}}},
+    {"two buffers in turn, all wait",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 1, 0, 0}, {"first", 1, 2, 0, 0}, {"first", 2, 1, 0, 0}}},
+    {"a transitive gap: the one between has no wait",
+     "2:GD201:3",
+     {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, 0, 0}}},
+    {"its neighbour: the one between waits", "", {{"first", 1, 2, 0, 0}, {"first", 8, 9, 0, 0}, {"first", 2, 3, 0, 0}}},
+    {"its neighbour: the last one is not dependent",
+     "",
+     {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, OFF, 0}}},
+    {"a gap over a launch that overlapped itself",
+     "3:GD201:3",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 3, 4, 0, 0}}},
+    {"two buffers in turn, the one between has no wait",
+     "0:GD207:3 1:GD205:3 2:GD201:3 2:GD202:3",
+     {{"first", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}, {"first", 2, 1, 0, 0}}},
+    {"a write before the wait of what the launch before reads",
+     "1:GD202:3",
+     {{"first", 1, 2, 0, 0}, {"writes", 2, 1, 0, 0}}},
+    {"its neighbour: another buffer", "", {{"first", 1, 2, 0, 0}, {"writes", 2, 3, 0, 0}}},
+    {"a write before the wait of what the launch before that reads",
+     "2:GD202:3",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
+    {"its neighbour: the one between triggers behind its wait",
+     "",
+     {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
+    {"a node between kernels", "1:GD203:1", {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}, {"first", 2, 3, 0, 0}}},
+    {"its neighbour: the node ends the chain", "", {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}}},
+    {"the first launch forced", "0:GD204:1", {{"first", 1, 2, FORCE, 0}}},
+    {"a launch behind a node forced",
+     "1:GD203:1 2:GD204:1",
+     {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}, {"first", 2, 3, FORCE, 0}}},
+    {"old PTX forced", "1:GD204:1", {{"first", 1, 2, 0, 0}, {"old", 2, 3, FORCE, 0}}},
+    {"its neighbour: forced where it has an effect", "", {{"first", 1, 2, 0, 0}, {"first", 2, 3, FORCE, 0}}},
+    {"no wait, and reads what a trigger stands in front of",
+     "0:GD207:3 1:GD205:3",
+     {{"first", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
+    {"no wait, the producer never triggers", "1:GD205:3", {{"quiet", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
+    {"no wait, a release fence in front of the trigger",
+     "0:GD141:1 1:GD205:2",
+     {{"fenced", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
+    {"no wait, nothing shared", "", {{"first", 1, 2, 0, 0}, {"bare", 3, 4, FORCE, 0}}},
+    {"no wait, buffers not known", "1:GD205:2", {{"first", 1, 2, 0, 0}, {"bare", 0, 0, FORCE, 0}}},
+    {"unknown code forced", "1:GD205:2", {{"first", 1, 2, 0, 0}, {"?", 2, 3, FORCE, 0}}},
+    {"its neighbour: unknown code at auto", "", {{"first", 1, 2, 0, 0}, {"?", 2, 3, 0, 0}}},
+    {"a read before the wait of what the launch before writes",
+     "1:GD206:3",
+     {{"first", 1, 2, 0, 0}, {"reads", 2, 3, 0, 0}}},
+    {"its neighbour: nothing that may run writes it", "", {{"first", 1, 2, 0, 0}, {"reads", 1, 3, 0, 0}}},
+    {"a read before the wait of what the launch before that writes",
+     "2:GD206:3",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
+    {"its neighbour: the one between triggers behind its wait",
+     "",
+     {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
+    {"a producer without a trigger", "1:GD208:1", {{"quiet", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}}},
+    {"a constant that is written", "0:GD209:3", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, CONSTANT}}},
+    {"its neighbour: a constant that is not", "", {{"first", 1, 2, 0, 0}, {"first", 4, 3, 0, CONSTANT}}},
+    {"a kernel without a wait at auto", "1:GD211:1", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, 0, 0}}},
+    {"its neighbour: switched off", "", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, OFF, 0}}},
+    {"a non-coherent read", "1:GD130:2", {{"first", 1, 2, 0, 0}, {"cached", 2, 3, 0, 0}}},
+    {"its neighbour: of what nothing writes", "", {{"first", 1, 2, 0, 0}, {"cached", 1, 3, 0, 0}}},
+    {"an address that cannot be traced", "1:GD112:2", {{"first", 1, 2, 0, 0}, {"chases", 7, 3, 0, 0}}},
+};
+
+static griddep_ptx *parse(const char *text)
+{
+    griddep_ptx *ptx = NULL;
+
+    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "kernels.ptx", &ptx, &error) == GRIDDEP_OK, "%s", error.text);
+    return ptx;
+}
+
+static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, const griddep_ptx *old,
+                              griddep_check_launch *launches, griddep_check_argument (*arguments)[2])
+{
+    uint32_t count = 0;
+
+    for (const step *at = item->steps; count < 5 && at->entry; at++, count++) {
+        bool kernel = strcmp(at->entry, "memset") != 0, known = kernel && *at->entry != '?';
+        arguments[count][0] = (griddep_check_argument){.buffer = at->in,
+                                                       .access = at->access ? at->access
+                                                                 : known    ? GRIDDEP_ACCESS_READ
+                                                                            : GRIDDEP_ACCESS_UNKNOWN};
+        arguments[count][1] = (griddep_check_argument){.buffer = at->out,
+                                                       .access = known ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_UNKNOWN};
+        launches[count] = (griddep_check_launch){.size = sizeof launches[count],
+                                                 .node = kernel ? GRIDDEP_NODE_KERNEL : GRIDDEP_NODE_MEMSET,
+                                                 .ptx = !known                      ? NULL
+                                                        : !strcmp(at->entry, "old") ? old
+                                                                                    : ptx,
+                                                 .entry = at->entry,
+                                                 .arguments = arguments[count],
+                                                 .argument_count = kernel ? 2 : 0,
+                                                 .pdl = at->pdl};
+    }
+    return count;
+}
+
+START_TEST(chains_have_the_expected_findings)
+{
+    const chain_case *item = &chain_cases[_i];
+    griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
+    griddep_check_launch launches[5];
+    griddep_check_argument arguments[5][2];
+    uint32_t count = fill_launches(item, ptx, old, launches, arguments);
+    griddep_findings *findings = NULL;
+    gd_text shown = {0}, full = {0};
+
+    ck_assert_msg(griddep_chain_check(launches, count, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = get(findings, i);
+        gd_text_format(&shown, "%s%" PRId32 ":%s:%" PRId32, i ? " " : "", finding.launch, finding.code,
+                       finding.severity);
+    }
+    show_full(&full, findings);
+    ck_assert_msg(!strcmp(gd_text_get(&shown), item->expect), "%s: expected \"%s\", found \"%s\"\n%s", item->what,
+                  item->expect, gd_text_get(&shown), gd_text_get(&full));
+    gd_text_free(&shown);
+    gd_text_free(&full);
+    griddep_findings_destroy(findings);
+    griddep_ptx_destroy(ptx);
+    griddep_ptx_destroy(old);
+}
+END_TEST
+
+/* Two launches of "first", the second of which reads what the first one writes, with the arguments that the caller
+ * sets. */
+static griddep_findings *check_two(const char *second, griddep_check_argument out, griddep_check_argument in)
+{
+    griddep_ptx *ptx = parse(kernels);
+    const griddep_check_argument one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
+    const griddep_check_argument two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
+    const griddep_check_launch launches[2] = {
+        {.size = sizeof launches[0], .ptx = ptx, .entry = "first", .arguments = one, .argument_count = 2},
+        {.size = sizeof launches[0], .ptx = ptx, .entry = second, .arguments = two, .argument_count = 2}};
+    griddep_findings *findings = NULL;
+
+    ck_assert_msg(griddep_chain_check(launches, 2, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    griddep_ptx_destroy(ptx);
+    return findings;
+}
+
+START_TEST(ranges_of_a_buffer_are_told_apart)
+{
+    const griddep_check_argument written = {.buffer = 2, .access = GRIDDEP_ACCESS_WRITE, .offset = 0, .bytes = 64};
+    griddep_findings *findings =
+        check_two("reads", written,
+                  (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 64, .bytes = 64});
+
+    ck_assert_uint_eq(griddep_findings_count(findings), 0);
+    griddep_findings_destroy(findings);
+    findings =
+        check_two("reads", written,
+                  (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 60, .bytes = 64});
+    ck_assert(has_code(findings, "GD206"));
+    griddep_findings_destroy(findings);
+    findings = check_two("reads", (griddep_check_argument){.buffer = 2, .offset = 32},
+                         (griddep_check_argument){.buffer = 2, .offset = 1024});
+    ck_assert_msg(has_code(findings, "GD206"), "a range without an end goes to the buffer's end");
+    griddep_findings_destroy(findings);
+}
+END_TEST
+
+START_TEST(a_wrong_declaration_is_found)
+{
+    griddep_findings *findings =
+        check_two("first", (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ},
+                  (griddep_check_argument){.buffer = 3, .access = GRIDDEP_ACCESS_READ});
+    griddep_finding finding = get(findings, 0);
+
+    ck_assert_uint_eq(griddep_findings_count(findings), 1);
+    ck_assert_str_eq(finding.code, "GD210");
+    ck_assert_int_eq(finding.launch, 0);
+    ck_assert_str_eq(finding.entry, "first");
+    ck_assert_str_eq(finding.file, "kernels.ptx");
+    ck_assert_ptr_nonnull(strstr(finding.quote, "st.global.f32 [%a1], %f0;"));
+    griddep_findings_destroy(findings);
+}
+END_TEST
+
+START_TEST(wrong_launches_are_refused)
+{
+    griddep_ptx *ptx = parse(kernels);
+    griddep_check_launch launch = {.size = sizeof launch, .ptx = ptx, .entry = "nobody"};
+    griddep_findings *findings = (griddep_findings *)&error;
+
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_NOT_FOUND);
+    launch.entry = NULL;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.entry = "first";
+    launch.argument_count = 1;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.argument_count = 0;
+    launch.pdl = 9;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.pdl = 0;
+    launch.node = 9;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.node = 0;
+    launch.size = 3;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_chain_check(NULL, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.size = sizeof launch;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_eq(findings, &error);
+    ck_assert_int_eq(griddep_chain_check(NULL, 0, &findings, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(griddep_findings_count(findings), 0);
+    griddep_findings_destroy(findings);
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
+/* ---- the calls ---- */
+
+START_TEST(wrong_options_are_refused)
+{
+    const char *names[] = {"x", NULL};
+    griddep_check_options options = {.size = sizeof options, .constants = names, .constant_count = 2};
+    griddep_findings *findings = (griddep_findings *)&error;
+    griddep_finding finding = {.size = 1};
+
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", &options, &findings, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    options.constants = NULL;
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", &options, &findings, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    options.constant_count = 0;
+    options.flags = 1;
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", &options, &findings, &error),
+                     GRIDDEP_ERROR_STRUCT);
+    options.size = 2;
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", &options, &findings, &error),
+                     GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_ptx_check(NULL, 4, "a", NULL, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_eq(findings, &error);
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, NULL, NULL, &findings, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_findings_get(findings, 0, &finding, &error), GRIDDEP_ERROR_STRUCT);
+    finding.size = sizeof finding;
+    ck_assert_int_eq(griddep_findings_get(findings, 1000, &finding, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_findings_get(NULL, 0, &finding, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_uint_eq(griddep_findings_count(NULL), 0);
+    griddep_findings_destroy(findings);
+    griddep_findings_destroy(NULL);
+}
+END_TEST
+
+/* Each allocation fails once: the call says so, leaves its output alone, and leaks nothing. */
+static void starve(const char *path, const char *name, const char *text, size_t bytes)
+{
+    (void)path;
+    if (bytes > 3000)
+        return;
+    for (long n = 0;; n++) {
+        griddep_findings *findings = NULL;
+        fail_alloc_after(n);
+        int32_t status = griddep_ptx_check(text, bytes, name, NULL, &findings, &error);
+        bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        if (!hit) {
+            ck_assert_int_eq(status, GRIDDEP_OK);
+            griddep_findings_destroy(findings);
+            return;
+        }
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY, "%s: allocation %ld failed, the call gave %" PRId32, name, n,
+                      status);
+        ck_assert_ptr_null(findings);
+    }
+}
+
+START_TEST(a_check_without_memory_says_so)
+{
+    each_golden(starve);
+}
+END_TEST
+
+START_TEST(a_chain_check_without_memory_says_so)
+{
+    griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
+    griddep_check_launch launches[5];
+    griddep_check_argument arguments[5][2];
+    uint32_t count = fill_launches(&chain_cases[6], ptx, old, launches, arguments);
+    bool hit = true;
+
+    for (long n = 0; hit; n++) {
+        griddep_findings *findings = NULL;
+        fail_alloc_after(n);
+        int32_t status = griddep_chain_check(launches, count, &findings, &error);
+        hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_int_eq(status, hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK);
+        ck_assert(hit == (findings == NULL));
+        griddep_findings_destroy(findings);
+    }
+    griddep_ptx_destroy(ptx);
+    griddep_ptx_destroy(old);
+}
+END_TEST
+
+static TCase *make_case(Suite *suite, const char *name)
+{
+    TCase *tests = tcase_create(name);
+
+    tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, clear_error, NULL);
+    suite_add_tcase(suite, tests);
+    return tests;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("check");
+    TCase *tests = make_case(suite, "golden");
+
+    tcase_add_test(tests, golden_files_have_the_expected_findings);
+    tcase_add_test(tests, each_code_has_its_golden_files);
+    tcase_add_test(tests, any_prefix_of_a_text_can_be_checked);
+    tests = make_case(suite, "findings");
+    tcase_add_test(tests, codes_can_be_listed_and_found);
+    tcase_add_test(tests, findings_are_ordered_and_folded);
+    tcase_add_test(tests, the_more_severe_of_two_is_kept);
+    tcase_add_test(tests, a_full_list_keeps_the_worst);
+    tests = make_case(suite, "mutations");
+    tcase_add_loop_test(tests, shelf_kernels_are_clean, 0, COUNT(shelf));
+    tcase_add_loop_test(tests, mutations_of_shelf_kernels_fire, 0, COUNT(shelf));
+    tcase_add_test(tests, barriers_of_nvcc_kernels_matter);
+    tests = make_case(suite, "chains");
+    tcase_add_loop_test(tests, chains_have_the_expected_findings, 0, COUNT(chain_cases));
+    tcase_add_test(tests, ranges_of_a_buffer_are_told_apart);
+    tcase_add_test(tests, a_wrong_declaration_is_found);
+    tcase_add_test(tests, wrong_launches_are_refused);
+    tests = make_case(suite, "calls");
+    tcase_add_test(tests, wrong_options_are_refused);
+    tcase_add_test(tests, a_check_without_memory_says_so);
+    tcase_add_test(tests, a_chain_check_without_memory_says_so);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
