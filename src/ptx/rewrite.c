@@ -69,10 +69,10 @@ static int32_t check_prefetch(const gd_rewrite *rewrite, const griddep_ptx *ptx,
         if (parameter == GD_PTX_NONE)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has no parameter '%s' to prefetch", entry_name,
                                 name);
-        if (ptx->module.symbols[parameter].bytes != 8)
+        if (ptx->module.symbols[parameter].bytes != 8 || ptx->module.symbols[parameter].space != GD_SPACE_PARAM)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "the parameter '%s' of %s has %" PRIu64 " bytes and is no address", name, entry_name,
-                                ptx->module.symbols[parameter].bytes);
+                                "the parameter '%s' of %s has %" PRIu64 " bytes and is no address in .param space",
+                                name, entry_name, ptx->module.symbols[parameter].bytes);
         if (!strncmp(name, "%griddep_prefetch_", strlen("%griddep_prefetch_")))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                                 "the parameter '%s' of %s has a name that a prefetch uses", name, entry_name);

@@ -678,6 +678,21 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Found by fuzzing. */
+START_TEST(register_parameter)
+{
+    griddep_ptx *ptx = parse(HEAD ".entry k(.reg .u64 a) { }"), *made = NULL;
+    griddep_rewrite_options options = options_of(0, 0);
+
+    options.prefetch = "a";
+    options.prefetch_bytes = 16;
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_msg(strstr(error.text, ".param space") != NULL, "%s", error.text);
+    ck_assert_ptr_null(made);
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
 START_TEST(null_arguments)
 {
     griddep_ptx *ptx = parse(OPEN "ret;\n}\n"), *made = NULL;
@@ -768,6 +783,7 @@ static Suite *make_suite(void)
     tcase_add_test(test, line_behind_own_work);
     tcase_add_test(test, large);
     tcase_add_loop_test(test, refused, 0, COUNT_OF(refusals));
+    tcase_add_test(test, register_parameter);
     tcase_add_test(test, null_arguments);
     tcase_add_test(test, no_chip);
     tcase_add_test(test, nothing_to_do);
