@@ -112,7 +112,7 @@ void griddep_error_init(griddep_error *error);
  * Runtime: a driver, a device, a context, a code cache
  *
  * Environment, read by griddep_runtime_open:
- *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, or a path with a slash
+ *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a slash
  *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute, forced ones included.
  *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
  *   GRIDDEP_CACHE      the code cache when options name none: a directory, or "off"
@@ -153,7 +153,7 @@ enum {
 typedef struct griddep_runtime_options {
     uint32_t size;
     uint32_t flags;              /* GRIDDEP_RUNTIME_* */
-    const char *driver;          /* NULL or "auto": GRIDDEP_DRIVER, else nvidia. "nvidia": libcuda.so.1. A path with a slash: that library */
+    const char *driver;          /* NULL or "auto": GRIDDEP_DRIVER, else nvidia. "nvidia": libcuda.so.1. "emulated": the driver in software. A path with a slash: that library */
     void *context;               /* a CUcontext to adopt; NULL: the calling thread's current one, else the device's primary one */
     int32_t device;              /* ordinal, from 0; without GRIDDEP_RUNTIME_DEVICE: of the adopted context, else the first device */
     int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do */

@@ -1,11 +1,11 @@
 /* Where values come from: for each register of a function, the parameters that its value may point into, and what it
  * depends on.
  *
- * One answer for each web of a register (web.h: what its definitions and uses that reach each other have in common), found
- * by a worklist over definitions and uses. Through ld.param, cvta, mov, add, sub, mad, lea forms,
- * and/or, selp, min, max, shfl, vectors, packing and unpacking of halves, and copies by way of .local variables. mul,
- * shifts, division and comparisons end a pointer and give a plain number. What was loaded from global, shared, generic
- * or unknown memory, returned by a call, or made by an unknown instruction, is `unknown`: never guessed safe. So is an
+ * One answer for each web of a register (web.h: what its definitions and uses that reach each other have in common),
+ * found by a worklist over definitions and uses. Through ld.param, cvta, mov, add, sub, mad, lea forms, and/or, selp,
+ * min, max, shfl, vectors, packing and unpacking of halves, and copies by way of .local variables. mul, shifts,
+ * division and comparisons end a pointer and give a plain number. What was loaded from global, shared, generic or
+ * unknown memory, returned by a call, or made by an unknown instruction, is `unknown`: never guessed safe. So is an
  * address that comes from nowhere (a literal, a plain number), what was packed from halves that come from nowhere, and
  * a value that may point into more than GD_PTX_LIMIT_ORIGINS parameters.
  *

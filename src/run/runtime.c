@@ -1,11 +1,14 @@
 /* Opening and closing a runtime, its context, and what device and driver can do. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/word.h"
 #include "run/cache.h"
 #include "run/runtime.h"
@@ -74,23 +77,40 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
     return GRIDDEP_OK;
 }
 
-static int32_t driver_path(const char *name, const char **path, griddep_error *error)
+/* The emulated driver: beside this library, where both were installed together, else where the loader finds it. */
+static void add_emulator_path(gd_text *path)
 {
-    const char *origin = "the driver option";
+    static const char name[] = "libgriddep-emulator.so.0";
+    static const char here = 0;
+    Dl_info library;
 
-    if (!name || !strcmp(name, "auto")) {
-        name = environment("GRIDDEP_DRIVER");
-        origin = "GRIDDEP_DRIVER";
+    if (dladdr(&here, &library) && library.dli_fname && strrchr(library.dli_fname, '/')) {
+        gd_text_append(path, library.dli_fname, (size_t)(strrchr(library.dli_fname, '/') + 1 - library.dli_fname));
+        gd_text_string(path, name);
+        if (!path->failed && !access(path->data, R_OK))
+            return;
+        path->bytes = 0;
     }
+    gd_text_string(path, name);
+}
+
+static int32_t driver_path(const char *name, gd_text *path, griddep_error *error)
+{
+    bool from_environment = !name || !strcmp(name, "auto");
+
+    if (from_environment)
+        name = environment("GRIDDEP_DRIVER");
     if (!name || !strcmp(name, "auto") || !strcmp(name, "nvidia"))
-        *path = "libcuda.so.1";
+        gd_text_string(path, "libcuda.so.1");
+    else if (!strcmp(name, "emulated"))
+        add_emulator_path(path);
     else if (strchr(name, '/'))
-        *path = name;
+        gd_text_string(path, name);
     else
-        return gd_error_set(error,
-                            name == environment("GRIDDEP_DRIVER") ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
-                            "%s is \"%s\"; it may be auto, nvidia, or a path with a slash", origin, name);
-    return GRIDDEP_OK;
+        return gd_error_set(error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
+                            "%s is \"%s\"; it may be auto, nvidia, emulated, or a path with a slash",
+                            from_environment ? "GRIDDEP_DRIVER" : "the driver option", name);
+    return path->failed ? gd_error_memory(error) : GRIDDEP_OK;
 }
 
 /* ---- context ---- */
@@ -361,7 +381,7 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
 {
     griddep_runtime_options options;
     gd_driver *driver = NULL;
-    const char *path = NULL;
+    gd_text path = {0};
     int32_t status = gd_error_check(error);
 
     if (status)
@@ -372,7 +392,8 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
     if (!status)
         status = driver_path(options.driver, &path, error);
     if (!status)
-        status = gd_driver_open(path, &driver, error);
+        status = gd_driver_open(path.data, &driver, error);
+    gd_text_free(&path);
     return status ? status : gd_runtime_open_on(driver, given, runtime, error);
 }
 

@@ -1,0 +1,174 @@
+/* The structs and constants of the driver ABI that nothing but the emulator uses. Names, layouts and values are those
+ * of cuda.h 13.0, behind gd_ or GD_ as in cuda/abi.h. */
+#ifndef GD_EMULATOR_ABI_H
+#define GD_EMULATOR_ABI_H
+
+#include "cuda/abi.h"
+
+typedef void *gd_CUlibrary;
+typedef void *gd_CUkernel;
+typedef void *gd_CUmemoryPool;
+typedef void gd_CUhostFn(void *user);
+typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
+typedef size_t gd_CUoccupancyB2DSize(int block);
+
+typedef struct gd_CUuuid {
+    char bytes[16];
+} gd_CUuuid;
+
+typedef struct gd_CUmemLocation {
+    int32_t type, id;
+} gd_CUmemLocation;
+
+typedef struct gd_CUmemPoolProps {
+    int32_t allocType, handleTypes;
+    gd_CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} gd_CUmemPoolProps;
+
+typedef struct gd_CUDA_MEMCPY2D {
+    size_t srcXInBytes, srcY;
+    int32_t srcMemoryType;
+    const void *srcHost;
+    gd_CUdeviceptr srcDevice;
+    void *srcArray;
+    size_t srcPitch;
+    size_t dstXInBytes, dstY;
+    int32_t dstMemoryType;
+    void *dstHost;
+    gd_CUdeviceptr dstDevice;
+    void *dstArray;
+    size_t dstPitch;
+    size_t WidthInBytes, Height;
+} gd_CUDA_MEMCPY2D;
+
+typedef struct gd_CUDA_MEMCPY3D {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    int32_t srcMemoryType;
+    const void *srcHost;
+    gd_CUdeviceptr srcDevice;
+    void *srcArray;
+    void *reserved0;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    int32_t dstMemoryType;
+    void *dstHost;
+    gd_CUdeviceptr dstDevice;
+    void *dstArray;
+    void *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+} gd_CUDA_MEMCPY3D;
+
+typedef struct gd_CUDA_KERNEL_NODE_PARAMS_v1 {
+    gd_CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+} gd_CUDA_KERNEL_NODE_PARAMS_v1;
+
+/* The second version, which is the third too. */
+typedef struct gd_CUDA_KERNEL_NODE_PARAMS {
+    gd_CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+    gd_CUkernel kern;
+    gd_CUcontext ctx;
+} gd_CUDA_KERNEL_NODE_PARAMS;
+
+/* The second version; the first ends before ctx. */
+typedef struct gd_CUDA_MEMSET_NODE_PARAMS {
+    gd_CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value;
+    unsigned int elementSize;
+    size_t width, height;
+    gd_CUcontext ctx;
+} gd_CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct gd_CUDA_HOST_NODE_PARAMS {
+    gd_CUhostFn *fn;
+    void *userData;
+} gd_CUDA_HOST_NODE_PARAMS;
+
+typedef struct gd_CUDA_MEMCPY_NODE_PARAMS {
+    int flags;
+    int reserved;
+    gd_CUcontext copyCtx;
+    gd_CUDA_MEMCPY3D copyParams;
+} gd_CUDA_MEMCPY_NODE_PARAMS;
+
+typedef struct gd_CUgraphNodeParams {
+    gd_CUgraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        gd_CUDA_KERNEL_NODE_PARAMS kernel;
+        gd_CUDA_MEMCPY_NODE_PARAMS memcpy;
+        gd_CUDA_MEMSET_NODE_PARAMS memset;
+        gd_CUDA_HOST_NODE_PARAMS host;
+        gd_CUgraph graph;
+        gd_CUevent event;
+    } is;
+    long long reserved2;
+} gd_CUgraphNodeParams;
+
+typedef struct gd_CUDA_GRAPH_INSTANTIATE_PARAMS {
+    uint64_t flags;
+    gd_CUstream hUploadStream;
+    gd_CUgraphNode hErrNode_out;
+    int32_t result_out;
+} gd_CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef struct gd_CUgraphExecUpdateResultInfo {
+    int32_t result;
+    gd_CUgraphNode errorNode;
+    gd_CUgraphNode errorFromNode;
+} gd_CUgraphExecUpdateResultInfo;
+
+_Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
+_Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
+_Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS_v1) == 56, "CUDA_KERNEL_NODE_PARAMS_v1");
+_Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
+_Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
+_Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16, "CUgraphNodeParams");
+_Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
+
+enum {
+    GD_CU_CTX_SCHED_BLOCKING_SYNC = 4,
+    GD_CU_CTX_FLAGS_MASK = 0xff,
+    GD_CU_LIMIT_STACK_SIZE = 0,
+    GD_CU_LIMIT_PRINTF_FIFO_SIZE = 1,
+    GD_CU_LIMIT_MALLOC_HEAP_SIZE = 2,
+    GD_CU_LIMIT_COUNT = 10,
+    GD_CU_MEMORYTYPE_HOST = 1,
+    GD_CU_MEMORYTYPE_DEVICE = 2,
+    GD_CU_MEMORYTYPE_ARRAY = 3,
+    GD_CU_MEMORYTYPE_UNIFIED = 4,
+    GD_CU_POINTER_ATTRIBUTE_CONTEXT = 1,
+    GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+    GD_CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
+    GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
+    GD_CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
+    GD_CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+    GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+    GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+    GD_CU_POINTER_ATTRIBUTE_MAPPED = 13,
+    GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
+    GD_CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
+    GD_CU_GRAPH_EXEC_UPDATE_ERROR = 1,
+    GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
+    GD_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3
+};
+
+#endif

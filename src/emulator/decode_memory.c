@@ -1,0 +1,281 @@
+/* Loads, stores, atomics, fences, and hints about memory. */
+#include "emulator/decode.h"
+#include "emulator/exec_atomic.h"
+#include "emulator/exec_control.h"
+#include "emulator/exec_memory.h"
+
+static uint32_t vector_count(gd_decoder *decoder)
+{
+    return gd_has(decoder, GD_MODIFIER_V2)   ? 2
+           : gd_has(decoder, GD_MODIFIER_V4) ? 4
+           : gd_has(decoder, GD_MODIFIER_V8) ? 8
+                                             : 1;
+}
+
+static bool is_strong(gd_decoder *decoder)
+{
+    bool strong = gd_has(decoder, GD_MODIFIER_VOLATILE) || gd_has(decoder, GD_MODIFIER_RELAXED) ||
+                  gd_has(decoder, GD_MODIFIER_ACQUIRE);
+
+    gd_ignore_order(decoder);
+    return strong;
+}
+
+/* A cache policy behind the operands says where lines stay, which no result depends on. */
+static bool check_policy(gd_decoder *decoder, uint32_t operands)
+{
+    gd_slot policy;
+    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
+
+    gd_ignore_cache(decoder);
+    if (decoder->operand_count != operands + (hint ? 1u : 0u))
+        return gd_decode_refuse_form(decoder);
+    return !hint || gd_source(decoder, decoder->operands[operands], GD_TYPE_B64, &policy);
+}
+
+/* An access of a wider or a narrower register: at least the type's size; lanes of every element are alike. */
+static bool access_slot(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, bool store, gd_slot *slot,
+                        uint32_t *bytes)
+{
+    bool done = store ? gd_source_wide(decoder, operand, type, slot, bytes)
+                      : gd_target_wide(decoder, operand, type, slot, bytes);
+
+    if (!done)
+        return false;
+    return *bytes >= gd_bytes_of(type) || gd_decode_refuse(decoder, "a register that is smaller than the access");
+}
+
+static bool access_slots(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, uint32_t count, bool store,
+                         gd_code *into)
+{
+    uint32_t elements[8], slots[8], bytes = 0, first = 0;
+
+    if (gd_elements(decoder, operand, elements, 8) != count)
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!access_slot(decoder, elements[i], type, store, &slots[i], &bytes))
+            return false;
+        bool sink = (slots[i] & 3) == GD_AREA_SINK;
+        uint32_t lanes = bytes < 4 ? 4 : bytes;
+        if (!sink && first && lanes != first)
+            return gd_decode_refuse(decoder, "a vector of registers of several sizes");
+        first = !sink || i + 1 == count ? (first ? first : lanes) : first;
+        into->y = (uint8_t)(bytes < 8 ? bytes : 8);
+    }
+    into->x = (uint8_t)first;
+    into->list = gd_list_add(decoder, slots, count);
+    return into->list != GD_PTX_NONE;
+}
+
+static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
+{
+    gd_code *code = gd_emit(decoder, run);
+
+    if (!code)
+        return false;
+    code->address = from->address;
+    code->value = from->value;
+    code->list = from->list;
+    code->flags = from->flags;
+    code->count = from->count;
+    code->bytes = from->bytes;
+    code->space = from->space;
+    code->kind = from->kind;
+    code->x = from->x;
+    code->y = from->y;
+    return true;
+}
+
+static bool access(gd_decoder *decoder, bool store)
+{
+    gd_ptx_space space = gd_space_at(decoder, 0);
+    uint32_t count = vector_count(decoder);
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    uint32_t bytes = gd_bytes_of(type);
+    gd_code code = {0};
+
+    code.flags = is_strong(decoder) ? GD_ACCESS_STRONG : 0;
+    code.flags |= gd_is_signed(type) ? GD_ACCESS_SIGNED : 0;
+    code.count = (uint8_t)count;
+    code.bytes = (uint8_t)bytes;
+    if (!check_policy(decoder, 2) || !bytes || bytes * count > 32)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) &&
+           access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code) &&
+           emit_access(decoder, store ? gd_run_store : gd_run_load, &code);
+}
+
+bool gd_decode_ld(gd_decoder *decoder)
+{
+    return access(decoder, false);
+}
+
+bool gd_decode_st(gd_decoder *decoder)
+{
+    return access(decoder, true);
+}
+
+/* prefetch asks for nothing that a result could show; its operand must make sense all the same. */
+bool gd_decode_prefetch(gd_decoder *decoder)
+{
+    static const gd_modifier levels[] = {GD_MODIFIER_L1, GD_MODIFIER_L2, GD_MODIFIER_L2_EVICT_LAST,
+                                         GD_MODIFIER_L2_EVICT_NORMAL};
+    gd_code code = {0};
+
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        gd_has(decoder, levels[i]);
+    if (decoder->operand_count != 1)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code);
+}
+
+/* discard, applypriority [a], 128: the range must be there. */
+bool gd_decode_discard(gd_decoder *decoder)
+{
+    gd_code code = {0};
+    uint64_t bytes;
+
+    gd_has(decoder, GD_MODIFIER_L2);
+    gd_has(decoder, GD_MODIFIER_L2_EVICT_NORMAL);
+    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+        return gd_decode_refuse_form(decoder);
+    if (!gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code))
+        return false;
+    code.bytes = 128;
+    return emit_access(decoder, gd_run_touch, &code);
+}
+
+/* A policy only says what stays in a cache: any value will do. */
+bool gd_decode_createpolicy(gd_decoder *decoder)
+{
+    gd_slot d, zero;
+
+    gd_has(decoder, GD_MODIFIER_FRACTIONAL);
+    gd_has(decoder, GD_MODIFIER_RANGE);
+    gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
+    gd_space_at(decoder, 0);
+    gd_ignore_cache(decoder);
+    if (gd_type_at(decoder, 0) != GD_TYPE_B64 || decoder->operand_count < 1)
+        return gd_decode_refuse_form(decoder);
+    return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) && gd_constant(decoder, 8, 0, &zero) &&
+           gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
+}
+
+/* CTAs run one after the other, and each access is done at once: fences order what is in order already. */
+bool gd_decode_fence(gd_decoder *decoder)
+{
+    gd_has(decoder, GD_MODIFIER_GL);
+    gd_has(decoder, GD_MODIFIER_PROXY);
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_ALIAS);
+    gd_has(decoder, GD_MODIFIER_MBARRIER_INIT);
+    gd_space_at(decoder, 0);
+    gd_space_at(decoder, 1);
+    gd_ignore_order(decoder);
+    return decoder->operand_count == 0 || gd_decode_refuse_form(decoder);
+}
+
+/* ---- atomics ---- */
+
+static bool find_atomic(gd_decoder *decoder, gd_atomic *operation)
+{
+    static const gd_modifier modifiers[] = {GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,
+                                            GD_MODIFIER_MAX, GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR,
+                                            GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
+
+    for (uint32_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
+        if (!gd_has(decoder, modifiers[i]))
+            continue;
+        *operation = (gd_atomic)i;
+        return true;
+    }
+    return gd_decode_refuse_form(decoder);
+}
+
+/* Which types an operation has (PTX ISA 9.7.13.5). */
+static bool has_type(gd_atomic operation, gd_ptx_type type)
+{
+    bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
+    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+
+    switch (operation) {
+    case GD_ATOMIC_ADD:
+        return integer || half || type == GD_TYPE_F32 || type == GD_TYPE_F64;
+    case GD_ATOMIC_INC:
+    case GD_ATOMIC_DEC:
+        return type == GD_TYPE_U32;
+    case GD_ATOMIC_MIN:
+    case GD_ATOMIC_MAX:
+        return integer || half;
+    case GD_ATOMIC_EXCH:
+        return bits || type == GD_TYPE_B128;
+    case GD_ATOMIC_CAS:
+        return bits || type == GD_TYPE_B16 || type == GD_TYPE_B128;
+    default:
+        return bits;
+    }
+}
+
+/* d and a of each element. */
+static bool atomic_slots(gd_decoder *decoder, bool red, gd_ptx_type type, uint32_t count, gd_code *into)
+{
+    uint32_t d[8], a[8], slots[16], source = decoder->operands[red ? 1 : 2];
+
+    if (gd_elements(decoder, source, a, 8) != count || (!red && gd_elements(decoder, decoder->operands[0], d, 8) != count))
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        slots[2 * i] = GD_AREA_SINK;
+        if (!gd_source(decoder, a[i], type, &slots[2 * i + 1]) ||
+            (!red && !gd_target(decoder, d[i], type, &slots[2 * i])))
+            return false;
+    }
+    into->d = slots[0];
+    into->a = slots[1];
+    into->list = gd_list_add(decoder, slots, 2 * count);
+    return into->list != GD_PTX_NONE;
+}
+
+static bool atomic(gd_decoder *decoder, bool red)
+{
+    gd_ptx_space space = gd_space_at(decoder, 0);
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    uint32_t count = vector_count(decoder), operands = red ? 2 : 3;
+    gd_slot b = GD_AREA_SINK;
+    gd_atomic operation = GD_ATOMIC_ADD;
+    gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
+
+    if (!find_atomic(decoder, &operation) || !has_type(operation, type) ||
+        (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
+        return gd_decode_refuse_form(decoder);
+    bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
+    bool half = gd_is_float(type) ? gd_bytes_of(type) == 2 : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+    gd_ignore_order(decoder);
+    operands += cas;
+    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red))
+        return gd_decode_refuse_form(decoder);
+    if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
+        return false;
+    if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
+        !atomic_slots(decoder, red, type, count, &from) || !emit_access(decoder, gd_run_atomic, &from))
+        return false;
+    gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
+    code->d = from.d;
+    code->a = from.a;
+    code->b = b;
+    code->x = (uint8_t)operation;
+    code->y = (uint8_t)type;
+    /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
+    code->flags = type == GD_TYPE_F32 && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
+    return true;
+}
+
+bool gd_decode_atom(gd_decoder *decoder)
+{
+    return atomic(decoder, false);
+}
+
+bool gd_decode_red(gd_decoder *decoder)
+{
+    return atomic(decoder, true);
+}

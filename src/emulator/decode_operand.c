@@ -1,0 +1,464 @@
+/* Operands: registers, literals, special registers, addresses of variables, memory operands. */
+#include "emulator/decode.h"
+#include "emulator/exec_control.h"
+#include "emulator/exec_move.h"
+
+uint32_t gd_bytes_of(gd_ptx_type type)
+{
+    return gd_ptx_types[type].bytes;
+}
+
+bool gd_is_signed(gd_ptx_type type)
+{
+    return type == GD_TYPE_S8 || type == GD_TYPE_S16 || type == GD_TYPE_S32 || type == GD_TYPE_S64;
+}
+
+bool gd_is_float(gd_ptx_type type)
+{
+    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F32 || type == GD_TYPE_F64;
+}
+
+const gd_ptx_operand *gd_operand_at(const gd_decoder *decoder, uint32_t index)
+{
+    return &decoder->module->operands[index];
+}
+
+gd_slot gd_scratch(const gd_decoder *decoder, uint32_t index)
+{
+    return decoder->scratch + index * 4 * GD_LANE_BYTES;
+}
+
+/* A register's lanes are at least words. */
+static uint32_t stored(uint32_t bytes)
+{
+    return bytes < 4 ? 4 : bytes;
+}
+
+/* ---- registers ---- */
+
+static bool find_register(gd_decoder *decoder, const gd_ptx_operand *operand, const gd_register **found)
+{
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
+    uint32_t component = operand->component ? operand->component - 1u : 0;
+
+    if (symbol->target == GD_PTX_NONE)
+        return gd_decode_refuse(decoder, "a register that is declared outside of a function");
+    if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_OFFSET) || component >= symbol->vector ||
+        (operand->component == 0 && symbol->vector != 1))
+        return gd_decode_refuse(decoder, "this form of a register operand");
+    *found = &decoder->registers[symbol->target + operand->index * symbol->vector + component];
+    return true;
+}
+
+static bool register_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes, gd_slot *slot)
+{
+    const gd_register *found;
+
+    if (!find_register(decoder, operand, &found))
+        return false;
+    if (found->bytes == 0)
+        return gd_decode_refuse(decoder, "a predicate where a value is expected");
+    *bytes = found->bytes;
+    *slot = found->offset;
+    return true;
+}
+
+/* ---- special registers ---- */
+
+typedef struct special_name {
+    const char *name;
+    uint8_t special; /* of .x where there are components */
+    uint8_t bytes;
+    bool vector;
+    bool changes;
+} special_name;
+
+static const special_name specials[] = {
+    {"%tid", GD_SPECIAL_TID_X, 4, true, false},
+    {"%ntid", GD_SPECIAL_NTID_X, 4, true, false},
+    {"%ctaid", GD_SPECIAL_CTAID_X, 4, true, false},
+    {"%nctaid", GD_SPECIAL_NCTAID_X, 4, true, false},
+    {"%clusterid", GD_SPECIAL_CTAID_X, 4, true, false}, /* clusters are single CTAs */
+    {"%nclusterid", GD_SPECIAL_NCTAID_X, 4, true, false},
+    {"%cluster_ctarank", GD_SPECIAL_ZERO, 4, false, false},
+    {"%cluster_nctarank", GD_SPECIAL_ONE, 4, false, false},
+    {"%laneid", GD_SPECIAL_LANEID, 4, false, false},
+    {"%warpid", GD_SPECIAL_WARPID, 4, false, false},
+    {"%nwarpid", GD_SPECIAL_NWARPID, 4, false, false},
+    {"%smid", GD_SPECIAL_SMID, 4, false, false},
+    {"%nsmid", GD_SPECIAL_NSMID, 4, false, false},
+    {"%lanemask_eq", GD_SPECIAL_LANEMASK_EQ, 4, false, false},
+    {"%lanemask_le", GD_SPECIAL_LANEMASK_LE, 4, false, false},
+    {"%lanemask_lt", GD_SPECIAL_LANEMASK_LT, 4, false, false},
+    {"%lanemask_ge", GD_SPECIAL_LANEMASK_GE, 4, false, false},
+    {"%lanemask_gt", GD_SPECIAL_LANEMASK_GT, 4, false, false},
+    {"%dynamic_smem_size", GD_SPECIAL_DYNAMIC_SMEM_SIZE, 4, false, false},
+    {"%total_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE, 4, false, false},
+    {"%aggr_smem_size", GD_SPECIAL_TOTAL_SMEM_SIZE, 4, false, false},
+    {"%reserved_smem_offset_begin", GD_SPECIAL_ZERO, 4, false, false},
+    {"%reserved_smem_offset_end", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
+    {"%reserved_smem_offset_cap", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
+    {"%clock", GD_SPECIAL_CLOCK, 4, false, true},
+    {"%clock_hi", GD_SPECIAL_CLOCK_HI, 4, false, true},
+    {"%globaltimer_lo", GD_SPECIAL_GLOBALTIMER_LO, 4, false, true},
+    {"%globaltimer_hi", GD_SPECIAL_GLOBALTIMER_HI, 4, false, true},
+    {"%gridid", GD_SPECIAL_GRIDID, 8, false, false},
+    {"%clock64", GD_SPECIAL_CLOCK64, 8, false, true},
+    {"%globaltimer", GD_SPECIAL_GLOBALTIMER, 8, false, true},
+};
+
+/* A fourth component is 0 (PTX ISA 10.1); counts of one CTA in a cluster are 1. */
+static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes, gd_slot *slot)
+{
+    uint32_t length, component = operand->component ? operand->component - 1u : 0;
+    const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
+
+    *bytes = 4;
+    if ((length == 14 && !memcmp(text, "%cluster_ctaid", 14)) || (length == 15 && !memcmp(text, "%cluster_nctaid", 15))) {
+        *slot = (length == 15 ? GD_SPECIAL_ONE : GD_SPECIAL_ZERO) * GD_LANE_BYTES | GD_AREA_SPECIAL;
+        return operand->component || gd_decode_refuse(decoder, "special register %.*s", (int)length, text);
+    }
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
+        const special_name *item = &specials[i];
+        if (strlen(item->name) != length || memcmp(item->name, text, length) != 0 ||
+            item->vector != (operand->component != 0) || component > 3)
+            continue;
+        uint32_t special = component == 3 ? GD_SPECIAL_ZERO : item->special + component;
+        if (item->changes) {
+            gd_code *code = gd_emit(decoder, gd_run_clock);
+            if (!code)
+                return false;
+            code->x = item->special;
+        }
+        *bytes = item->bytes;
+        *slot = special * GD_LANE_BYTES | GD_AREA_SPECIAL;
+        return true;
+    }
+    return gd_decode_refuse(decoder, "special register %.*s", (int)length, text);
+}
+
+/* ---- addresses of variables and functions ---- */
+
+static bool is_body_of(const gd_decoder *decoder, uint32_t scope)
+{
+    return decoder->module->scopes[scope].function == (uint32_t)(decoder->function - decoder->module->functions);
+}
+
+typedef enum place_kind { PLACE_FIXED, PLACE_FRAME } place_kind;
+
+static bool variable_place(gd_decoder *decoder, uint32_t index, place_kind *kind, uint64_t *value)
+{
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[index];
+    const gd_allocation *allocation = decoder->program->variables[index];
+
+    *kind = PLACE_FIXED;
+    if (symbol->kind == GD_SYMBOL_PARAMETER && decoder->function->flags & GD_FUNCTION_ENTRY) {
+        *value = symbol->offset;
+        return true;
+    }
+    if (symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM) {
+        if (!is_body_of(decoder, symbol->scope))
+            return gd_decode_refuse(decoder, "a local variable that is declared outside of the function");
+        *kind = PLACE_FRAME;
+        *value = decoder->offsets[index];
+        return true;
+    }
+    if (symbol->space == GD_SPACE_SHARED) {
+        *value = decoder->offsets[index];
+        return true;
+    }
+    if (!allocation)
+        return gd_decode_refuse(decoder, "a variable that this module does not define");
+    *value = allocation->start;
+    return true;
+}
+
+/* WARP_SZ and addresses, as mov gives them. */
+static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t bytes, gd_slot *slot)
+{
+    uint32_t length;
+    const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
+    place_kind kind;
+    uint64_t value;
+
+    if (operand->symbol == GD_PTX_NONE) {
+        if (length == 7 && !memcmp(text, "WARP_SZ", 7))
+            return gd_constant(decoder, bytes, GD_LANES, slot);
+        return gd_decode_refuse(decoder, "%.*s, which is not declared,", (int)length, text);
+    }
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
+    if (symbol->kind == GD_SYMBOL_FUNCTION && symbol->target != GD_PTX_NONE)
+        return gd_constant(decoder, bytes, GD_FUNCTION_WINDOW + UINT64_C(16) * symbol->target, slot);
+    if (symbol->kind != GD_SYMBOL_VARIABLE && symbol->kind != GD_SYMBOL_PARAMETER)
+        return gd_decode_refuse(decoder, "the address of a label");
+    if (!variable_place(decoder, operand->symbol, &kind, &value))
+        return false;
+    value += operand->value;
+    bool parameter = symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_PARAM;
+    if (kind == PLACE_FIXED)
+        return gd_constant(decoder, bytes, value + (parameter ? GD_PARAMETER_WINDOW : 0), slot);
+    gd_code *code = gd_emit(decoder, gd_run_local_address);
+    if (!code)
+        return false;
+    *slot = gd_scratch(decoder, GD_SCRATCH - 2);
+    code->d = *slot;
+    code->value = value + (parameter ? GD_LOCAL_WINDOW : 0);
+    code->bytes = (uint8_t)bytes;
+    return true;
+}
+
+/* ---- values ---- */
+
+static bool literal_bits(gd_decoder *decoder, const gd_ptx_operand *operand, gd_ptx_type type, uint64_t *value)
+{
+    uint32_t bytes = gd_bytes_of(type);
+
+    *value = operand->value;
+    if (operand->kind == GD_OPERAND_INTEGER)
+        return !gd_is_float(type) || bytes == 2 || *value == 0 ||
+               gd_decode_refuse(decoder, "an integer where a floating-point literal is expected");
+    if (operand->kind == GD_OPERAND_SINGLE)
+        return bytes == 4 || gd_decode_refuse(decoder, "a literal of another size");
+    if (type == GD_TYPE_F32)
+        *value = gd_bits((float)gd_double(operand->value));
+    else if (bytes != 8)
+        return gd_decode_refuse(decoder, "a literal of another size");
+    return true;
+}
+
+bool gd_known(gd_decoder *decoder, uint32_t index, uint64_t *value)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    uint32_t length;
+
+    if (operand->kind == GD_OPERAND_INTEGER) {
+        *value = operand->value;
+        return true;
+    }
+    if (operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE &&
+        !memcmp(gd_ptx_name_text(decoder->module, operand->index, &length), "WARP_SZ", 7) && length == 7) {
+        *value = GD_LANES;
+        return true;
+    }
+    if (operand->kind == GD_OPERAND_EXPRESSION &&
+        gd_constant_evaluate(decoder->module, operand->token, operand->token_end, value))
+        return true;
+    return gd_decode_refuse(decoder, "an operand that is no integer constant");
+}
+
+/* What is no register; `bytes` are those of a lane. */
+static bool other_slot(gd_decoder *decoder, uint32_t index, gd_ptx_type type, uint32_t bytes, gd_slot *slot)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    uint64_t value;
+
+    switch (operand->kind) {
+    case GD_OPERAND_INTEGER:
+    case GD_OPERAND_SINGLE:
+    case GD_OPERAND_DOUBLE:
+        if (!literal_bits(decoder, operand, type, &value))
+            return false;
+        break;
+    case GD_OPERAND_EXPRESSION:
+        if (!gd_known(decoder, index, &value))
+            return false;
+        break;
+    case GD_OPERAND_SYMBOL:
+        return symbol_slot(decoder, operand, bytes, slot);
+    default:
+        return gd_decode_refuse_form(decoder);
+    }
+    if (gd_bytes_of(type) == 1)
+        value &= 0xff;
+    if (gd_bytes_of(type) == 2)
+        value &= 0xffff;
+    return gd_constant(decoder, bytes, value, slot);
+}
+
+bool gd_source_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return register_slot(decoder, operand, bytes, slot);
+    if (operand->kind == GD_OPERAND_SPECIAL)
+        return special_slot(decoder, operand, bytes, slot);
+    *bytes = gd_bytes_of(type);
+    return other_slot(decoder, index, type, stored(*bytes), slot);
+}
+
+/* A 64-bit special register read as 32 bits gives its low half, a narrow one is extended (PTX ISA 10). */
+static bool fit_special(gd_decoder *decoder, uint32_t bytes, uint32_t wanted, gd_slot *slot)
+{
+    gd_slot whole = *slot;
+
+    if (stored(bytes) == stored(wanted))
+        return true;
+    *slot = gd_scratch(decoder, GD_SCRATCH - 1);
+    return gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_CVT_U32_U64 : GD_LANES_CVT_U64_U32, 0, *slot, whole,
+                         GD_AREA_SINK, GD_AREA_SINK);
+}
+
+bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot)
+{
+    uint32_t bytes = 0, wanted = gd_bytes_of(type);
+
+    if (!gd_source_wide(decoder, index, type, slot, &bytes))
+        return false;
+    if (bytes == wanted)
+        return true;
+    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 4 && wanted <= 8)
+        return fit_special(decoder, bytes, wanted, slot);
+    return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, wanted * 8);
+}
+
+bool gd_target_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+
+    if (operand->kind == GD_OPERAND_SINK) {
+        *slot = GD_AREA_SINK;
+        *bytes = gd_bytes_of(type);
+        return true;
+    }
+    if (operand->kind != GD_OPERAND_REGISTER)
+        return gd_decode_refuse_form(decoder);
+    return register_slot(decoder, operand, bytes, slot);
+}
+
+bool gd_target(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot)
+{
+    uint32_t bytes = 0;
+
+    if (!gd_target_wide(decoder, index, type, slot, &bytes))
+        return false;
+    return bytes == gd_bytes_of(type) ||
+           gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, gd_bytes_of(type) * 8);
+}
+
+bool gd_predicate_source(gd_decoder *decoder, uint32_t index, gd_slot *slot, bool *negated)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    const gd_register *found;
+
+    *negated = operand->flags & GD_OPERAND_NOT;
+    if (operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION) {
+        uint64_t value;
+        return gd_known(decoder, index, &value) && gd_constant(decoder, 4, value ? UINT32_MAX : 0, slot);
+    }
+    if (operand->kind != GD_OPERAND_REGISTER)
+        return gd_decode_refuse_form(decoder);
+    if (!find_register(decoder, operand, &found))
+        return false;
+    if (found->bytes)
+        return gd_decode_refuse(decoder, "a value where a predicate is expected");
+    *slot = found->offset;
+    return true;
+}
+
+bool gd_predicate_target(gd_decoder *decoder, uint32_t index, gd_slot *slot)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    bool negated;
+
+    if (operand->kind == GD_OPERAND_SINK) {
+        *slot = GD_AREA_SINK;
+        return true;
+    }
+    return operand->kind == GD_OPERAND_REGISTER ? gd_predicate_source(decoder, index, slot, &negated)
+                                                : gd_decode_refuse_form(decoder);
+}
+
+/* ---- memory ---- */
+
+gd_space gd_code_space(gd_ptx_space space)
+{
+    switch (space) {
+    case GD_SPACE_GLOBAL:
+        return GD_AT_GLOBAL;
+    case GD_SPACE_CONST:
+        return GD_AT_CONSTANT;
+    case GD_SPACE_SHARED:
+        return GD_AT_SHARED;
+    case GD_SPACE_LOCAL:
+        return GD_AT_LOCAL;
+    case GD_SPACE_PARAM:
+        return GD_AT_PARAMETER;
+    default:
+        return GD_AT_GENERIC;
+    }
+}
+
+/* [register+offset] */
+static bool register_address(gd_decoder *decoder, const gd_ptx_operand *operand, gd_code *into)
+{
+    gd_ptx_operand plain = *operand;
+    uint32_t bytes = 0;
+
+    plain.flags = (uint8_t)(plain.flags & ~GD_OPERAND_OFFSET);
+    if (!register_slot(decoder, &plain, &bytes, &into->address))
+        return false;
+    if (bytes != 4 && bytes != 8)
+        return gd_decode_refuse(decoder, "an address in a register of %u bits", bytes * 8);
+    into->kind = bytes == 8 ? GD_ADDRESS_WIDE : GD_ADDRESS_NARROW;
+    into->value = operand->value;
+    return true;
+}
+
+/* [variable+offset]; in the generic space, shared and local variables stand for their generic addresses. */
+static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand, gd_code *into)
+{
+    place_kind kind;
+
+    if (operand->symbol == GD_PTX_NONE)
+        return gd_decode_refuse(decoder, "an address that is not declared");
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
+    if ((symbol->kind != GD_SYMBOL_VARIABLE && symbol->kind != GD_SYMBOL_PARAMETER) || operand->component)
+        return gd_decode_refuse_form(decoder);
+    if (!variable_place(decoder, operand->symbol, &kind, &into->value) ||
+        !gd_constant(decoder, 8, 0, &into->address))
+        return false;
+    into->value += operand->value;
+    into->kind = GD_ADDRESS_WIDE;
+    if (kind == PLACE_FRAME) {
+        into->kind = GD_ADDRESS_FRAME;
+        into->space = GD_AT_LOCAL;
+    } else if (into->space == GD_AT_GENERIC) {
+        into->space = symbol->kind == GD_SYMBOL_PARAMETER ? GD_AT_PARAMETER : (uint8_t)gd_code_space((gd_ptx_space)symbol->space);
+    }
+    return true;
+}
+
+bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, gd_code *into)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+
+    if (operand->kind != GD_OPERAND_MEMORY || gd_operand_at(decoder, index + 1)->end != operand->end)
+        return gd_decode_refuse_form(decoder);
+    operand = gd_operand_at(decoder, index + 1);
+    into->space = (uint8_t)gd_code_space(space);
+    into->kind = GD_ADDRESS_WIDE;
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return register_address(decoder, operand, into);
+    if (operand->kind == GD_OPERAND_SYMBOL)
+        return variable_address(decoder, operand, into);
+    into->value = 0;
+    return gd_known(decoder, index + 1, &into->value) && gd_constant(decoder, 8, 0, &into->address);
+}
+
+uint32_t gd_elements(const gd_decoder *decoder, uint32_t index, uint32_t *elements, uint32_t capacity)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    uint32_t count = 0;
+
+    if (operand->kind != GD_OPERAND_VECTOR) {
+        elements[0] = index;
+        return 1;
+    }
+    for (uint32_t child = index + 1; child < operand->end; child = gd_operand_at(decoder, child)->end) {
+        if (count == capacity)
+            return 0;
+        elements[count++] = child;
+    }
+    return count;
+}

@@ -1,0 +1,460 @@
+/* The emulated device: settings, lock, attributes, errors as words, and the entry points cuInit, cuDevice*,
+ * cuGetError*. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/device.h"
+
+enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
+
+gd_device gd_the_device;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool in_callback;
+
+/* ---- lock ---- */
+
+gd_CUresult gd_call_begin(gd_need need, gd_context **context)
+{
+    bool destroyed = false;
+
+    *context = NULL;
+    if (in_callback)
+        return GD_CUDA_ERROR_NOT_PERMITTED;
+    pthread_mutex_lock(&lock);
+    gd_CUresult result = GD_CUDA_SUCCESS;
+    if (need >= GD_NEED_INIT && !gd_the_device.initialized)
+        result = GD_CUDA_ERROR_NOT_INITIALIZED;
+    if (result == GD_CUDA_SUCCESS)
+        *context = gd_context_current(&destroyed);
+    if (result == GD_CUDA_SUCCESS && need >= GD_NEED_CONTEXT && !*context)
+        result = destroyed ? GD_CUDA_ERROR_CONTEXT_IS_DESTROYED : GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (result == GD_CUDA_SUCCESS && need == GD_NEED_LIVE)
+        result = (*context)->fault;
+    if (result != GD_CUDA_SUCCESS)
+        pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void gd_call_end(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void gd_call_enter_callback(void)
+{
+    in_callback = true;
+}
+
+void gd_call_leave_callback(void)
+{
+    in_callback = false;
+}
+
+/* ---- messages ---- */
+
+void gd_device_log(int32_t level, const char *format, ...)
+{
+    char message[2048];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    gd_log_write(&gd_the_device.settings.log, level, "emulator: %s", message);
+}
+
+void gd_device_fault(gd_context *context, gd_CUresult result, const char *text)
+{
+    context->fault = result;
+    gd_the_device.last_fault = result;
+    snprintf(gd_the_device.fault_text, sizeof gd_the_device.fault_text, "%s", text);
+    gd_device_log(GRIDDEP_LOG_ERROR, "%s: %s", gd_device_result_name(result), text);
+}
+
+gd_CUresult gd_device_unsupported(const char *what)
+{
+    static const char *said[1024];
+    static size_t count;
+    size_t i = 0;
+
+    while (i < count && strcmp(said[i], what))
+        i++;
+    if (i == count && count < sizeof said / sizeof *said) {
+        said[count++] = what;
+        gd_device_log(GRIDDEP_LOG_WARNING, "%s is not emulated: CUDA_ERROR_NOT_SUPPORTED", what);
+    }
+    return GD_CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- results as words ---- */
+
+typedef struct result_words {
+    gd_CUresult result;
+    const char *name;
+    char words[WORDS_BYTES]; /* made of the name */
+} result_words;
+
+static result_words results[] = {
+#define GD_RESULT(name, value, status) {value, #name, ""},
+#include "cuda/abi_errors.def"
+#undef GD_RESULT
+};
+
+static result_words *find_result(gd_CUresult result)
+{
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        if (results[i].result == result)
+            return &results[i];
+    }
+    return NULL;
+}
+
+const char *gd_device_result_name(gd_CUresult result)
+{
+    const result_words *found = find_result(result);
+
+    return found ? found->name : NULL;
+}
+
+/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; the last fault has a text of its own. */
+static const char *describe(result_words *entry)
+{
+    const char *name = entry->name + strlen("CUDA_");
+
+    if (entry->result != GD_CUDA_SUCCESS && entry->result == gd_the_device.last_fault)
+        return gd_the_device.fault_text;
+    if (!strncmp(name, "ERROR_", 6))
+        name += 6;
+    for (size_t i = 0; i < WORDS_BYTES - 1 && name[i]; i++)
+        entry->words[i] = name[i] == '_' ? ' ' : (char)tolower((unsigned char)name[i]);
+    return entry->words;
+}
+
+static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words)
+{
+    result_words *found = find_result(result);
+
+    if (!text)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *text = !found ? NULL : words ? describe(found) : found->name;
+    return found ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- settings ---- */
+
+/* A number with K, M or G behind it; the default where the variable is not set or cannot be read. */
+static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    if (!text || !*text)
+        return otherwise;
+    uint64_t value = strtoull(text, &end, 0);
+    unsigned shift = *end == 'K' || *end == 'k'   ? 10u
+                     : *end == 'M' || *end == 'm' ? 20u
+                     : *end == 'G' || *end == 'g' ? 30u
+                                                  : 0u;
+    if (end == text || end[shift ? 1 : 0] || value > most >> shift || value << shift < least) {
+        gd_device_log(GRIDDEP_LOG_WARNING,
+                      "%s is '%s', expected a number from %" PRIu64 " to %" PRIu64 "; %" PRIu64 " is used", name, text,
+                      least, most, otherwise);
+        return otherwise;
+    }
+    return value << shift;
+}
+
+static void read_schedule(gd_settings *settings)
+{
+    const char *text = getenv("GRIDDEP_EMULATOR_SCHEDULE");
+    char *end = NULL;
+
+    settings->schedule = GD_SCHEDULE_EAGER;
+    if (!text || !*text || !strcmp(text, "eager"))
+        return;
+    if (!strcmp(text, "lazy")) {
+        settings->schedule = GD_SCHEDULE_LAZY;
+        return;
+    }
+    if (!strncmp(text, "random:", 7))
+        settings->seed = strtoull(text + 7, &end, 0);
+    if (end && end != text + 7 && !*end)
+        settings->schedule = GD_SCHEDULE_RANDOM;
+    else
+        gd_device_log(GRIDDEP_LOG_WARNING,
+                      "GRIDDEP_EMULATOR_SCHEDULE is '%s', expected eager, lazy or random:SEED; eager is used", text);
+}
+
+static void read_model(gd_settings *settings)
+{
+    const char *text = getenv("GRIDDEP_EMULATOR_MODEL");
+
+    settings->model = GD_MODEL_CONTRACT;
+    if (!text || !*text || !strcmp(text, "contract"))
+        return;
+    if (!strcmp(text, "observed"))
+        settings->model = GD_MODEL_OBSERVED;
+    else
+        gd_device_log(GRIDDEP_LOG_WARNING,
+                      "GRIDDEP_EMULATOR_MODEL is '%s', expected contract or observed; contract is used", text);
+}
+
+static void read_settings(gd_settings *settings)
+{
+    const char *level = getenv("GRIDDEP_LOG");
+
+    settings->log.level = level ? gd_log_level_find(level) : -1;
+    if (settings->log.level > 0)
+        settings->log.function = gd_log_stderr;
+    settings->multiprocessors = (uint32_t)read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4);
+    settings->memory = read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30);
+    settings->steps = read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32);
+    read_schedule(settings);
+    read_model(settings);
+}
+
+static gd_CUresult initialize(unsigned flags)
+{
+    gd_device *device = &gd_the_device;
+
+    if (flags)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (device->initialized)
+        return GD_CUDA_SUCCESS;
+    read_settings(&device->settings);
+    device->memory = gd_memory_create(device->settings.memory);
+    if (!device->memory)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (!gd_object_add(&device->default_pool, GD_OBJECT_POOL, NULL)) {
+        gd_memory_destroy(device->memory);
+        device->memory = NULL;
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    device->initialized = true;
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- attributes ---- */
+
+bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
+{
+    static const struct {
+        gd_CUdevice_attribute attribute;
+        int value;
+    } fixed[] = {
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, GD_DEVICE_THREADS},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, INT32_MAX},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, GD_DEVICE_SHARED},
+        {GD_CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+        {GD_CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {11 /* MAX_PITCH */, INT32_MAX},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, GD_DEVICE_REGISTERS},
+        {GD_CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000}, /* kHz: a cycle of the model is a nanosecond */
+        {14 /* TEXTURE_ALIGNMENT */, 512},
+        {15 /* GPU_OVERLAP */, 1},
+        {19 /* CAN_MAP_HOST_MEMORY */, 1},
+        {30 /* SURFACE_ALIGNMENT */, 512},
+        {GD_CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1000000},
+        {GD_CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
+        {GD_CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 52428800},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, GD_DEVICE_SM_THREADS},
+        {GD_CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
+        {GD_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+        {51 /* TEXTURE_PITCH_ALIGNMENT */, 32},
+        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, GD_DEVICE_CAPABILITY / 10},
+        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, GD_DEVICE_CAPABILITY % 10},
+        {GD_CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, GD_DEVICE_SM_SHARED},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, GD_DEVICE_REGISTERS},
+        {GD_CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1},
+        {91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, GD_DEVICE_SHARED_OPTIN},
+        {99 /* HOST_REGISTER_SUPPORTED */, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, GD_DEVICE_SM_CTAS},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 134213632},
+        {GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, GD_DEVICE_SHARED_RESERVED},
+        {GD_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
+        {GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 4},
+    };
+
+    if (attribute <= 0 || attribute > 147)
+        return false;
+    *value = attribute == GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? (int)gd_the_device.settings.multiprocessors : 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        if (fixed[i].attribute == attribute)
+            *value = fixed[i].value;
+    }
+    return true;
+}
+
+static gd_CUresult check(const void *output, gd_CUdevice device)
+{
+    if (!output)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return device == 0 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_DEVICE;
+}
+
+static gd_CUresult get_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
+{
+    gd_CUresult result = check(value, device);
+    int found;
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (!gd_device_attribute(attribute, &found))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *value = found;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_uuid(gd_CUuuid *uuid, gd_CUdevice device)
+{
+    gd_CUresult result = check(uuid, device);
+
+    if (result == GD_CUDA_SUCCESS)
+        memcpy(uuid->bytes, "griddep-emulated", sizeof uuid->bytes);
+    return result;
+}
+
+static gd_CUresult get_text(char *text, int capacity, gd_CUdevice device, const char *value)
+{
+    gd_CUresult result = check(text, device);
+
+    if (result == GD_CUDA_SUCCESS && capacity <= 0)
+        result = GD_CUDA_ERROR_INVALID_VALUE;
+    if (result == GD_CUDA_SUCCESS)
+        snprintf(text, (size_t)capacity, "%s", value);
+    return result;
+}
+
+static gd_CUresult find_bus(gd_CUdevice *device, const char *text)
+{
+    unsigned domain = 0, bus = 0, slot = 0;
+
+    if (!device || !text)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (sscanf(text, "%x:%x:%x", &domain, &bus, &slot) < 2 || domain || bus || slot)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    *device = 0;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult can_access_peer(int *can, gd_CUdevice device, gd_CUdevice peer)
+{
+    gd_CUresult result = check(can, device);
+
+    if (result == GD_CUDA_SUCCESS && peer)
+        result = GD_CUDA_ERROR_INVALID_DEVICE;
+    if (result == GD_CUDA_SUCCESS)
+        *can = 0;
+    return result;
+}
+
+#define SET(pointer, device, value)                                                                                    \
+    (check((pointer), (device)) ? check((pointer), (device)) : (*(pointer) = (value), GD_CUDA_SUCCESS))
+
+/* ---- entry points ---- */
+
+gd_CUresult cuInit(unsigned int flags)
+{
+    GD_CALL(GD_NEED_NOTHING, initialize(flags));
+}
+
+gd_CUresult cuDriverGetVersion(int *version)
+{
+    GD_CALL(GD_NEED_NOTHING, SET(version, 0, GD_DEVICE_DRIVER_VERSION));
+}
+
+gd_CUresult cuGetErrorName(gd_CUresult error, const char **name)
+{
+    return tell_result(error, name, false);
+}
+
+gd_CUresult cuGetErrorString(gd_CUresult error, const char **text)
+{
+    GD_CALL(GD_NEED_NOTHING, tell_result(error, text, true));
+}
+
+gd_CUresult cuDeviceGetCount(int *count)
+{
+    GD_CALL(GD_NEED_INIT, SET(count, 0, 1));
+}
+
+gd_CUresult cuDeviceGet(gd_CUdevice *device, int ordinal)
+{
+    GD_CALL(GD_NEED_INIT, SET(device, ordinal, 0));
+}
+
+gd_CUresult cuDeviceGetName(char *name, int capacity, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, get_text(name, capacity, device, GD_DEVICE_NAME));
+}
+
+gd_CUresult cuDeviceGetAttribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, get_attribute(value, attribute, device));
+}
+
+gd_CUresult cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, SET(bytes, device, gd_the_device.settings.memory));
+}
+
+gd_CUresult cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, !minor ? GD_CUDA_ERROR_INVALID_VALUE
+                                 : SET(major, device, (*minor = GD_DEVICE_CAPABILITY % 10, GD_DEVICE_CAPABILITY / 10)));
+}
+
+gd_CUresult cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, get_uuid(uuid, device));
+}
+
+gd_CUresult cuDeviceGetUuid_v2(gd_CUuuid *uuid, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, get_uuid(uuid, device));
+}
+
+gd_CUresult cuDeviceGetPCIBusId(char *text, int capacity, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, get_text(text, capacity, device, "0000:00:00.0"));
+}
+
+gd_CUresult cuDeviceGetByPCIBusId(gd_CUdevice *device, const char *text)
+{
+    GD_CALL(GD_NEED_INIT, find_bus(device, text));
+}
+
+gd_CUresult cuDeviceCanAccessPeer(int *can, gd_CUdevice device, gd_CUdevice peer)
+{
+    GD_CALL(GD_NEED_INIT, can_access_peer(can, device, peer));
+}
+
+gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_the_device.default_pool.handle));
+}
+
+gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_the_device.default_pool.handle));
+}

@@ -1,0 +1,136 @@
+/* The one emulated device and the state of the driver: settings, lock, memory, model time, faults.
+ *
+ * Settings are read from the environment at cuInit:
+ *   GRIDDEP_EMULATOR_MULTIPROCESSORS  number of SMs, 1 to 1024; 4
+ *   GRIDDEP_EMULATOR_MEMORY           bytes of device memory, K, M or G may follow; 4G
+ *   GRIDDEP_EMULATOR_SCHEDULE         eager, lazy, random:SEED; eager (see schedule.h)
+ *   GRIDDEP_EMULATOR_MODEL            contract, observed; contract (see schedule.h)
+ *   GRIDDEP_EMULATOR_STEPS            thread-instructions that a CTA may execute, 0 for no limit; 4294967296
+ *   GRIDDEP_LOG                       error, warning, info, debug, off: what is written to stderr; off
+ */
+#ifndef GD_EMULATOR_DEVICE_H
+#define GD_EMULATOR_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "cuda/abi.h"
+#include "emulator/memory.h"
+#include "emulator/object.h"
+
+typedef enum gd_schedule_kind { GD_SCHEDULE_EAGER, GD_SCHEDULE_LAZY, GD_SCHEDULE_RANDOM } gd_schedule_kind;
+typedef enum gd_schedule_model { GD_MODEL_CONTRACT, GD_MODEL_OBSERVED } gd_schedule_model;
+
+typedef struct gd_settings {
+    uint32_t multiprocessors;
+    uint64_t memory;
+    gd_schedule_kind schedule;
+    uint64_t seed;
+    gd_schedule_model model;
+    uint64_t steps;
+    gd_log log;
+} gd_settings;
+
+/* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per Compute Capability).
+ */
+enum {
+    GD_DEVICE_CAPABILITY = 90,
+    GD_DEVICE_DRIVER_VERSION = 13000,
+    GD_DEVICE_PTX_VERSION = 90, /* newest .version */
+    GD_DEVICE_THREADS = 1024,   /* of a CTA */
+    GD_DEVICE_SM_THREADS = 2048,
+    GD_DEVICE_SM_CTAS = 32,
+    GD_DEVICE_REGISTERS = 65536,
+    GD_DEVICE_SM_SHARED = 233472,
+    GD_DEVICE_SHARED = 49152,
+    GD_DEVICE_SHARED_OPTIN = 232448,
+    GD_DEVICE_SHARED_RESERVED = 1024,
+    GD_DEVICE_CLUSTER = 8,
+    GD_DEVICE_CLUSTER_NON_PORTABLE = 16,
+    GD_DEVICE_LOWEST_PRIORITY = 0,
+    GD_DEVICE_GREATEST_PRIORITY = -5
+};
+
+typedef struct gd_context gd_context;
+typedef struct gd_stream gd_stream;
+
+struct gd_context {
+    gd_object object;
+    unsigned flags;
+    bool primary;
+    uint64_t id;
+    gd_CUresult fault; /* sticky: what a kernel did ended the context's usefulness */
+    gd_stream *legacy, *per_thread;
+    uint64_t limits[10]; /* by CU_LIMIT_* */
+};
+
+typedef struct gd_device {
+    bool initialized;
+    gd_settings settings;
+    gd_memory *memory;
+    uint64_t now; /* model time in nanoseconds that the host has seen pass */
+    gd_context *primary;
+    unsigned primary_retains;
+    unsigned primary_flags;
+    uint64_t next_id;
+    gd_CUresult last_fault;
+    char fault_text[768]; /* of last_fault */
+    gd_object default_pool;
+} gd_device;
+
+extern gd_device gd_the_device;
+
+#define GD_DEVICE_NAME "Emulated sm_90"
+
+/* What an entry point asks for before it does anything. */
+typedef enum gd_need {
+    GD_NEED_NOTHING,
+    GD_NEED_INIT,
+    GD_NEED_CONTEXT, /* a current context */
+    GD_NEED_LIVE     /* one that no fault has ended */
+} gd_need;
+
+/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is the current one, or
+ * NULL. */
+gd_CUresult gd_call_begin(gd_need need, gd_context **context);
+void gd_call_end(void);
+
+/* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
+#define GD_CALL(need, expression)                                                                                      \
+    do {                                                                                                               \
+        gd_context *context;                                                                                           \
+        gd_CUresult result_of_call = gd_call_begin(need, &context);                                                    \
+        if (result_of_call == GD_CUDA_SUCCESS) {                                                                       \
+            (void)context;                                                                                             \
+            result_of_call = (expression);                                                                             \
+            gd_call_end();                                                                                             \
+        }                                                                                                              \
+        return result_of_call;                                                                                         \
+    } while (0)
+
+/* Around a function of the program that the emulator calls: it may not call the driver (NOT_PERMITTED). */
+void gd_call_enter_callback(void);
+void gd_call_leave_callback(void);
+
+/* Writes to the log as GRIDDEP_LOG says. */
+void gd_device_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Notes that a kernel has ended a context: logs the text at level error and keeps it for cuGetErrorString. */
+void gd_device_fault(gd_context *context, gd_CUresult result, const char *text);
+
+/* NOT_SUPPORTED, and a warning the first time that this, a constant, is asked for. */
+gd_CUresult gd_device_unsupported(const char *what);
+
+/* "CUDA_ERROR_INVALID_VALUE"; NULL for no result. */
+const char *gd_device_result_name(gd_CUresult result);
+
+bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value);
+
+/* context.c: the current context of the calling thread. *destroyed: there is one, but it was destroyed. */
+gd_context *gd_context_current(bool *destroyed);
+
+/* Ends a context with all that was made in it. */
+void gd_context_destroy(gd_context *context);
+
+#endif

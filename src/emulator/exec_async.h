@@ -1,0 +1,25 @@
+/* mbarriers and asynchronous copies. A copy is done at once, which is one of the moments at which it may be done. */
+#ifndef GD_EMULATOR_EXEC_ASYNC_H
+#define GD_EMULATOR_EXEC_ASYNC_H
+
+#include "emulator/exec.h"
+
+typedef enum gd_mbarrier_op {
+    GD_MBARRIER_INIT,
+    GD_MBARRIER_INVAL,
+    GD_MBARRIER_ARRIVE, /* a: count, b: bytes that are expected as well, d: state */
+    GD_MBARRIER_DROP,
+    GD_MBARRIER_EXPECT,
+    GD_MBARRIER_COMPLETE,
+    GD_MBARRIER_WAIT, /* a: state, or parity where y is set; d: predicate */
+} gd_mbarrier_op;
+
+gd_run gd_run_mbarrier; /* x: gd_mbarrier_op, on the memory operand */
+gd_run gd_run_pending;  /* d = count in state a */
+gd_run gd_run_cp_async; /* memory operand to c (addresses in e's space: shared), bytes; a: bytes that are read, or y: predicate to read none */
+gd_run gd_run_bulk;     /* list: further addresses; see exec_async.c */
+
+/* A second address of an operation: slot, kind and offset, in the list. */
+enum { GD_ADDRESS_WORDS = 5 };
+
+#endif

@@ -1,0 +1,24 @@
+/* Atomic operations: lane by lane, in the order of the lanes. */
+#ifndef GD_EMULATOR_EXEC_ATOMIC_H
+#define GD_EMULATOR_EXEC_ATOMIC_H
+
+#include "emulator/exec.h"
+
+typedef enum gd_atomic {
+    GD_ATOMIC_ADD,
+    GD_ATOMIC_INC,
+    GD_ATOMIC_DEC,
+    GD_ATOMIC_MIN,
+    GD_ATOMIC_MAX,
+    GD_ATOMIC_AND,
+    GD_ATOMIC_OR,
+    GD_ATOMIC_XOR,
+    GD_ATOMIC_EXCH,
+    GD_ATOMIC_CAS
+} gd_atomic;
+
+/* x: gd_atomic, y: gd_ptx_type, flags: GD_FTZ for f32; a and b: operands, d: the old value; elements of a vector are in the list: d and a for
+ * each. */
+gd_run gd_run_atomic;
+
+#endif

@@ -1,0 +1,460 @@
+/* Branches, calls and exits, barriers of the CTA and of the warp, and the grid's dependencies. */
+#include "emulator/exec_control.h"
+#include "emulator/program.h"
+
+/* ---- branches ---- */
+
+static void split(gd_warp *warp, uint32_t mask, uint32_t target)
+{
+    gd_warp_choose(warp);
+    GD_EACH_LANE(lane, mask)
+    {
+        warp->pcs[lane] = target;
+    }
+}
+
+void gd_run_bra(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    if (mask == warp->active)
+        warp->pc = code->target;
+    else
+        split(warp, mask, code->target);
+}
+
+void gd_run_brx(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t *targets = warp->cta->image->list + code->list;
+    const gd_u32 *index = gd_lanes(warp, code->a);
+
+    GD_EACH_LANE(lane, mask)
+    {
+        if (index[lane] >= code->value) {
+            gd_cta_fail(warp, code, lane, GD_FAULT_TRAP, 0, 0, false, "brx.idx with index %u of a list of %u",
+                        index[lane], (uint32_t)code->value);
+            return;
+        }
+    }
+    gd_warp_choose(warp);
+    GD_EACH_LANE(lane, mask)
+    {
+        warp->pcs[lane] = targets[index[lane]];
+    }
+}
+
+/* ---- calls ---- */
+
+static unsigned char *local_bytes(const gd_warp *warp, uint32_t lane)
+{
+    const gd_cta *cta = warp->cta;
+
+    return cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes;
+}
+
+/* Copies between local memory of caller and callee, or a register: the list holds for each argument its place there, its place here or
+ * its slot, its bytes, and whether it is a register. */
+static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t callee, bool back)
+{
+    const uint32_t *list = code->count ? warp->cta->image->list + code->list : NULL;
+    unsigned char *local = local_bytes(warp, lane);
+
+    for (uint32_t i = 0; i < code->count; i++, list += 4) {
+        unsigned char *there = local + callee + list[0];
+        unsigned char *here = local + warp->local[lane] + list[1];
+        if (list[3])
+            here = (unsigned char *)gd_lanes(warp, list[1]) + (size_t)lane * (list[3] >> 8);
+        if (back && list[3]) {
+            uint64_t value = 0;
+            memcpy(&value, there, list[2]);
+            memcpy(here, &value, list[3] >> 8);
+        } else if (back) {
+            memcpy(here, there, list[2]);
+        } else {
+            memcpy(there, here, list[2]);
+        }
+    }
+}
+
+/* Whether the callee still fits on the stack of calls. */
+static bool fits(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_routine *callee)
+{
+    const gd_cta *cta = warp->cta;
+    uint64_t frame = warp->frame[lane] + code->value + callee->frame;
+    uint64_t local = (uint64_t)warp->local[lane] + code->e + callee->local;
+
+    if (warp->depth[lane] + 1 < cta->image->depth && frame <= cta->image->frame_bytes && local <= cta->local_bytes)
+        return true;
+    gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                "call stack overflow: %u calls inside one another are more than the emulator holds for this kernel",
+                warp->depth[lane] + 1);
+    return false;
+}
+
+static void enter(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t routine)
+{
+    const gd_routine *callee = &warp->cta->image->routines[routine];
+    uint32_t back = gd_code_index(warp, code) + 1;
+
+    gd_warp_choose(warp);
+    GD_EACH_LANE(lane, mask)
+    {
+        if (!fits(warp, code, lane, callee))
+            return;
+        copy_arguments(warp, code, lane, warp->local[lane] + code->e, false);
+        warp->returns[warp->depth[lane] * GD_LANES + lane] = back;
+        warp->depth[lane]++;
+        warp->frame[lane] += (uint32_t)code->value;
+        warp->local[lane] += code->e;
+        warp->pcs[lane] = callee->start;
+    }
+}
+
+void gd_run_call(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    enter(warp, code, mask, code->target);
+}
+
+/* The list's arguments are followed by pairs of a function's number and a routine. */
+void gd_run_call_through(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t *pairs = warp->cta->image->list + code->list + (size_t)code->count * 4;
+    const gd_u64 *addresses = gd_lanes(warp, code->a);
+    uint64_t wanted[GD_LANES];
+
+    memcpy(wanted, addresses, sizeof wanted);
+    while (mask) {
+        uint32_t first = gd_lowest(mask), same = 0, routine = UINT32_MAX;
+        GD_EACH_LANE(lane, mask)
+        {
+            same |= wanted[lane] == wanted[first] ? UINT32_C(1) << lane : 0;
+        }
+        for (uint32_t i = 0; i < code->target; i++) {
+            if (wanted[first] == GD_FUNCTION_WINDOW + UINT64_C(16) * pairs[2 * i])
+                routine = pairs[2 * i + 1];
+        }
+        if (routine == UINT32_MAX) {
+            gd_cta_fail(warp, code, first, GD_FAULT_ADDRESS, wanted[first], 0, false,
+                        "call through an address that is no function of the call's prototype");
+            return;
+        }
+        enter(warp, code, same, routine);
+        mask &= ~same;
+    }
+}
+
+/* The callee's local memory is still as it left it. */
+void gd_run_results(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    GD_EACH_LANE(lane, mask)
+    {
+        copy_arguments(warp, code, lane, warp->local[lane] + code->e, true);
+    }
+}
+
+void gd_run_ret(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint32_t leaving = 0;
+
+    (void)code;
+    gd_warp_choose(warp);
+    GD_EACH_LANE(lane, mask)
+    {
+        if (!warp->depth[lane]) {
+            leaving |= UINT32_C(1) << lane;
+            continue;
+        }
+        uint32_t back = warp->returns[--warp->depth[lane] * GD_LANES + lane];
+        const gd_code *call = warp->cta->image->code + back - 1;
+        warp->frame[lane] -= (uint32_t)call->value;
+        warp->local[lane] -= call->e;
+        warp->pcs[lane] = back;
+    }
+    if (leaving)
+        gd_warp_exit(warp, leaving);
+}
+
+void gd_run_exit(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    gd_warp_choose(warp);
+    gd_warp_exit(warp, mask);
+}
+
+void gd_run_trap(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "%s",
+                code->x ? "an assertion of the kernel failed" : "trap");
+}
+
+void gd_run_nothing(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)warp;
+    (void)code;
+    (void)mask;
+}
+
+/* ---- barriers of the CTA ---- */
+
+static bool is_complete(const gd_cta *cta, const gd_barrier *barrier)
+{
+    if (!barrier->threads)
+        return false;
+    return barrier->expected ? barrier->arrived >= barrier->expected : barrier->threads >= cta->live_threads;
+}
+
+/* An operand of a lane that waits, and whose frame need not be the current one. */
+static gd_u32 *waiting_lanes(const gd_warp *warp, gd_slot slot, uint32_t lane)
+{
+    uint32_t area = slot & 3;
+    unsigned char *base = area == GD_AREA_FRAME ? warp->frames + warp->frame[lane] : warp->areas[area];
+
+    return (gd_u32 *)(void *)(base + (slot & ~UINT32_C(3)));
+}
+
+/* The result of bar.red for everyone. */
+static void give_result(const gd_warp *warp, const gd_barrier *barrier, uint32_t lane)
+{
+    const gd_code *code = warp->cta->image->code + warp->pcs[lane];
+    gd_u32 *place = waiting_lanes(warp, code->d, lane);
+    uint32_t bit = UINT32_C(1) << lane;
+
+    if (code->flags & GD_BARRIER_POPC)
+        place[lane] = barrier->votes;
+    else if (code->flags & GD_BARRIER_RED)
+        *place = (*place & ~bit) |
+                 ((code->flags & GD_BARRIER_AND ? barrier->votes == barrier->voters : barrier->votes != 0) ? bit : 0);
+}
+
+static void complete(gd_cta *cta, uint32_t number)
+{
+    gd_barrier *barrier = &cta->barriers[number];
+
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        gd_warp *warp = &cta->warps[i];
+        uint32_t freed = 0;
+        GD_EACH_LANE(lane, warp->at_barrier)
+        {
+            if (warp->barrier[lane] != number)
+                continue;
+            give_result(warp, barrier, lane);
+            freed |= UINT32_C(1) << lane;
+        }
+        if (freed)
+            gd_warp_wake(warp, freed, &warp->at_barrier, true);
+    }
+    *barrier = (gd_barrier){0};
+    cta->work++;
+}
+
+/* ---- the cluster's barrier, for a cluster of one CTA ---- */
+
+/* A phase ends when all threads that live have arrived. */
+static void check_cluster(gd_cta *cta)
+{
+    if (!cta->cluster_arrived || cta->cluster_arrived < cta->live_threads)
+        return;
+    cta->cluster_arrived = 0;
+    cta->cluster_phase++;
+    cta->work++;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        gd_warp_wake(&cta->warps[i], cta->warps[i].at_cluster, &cta->warps[i].at_cluster, true);
+}
+
+void gd_barriers_check(gd_cta *cta)
+{
+    for (uint32_t i = 0; i < GD_BARRIERS; i++) {
+        if (is_complete(cta, &cta->barriers[i]))
+            complete(cta, i);
+    }
+    check_cluster(cta);
+}
+
+/* Threads of one warp arrive at one barrier. */
+static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t number, uint32_t expected)
+{
+    gd_barrier *barrier = &warp->cta->barriers[number];
+    uint32_t whole = (mask & warp->live) == warp->live ? GD_LANES : gd_count(mask);
+
+    barrier->expected = expected;
+    barrier->arrived += whole;
+    barrier->threads += gd_count(mask);
+    if (code->flags & GD_BARRIER_RED) {
+        uint32_t votes = gd_predicate(warp, code->c) ^ (code->y ? UINT32_MAX : 0);
+        barrier->votes += gd_count(votes & mask);
+        barrier->voters += gd_count(mask);
+    }
+    GD_EACH_LANE(lane, mask)
+    {
+        warp->barrier[lane] = (uint8_t)number;
+    }
+    warp->cta->work++;
+    if (!(code->flags & GD_BARRIER_ARRIVE))
+        gd_warp_hold(warp, code, mask, &warp->at_barrier);
+}
+
+void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint32_t numbers[GD_LANES], counts[GD_LANES];
+
+    memcpy(numbers, gd_lanes(warp, code->a), sizeof numbers);
+    memcpy(counts, gd_lanes(warp, code->b), sizeof counts);
+    while (mask) {
+        uint32_t first = gd_lowest(mask), same = 0;
+        uint32_t expected = code->flags & GD_BARRIER_COUNTED ? counts[first] : 0;
+        GD_EACH_LANE(lane, mask)
+        {
+            same |= numbers[lane] == numbers[first] ? UINT32_C(1) << lane : 0;
+        }
+        if (numbers[first] >= GD_BARRIERS || (code->flags & GD_BARRIER_COUNTED && (!expected || expected % GD_LANES))) {
+            gd_cta_fail(warp, code, first, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                        "barrier %u with %u threads: there are 16 barriers, and counts are multiples of 32",
+                        numbers[first], expected);
+            return;
+        }
+        arrive(warp, code, same, numbers[first], expected);
+        mask &= ~same;
+    }
+    gd_barriers_check(warp->cta);
+}
+
+void gd_run_cluster_arrive(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    GD_EACH_LANE(lane, mask)
+    {
+        warp->cluster_phase[lane] = warp->cta->cluster_phase;
+    }
+    warp->cta->cluster_arrived += gd_count(mask);
+    warp->cta->work++;
+    check_cluster(warp->cta);
+}
+
+void gd_run_cluster_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint32_t waiting = 0;
+
+    GD_EACH_LANE(lane, mask)
+    {
+        waiting |= warp->cluster_phase[lane] == warp->cta->cluster_phase ? UINT32_C(1) << lane : 0;
+    }
+    if (waiting)
+        gd_warp_hold(warp, code, waiting, &warp->at_cluster);
+}
+
+/* ---- lanes that wait for one another ---- */
+
+uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint32_t mask)
+{
+    const gd_u32 *members = gd_lanes(warp, masks);
+    uint32_t lowest = gd_lowest(mask), together = 0;
+    uint32_t wanted = members[lowest] & warp->live;
+
+    GD_EACH_LANE(lane, mask)
+    {
+        together |= members[lane] == members[lowest] ? UINT32_C(1) << lane : 0;
+    }
+    if (!(members[lowest] >> lowest & 1)) {
+        gd_cta_fail(warp, code, lowest, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                    "lane %u executes this with mask 0x%08x, which does not name it", lowest, members[lowest]);
+        return 0;
+    }
+    if (mask != together) { /* the others come again by themselves */
+        uint32_t others = mask & ~together, index = gd_code_index(warp, code);
+        gd_warp_choose(warp);
+        GD_EACH_LANE(lane, others)
+        {
+            warp->pcs[lane] = index;
+        }
+    }
+    if ((together & wanted) == wanted)
+        return together;
+    uint32_t waiting = 0, index = gd_code_index(warp, code);
+    GD_EACH_LANE(lane, warp->at_warp)
+    {
+        bool here = warp->pcs[lane] == index && warp->frame[lane] == warp->frame[lowest];
+        waiting |= here && members[lane] == members[lowest] ? UINT32_C(1) << lane : 0;
+    }
+    gd_warp_hold(warp, code, together, &warp->at_warp);
+    if (((together | waiting) & wanted) == wanted)
+        gd_warp_wake(warp, together | waiting, &warp->at_warp, false);
+    return 0;
+}
+
+/* bar.warp.sync may stand at several places; lanes with the same mask meet (PTX ISA 9.7.13.1). */
+void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const gd_u32 *members = gd_lanes(warp, code->a);
+    const gd_code *base = warp->cta->image->code;
+    uint32_t held[GD_LANES], arrived = mask;
+
+    memcpy(held, members, sizeof held);
+    GD_EACH_LANE(lane, warp->at_warp)
+    {
+        const gd_code *other = base + warp->pcs[lane];
+        arrived |= other->run == gd_run_warp_sync ? UINT32_C(1) << lane : 0;
+        if (other->run == gd_run_warp_sync)
+            held[lane] = waiting_lanes(warp, other->a, lane)[lane];
+    }
+    GD_EACH_LANE(lane, mask)
+    {
+        if (!(held[lane] >> lane & 1)) {
+            gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                        "lane %u executes this with mask 0x%08x, which does not name it", lane, held[lane]);
+            return;
+        }
+    }
+    uint32_t done = 0;
+    GD_EACH_LANE(lane, arrived)
+    {
+        uint32_t wanted = held[lane] & warp->live, met = 0;
+        GD_EACH_LANE(other, wanted & arrived)
+        {
+            met |= held[other] == held[lane] ? UINT32_C(1) << other : 0;
+        }
+        done |= met == wanted ? UINT32_C(1) << lane : 0;
+    }
+    if (done == mask && mask == warp->active)
+        return;
+    gd_warp_hold(warp, code, mask, &warp->at_warp);
+    gd_warp_wake(warp, done, &warp->at_warp, true);
+}
+
+/* ---- the grid ---- */
+
+void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    if (!warp->cta->released)
+        gd_warp_hold(warp, code, mask, &warp->at_grid);
+}
+
+void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    (void)mask;
+    warp->cta->triggered = true;
+    warp->cta->work++;
+}
+
+void gd_run_nanosleep(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    (void)code;
+    (void)mask;
+    gd_warp_yield(warp);
+}
+
+/* The clock counts the CTA's cycles; a nanosecond is one of them (machine.h). */
+void gd_run_clock(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const gd_cta *cta = warp->cta;
+    uint64_t time = cta->now + (cta->cycles - cta->run_start);
+    uint64_t values[GD_SPECIAL_COUNT] = {[GD_SPECIAL_CLOCK] = (uint32_t)cta->cycles,
+                                         [GD_SPECIAL_CLOCK_HI] = cta->cycles >> 32,
+                                         [GD_SPECIAL_GLOBALTIMER_LO] = (uint32_t)time,
+                                         [GD_SPECIAL_GLOBALTIMER_HI] = time >> 32,
+                                         [GD_SPECIAL_CLOCK64] = cta->cycles,
+                                         [GD_SPECIAL_GLOBALTIMER] = time};
+    gd_slot slot = (gd_slot)code->x * GD_LANE_BYTES | GD_AREA_SPECIAL;
+
+    (void)mask;
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        gd_lane_put(warp, slot, lane, code->x >= GD_SPECIAL_GRIDID ? 8 : 4, values[code->x]);
+}

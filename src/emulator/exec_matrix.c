@@ -1,0 +1,218 @@
+/* ldmatrix, stmatrix, movmatrix, mma.sync (PTX ISA 9.7.14). */
+#include "emulator/exec_matrix.h"
+#include "emulator/exec_control.h"
+#include "emulator/exec_math.h"
+#include "emulator/program.h"
+
+enum { ROWS = 16, COLUMNS = 8, DEEPEST = 32 };
+
+/* All lanes of the warp, or none yet. */
+static bool gather(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint32_t here = gd_warp_gather(warp, code, code->e, mask);
+
+    if (here && here != UINT32_MAX)
+        gd_cta_fail(warp, code, gd_lowest(here), GD_FAULT_UNSUPPORTED, 0, 0, false,
+                    "only %u lanes of the warp execute this; all 32 have to", gd_count(here));
+    return here == UINT32_MAX;
+}
+
+/* ---- 8 by 8 matrices of 16-bit elements ---- */
+
+/* The rows of matrix number `number` are where lanes 8 * number and the seven behind it say. */
+static bool find_rows(gd_warp *warp, const gd_code *code, uint32_t number, bool write, unsigned char **rows)
+{
+    uint64_t addresses[GD_LANES];
+
+    gd_address_lanes(warp, code, addresses);
+    for (uint32_t row = 0; row < 8; row++) {
+        uint32_t lane = number * 8 + row;
+        rows[row] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], 16, 16, write);
+        if (!rows[row])
+            return false;
+    }
+    return true;
+}
+
+static unsigned char *element(unsigned char *const *rows, uint32_t lane, uint32_t i, bool transposed)
+{
+    uint32_t row = lane / 4, column = lane % 4 * 2 + i;
+
+    return transposed ? rows[column] + 2 * row : rows[row] + 2 * column;
+}
+
+static void load_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot, unsigned char *const *rows)
+{
+    gd_u32 *lanes = gd_lanes(warp, slot);
+
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        uint16_t low, high;
+        memcpy(&low, element(rows, lane, 0, code->x), 2);
+        memcpy(&high, element(rows, lane, 1, code->x), 2);
+        lanes[lane] = low | (uint32_t)high << 16;
+    }
+}
+
+static void store_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot, unsigned char *const *rows)
+{
+    const gd_u32 *lanes = gd_lanes(warp, slot);
+
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        uint16_t low = (uint16_t)lanes[lane], high = (uint16_t)(lanes[lane] >> 16);
+        memcpy(element(rows, lane, 0, code->x), &low, 2);
+        memcpy(element(rows, lane, 1, code->x), &high, 2);
+    }
+}
+
+void gd_run_ldmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t *slots = warp->cta->image->list + code->list;
+    unsigned char *rows[4][8];
+
+    if (!gather(warp, code, mask))
+        return;
+    for (uint32_t i = 0; i < code->count; i++) { /* a target may hold the addresses */
+        if (!find_rows(warp, code, i, false, rows[i]))
+            return;
+    }
+    for (uint32_t i = 0; i < code->count; i++)
+        load_matrix(warp, code, slots[i], rows[i]);
+}
+
+void gd_run_stmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t *slots = warp->cta->image->list + code->list;
+    unsigned char *rows[8];
+
+    if (!gather(warp, code, mask))
+        return;
+    for (uint32_t i = 0; i < code->count; i++) {
+        if (!find_rows(warp, code, i, true, rows))
+            return;
+        store_matrix(warp, code, slots[i], rows);
+    }
+    warp->cta->work++;
+}
+
+void gd_run_movmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    uint16_t from[8][8];
+    const gd_u32 *a = gd_lanes(warp, code->a);
+    gd_u32 *d = gd_lanes(warp, code->d);
+
+    if (!gather(warp, code, mask))
+        return;
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        from[lane / 4][lane % 4 * 2] = (uint16_t)a[lane];
+        from[lane / 4][lane % 4 * 2 + 1] = (uint16_t)(a[lane] >> 16);
+    }
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        d[lane] = from[lane % 4 * 2][lane / 4] | (uint32_t)from[lane % 4 * 2 + 1][lane / 4] << 16;
+}
+
+/* ---- mma ---- */
+
+typedef struct tile {
+    double a[ROWS][DEEPEST], b[DEEPEST][COLUMNS], c[ROWS][COLUMNS];
+} tile;
+
+/* Elements of a and b in a 32-bit register. */
+static uint32_t packed(uint32_t kind)
+{
+    return kind == GD_MATRIX_TF32 ? 1 : kind <= GD_MATRIX_BF16 ? 2 : 4;
+}
+
+static double unpack(uint32_t word, uint32_t i, uint32_t kind)
+{
+    switch (kind) {
+    case GD_MATRIX_F16:
+        return (double)gd_from_half((uint16_t)(word >> (16 * i)));
+    case GD_MATRIX_BF16:
+        return (double)gd_from_bfloat((uint16_t)(word >> (16 * i)));
+    case GD_MATRIX_TF32:
+        return (double)gd_single(word & 0xffffe000);
+    default:
+        return gd_byte(word, i, kind == GD_MATRIX_S8);
+    }
+}
+
+/* PTX ISA 9.7.14.5: lane = 4 * group + member; a register of a holds neighbours in a row, one of b in a column. */
+static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
+{
+    uint32_t per = packed(code->x), a_count = code->bytes / per / 2, b_count = code->bytes / per / 4;
+
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        uint32_t group = lane / 4, member = lane % 4;
+        for (uint32_t r = 0; r < a_count; r++) {
+            uint32_t word = (uint32_t)gd_lane_get(warp, slots[r], lane, 4);
+            for (uint32_t i = 0; i < per; i++)
+                into->a[group + 8 * (r & 1)][member * per + i + (r >> 1) * 4 * per] = unpack(word, i, code->x);
+        }
+        for (uint32_t r = 0; r < b_count; r++) {
+            uint32_t word = (uint32_t)gd_lane_get(warp, slots[a_count + r], lane, 4);
+            for (uint32_t i = 0; i < per; i++)
+                into->b[member * per + i + r * 4 * per][group] = unpack(word, i, code->y);
+        }
+    }
+}
+
+static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
+{
+    bool half = code->flags & GD_MATRIX_HALF_C, integer = code->x >= GD_MATRIX_S8;
+
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t word = (uint32_t)gd_lane_get(warp, slots[half ? i / 2 : i], lane, 4);
+            double value = half      ? (double)gd_from_half((uint16_t)(word >> (16 * (i & 1))))
+                           : integer ? (double)(int32_t)word
+                                     : (double)gd_single(word);
+            into->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)] = value;
+        }
+    }
+}
+
+static uint32_t finish(double sum, const gd_code *code)
+{
+    if (code->x >= GD_MATRIX_S8) {
+        if (code->flags & GD_MATRIX_SATURATE)
+            sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+        return (uint32_t)(uint64_t)(int64_t)sum;
+    }
+    if (code->flags & GD_MATRIX_HALF_D)
+        return gd_to_half(sum, 0);
+    return gd_bits(gd_nan32((float)sum));
+}
+
+static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, const tile *from)
+{
+    bool half = code->flags & GD_MATRIX_HALF_D;
+
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {
+        uint32_t values[4];
+        for (uint32_t i = 0; i < 4; i++)
+            values[i] = finish(from->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)], code);
+        for (uint32_t i = 0; i < (half ? 2u : 4u); i++)
+            gd_lane_put(warp, slots[i], lane, 4, half ? values[2 * i] | values[2 * i + 1] << 16 : values[i]);
+    }
+}
+
+/* Products are exact; sums are in double and rounded once, which is within what the ISA leaves open. */
+void gd_run_mma(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t *slots = warp->cta->image->list + code->list;
+    uint32_t per = packed(code->x), factors = code->bytes / per / 2 + code->bytes / per / 4;
+    uint32_t targets = code->flags & GD_MATRIX_HALF_D ? 2 : 4;
+    tile work;
+
+    if (!gather(warp, code, mask))
+        return;
+    read_factors(warp, code, slots + targets, &work);
+    read_sums(warp, code, slots + targets + factors, &work);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        for (uint32_t k = 0; k < code->bytes; k++) {
+            for (uint32_t column = 0; column < COLUMNS; column++)
+                work.c[row][column] += work.a[row][k] * work.b[k][column];
+        }
+    }
+    write_sums(warp, code, slots, &work);
+}

@@ -1,0 +1,87 @@
+/* Modules, functions, libraries and kernels of libraries; what a launch needs of them. */
+#ifndef GD_EMULATOR_MODULE_H
+#define GD_EMULATOR_MODULE_H
+
+#include "emulator/api.h"
+#include "emulator/device.h"
+#include "emulator/machine.h"
+#include "ptx/ptx.h"
+
+typedef struct gd_module gd_module;
+
+typedef struct gd_function {
+    gd_object object;
+    gd_module *module;
+    const gd_entry *entry;
+    int dynamic_shared, carveout, non_portable_cluster;
+    uint32_t cluster[3]; /* .reqnctapercluster; 0: not given */
+} gd_function;
+
+struct gd_module {
+    gd_object object;
+    griddep_ptx *ptx;
+    gd_program *program;
+    gd_function *functions; /* in the order of the text */
+    uint32_t function_count;
+    struct gd_library *library; /* that it was loaded for; NULL */
+};
+
+/* JIT options of one call: where logs go. */
+typedef struct gd_jit_log {
+    char *buffer;
+    size_t capacity, used;
+    void **size_value; /* where the driver tells how much it wrote */
+} gd_jit_log;
+
+typedef struct gd_jit {
+    gd_jit_log info, errors;
+    bool verbose;
+} gd_jit;
+
+/* jit.c */
+gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values);
+void gd_jit_write(gd_jit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gd_jit_close(gd_jit *jit);
+
+/* An image, PTX text or the emulator's own format, becomes parsed PTX that this device can run. */
+gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
+
+/* The same of PTX text of known length. */
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, griddep_ptx **ptx);
+
+/* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
+void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);
+
+/* Makes a module of an image. */
+gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit, gd_module **module);
+
+/* Runs what may still use it, and ends it. */
+void gd_module_destroy(gd_module *module);
+void gd_module_discard(gd_module *module); /* without running */
+
+/* The function behind a CUfunction, or behind a CUkernel in a context; NULL. */
+gd_function *gd_function_find(gd_context *context, gd_CUfunction handle);
+gd_function *gd_module_find_function(gd_module *module, const char *name);
+
+gd_CUresult gd_function_get_attribute(const gd_function *function, gd_CUfunction_attribute attribute, int *value);
+gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute, int value);
+
+/* Threads that a CTA of it may have. */
+uint32_t gd_function_threads(const gd_function *function);
+
+/* library.c */
+gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle);
+void gd_library_forget_module(gd_module *module);
+
+/* link.c */
+void gd_link_destroy(gd_object *link);
+
+/* launch.c: kernel work from a launch's arguments; the work's memory is the caller's. */
+struct gd_work;
+gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle,
+                              void **parameters, void **extra, struct gd_work *work);
+
+/* Checks that what a kernel node names is still there, and looks its entry up. */
+gd_CUresult gd_launch_refresh(gd_context *context, struct gd_work *work);
+
+#endif

@@ -1,0 +1,10 @@
+/* Which context allocated what. */
+#ifndef GD_EMULATOR_OWNERSHIP_H
+#define GD_EMULATOR_OWNERSHIP_H
+
+#include "emulator/device.h"
+
+/* Frees what a context that ends has allocated. */
+void gd_ownership_end(const gd_context *context);
+
+#endif

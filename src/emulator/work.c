@@ -1,0 +1,191 @@
+/* Work: copies of it, and carrying out all that is no kernel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/device.h"
+#include "emulator/graph.h"
+#include "emulator/work.h"
+
+/* The model's times: a fixed part, and so many bytes a nanosecond. */
+enum { OPERATION_TIME = 1000, BYTES_PER_TIME = 32 };
+
+/* ---- copies of work ---- */
+
+static bool duplicate(void *target, const void *source, size_t bytes)
+{
+    void *made = bytes ? malloc(bytes) : NULL;
+
+    if (bytes && !made)
+        return false;
+    if (bytes)
+        memcpy(made, source, bytes);
+    memcpy(target, &made, sizeof made);
+    return true;
+}
+
+static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
+{
+    *target = *source;
+    target->attributes = NULL;
+    return duplicate(&target->parameters, source->parameters, source->parameter_bytes) &&
+           duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
+}
+
+bool gd_work_copy(gd_work *target, const gd_work *source)
+{
+    bool whole = true;
+    size_t bytes =
+        source->kind == GD_WORK_COPY ? source->is.copy.width * source->is.copy.height * source->is.copy.depth : 0;
+
+    *target = *source;
+    if (source->kind == GD_WORK_KERNEL)
+        whole = copy_kernel(&target->is.kernel, &source->is.kernel);
+    else if (source->kind == GD_WORK_COPY && source->is.copy.staged)
+        whole = duplicate(&target->is.copy.staged, source->is.copy.staged, bytes);
+    else if (source->kind == GD_WORK_GRAPH)
+        whole = (target->is.graph = gd_graph_clone(source->is.graph)) != NULL;
+    if (!whole)
+        gd_work_free(target);
+    return whole;
+}
+
+void gd_work_free(gd_work *work)
+{
+    if (work->kind == GD_WORK_KERNEL) {
+        free(work->is.kernel.parameters);
+        free(work->is.kernel.attributes);
+    } else if (work->kind == GD_WORK_COPY) {
+        free(work->is.copy.staged);
+    } else if (work->kind == GD_WORK_GRAPH) {
+        gd_graph_destroy(work->is.graph);
+    }
+    *work = (gd_work){.kind = GD_WORK_EMPTY};
+}
+
+gd_CUgraphNodeType gd_work_node_type(gd_work_kind kind)
+{
+    static const gd_CUgraphNodeType types[] = {
+        [GD_WORK_EMPTY] = GD_CU_GRAPH_NODE_TYPE_EMPTY,
+        [GD_WORK_KERNEL] = GD_CU_GRAPH_NODE_TYPE_KERNEL,
+        [GD_WORK_COPY] = GD_CU_GRAPH_NODE_TYPE_MEMCPY,
+        [GD_WORK_FILL] = GD_CU_GRAPH_NODE_TYPE_MEMSET,
+        [GD_WORK_HOST] = GD_CU_GRAPH_NODE_TYPE_HOST,
+        [GD_WORK_EVENT_RECORD] = GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+        [GD_WORK_EVENT_WAIT] = GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+        [GD_WORK_RELEASE] = GD_CU_GRAPH_NODE_TYPE_MEM_FREE,
+        [GD_WORK_GRAPH] = GD_CU_GRAPH_NODE_TYPE_GRAPH,
+    };
+
+    return types[kind];
+}
+
+/* ---- memory ---- */
+
+bool gd_work_resolve(uint64_t address, uint64_t bytes, unsigned char **host)
+{
+    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+
+    if (!allocation || allocation->freed || bytes > allocation->bytes - (address - allocation->start))
+        return false;
+    if (host)
+        *host = allocation->host + (address - allocation->start);
+    return true;
+}
+
+bool gd_copy_extent(const gd_copy_work *copy, const gd_copy_side *side, uint64_t *bytes)
+{
+    uint64_t planes, rows;
+
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0) {
+        *bytes = 0;
+        return true;
+    }
+    return !__builtin_mul_overflow((uint64_t)copy->depth - 1, (uint64_t)side->slice, &planes) &&
+           !__builtin_mul_overflow((uint64_t)copy->height - 1, (uint64_t)side->pitch, &rows) &&
+           !__builtin_add_overflow(planes, rows, bytes) &&
+           !__builtin_add_overflow(*bytes, (uint64_t)copy->width, bytes);
+}
+
+static bool find_side(const gd_copy_work *copy, const gd_copy_side *side, unsigned char **host)
+{
+    uint64_t bytes;
+
+    if (!side->device) {
+        *host = (unsigned char *)(uintptr_t)side->address;
+        return true;
+    }
+    return gd_copy_extent(copy, side, &bytes) && gd_work_resolve(side->address, bytes, host);
+}
+
+static gd_CUresult copy_bytes(const gd_copy_work *copy)
+{
+    unsigned char *target, *source = copy->staged;
+    size_t pitch = copy->staged ? copy->width : copy->source.pitch;
+    size_t slice = copy->staged ? copy->width * copy->height : copy->source.slice;
+
+    if (!find_side(copy, &copy->target, &target) || (!source && !find_side(copy, &copy->source, &source)))
+        return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (size_t z = 0; z < copy->depth; z++) {
+        for (size_t y = 0; y < copy->height; y++)
+            memmove(target + z * copy->target.slice + y * copy->target.pitch, source + z * slice + y * pitch,
+                    copy->width);
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult fill_bytes(const gd_fill_work *fill)
+{
+    unsigned char *target;
+    size_t row = fill->width * fill->element_bytes;
+
+    if (fill->width == 0 || fill->height == 0)
+        return GD_CUDA_SUCCESS;
+    if (!gd_work_resolve(fill->address, (fill->height - 1) * fill->pitch + row, &target))
+        return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (size_t y = 0; y < fill->height; y++, target += fill->pitch) {
+        if (fill->element_bytes == 1)
+            memset(target, (int)(fill->value & 0xff), row);
+        for (size_t x = 0; fill->element_bytes > 1 && x < row; x += fill->element_bytes)
+            memcpy(target + x, &fill->value, fill->element_bytes); /* little-endian: the low bytes */
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static void call_host(const gd_host_work *host)
+{
+    gd_call_enter_callback();
+    if (host->callback)
+        host->callback(host->stream, GD_CUDA_SUCCESS, host->user);
+    else
+        host->function(host->user);
+    gd_call_leave_callback();
+}
+
+gd_CUresult gd_work_execute(gd_work *work)
+{
+    switch (work->kind) {
+    case GD_WORK_COPY:
+        return copy_bytes(&work->is.copy);
+    case GD_WORK_FILL:
+        return fill_bytes(&work->is.fill);
+    case GD_WORK_HOST:
+        call_host(&work->is.host);
+        return GD_CUDA_SUCCESS;
+    case GD_WORK_RELEASE:
+        return gd_memory_give(gd_the_device.memory, work->is.address) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_ILLEGAL_ADDRESS;
+    default:
+        return GD_CUDA_SUCCESS;
+    }
+}
+
+uint64_t gd_work_time(const gd_work *work)
+{
+    const gd_copy_work *copy = &work->is.copy;
+    const gd_fill_work *fill = &work->is.fill;
+
+    if (work->kind == GD_WORK_COPY)
+        return OPERATION_TIME + copy->width * copy->height * copy->depth / BYTES_PER_TIME;
+    if (work->kind == GD_WORK_FILL)
+        return OPERATION_TIME + fill->width * fill->height * fill->element_bytes / BYTES_PER_TIME;
+    return work->kind == GD_WORK_HOST ? OPERATION_TIME : 0;
+}

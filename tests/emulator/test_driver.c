@@ -1,0 +1,1500 @@
+/* The emulated driver through its ABI: contexts, memory, modules, streams, events, launches, graphs, faults, misuse;
+ * dependent launch under each schedule and model; and the library on top of it. EMULATED_DRIVER is the path of the
+ * shared object, which this program is linked with too. Each test runs in a process of its own, because settings are
+ * read once, by cuInit. */
+#include <check.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/api.h"
+#include "griddep.h"
+
+enum { N = 64, BYTES = 4 * N };
+
+#define ck_result(call, expected)                                                                                      \
+    do {                                                                                                               \
+        gd_CUresult got_result = (call);                                                                               \
+        const char *got_name = "?", *got_words = "";                                                                   \
+        cuGetErrorName(got_result, &got_name);                                                                         \
+        cuGetErrorString(got_result, &got_words);                                                                      \
+        ck_assert_msg(got_result == (expected), "%s: %s (%s), expected %d", #call, got_name, got_words, (expected));   \
+    } while (0)
+#define ck_good(call) ck_result(call, GD_CUDA_SUCCESS)
+
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define TWO_POINTERS "(.param .u64 in, .param .u64 out)\n"
+#define ADDRESSES                                                                                                      \
+    "    .reg .b64 %in, %out, %at;\n    .reg .b32 %cta, %size, %i, %v;\n"                                              \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                                                     \
+    "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"                              \
+    "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"                                              \
+    "    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n"
+#define ADD_ONE "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
+#define TRIGGER "    griddepcontrol.launch_dependents;\n"
+#define WAIT "    griddepcontrol.wait;\n"
+
+/* Each adds one to what it reads: step does it right; rash does not wait; late triggers after its work; quiet knows
+ * nothing of dependent launch; pass waits for nothing and touches nothing. */
+static const char kernels[] =
+    HEADER ".visible .global .align 4 .u32 counter = 7;\n"
+           ".visible .entry step" TWO_POINTERS "{\n" ADDRESSES TRIGGER WAIT ADD_ONE "    ret;\n}\n"
+           ".visible .entry rash" TWO_POINTERS "{\n" ADDRESSES TRIGGER ADD_ONE "    ret;\n}\n"
+           ".visible .entry late" TWO_POINTERS "{\n" ADDRESSES WAIT ADD_ONE TRIGGER "    ret;\n}\n"
+           ".visible .entry quiet" TWO_POINTERS "{\n" ADDRESSES ADD_ONE "    ret;\n}\n"
+           ".visible .entry pass" TWO_POINTERS "{\n" TRIGGER "    ret;\n}\n"
+           ".visible .entry crash" TWO_POINTERS
+           "{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n    st.global.u32 [%a], 1;\n    ret;\n}\n"
+           ".visible .entry skew" TWO_POINTERS
+           "{\n    .reg .b64 %a;\n    ld.param.u64 %a, [out];\n    st.global.u32 [%a+2], 1;\n    ret;\n}\n"
+           ".visible .entry halt" TWO_POINTERS "{\n    trap;\n}\n"
+           ".visible .entry forever" TWO_POINTERS "{\nagain:\n    bra again;\n}\n"
+           ".visible .entry big" TWO_POINTERS "\n.maxntid 128, 1, 1\n{\n    ret;\n}\n";
+
+static gd_CUcontext context;
+static gd_CUmodule module;
+static gd_CUstream stream;
+static gd_CUdeviceptr a, b, c;
+
+/* ---- helpers ---- */
+
+static void begin(const char *schedule, const char *model)
+{
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedule, 1);
+    setenv("GRIDDEP_EMULATOR_MODEL", model, 1);
+    ck_good(cuInit(0));
+    ck_good(cuDevicePrimaryCtxRetain(&context, 0));
+    ck_good(cuCtxPushCurrent_v2(context));
+    ck_good(cuModuleLoadData(&module, kernels));
+    ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuMemAlloc_v2(&a, BYTES));
+    ck_good(cuMemAlloc_v2(&b, BYTES));
+    ck_good(cuMemAlloc_v2(&c, BYTES));
+    ck_good(cuMemsetD32_v2(a, 0, N));
+    ck_good(cuMemsetD32_v2(b, 100, N));
+    ck_good(cuMemsetD32_v2(c, 200, N));
+}
+
+static void setup(void)
+{
+    begin("eager", "contract");
+}
+
+/* Device memory that is not given back fails the test. */
+static void end_clean(void)
+{
+    size_t free_bytes, total;
+    gd_CUcontext popped;
+
+    ck_good(cuMemFree_v2(a));
+    ck_good(cuMemFree_v2(b));
+    ck_good(cuMemFree_v2(c));
+    ck_good(cuStreamDestroy_v2(stream));
+    ck_good(cuModuleUnload(module));
+    ck_good(cuMemGetInfo_v2(&free_bytes, &total));
+    ck_assert_uint_eq(free_bytes, total);
+    ck_good(cuCtxPopCurrent_v2(&popped));
+    ck_assert_ptr_eq(popped, context);
+    ck_good(cuDevicePrimaryCtxRelease_v2(0));
+}
+
+static gd_CUfunction function_of(const char *name)
+{
+    gd_CUfunction function = NULL;
+
+    ck_good(cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+static gd_CUresult try_launch(gd_CUfunction function, gd_CUstream where, unsigned grid, unsigned block,
+                              gd_CUdeviceptr in, gd_CUdeviceptr out, bool dependent)
+{
+    void *parameters[2] = {&in, &out};
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+    const gd_CUlaunchConfig config = {.gridDimX = grid,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = block,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .hStream = where,
+                                      .attrs = &attribute,
+                                      .numAttrs = dependent};
+
+    return cuLaunchKernelEx(&config, function, parameters, NULL);
+}
+
+static void launch(const char *name, gd_CUdeviceptr in, gd_CUdeviceptr out, bool dependent)
+{
+    ck_good(try_launch(function_of(name), stream, 2, N / 2, in, out, dependent));
+}
+
+/* All words of a buffer, which must be the same. */
+static uint32_t word_of(gd_CUdeviceptr buffer)
+{
+    uint32_t words[N];
+
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(words, buffer, BYTES));
+    for (int i = 1; i < N; i++)
+        ck_assert_msg(words[i] == words[0], "word %d is %" PRIu32 ", word 0 is %" PRIu32, i, words[i], words[0]);
+    return words[0];
+}
+
+/* ---- device, entry points ---- */
+
+START_TEST(tells_what_it_is)
+{
+    char name[64];
+    int count = 0, major = 0, minor = 0, value = 0, version = 0;
+    unsigned api = 0;
+    size_t bytes = 0;
+    gd_CUuuid uuid, other;
+
+    ck_result(cuDeviceGetCount(&count), GD_CUDA_ERROR_NOT_INITIALIZED);
+    ck_result(cuInit(1), GD_CUDA_ERROR_INVALID_VALUE);
+    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", "7", 1);
+    setenv("GRIDDEP_EMULATOR_MEMORY", "64M", 1);
+    setup();
+    ck_good(cuDriverGetVersion(&version));
+    ck_assert_int_eq(version, 13000);
+    ck_good(cuDeviceGetCount(&count));
+    ck_assert_int_eq(count, 1);
+    ck_result(cuDeviceGet(&value, 1), GD_CUDA_ERROR_INVALID_DEVICE);
+    ck_good(cuDeviceGetName(name, sizeof name, 0));
+    ck_assert_str_eq(name, "Emulated sm_90");
+    ck_good(cuDeviceComputeCapability(&major, &minor, 0));
+    ck_assert_int_eq(10 * major + minor, 90);
+    ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    ck_assert_int_eq(value, 7);
+    ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+    ck_assert_int_eq(value, 227 * 1024);
+    ck_result(cuDeviceGetAttribute(&value, 5000, 0), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuDeviceTotalMem_v2(&bytes, 0));
+    ck_assert_uint_eq(bytes, 64 << 20);
+    ck_good(cuDeviceGetUuid_v2(&uuid, 0));
+    ck_good(cuDeviceGetUuid(&other, 0));
+    ck_assert_mem_eq(&uuid, &other, sizeof uuid);
+    ck_good(cuCtxGetApiVersion(NULL, &api));
+    ck_assert_uint_eq(api, 13000);
+    end_clean();
+}
+END_TEST
+
+START_TEST(names_fit_versions)
+{
+    void *function = NULL, *other = NULL;
+    int found = 0;
+
+    ck_good(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, &found));
+    ck_assert_int_eq(found, GD_CU_GET_PROC_ADDRESS_SUCCESS);
+    ck_assert(function == (void *)(uintptr_t)cuMemAlloc_v2);
+    ck_good(cuGetProcAddress_v2("cuMemAlloc", &function, 3000, 0, &found));
+    ck_assert_int_eq(found, GD_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    ck_assert_ptr_null(function);
+    ck_good(cuGetProcAddress_v2("cuNothing", &function, 12000, 0, &found));
+    ck_assert_int_eq(found, GD_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    ck_good(cuGetProcAddress_v2("cuCtxGetDevice", &function, 12090, 0, NULL));
+    ck_good(cuGetProcAddress_v2("cuCtxGetDevice", &other, 13000, 0, NULL));
+    ck_assert_ptr_ne(function, other);
+    ck_good(cuGetProcAddress_v2("cuGraphGetEdges", &function, 12020, 0, NULL));
+    ck_assert(function == (void *)(uintptr_t)cuGraphGetEdges);
+    ck_good(cuGetProcAddress_v2("cuGraphGetEdges", &function, 12030, 0, NULL));
+    ck_assert(function == (void *)(uintptr_t)cuGraphGetEdges_v2);
+    ck_result(cuGetProcAddress_v2("cuInit", &function, 13010, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGetProcAddress_v2("cuInit", &function, 12000, 3, &found), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGetProcAddress_v2(NULL, &function, 12000, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGetProcAddress("cuNothing", &function, 12000, 0), GD_CUDA_ERROR_NOT_FOUND);
+    ck_result(cuTexObjectCreate(), GD_CUDA_ERROR_NOT_SUPPORTED);
+}
+END_TEST
+
+START_TEST(contexts_stack_and_end)
+{
+    gd_CUcontext made = NULL, current = NULL;
+    gd_CUdeviceptr memory;
+    gd_CUstream inside;
+    gd_CUmodule code;
+    unsigned flags;
+    int active;
+
+    setup();
+    ck_good(cuCtxCreate_v2(&made, 0, 0));
+    ck_good(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, made);
+    ck_good(cuMemAlloc_v2(&memory, 100));
+    ck_good(cuStreamCreate(&inside, 0));
+    ck_good(cuModuleLoadData(&code, kernels));
+    /* A function and a stream of different contexts do not go together. */
+    ck_result(try_launch(function_of("step"), inside, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuCtxDestroy_v2(made));
+    ck_result(cuCtxDestroy_v2(made), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_result(cuStreamSynchronize(inside), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(cuMemFree_v2(memory), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, context);
+    ck_result(cuCtxPushCurrent_v2(made), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_result(cuCtxDestroy_v2(context), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_good(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    ck_assert_int_eq(active, 1);
+    end_clean();
+    ck_result(cuDevicePrimaryCtxRelease_v2(0), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_result(cuCtxPopCurrent_v2(&current), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_result(cuMemAlloc_v2(&memory, 4), GD_CUDA_ERROR_INVALID_CONTEXT);
+    ck_good(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    ck_assert_int_eq(active, 0);
+}
+END_TEST
+
+static void *use_other_thread(void *user)
+{
+    gd_CUcontext current = (gd_CUcontext)1;
+    gd_CUdeviceptr memory;
+
+    (void)user;
+    ck_good(cuCtxGetCurrent(&current));
+    ck_assert_ptr_null(current);
+    ck_good(cuCtxSetCurrent(context));
+    for (int i = 0; i < 200; i++) {
+        ck_good(cuMemAlloc_v2(&memory, 1000));
+        ck_good(cuMemsetD8_v2(memory, 1, 1000));
+        ck_good(cuMemFree_v2(memory));
+    }
+    return NULL;
+}
+
+START_TEST(threads_share_a_context)
+{
+    pthread_t threads[3];
+
+    setup();
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, use_other_thread, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    end_clean();
+}
+END_TEST
+
+/* ---- memory ---- */
+
+START_TEST(memory_is_checked)
+{
+    gd_CUdeviceptr start = 0, memory = 0;
+    size_t bytes = 0, pitch = 0;
+    uint32_t words[N];
+    void *host = NULL;
+
+    setup();
+    ck_result(cuMemAlloc_v2(&memory, 0), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemAlloc_v2(&memory, (size_t)1 << 40), GD_CUDA_ERROR_OUT_OF_MEMORY);
+    ck_result(cuMemFree_v2(a + 4), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuMemFree_v2(0));
+    ck_good(cuMemAlloc_v2(&memory, 10));
+    ck_good(cuMemFree_v2(memory));
+    ck_result(cuMemFree_v2(memory), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemcpyDtoH_v2(words, memory, 10), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemcpyDtoH_v2(words, a, BYTES + 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemcpyHtoD_v2(a + BYTES - 4, words, 8), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemcpyHtoD_v2(a, NULL, 8), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemsetD32_v2(a + 2, 0, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuMemsetD8_v2(a, 0, BYTES + 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuMemGetAddressRange_v2(&start, &bytes, a + 100));
+    ck_assert_uint_eq(start, a);
+    ck_assert_uint_eq(bytes, BYTES);
+    ck_result(cuMemGetAddressRange_v2(&start, &bytes, 1234), GD_CUDA_ERROR_NOT_FOUND);
+    ck_good(cuMemAllocPitch_v2(&memory, &pitch, 100, 3, 4));
+    ck_assert(pitch >= 100 && pitch % 256 == 0);
+    ck_good(cuMemFree_v2(memory));
+    ck_result(cuMemFreeHost(words), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuMemAllocHost_v2(&host, 64));
+    ck_result(cuMemFree_v2((gd_CUdeviceptr)(uintptr_t)host), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuMemFreeHost(host));
+    ck_good(cuMemHostRegister_v2(words, sizeof words, 0));
+    ck_result(cuMemHostRegister_v2(words, sizeof words, 0), GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    ck_good(cuMemHostUnregister(words));
+    ck_result(cuMemHostUnregister(words), GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    end_clean();
+}
+END_TEST
+
+START_TEST(copies_and_fills_arrive)
+{
+    uint32_t words[N], seen[N];
+    uint16_t halves[2 * N];
+    gd_CUDA_MEMCPY2D plane = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
+                              .srcPitch = 16,
+                              .srcXInBytes = 4,
+                              .dstMemoryType = GD_CU_MEMORYTYPE_HOST,
+                              .dstPitch = 8,
+                              .WidthInBytes = 8,
+                              .Height = 4};
+
+    setup();
+    for (uint32_t i = 0; i < N; i++)
+        words[i] = i;
+    ck_good(cuMemcpyHtoD_v2(a, words, BYTES));
+    ck_good(cuMemcpyDtoD_v2(b, a, BYTES));
+    ck_good(cuMemcpy(c, b, BYTES));
+    ck_good(cuMemcpyDtoH_v2(seen, c, BYTES));
+    ck_assert_mem_eq(seen, words, BYTES);
+    plane.srcDevice = a;
+    plane.dstHost = seen;
+    ck_good(cuMemcpy2D_v2(&plane));
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(seen[2 * i], 4 * i + 1);
+        ck_assert_uint_eq(seen[2 * i + 1], 4 * i + 2);
+    }
+    ck_good(cuMemsetD16_v2(a, 0xabcd, 2 * N));
+    ck_good(cuMemcpyDtoH_v2(halves, a, BYTES));
+    ck_assert_uint_eq(halves[2 * N - 1], 0xabcd);
+    ck_good(cuMemsetD2D8_v2(a, 16, 0x11, 8, 2));
+    ck_good(cuMemcpyDtoH_v2(seen, a, BYTES));
+    ck_assert_uint_eq(seen[1], 0x11111111);
+    ck_assert_uint_eq(seen[2], 0xabcdabcd);
+    ck_assert_uint_eq(seen[5], 0x11111111);
+    /* The source of a pageable copy may change as soon as the call has returned. */
+    ck_good(cuMemcpyHtoDAsync_v2(a, words, BYTES, stream));
+    memset(words, 0xff, sizeof words);
+    ck_good(cuMemcpyDtoHAsync_v2(seen, a, BYTES, stream));
+    ck_assert_uint_eq(seen[5], 5);
+    end_clean();
+}
+END_TEST
+
+START_TEST(pointers_tell_where_they_point)
+{
+    int32_t type = 0, ordinal = -1;
+    uint64_t start = 0;
+    int32_t asked[3] = {GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                        GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *answers[3] = {&type, &start, &ordinal};
+    gd_CUcontext owner = NULL;
+    void *host;
+
+    setup();
+    ck_good(cuPointerGetAttributes(3, asked, answers, a + 8));
+    ck_assert_int_eq(type, GD_CU_MEMORYTYPE_DEVICE);
+    ck_assert_uint_eq(start, a);
+    ck_assert_int_eq(ordinal, 0);
+    ck_good(cuPointerGetAttribute(&owner, GD_CU_POINTER_ATTRIBUTE_CONTEXT, a));
+    ck_assert_ptr_eq(owner, context);
+    ck_good(cuPointerGetAttributes(3, asked, answers, (gd_CUdeviceptr)(uintptr_t)&type));
+    ck_assert_int_eq(type, 0);
+    ck_result(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)&type),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuMemHostAlloc(&host, 64, 2));
+    ck_good(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)host));
+    ck_assert_int_eq(type, GD_CU_MEMORYTYPE_HOST);
+    ck_good(cuMemFreeHost(host));
+    end_clean();
+}
+END_TEST
+
+START_TEST(stream_ordered_memory_lives_in_order)
+{
+    gd_CUdeviceptr memory = 0;
+    uint32_t word = 0;
+    gd_CUmemoryPool pool = NULL;
+
+    setup();
+    ck_good(cuMemAllocAsync(&memory, BYTES, stream));
+    ck_good(cuMemsetD32Async(memory, 41, N, stream));
+    launch("quiet", memory, memory, false);
+    ck_good(cuMemcpyDtoDAsync_v2(a, memory, BYTES, stream));
+    ck_good(cuMemFreeAsync(memory, stream));
+    ck_result(cuMemFreeAsync(memory, stream), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_uint_eq(word_of(a), 42);
+    ck_result(cuMemcpyDtoH_v2(&word, memory, 4), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuDeviceGetDefaultMemPool(&pool, 0));
+    ck_good(cuMemAllocFromPoolAsync(&memory, 4, pool, stream));
+    ck_good(cuMemFree_v2(memory));
+    ck_result(cuMemPoolDestroy(pool), GD_CUDA_ERROR_INVALID_VALUE);
+    end_clean();
+}
+END_TEST
+
+/* ---- modules ---- */
+
+static gd_CUresult load_with_log(const char *text, char *log, unsigned bytes)
+{
+    gd_CUjit_option options[2] = {GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[2] = {log, (void *)(uintptr_t)bytes};
+    gd_CUmodule made = NULL;
+
+    log[0] = 0;
+    gd_CUresult result = cuModuleLoadDataEx(&made, text, 2, options, values);
+    if (result == GD_CUDA_SUCCESS)
+        ck_good(cuModuleUnload(made));
+    else
+        ck_assert_uint_eq((uintptr_t)values[1], strlen(log));
+    return result;
+}
+
+START_TEST(bad_code_is_refused_in_words)
+{
+    static const char fatbin[16] = "\x50\xed\x55\xba";
+    char log[1024], elf[64] = "\177ELF\2\1\1";
+
+    setup();
+    ck_result(load_with_log(HEADER ".visible .entry k()\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n", log, sizeof log),
+              GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_msg(strstr(log, "line 6; error   :") && strstr(log, "%r9"), "%s", log);
+    ck_result(load_with_log(HEADER ".visible .entry k(\n{\n    ret;\n}\n", log, sizeof log), GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_msg(strstr(log, "ptxas application ptx input, line 5; error   :"), "%s", log);
+    ck_result(load_with_log(".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n", log,
+                            sizeof log),
+              GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_msg(strstr(log, ".target"), "%s", log);
+    ck_result(load_with_log(".version 99.0\n.target sm_90\n.address_size 64\n", log, sizeof log),
+              GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    ck_result(load_with_log("hello", log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_result(load_with_log(fatbin, log, sizeof log), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    ck_assert_msg(strstr(log, "fatbin"), "%s", log);
+    elf[18] = (char)190;
+    ck_result(load_with_log(elf, log, sizeof log), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    ck_assert_msg(strstr(log, "a cubin cannot be emulated"), "%s", log);
+    elf[18] = 62;
+    ck_result(load_with_log(elf, log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_result(load_with_log(HEADER ".visible .entry k(\n{ ret; }\n", log, 10), GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_uint_eq(strlen(log), 9);
+    end_clean();
+}
+END_TEST
+
+START_TEST(linked_images_load_again)
+{
+    gd_CUlinkState link = NULL;
+    gd_CUmodule made = NULL;
+    gd_CUfunction function = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    unsigned count = 0;
+
+    setup();
+    ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
+    ck_result(cuLinkComplete(link, &image, &bytes), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(
+        cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels, sizeof kernels, "k", 0, NULL, NULL));
+    ck_good(cuLinkComplete(link, &image, &bytes));
+    char *copy = malloc(bytes);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, image, bytes);
+    ck_good(cuLinkDestroy(link));
+    ck_result(cuLinkDestroy(link), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuModuleLoadData(&made, copy));
+    ck_good(cuModuleGetFunctionCount(&count, made));
+    ck_assert_uint_eq(count, 10);
+    ck_good(cuModuleGetFunction(&function, made, "step"));
+    ck_good(try_launch(function, stream, 2, N / 2, a, b, false));
+    ck_good(cuModuleUnload(made)); /* waits */
+    ck_assert_uint_eq(word_of(b), 1);
+    ck_result(try_launch(function, stream, 2, N / 2, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    copy[bytes - 20] ^= 1;
+    ck_result(cuModuleLoadData(&made, copy), GD_CUDA_ERROR_INVALID_IMAGE);
+    copy[bytes - 20] ^= 1;
+    copy[48] = 80; /* made for another chip, by its flags */
+    ck_result(cuModuleLoadData(&made, copy), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    free(copy);
+    end_clean();
+}
+END_TEST
+
+START_TEST(modules_have_functions_and_variables)
+{
+    gd_CUfunction function = NULL;
+    gd_CUdeviceptr address = 0;
+    size_t bytes = 0, offset = 0;
+    uint32_t word = 0;
+    int value = 0;
+    const char *name = NULL;
+
+    setup();
+    ck_result(cuModuleGetFunction(&function, module, "none"), GD_CUDA_ERROR_NOT_FOUND);
+    ck_result(cuModuleGetFunction(&function, stream, "step"), GD_CUDA_ERROR_INVALID_HANDLE);
+    function = function_of("step");
+    ck_good(cuFuncGetName(&name, function));
+    ck_assert_str_eq(name, "step");
+    ck_good(cuFuncGetParamInfo(function, 1, &offset, &bytes));
+    ck_assert_uint_eq(offset, 8);
+    ck_assert_uint_eq(bytes, 8);
+    ck_result(cuFuncGetParamInfo(function, 2, &offset, &bytes), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_of("big")));
+    ck_assert_int_eq(value, 128);
+    ck_good(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200000));
+    ck_good(cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    ck_assert_int_eq(value, 200000);
+    ck_result(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 240000),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuModuleGetGlobal_v2(&address, &bytes, module, "counter"));
+    ck_assert_uint_eq(bytes, 4);
+    ck_good(cuMemcpyDtoH_v2(&word, address, 4));
+    ck_assert_uint_eq(word, 7);
+    ck_result(cuMemFree_v2(address), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuModuleGetGlobal_v2(&address, &bytes, module, "none"), GD_CUDA_ERROR_NOT_FOUND);
+    end_clean();
+}
+END_TEST
+
+START_TEST(libraries_give_kernels)
+{
+    gd_CUlibrary library = NULL;
+    gd_CUkernel kernel = NULL;
+    gd_CUfunction function = NULL;
+    gd_CUdeviceptr address = 0;
+    size_t bytes = 0;
+
+    setup();
+    ck_good(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, NULL, NULL, 0));
+    ck_result(cuLibraryGetKernel(&kernel, library, "none"), GD_CUDA_ERROR_NOT_FOUND);
+    ck_good(cuLibraryGetKernel(&kernel, library, "step"));
+    ck_good(try_launch(kernel, stream, 2, N / 2, a, b, false)); /* a kernel does for a function */
+    ck_assert_uint_eq(word_of(b), 1);
+    ck_good(cuKernelGetFunction(&function, kernel));
+    ck_good(try_launch(function, stream, 2, N / 2, b, c, false));
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuLibraryGetGlobal(&address, &bytes, library, "counter"));
+    ck_assert_uint_eq(bytes, 4);
+    ck_good(cuLibraryUnload(library));
+    ck_result(cuKernelGetFunction(&function, kernel), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(try_launch(function, stream, 2, N / 2, b, c, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    end_clean();
+}
+END_TEST
+
+/* ---- launches ---- */
+
+START_TEST(launches_are_checked)
+{
+    gd_CUfunction step, big;
+    gd_CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 70000, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    void *parameters[2] = {&a, &b};
+    int blocks = 0, value = 0;
+
+    setup();
+    step = function_of("step");
+    big = function_of("big");
+    ck_result(cuLaunchKernelEx(NULL, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(try_launch(step, stream, 0, 32, a, b, false), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(try_launch(step, stream, 1, 1025, a, b, false), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(try_launch(big, stream, 1, 129, a, b, false), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(try_launch(stream, stream, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(try_launch(step, module, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    config.gridDimY = 1;
+    ck_result(cuLaunchKernelEx(&config, step, NULL, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    config.sharedMemBytes = 100000; /* more than was opted in to */
+    ck_result(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    config.sharedMemBytes = 0;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 0));
+    ck_assert_int_eq(blocks, 32); /* the slots of an SM */
+    ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    config.gridDimX = (unsigned)(blocks * value + 1);
+    ck_result(cuLaunchKernelEx(&config, function_of("pass"), parameters, NULL),
+              GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    config.gridDimX--;
+    ck_good(cuLaunchKernelEx(&config, function_of("pass"), parameters, NULL));
+    ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 1024, 0));
+    ck_assert_int_eq(blocks, 2);
+    ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 48 * 1024));
+    ck_assert_int_eq(blocks, 4);
+    ck_good(cuCtxSynchronize());
+    end_clean();
+}
+END_TEST
+
+START_TEST(arguments_come_packed_too)
+{
+    uint64_t packed[3] = {0, 0, 0};
+    size_t bytes = 16;
+    void *extra[5] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, packed, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                      GD_CU_LAUNCH_PARAM_END};
+    void *parameters[2] = {&a, &b};
+
+    setup();
+    packed[0] = a;
+    packed[1] = b;
+    ck_good(cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, NULL, extra));
+    ck_assert_uint_eq(word_of(b), 1);
+    bytes = 24;
+    ck_result(cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, NULL, extra),
+              GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    ck_result(cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, parameters, extra),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    end_clean();
+}
+END_TEST
+
+/* Far more CTAs than the device holds at a time. */
+START_TEST(grids_larger_than_the_device_finish)
+{
+    gd_CUdeviceptr large;
+    uint32_t *words = malloc(4 * 32 * 2000);
+
+    setup();
+    ck_good(cuMemAlloc_v2(&large, 4 * 32 * 2000));
+    ck_good(cuMemsetD32_v2(large, 5, 32 * 2000));
+    ck_good(try_launch(function_of("step"), stream, 2000, 32, large, large, false));
+    ck_good(try_launch(function_of("step"), stream, 2000, 32, large, large, true));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(words, large, 4 * 32 * 2000));
+    for (int i = 0; i < 32 * 2000; i++)
+        ck_assert_uint_eq(words[i], 7);
+    free(words);
+    ck_good(cuMemFree_v2(large));
+    end_clean();
+}
+END_TEST
+
+START_TEST(long_queues_run_by_themselves)
+{
+    setup();
+    for (int i = 0; i < 3000; i++)
+        launch("step", a, a, i % 3 != 0);
+    ck_assert_uint_eq(word_of(a), 3000);
+    end_clean();
+}
+END_TEST
+
+/* ---- dependent launch ---- */
+
+/* The second kernel reads what the first writes, and does not wait: what it sees depends on the schedule. */
+static uint32_t run_pair(const char *first, const char *second)
+{
+    launch(first, a, b, false);
+    launch(second, b, c, true);
+    return word_of(c);
+}
+
+START_TEST(without_a_wait_stale_data_is_read)
+{
+    setup();
+    ck_assert_uint_eq(run_pair("step", "rash"), 101); /* what stood in b before */
+    ck_assert_uint_eq(word_of(b), 1);
+    end_clean();
+}
+END_TEST
+
+START_TEST(with_a_wait_fresh_data_is_read)
+{
+    setup();
+    ck_assert_uint_eq(run_pair("step", "step"), 2);
+    ck_assert_uint_eq(run_pair("quiet", "late"), 2);
+    end_clean();
+}
+END_TEST
+
+/* A primary that never triggers, or triggers after its work, does so when it exits. */
+START_TEST(late_triggers_start_late)
+{
+    setup();
+    ck_assert_uint_eq(run_pair("quiet", "rash"), 2);
+    ck_good(cuMemsetD32_v2(b, 100, N));
+    ck_assert_uint_eq(run_pair("late", "rash"), 2);
+    end_clean();
+}
+END_TEST
+
+START_TEST(lazy_schedules_hide_the_race)
+{
+    begin("lazy", "contract");
+    ck_assert_uint_eq(run_pair("step", "rash"), 2);
+    end_clean();
+}
+END_TEST
+
+START_TEST(plain_launches_do_not_overlap)
+{
+    setup();
+    launch("step", a, b, false);
+    launch("rash", b, c, false);
+    ck_assert_uint_eq(word_of(c), 2);
+    end_clean();
+}
+END_TEST
+
+/* A copy, a fill or an event between two kernels ends the overlap. */
+START_TEST(what_stands_between_ends_the_overlap)
+{
+    gd_CUevent event;
+    gd_CUdeviceptr other;
+
+    setup();
+    ck_good(cuMemAlloc_v2(&other, 4));
+    ck_good(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
+    launch("step", a, b, false);
+    ck_good(cuMemsetD8Async(other, 0, 4, stream));
+    launch("rash", b, c, true);
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuMemsetD32_v2(b, 100, N));
+    launch("step", a, b, false);
+    ck_good(cuEventRecord(event, stream));
+    launch("rash", b, c, true);
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuEventDestroy_v2(event));
+    ck_good(cuMemFree_v2(other));
+    end_clean();
+}
+END_TEST
+
+/* The third waits for the second, which ended without waiting for the first: the contract promises nothing about the
+ * first. */
+static uint32_t run_transitive(void)
+{
+    launch("step", a, b, false);
+    launch("pass", a, a, true);
+    launch("step", b, c, true);
+    return word_of(c);
+}
+
+START_TEST(waits_are_for_direct_dependencies)
+{
+    setup();
+    ck_assert_uint_eq(run_transitive(), 101);
+    end_clean();
+}
+END_TEST
+
+START_TEST(observed_waits_reach_further)
+{
+    begin("eager", "observed");
+    ck_assert_uint_eq(run_transitive(), 2);
+    end_clean();
+}
+END_TEST
+
+/* A plain launch waits for all that stands before it in its stream, a synchronization too. */
+START_TEST(plain_launches_wait_for_everything)
+{
+    setup();
+    launch("step", a, b, false);
+    launch("pass", a, a, true);
+    launch("quiet", b, c, false);
+    ck_assert_uint_eq(word_of(c), 2);
+    end_clean();
+}
+END_TEST
+
+START_TEST(random_schedules_repeat)
+{
+    uint32_t stale = 0;
+
+    begin(_i % 2 ? "random:5" : "random:6", "contract");
+    for (int i = 0; i < 20; i++) {
+        ck_good(cuMemsetD32_v2(b, 100, N));
+        launch("step", a, b, false);
+        launch("rash", b, c, true);
+        uint32_t words[N];
+        ck_good(cuStreamSynchronize(stream));
+        ck_good(cuMemcpyDtoH_v2(words, c, BYTES));
+        stale += words[0] == 101;
+        for (int k = 0; k < 10; k++)
+            launch("step", a, a, true);
+        ck_assert_uint_eq(word_of(a), (uint32_t)(10 * (i + 1)));
+        ck_good(cuMemsetD32_v2(a, 0, N));
+        launch("step", a, a, false);
+        for (int k = 1; k < 10 * (i + 1); k++)
+            launch("step", a, a, true);
+    }
+    ck_assert_uint_gt(stale, 0);
+    ck_assert_uint_lt(stale, 20);
+    end_clean();
+}
+END_TEST
+
+/* ---- streams and events ---- */
+
+START_TEST(events_order_streams)
+{
+    gd_CUstream other;
+    gd_CUevent event;
+
+    setup();
+    ck_good(cuStreamCreateWithPriority(&other, GD_CU_STREAM_NON_BLOCKING, -1));
+    ck_good(cuEventCreate(&event, 0));
+    ck_result(cuStreamWaitEvent(other, stream, 0), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuStreamWaitEvent(other, event, 0)); /* never recorded: nothing to wait for */
+    launch("step", a, b, false);
+    ck_good(cuEventRecord(event, stream));
+    ck_good(cuStreamWaitEvent(other, event, 0));
+    ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
+    ck_good(cuStreamSynchronize(other));
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuEventDestroy_v2(event));
+    ck_good(cuStreamDestroy_v2(other));
+    end_clean();
+}
+END_TEST
+
+/* The younger stream's kernel runs first where nothing orders them. */
+START_TEST(streams_without_order_race)
+{
+    gd_CUstream other;
+
+    setup();
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    launch("quiet", a, b, false);
+    ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
+    ck_good(cuStreamSynchronize(other));
+    ck_assert_uint_eq(word_of(c), 101);
+    ck_good(cuStreamDestroy_v2(other));
+    end_clean();
+}
+END_TEST
+
+START_TEST(the_legacy_stream_orders_blocking_ones)
+{
+    gd_CUstream first, second;
+
+    setup();
+    ck_good(cuStreamCreate(&first, GD_CU_STREAM_DEFAULT));
+    ck_good(cuStreamCreate(&second, GD_CU_STREAM_DEFAULT));
+    ck_good(try_launch(function_of("quiet"), first, 2, N / 2, a, a, false));
+    ck_good(try_launch(function_of("quiet"), NULL, 2, N / 2, a, b, false));
+    ck_good(try_launch(function_of("quiet"), second, 2, N / 2, b, c, false));
+    ck_good(cuStreamSynchronize(second));
+    ck_assert_uint_eq(word_of(c), 3);
+    ck_good(cuStreamDestroy_v2(first));
+    ck_good(cuStreamDestroy_v2(second));
+    end_clean();
+}
+END_TEST
+
+START_TEST(queries_make_progress)
+{
+    gd_CUevent event;
+    gd_CUresult result;
+    int asked = 0;
+
+    setup();
+    ck_good(cuStreamQuery(stream));
+    ck_good(cuEventCreate(&event, 0));
+    ck_good(cuEventQuery(event));
+    for (int i = 0; i < 200; i++)
+        launch("step", a, a, true);
+    ck_good(cuEventRecord(event, stream));
+    ck_result(cuEventQuery(event), GD_CUDA_ERROR_NOT_READY);
+    ck_result(cuStreamQuery(stream), GD_CUDA_ERROR_NOT_READY);
+    while ((result = cuEventQuery(event)) == GD_CUDA_ERROR_NOT_READY && asked < 100000)
+        asked++;
+    ck_good(result);
+    ck_good(cuStreamQuery(stream));
+    ck_assert_uint_eq(word_of(a), 200);
+    ck_good(cuEventDestroy_v2(event));
+    ck_result(cuEventDestroy_v2(event), GD_CUDA_ERROR_INVALID_HANDLE);
+    end_clean();
+}
+END_TEST
+
+static float time_chain(bool dependent)
+{
+    gd_CUevent start, stop;
+    float milliseconds = -1;
+
+    ck_good(cuEventCreate(&start, 0));
+    ck_good(cuEventCreate(&stop, 0));
+    ck_result(cuEventElapsedTime(&milliseconds, start, stop), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuEventRecord(start, stream));
+    for (int i = 0; i < 10; i++)
+        launch("step", a, a, dependent);
+    ck_good(cuEventRecord(stop, stream));
+    ck_result(cuEventElapsedTime(&milliseconds, start, stop), GD_CUDA_ERROR_NOT_READY);
+    ck_good(cuEventSynchronize(stop));
+    ck_good(cuEventElapsedTime(&milliseconds, start, stop));
+    ck_good(cuEventDestroy_v2(start));
+    ck_good(cuEventDestroy_v2(stop));
+    return milliseconds;
+}
+
+START_TEST(model_time_repeats_and_shows_overlap)
+{
+    setup();
+    float plain = time_chain(false), again = time_chain(false), dependent = time_chain(true);
+    ck_assert_float_gt(plain, 0);
+    ck_assert_float_eq(plain, again);
+    ck_assert_msg(dependent < plain * 0.8f, "dependent %g ms, plain %g ms", (double)dependent, (double)plain);
+    end_clean();
+}
+END_TEST
+
+static int host_calls;
+static gd_CUresult inside_result;
+
+static void host_function(void *user)
+{
+    gd_CUdeviceptr memory;
+
+    host_calls += *(int *)user;
+    inside_result = cuMemAlloc_v2(&memory, 4);
+}
+
+START_TEST(host_functions_run_in_order)
+{
+    int five = 5;
+
+    setup();
+    launch("step", a, a, false);
+    ck_good(cuLaunchHostFunc(stream, host_function, &five));
+    ck_assert_int_eq(host_calls, 0);
+    ck_good(cuStreamSynchronize(stream));
+    ck_assert_int_eq(host_calls, 5);
+    ck_assert_int_eq(inside_result, GD_CUDA_ERROR_NOT_PERMITTED);
+    ck_result(cuLaunchHostFunc(stream, NULL, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    end_clean();
+}
+END_TEST
+
+/* ---- events of launches ---- */
+
+static void launch_with_event(const char *name, gd_CUlaunchAttributeID id, gd_CUevent event)
+{
+    void *parameters[2] = {&a, &b};
+    gd_CUlaunchAttribute attribute = {.id = id};
+    const gd_CUlaunchConfig config = {.gridDimX = 2,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = N / 2,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .hStream = stream,
+                                      .attrs = &attribute,
+                                      .numAttrs = 1};
+
+    attribute.value.programmaticEvent.event = event;
+    ck_good(cuLaunchKernelEx(&config, function_of(name), parameters, NULL));
+}
+
+START_TEST(programmatic_events_start_other_streams)
+{
+    gd_CUstream other;
+    gd_CUevent event, timed;
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT};
+    gd_CUlaunchConfig config = {.gridDimX = 1,
+                                .gridDimY = 1,
+                                .gridDimZ = 1,
+                                .blockDimX = 32,
+                                .blockDimY = 1,
+                                .blockDimZ = 1,
+                                .attrs = &attribute,
+                                .numAttrs = 1};
+    void *parameters[2] = {&a, &b};
+
+    setup();
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
+    ck_good(cuEventCreate(&timed, 0));
+    attribute.value.programmaticEvent.event = timed;
+    ck_result(cuLaunchKernelEx(&config, function_of("step"), parameters, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, event);
+    ck_good(cuStreamWaitEvent(other, event, 0));
+    ck_good(try_launch(function_of("rash"), other, 2, N / 2, b, c, false));
+    ck_good(cuStreamSynchronize(other));
+    ck_assert_uint_eq(word_of(c), 101);
+    ck_good(cuMemsetD32_v2(b, 100, N));
+    launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, event);
+    ck_good(cuStreamWaitEvent(other, event, 0));
+    ck_good(try_launch(function_of("step"), other, 2, N / 2, b, c, false)); /* waits for the grid behind the event */
+    ck_good(cuStreamSynchronize(other));
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuEventDestroy_v2(event));
+    ck_good(cuEventDestroy_v2(timed));
+    ck_good(cuStreamDestroy_v2(other));
+    end_clean();
+}
+END_TEST
+
+/* ---- graphs ---- */
+
+static gd_CUgraph capture(const char *first, const char *second)
+{
+    gd_CUgraph graph = NULL;
+
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    launch(first, a, b, false);
+    launch(second, b, c, true);
+    ck_good(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+START_TEST(captures_keep_dependent_launch)
+{
+    gd_CUgraph graph;
+    gd_CUgraphExec executable = NULL;
+    gd_CUgraphNode from[4], to[4];
+    gd_CUgraphEdgeData data[4];
+    gd_CUgraphNodeType type = -1;
+    size_t count = 0;
+
+    setup();
+    graph = capture("step", "rash");
+    ck_good(cuGraphGetNodes(graph, NULL, &count));
+    ck_assert_uint_eq(count, 2);
+    ck_good(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &count));
+    ck_assert_uint_eq(count, 1);
+    ck_result(cuGraphGetEdges(graph, from, to, &count), GD_CUDA_ERROR_LOSSY_QUERY);
+    count = 4;
+    ck_good(cuGraphGetEdges_v2(graph, from, to, data, &count));
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(data[0].type, GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+    ck_assert_int_eq(data[0].from_port, GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+    ck_good(cuGraphNodeGetType(to[0], &type));
+    ck_assert_int_eq(type, GD_CU_GRAPH_NODE_TYPE_KERNEL);
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphDestroy(graph));
+    ck_result(cuGraphDestroy(graph), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_uint_eq(word_of(c), 200); /* nothing has run yet */
+    ck_good(cuGraphUpload(executable, stream));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(c), 101);
+    ck_good(cuGraphLaunch(executable, stream)); /* b has been written by now, so this one finds no stale word */
+    ck_assert_uint_eq(word_of(c), 2);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_result(cuGraphLaunch(executable, stream), GD_CUDA_ERROR_INVALID_HANDLE);
+    end_clean();
+}
+END_TEST
+
+static gd_CUgraphNode add_kernel(gd_CUgraph graph, const char *name, gd_CUdeviceptr in, gd_CUdeviceptr out)
+{
+    void *parameters[2] = {&in, &out};
+    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL,
+                                   .is.kernel = {.func = function_of(name),
+                                                 .gridDimX = 2,
+                                                 .gridDimY = 1,
+                                                 .gridDimZ = 1,
+                                                 .blockDimX = N / 2,
+                                                 .blockDimY = 1,
+                                                 .blockDimZ = 1,
+                                                 .kernelParams = parameters}};
+    gd_CUgraphNode node = NULL;
+
+    ck_good(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
+    return node;
+}
+
+/* Runs two kernels joined by one edge. */
+static uint32_t run_edge(const char *second, unsigned char type, unsigned char port)
+{
+    gd_CUgraph graph;
+    gd_CUgraphExec executable;
+    const gd_CUgraphEdgeData data = {.from_port = port, .type = type};
+
+    ck_good(cuMemsetD32_v2(b, 100, N));
+    ck_good(cuGraphCreate(&graph, 0));
+    gd_CUgraphNode from = add_kernel(graph, "step", a, b), to = add_kernel(graph, second, b, c);
+    ck_good(cuGraphAddDependencies_v2(graph, &from, &to, &data, 1));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuGraphExecDestroy(executable)); /* what was launched goes on */
+    ck_good(cuGraphDestroy(graph));
+    return word_of(c);
+}
+
+START_TEST(explicit_edges_have_ports)
+{
+    setup();
+    ck_assert_uint_eq(run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, GD_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT), 2);
+    ck_assert_uint_eq(
+        run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC), 101);
+    ck_assert_uint_eq(
+        run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC), 2);
+    ck_assert_uint_eq(
+        run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER), 101);
+    ck_assert_uint_eq(
+        run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER), 2);
+    end_clean();
+}
+END_TEST
+
+START_TEST(edges_are_checked)
+{
+    const gd_CUgraphEdgeData programmatic = {.from_port = 1, .type = 1};
+    const gd_CUgraphEdgeData bad[] = {
+        {.from_port = 0, .type = 1}, {.from_port = 1, .type = 0}, {.from_port = 3}, {.to_port = 1}, {.type = 2},
+        {.reserved = {0, 0, 1}}};
+    gd_CUgraph graph, other;
+    gd_CUgraphExec executable;
+    gd_CUgraphNode node, empty;
+
+    setup();
+    ck_good(cuGraphCreate(&graph, 0));
+    ck_good(cuGraphCreate(&other, 0));
+    gd_CUgraphNode first = add_kernel(graph, "step", a, b), second = add_kernel(graph, "step", b, c),
+                   foreign = add_kernel(other, "step", a, b);
+    ck_good(cuGraphAddEmptyNode(&empty, graph, &first, 1));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_result(cuGraphAddDependencies_v2(graph, &first, &second, &bad[i], 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies_v2(graph, &first, &empty, &programmatic, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies_v2(graph, &empty, &second, &programmatic, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies(graph, &first, &foreign, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies(graph, &first, &first, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddEmptyNode(&node, graph, &foreign, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGraphAddDependencies(graph, &first, &second, 1));
+    ck_result(cuGraphAddDependencies(graph, &first, &second, 1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGraphAddDependencies(graph, &second, &first, 1));
+    ck_result(cuGraphInstantiateWithFlags(&executable, graph, 0), GD_CUDA_ERROR_INVALID_VALUE); /* a circle */
+    ck_good(cuGraphRemoveDependencies(graph, &second, &first, 1));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphDestroyNode(second));
+    ck_result(cuGraphDestroyNode(second), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+    ck_good(cuGraphDestroy(other));
+    end_clean();
+}
+END_TEST
+
+START_TEST(graphs_nest_and_change)
+{
+    gd_CUgraph inner, outer, clone;
+    gd_CUgraphExec executable;
+    gd_CUgraphNode child, fill, copy;
+    gd_CUDA_MEMSET_NODE_PARAMS zero = {.value = 10, .elementSize = 4, .width = N, .height = 1};
+    gd_CUDA_MEMCPY3D line = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
+                             .dstMemoryType = GD_CU_MEMORYTYPE_DEVICE,
+                             .WidthInBytes = BYTES,
+                             .Height = 1,
+                             .Depth = 1};
+    gd_CUgraphExecUpdateResultInfo information;
+
+    setup();
+    inner = capture("step", "step");
+    ck_good(cuGraphCreate(&outer, 0));
+    zero.dst = a;
+    ck_good(cuGraphAddMemsetNode(&fill, outer, NULL, 0, &zero, context));
+    ck_good(cuGraphAddChildGraphNode(&child, outer, &fill, 1, inner));
+    line.srcDevice = c;
+    line.dstDevice = a;
+    ck_good(cuGraphAddMemcpyNode(&copy, outer, &child, 1, &line, context));
+    ck_good(cuGraphInstantiateWithFlags(&executable, outer, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(a), 12);
+    zero.value = 20;
+    ck_good(cuGraphExecMemsetNodeSetParams(executable, fill, &zero, context));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(a), 22);
+    ck_good(cuGraphClone(&clone, outer));
+    zero.value = 30;
+    gd_CUgraphNode fill_of_clone;
+    ck_good(cuGraphNodeFindInClone(&fill_of_clone, fill, clone));
+    ck_good(cuGraphMemsetNodeSetParams(fill_of_clone, &zero));
+    ck_good(cuGraphExecUpdate_v2(executable, clone, &information));
+    ck_assert_int_eq(information.result, 0);
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(a), 32);
+    ck_result(cuGraphExecUpdate_v2(executable, inner, &information), GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    ck_assert_int_eq(information.result, GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    ck_good(cuGraphNodeSetEnabled(executable, fill, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(a), 34);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(clone));
+    ck_good(cuGraphDestroy(outer));
+    ck_good(cuGraphDestroy(inner));
+    end_clean();
+}
+END_TEST
+
+START_TEST(captures_fork_and_join)
+{
+    gd_CUstream other;
+    gd_CUevent forked, joined;
+    gd_CUgraph graph = NULL;
+    gd_CUgraphExec executable;
+    gd_CUstreamCaptureStatus status;
+
+    setup();
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuEventCreate(&forked, 0));
+    ck_good(cuEventCreate(&joined, 0));
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    ck_result(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_ERROR_ILLEGAL_STATE);
+    launch("quiet", a, b, false);
+    ck_good(cuEventRecord(forked, stream));
+    ck_result(cuEventQuery(joined), GD_CUDA_SUCCESS);
+    ck_good(cuStreamWaitEvent(other, forked, 0));
+    ck_good(cuStreamIsCapturing(other, &status));
+    ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
+    ck_good(cuEventRecord(joined, other));
+    ck_result(cuStreamEndCapture(other, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    ck_good(cuStreamWaitEvent(stream, joined, 0));
+    launch("quiet", c, a, false);
+    ck_good(cuStreamEndCapture(stream, &graph));
+    ck_good(cuStreamIsCapturing(other, &status));
+    ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_NONE);
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_assert_uint_eq(word_of(a), 3);
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+    ck_good(cuEventDestroy_v2(forked));
+    ck_good(cuEventDestroy_v2(joined));
+    ck_good(cuStreamDestroy_v2(other));
+    end_clean();
+}
+END_TEST
+
+START_TEST(captures_forbid_what_they_must)
+{
+    gd_CUstream other;
+    gd_CUevent event;
+    gd_CUgraph graph = (gd_CUgraph)1;
+    gd_CUdeviceptr memory;
+    size_t free_bytes, total;
+
+    setup();
+    ck_good(cuMemGetInfo_v2(&free_bytes, &total));
+    ck_good(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING));
+    ck_good(cuEventCreate(&event, 0));
+    ck_result(cuStreamBeginCapture_v2(NULL, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+              GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_ILLEGAL_STATE);
+    /* A forked stream that is not joined. */
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    ck_good(cuEventRecord(event, stream));
+    ck_good(cuStreamWaitEvent(other, event, 0));
+    ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
+    ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    ck_assert_ptr_null(graph);
+    /* Allocation during a capture of mode global; synchronizing what is captured. */
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    ck_result(cuMemAlloc_v2(&memory, 4), GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    ck_result(try_launch(function_of("quiet"), stream, 1, 32, a, b, false), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    ck_good(cuEventRecord(event, stream));
+    ck_result(cuEventSynchronize(event), GD_CUDA_ERROR_CAPTURED_EVENT);
+    ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    /* A stream that is destroyed in the midst of its capture. */
+    ck_good(cuStreamBeginCapture_v2(other, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
+    ck_good(cuStreamDestroy_v2(other));
+    ck_good(cuEventDestroy_v2(event));
+    end_clean();
+}
+END_TEST
+
+/* ---- faults ---- */
+
+static void expect_fault(const char *kernel, gd_CUresult expected, const char *words)
+{
+    gd_CUdeviceptr memory;
+    const char *text = NULL;
+
+    launch(kernel, a, b, false);
+    ck_result(cuStreamSynchronize(stream), expected);
+    ck_result(cuMemAlloc_v2(&memory, 4), expected); /* for good */
+    ck_result(try_launch(NULL, stream, 1, 32, a, b, false), expected);
+    ck_good(cuGetErrorString(expected, &text));
+    ck_assert_msg(strstr(text, kernel) && strstr(text, words), "%s", text);
+    ck_good(cuDevicePrimaryCtxReset_v2(0));
+    ck_result(cuMemAlloc_v2(&memory, 4), GD_CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
+START_TEST(faults_end_the_context_alone)
+{
+    static const struct {
+        const char *kernel;
+        gd_CUresult result;
+        const char *words;
+    } faults[] = {
+        {"crash", GD_CUDA_ERROR_ILLEGAL_ADDRESS, "line "},
+        {"skew", GD_CUDA_ERROR_MISALIGNED_ADDRESS, "line "},
+        {"halt", GD_CUDA_ERROR_LAUNCH_FAILED, "trap"},
+        {"forever", GD_CUDA_ERROR_LAUNCH_TIMEOUT, "step limit"},
+    };
+    gd_CUcontext other, popped;
+    gd_CUdeviceptr memory;
+
+    setenv("GRIDDEP_EMULATOR_STEPS", "100000", 1);
+    setup();
+    ck_good(cuCtxCreate_v2(&other, 0, 0));
+    ck_good(cuCtxPopCurrent_v2(&popped));
+    expect_fault(faults[_i].kernel, faults[_i].result, faults[_i].words);
+    ck_good(cuCtxSetCurrent(other));
+    ck_good(cuMemAlloc_v2(&memory, 4));
+    ck_good(cuMemFree_v2(memory));
+    ck_good(cuCtxDestroy_v2(other));
+}
+END_TEST
+
+/* ---- handles ---- */
+
+START_TEST(stale_handles_are_noticed)
+{
+    gd_CUstream gone;
+    gd_CUfunction step;
+    void *made_up[] = {NULL, (void *)(uintptr_t)3, (void *)(uintptr_t)0x4700000010000010, &gone, (void *)UINTPTR_MAX};
+    gd_CUevent event;
+    size_t count = 0;
+
+    setup();
+    step = function_of("step");
+    ck_good(cuStreamCreate(&gone, 0));
+    ck_good(cuStreamDestroy_v2(gone));
+    ck_result(cuStreamDestroy_v2(gone), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(cuStreamSynchronize(gone), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(try_launch(step, gone, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuStreamCreate(&gone, 0)); /* the place is used again; the old handle is not */
+    ck_good(cuStreamDestroy_v2(gone));
+    for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++) {
+        void *handle = made_up[i];
+        ck_result(cuModuleUnload(handle), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(cuEventRecord(handle, stream), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(cuStreamDestroy_v2(handle), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(try_launch(handle, stream, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(cuGraphGetNodes(handle, NULL, &count), GD_CUDA_ERROR_INVALID_VALUE);
+        ck_result(cuGraphLaunch(handle, stream), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_assert_int_ne(cuGraphDestroy(handle), GD_CUDA_SUCCESS);
+        ck_assert_int_ne(cuGraphExecDestroy(handle), GD_CUDA_SUCCESS);
+        ck_assert_int_ne(cuCtxDestroy_v2(handle), GD_CUDA_SUCCESS);
+        ck_result(cuLinkDestroy(handle), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(cuLibraryUnload(handle), GD_CUDA_ERROR_INVALID_HANDLE);
+    }
+    ck_good(cuEventCreate(&event, 0));
+    ck_result(cuStreamDestroy_v2(event), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_good(cuEventDestroy_v2(event));
+    end_clean();
+}
+END_TEST
+
+/* ---- the library on top ---- */
+
+static griddep_error error;
+
+#define ck_status(call)                                                                                                \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == GRIDDEP_OK, "%s: %s", griddep_status_name(got_status), error.text);                \
+    } while (0)
+
+static griddep_runtime *open_runtime(const char *cache)
+{
+    const griddep_runtime_options options = {
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = cache};
+    griddep_runtime *runtime = NULL;
+
+    ck_assert_msg(options.driver, "EMULATED_DRIVER is not set");
+    griddep_error_init(&error);
+    ck_status(griddep_runtime_open(&options, &runtime, &error));
+    return runtime;
+}
+
+START_TEST(chains_give_the_same_in_every_mode)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
+    griddep_module *code = NULL;
+    griddep_kernel *kernel = NULL;
+    griddep_chain *chain = NULL;
+    uint64_t memory = 0;
+    uint32_t words[11 * N];
+
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", schedules[_i], 1);
+    griddep_runtime *runtime = open_runtime("");
+    const griddep_launch_config config = {.size = sizeof config, .grid = {2}, .block = {N / 2}};
+    ck_status(griddep_module_load(runtime, kernels, sizeof kernels, NULL, &code, &error));
+    ck_status(griddep_kernel_get(code, "step", &kernel, &error));
+    ck_status(griddep_memory_allocate(runtime, sizeof words, &memory, &error));
+    ck_status(griddep_chain_create(runtime, &chain, &error));
+    for (uint64_t i = 0; i < 10; i++) {
+        const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + BYTES * i},
+                                               {.bytes = 8, .value = memory + BYTES * (i + 1)}};
+        ck_status(griddep_chain_add(chain, kernel, &config, arguments, 2, &error));
+    }
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        ck_status(griddep_memory_fill(runtime, memory, 0, sizeof words, NULL, &error));
+        ck_status(griddep_chain_run(chain, mode, NULL, &error));
+        ck_status(griddep_memory_read(runtime, words, memory, sizeof words, NULL, &error));
+        for (uint32_t i = 0; i < 11 * N; i++)
+            ck_assert_msg(words[i] == i / N, "%s: word %" PRIu32 " is %" PRIu32, griddep_mode_name(mode), i, words[i]);
+    }
+    griddep_chain_destroy(chain);
+    griddep_module_unload(code);
+    ck_status(griddep_memory_free(runtime, memory, &error));
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
+START_TEST(code_comes_from_the_cache)
+{
+    char directory[] = "/tmp/griddep-emulator-XXXXXX", command[64];
+    griddep_module_info info = {.size = sizeof info};
+    griddep_module *code = NULL;
+
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    griddep_runtime *runtime = open_runtime(directory);
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_status(griddep_module_load(runtime, kernels, sizeof kernels, NULL, &code, &error));
+        ck_status(griddep_module_get_info(code, &info, &error));
+        ck_assert_uint_eq(info.from_cache, i);
+        griddep_module_unload(code);
+    }
+    griddep_runtime_close(runtime);
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* ---- suite ---- */
+
+static void add(Suite *suite, const char *name, const TTest *const *tests, size_t count)
+{
+    TCase *tcase = tcase_create(name);
+
+    tcase_set_timeout(tcase, 60);
+    for (size_t i = 0; i < count; i++)
+        tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+}
+
+#define ADD(suite, name, ...)                                                                                          \
+    do {                                                                                                               \
+        const TTest *const tests[] = {__VA_ARGS__};                                                                    \
+        add(suite, name, tests, sizeof tests / sizeof *tests);                                                         \
+    } while (0)
+
+int main(void)
+{
+    Suite *suite = suite_create("emulated driver");
+    TCase *loops = tcase_create("loops");
+
+    ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
+        stale_handles_are_noticed);
+    ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
+        stream_ordered_memory_lives_in_order);
+    ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again, modules_have_functions_and_variables,
+        libraries_give_kernels);
+    ADD(suite, "launches", launches_are_checked, arguments_come_packed_too, grids_larger_than_the_device_finish,
+        long_queues_run_by_themselves);
+    ADD(suite, "dependent launch", without_a_wait_stale_data_is_read, with_a_wait_fresh_data_is_read,
+        late_triggers_start_late, lazy_schedules_hide_the_race, plain_launches_do_not_overlap,
+        what_stands_between_ends_the_overlap, waits_are_for_direct_dependencies, observed_waits_reach_further,
+        plain_launches_wait_for_everything, programmatic_events_start_other_streams);
+    ADD(suite, "streams", events_order_streams, streams_without_order_race, the_legacy_stream_orders_blocking_ones,
+        queries_make_progress, model_time_repeats_and_shows_overlap, host_functions_run_in_order);
+    ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
+        graphs_nest_and_change, captures_fork_and_join, captures_forbid_what_they_must);
+    ADD(suite, "library", code_comes_from_the_cache);
+    tcase_set_timeout(loops, 60);
+    tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
+    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 4);
+    tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
+    suite_add_tcase(suite, loops);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
