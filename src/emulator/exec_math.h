@@ -141,10 +141,17 @@ static inline uint32_t gd_bfind64(uint64_t v, bool is_signed, bool shift)
     return zeros == 64 ? UINT32_MAX : shift ? zeros : 63 - zeros;
 }
 
+/* Positions and lengths of bit fields go up to 255. Beyond that, 32-bit operations take the low byte and 64-bit ones the nearest value, as
+ * measured on an H200. */
+static inline uint32_t gd_field(uint32_t value, uint32_t bits)
+{
+    return bits == 32 ? value & 0xff : value > 255 ? 255 : value;
+}
+
 /* bfe (PTX ISA 9.7.1.19), for 32 and 64 bits. */
 static inline uint64_t gd_bfe(uint64_t a, uint32_t b, uint32_t c, uint32_t bits, bool is_signed)
 {
-    uint32_t position = b & 0xff, length = c & 0xff, top = bits - 1;
+    uint32_t position = gd_field(b, bits), length = gd_field(c, bits), top = bits - 1;
     uint64_t last = position + length < top + 1 && length ? position + length - 1 : top;
     uint64_t sign = is_signed && length ? a >> last & 1 : 0;
 
@@ -161,7 +168,7 @@ static inline uint64_t gd_bfe(uint64_t a, uint32_t b, uint32_t c, uint32_t bits,
 /* bfi (PTX ISA 9.7.1.20): a into b. */
 static inline uint64_t gd_bfi(uint64_t a, uint64_t b, uint32_t c, uint32_t d, uint32_t bits)
 {
-    uint32_t position = c & 0xff, length = d & 0xff;
+    uint32_t position = gd_field(c, bits), length = gd_field(d, bits);
 
     if (!length || position >= bits)
         return b;
@@ -174,6 +181,8 @@ static inline uint32_t gd_fns(uint32_t mask, uint32_t base, int32_t offset)
 {
     uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset, at = base;
 
+    if (offset == INT32_MIN) /* as measured on an H200 */
+        return 0;
     if (base > 31)
         return UINT32_MAX;
     if (count == 0)
@@ -279,6 +288,14 @@ static inline float gd_flush(float value)
     uint32_t bits = gd_bits(value);
 
     return (bits & 0x7f800000) == 0 ? gd_single(bits & 0x80000000) : value;
+}
+
+/* abs and neg: the sign of the result is given by its bits, a NaN has no sign. */
+static inline uint32_t gd_signed32(uint32_t bits, uint32_t flags)
+{
+    float value = gd_single(bits);
+
+    return gd_bits(gd_nan32(flags & GD_FTZ ? gd_flush(value) : value));
 }
 
 static inline float gd_sat32(float value)
@@ -429,10 +446,24 @@ static inline float gd_extreme32(float a, float b, uint32_t flags, bool least)
     return flags & GD_XORSIGN && a == a ? gd_single((gd_bits(a) & 0x7fffffff) | sign) : a;
 }
 
+/* A NaN stays what it is but for becoming a quiet one. */
+static inline double gd_quiet64(double value)
+{
+    return value != value ? gd_double(gd_bits64(value) | UINT64_C(1) << 51) : value;
+}
+
+/* f64 operations hand on a NaN: the second operand's first, then the third's, then the first's, as measured on an H200. */
+static inline double gd_nan64(double result, double a, double b, double c)
+{
+    double nan = b != b ? b : c != c ? c : a;
+
+    return nan != nan ? gd_quiet64(nan) : result;
+}
+
 static inline double gd_extreme64(double a, double b, bool least)
 {
     if (a != a || b != b)
-        return a != a ? b : a;
+        return a != a ? gd_quiet64(b) : a;
     if (a == b)
         return gd_double(least ? gd_bits64(a) | gd_bits64(b) : gd_bits64(a) & gd_bits64(b));
     return (a < b) == least ? a : b;
@@ -468,8 +499,8 @@ static inline bool gd_testp(uint64_t exponent, uint64_t top, uint64_t fraction, 
         return exponent != top || !fraction;
     case 3:
         return exponent == top && fraction;
-    case 4:
-        return exponent != top && exponent;
+    case 4: /* zero counts as normal */
+        return exponent != top && (exponent || !fraction);
     default:
         return !exponent && fraction;
     }
@@ -483,11 +514,6 @@ static inline bool gd_testp32(uint32_t bits, uint32_t property)
 static inline bool gd_testp64(uint64_t bits, uint32_t property)
 {
     return gd_testp(bits >> 52 & 0x7ff, 0x7ff, bits & ((UINT64_C(1) << 52) - 1), property);
-}
-
-static inline double gd_widen(float value)
-{
-    return value != value ? gd_double(UINT64_C(0x7fffffffffffffff)) : (double)value;
 }
 
 /* f32 to s32 towards zero; NaN gives 0, what does not fit the nearest number. */
@@ -654,6 +680,8 @@ static inline float gd_half_value(uint16_t bits, bool bfloat, uint32_t flags)
 static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c, bool bfloat, uint32_t flags)
 {
     if (op == GD_HALF_NEG || op == GD_HALF_ABS) {
+        if ((a & 0x7fff) > (bfloat ? 0x7f80 : 0x7c00))
+            return 0x7fff;
         if (flags & GD_FTZ && !(a & (bfloat ? 0x7f80 : 0x7c00)))
             a &= 0x8000;
         return (uint16_t)(op == GD_HALF_NEG ? a ^ 0x8000 : a & 0x7fff);
