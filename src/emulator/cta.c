@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 enum {
@@ -436,6 +437,7 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
     cta->shared_bytes = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
     cta->local_bytes = view->entry->local_bytes;
+    cta->sweeps = gd_sweeps_find();
     if (!take_memory(cta)) {
         gd_cta_destroy(cta);
         return NULL;
@@ -461,7 +463,7 @@ gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now)
 
     if (cta->fault.kind != GD_FAULT_NONE)
         return GD_CTA_FAULT;
-    cta->last = NULL;
+    memset(cta->recent, 0, sizeof cta->recent); /* what was freed since may be forgotten */
     cta->now = now;
     cta->run_start = cta->cycles;
     fegetenv(&environment);

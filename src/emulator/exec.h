@@ -11,7 +11,7 @@
 
 #include "emulator/machine.h"
 
-enum { GD_LANES = 32, GD_LANE_BYTES = 128, GD_BARRIERS = 16 };
+enum { GD_LANES = 32, GD_LANE_BYTES = 128, GD_BARRIERS = 16, GD_RECENT = 8 };
 
 typedef struct gd_warp gd_warp;
 typedef struct gd_code gd_code;
@@ -143,7 +143,8 @@ struct gd_cta {
     uint32_t local_bytes; /* of a thread */
     void *block;          /* registers and specials of all warps */
     uint32_t *returns;
-    gd_allocation *last; /* the allocation of the last access */
+    gd_allocation *recent[GD_RECENT]; /* of the last access, by the instruction's number */
+    const struct gd_sweeps *sweeps;
     gd_barrier barriers[GD_BARRIERS];
     uint32_t cluster_arrived, cluster_phase;
     uint64_t cycles, instructions;

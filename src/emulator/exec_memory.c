@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "emulator/exec_memory.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 #define WINDOW_BYTES (UINT64_C(1) << 32)
@@ -29,14 +30,21 @@ static const char *verb(bool write)
     return write ? "write to" : "read of";
 }
 
+/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within one. */
+static gd_allocation *find_allocation(gd_cta *cta, const gd_code *code, uint64_t address)
+{
+    gd_allocation **recent = &cta->recent[code->instruction % GD_RECENT];
+
+    if (!*recent || address - (*recent)->start >= (*recent)->bytes)
+        *recent = gd_memory_find(cta->view->memory, address);
+    return *recent;
+}
+
 static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,
                                    bool write)
 {
-    gd_cta *cta = warp->cta;
-    gd_allocation *item = cta->last;
+    gd_allocation *item = find_allocation(warp->cta, code, address);
 
-    if (!item || address - item->start >= item->bytes)
-        item = gd_memory_find(cta->view->memory, address);
     if (!item || item->freed || item->bytes - (address - item->start) < bytes) {
         bool over = item && !item->freed;
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
@@ -45,7 +53,6 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
                     verb(write), bytes, address);
         return NULL;
     }
-    cta->last = item;
     if (write && item->kind == GD_MEMORY_CONSTANT) {
         gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write, "write to constant memory at 0x%" PRIx64,
                     address);
@@ -124,59 +131,72 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
     }
 }
 
-/* Where the lanes' accesses lie, when all are in one allocation or in shared memory, aligned: the distance from an address to the host's;
- * false when it takes a closer look. */
-static bool find_all(const gd_warp *warp, const gd_code *code, uint32_t mask, const uint64_t *addresses, uint32_t bytes,
-                     bool write, unsigned char **host, uint64_t *start)
+/* A part of memory that is one piece on the host as well. */
+typedef struct piece {
+    const unsigned char *host;
+    uint64_t start, bytes;
+} piece;
+
+/* The piece that holds the lowest of the accesses; false when it takes a closer look. */
+static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places, bool write, piece *into)
 {
-    const gd_cta *cta = warp->cta;
-    uint64_t low = UINT64_MAX, high = 0, all = 0, size;
+    bool generic = code->space == GD_AT_GENERIC;
 
-    GD_EACH_LANE(lane, mask)
-    {
-        uint64_t address = addresses[lane];
-        low = address < low ? address : low;
-        high = address > high ? address : high;
-        all |= address;
-    }
-    if (all & (bytes - 1))
-        return false;
-    if (code->space == GD_AT_SHARED) {
-        *host = cta->shared;
-        *start = GD_SHARED_START;
-        size = cta->shared_bytes;
-    } else if (code->space <= GD_AT_GLOBAL && cta->last && !(write && cta->last->kind == GD_MEMORY_CONSTANT)) {
-        *host = cta->last->host;
-        *start = cta->last->start;
-        size = cta->last->bytes;
-    } else {
-        return false;
-    }
-    return low >= *start && high - *start < size && size - (high - *start) >= bytes;
-}
-
-/* The host address of each lane's access; false after a fault. */
-static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, unsigned char **places)
-{
-    uint32_t bytes = (uint32_t)code->bytes * code->count;
-    uint64_t addresses[GD_LANES], start;
-    unsigned char *host;
-
-    gd_address_lanes(warp, code, addresses);
-    if (find_all(warp, code, mask, addresses, bytes, write, &host, &start)) {
-        GD_EACH_LANE(lane, mask)
-        {
-            places[lane] = host + (addresses[lane] - start);
-        }
+    if (code->space == GD_AT_SHARED || (generic && places->low - GD_SHARED_WINDOW < WINDOW_BYTES)) {
+        *into = (piece){cta->shared, GD_SHARED_START + (generic ? GD_SHARED_WINDOW : 0), cta->shared_bytes};
         return true;
     }
+    if (code->space == GD_AT_PARAMETER) {
+        *into = (piece){cta->view->parameters, 0, cta->view->entry->parameter_bytes};
+        return !write;
+    }
+    if (code->space == GD_AT_LOCAL)
+        return false;
+    const gd_allocation *item = find_allocation(cta, code, places->low);
+    if (!item || item->freed || (write && item->kind == GD_MEMORY_CONSTANT))
+        return false;
+    *into = (piece){item->host, item->start, item->bytes};
+    return true;
+}
+
+/* All lanes at once, when all accesses are aligned and lie in one piece of memory; false when it takes a closer look. */
+static bool find_all(gd_warp *warp, const gd_code *code, bool write, uint32_t bytes, gd_places *places)
+{
+    piece in;
+
+    if (places->bits & (bytes - 1) || !find_piece(warp->cta, code, places, write, &in))
+        return false;
+    uint64_t low = places->low - in.start, high = places->high - in.start, distance = (uint64_t)(uintptr_t)in.host - in.start;
+    if (low >= in.bytes || high >= in.bytes || in.bytes - high < bytes)
+        return false;
+    if (places->layout == GD_LAYOUT_APART)
+        warp->cta->sweeps->shift(places, distance);
+    else
+        places->first += distance;
+    return true;
+}
+
+static bool find_each(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, uint32_t bytes, gd_places *places)
+{
+    places->layout = GD_LAYOUT_APART;
     GD_EACH_LANE(lane, mask)
     {
-        places[lane] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, write);
-        if (!places[lane])
+        const unsigned char *place =
+            gd_access(warp, code, lane, (gd_space)code->space, places->addresses[lane], bytes, bytes, write);
+        if (!place)
             return false;
+        places->hosts[lane] = (uint64_t)(uintptr_t)place;
     }
     return true;
+}
+
+/* Where the accesses of all lanes lie on the host; false after a fault. Every load and store comes through here. */
+static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, gd_places *places)
+{
+    uint32_t bytes = (uint32_t)code->bytes * code->count;
+
+    warp->cta->sweeps->survey(warp, code, mask, bytes, places);
+    return find_all(warp, code, write, bytes, places) || find_each(warp, code, mask, write, bytes, places);
 }
 
 static uint64_t read_bits(const unsigned char *place, uint32_t bytes)
@@ -206,14 +226,19 @@ static uint64_t extend(uint64_t value, uint32_t bytes, uint32_t target)
     return target < 8 ? wide & ((UINT64_C(1) << (8 * target)) - 1) : wide;
 }
 
-static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
-                         unsigned char *const *places, uint32_t offset)
+static unsigned char *place_of(const gd_places *places, uint32_t lane, uint32_t offset)
+{
+    return (unsigned char *)(uintptr_t)(places->hosts[lane] + offset);
+}
+
+static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot, const gd_places *places,
+                         uint32_t offset)
 {
     if (code->bytes == 16) {
         unsigned char *lanes = gd_lanes(warp, slot);
         GD_EACH_LANE(lane, mask)
         {
-            memcpy(lanes + (size_t)lane * 16, places[lane] + offset, 16);
+            memcpy(lanes + (size_t)lane * 16, place_of(places, lane, offset), 16);
         }
         return;
     }
@@ -221,55 +246,74 @@ static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask
         gd_u32 *lanes = gd_lanes(warp, slot);
         GD_EACH_LANE(lane, mask)
         {
-            memcpy(&lanes[lane], places[lane] + offset, 4);
+            memcpy(&lanes[lane], place_of(places, lane, offset), 4);
         }
         return;
     }
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t value = read_bits(places[lane] + offset, code->bytes);
+        uint64_t value = read_bits(place_of(places, lane, offset), code->bytes);
         if (code->flags & GD_ACCESS_SIGNED)
             value = extend(value, code->bytes, code->y);
         gd_lane_put(warp, slot, lane, code->x, value);
     }
 }
 
+/* Gives each lane its own place again. */
+static void spread(const gd_code *code, uint32_t mask, gd_places *places)
+{
+    uint64_t step = places->layout == GD_LAYOUT_TOGETHER ? (uint64_t)code->bytes * code->count : 0;
+
+    if (places->layout == GD_LAYOUT_APART)
+        return;
+    GD_EACH_LANE(lane, mask)
+    {
+        places->hosts[lane] = places->first + lane * step;
+    }
+}
+
 void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    unsigned char *places[GD_LANES];
-    const uint32_t *slots = warp->cta->image->list + code->list;
+    gd_places places;
+    const gd_slot *slots = warp->cta->image->list + code->list;
 
-    if (!find_places(warp, code, mask, false, places))
+    if (!find_places(warp, code, mask, false, &places))
         return;
-    for (uint32_t i = 0; i < code->count; i++)
-        load_element(warp, code, mask, slots[i], places, i * code->bytes);
     if (code->flags & GD_ACCESS_STRONG)
         warp->cta->polls++;
+    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
+        warp->cta->sweeps->load(warp, code, slots, (const unsigned char *)(uintptr_t)places.first))
+        return;
+    spread(code, mask, &places);
+    for (uint32_t i = 0; i < code->count; i++)
+        load_element(warp, code, mask, slots[i], &places, i * code->bytes);
 }
 
 static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
-                          unsigned char *const *places, uint32_t offset)
+                          const gd_places *places,
+                          uint32_t offset)
 {
     const unsigned char *lanes = gd_lanes(warp, slot);
 
     GD_EACH_LANE(lane, mask)
     {
         const unsigned char *from = lanes + (size_t)lane * code->x; /* little-endian: the low bytes stand first */
+        unsigned char *to = place_of(places, lane, offset);
         switch (code->bytes) {
         case 1:
-            places[lane][offset] = *from;
+            *to = *from;
             break;
         case 2:
-            memcpy(places[lane] + offset, from, 2);
+            memcpy(to, from, 2);
             break;
         case 4:
-            memcpy(places[lane] + offset, from, 4);
+            memcpy(to, from, 4);
             break;
         case 8:
-            memcpy(places[lane] + offset, from, 8);
+            memcpy(to, from, 8);
             break;
         default:
-            memcpy(places[lane] + offset, from, 16);
+            memcpy(to, from, 16);
             break;
         }
     }
@@ -277,14 +321,18 @@ static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mas
 
 void gd_run_store(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    unsigned char *places[GD_LANES];
-    const uint32_t *slots = warp->cta->image->list + code->list;
+    gd_places places;
+    const gd_slot *slots = warp->cta->image->list + code->list;
 
-    if (!find_places(warp, code, mask, true, places))
+    if (!find_places(warp, code, mask, true, &places))
         return;
-    for (uint32_t i = 0; i < code->count; i++)
-        store_element(warp, code, mask, slots[i], places, i * code->bytes);
     warp->cta->work++;
+    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
+        warp->cta->sweeps->store(warp, code, slots, (unsigned char *)(uintptr_t)places.first))
+        return;
+    spread(code, mask, &places);
+    for (uint32_t i = 0; i < code->count; i++)
+        store_element(warp, code, mask, slots[i], &places, i * code->bytes);
 }
 
 void gd_run_touch(gd_warp *warp, const gd_code *code, uint32_t mask)
