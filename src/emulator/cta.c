@@ -126,24 +126,30 @@ static bool choose_lanes(gd_warp *warp)
     return true;
 }
 
-/* Executes operations until the budget is used up or the warp can or should not go on; returns how many. */
+/* Executes operations until the budget is used up or the warp can or should not go on; returns how many. Between two choices the
+ * lanes stay the same, so that their instructions are counted together. */
 static uint64_t run_warp(gd_warp *warp, uint64_t budget)
 {
     gd_cta *cta = warp->cta;
     const gd_code *base = cta->image->code;
-    uint64_t left = budget;
+    const uint64_t end = cta->cycles + budget;
+    uint64_t left = budget, counted = budget;
 
     warp->yields = false;
     for (; left; left--) {
-        if (warp->pc >= warp->limit && (warp->yields || !choose_lanes(warp)))
-            break;
+        if (warp->pc >= warp->limit) {
+            cta->instructions += (counted - left) * warp->active_count;
+            counted = left;
+            if (warp->yields || !choose_lanes(warp))
+                break;
+        }
         const gd_code *code = base + warp->pc++;
         uint32_t mask = warp->active & (gd_predicate(warp, code->guard) ^ code->guard_not);
-        cta->instructions += warp->active_count;
-        cta->cycles++;
+        cta->cycles = end - left + 1; /* this one included */
         if (mask)
             code->run(warp, code, mask);
     }
+    cta->instructions += (counted - left) * warp->active_count;
     if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
         warp->deferred |= warp->active;
         gd_warp_choose(warp);
