@@ -24,10 +24,8 @@ uint32_t gd_code_index(const gd_warp *warp, const gd_code *code)
 
 void gd_warp_choose(gd_warp *warp)
 {
-    GD_EACH_LANE(lane, warp->active)
-    {
-        warp->pcs[lane] = warp->pc;
-    }
+    if (warp->active)
+        warp->cta->sweeps->put(warp->pcs, warp->active, warp->pc);
     warp->active = 0;
     warp->limit = 0;
 }
@@ -36,10 +34,7 @@ void gd_warp_hold(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t *w
 {
     uint32_t index = gd_code_index(warp, code);
 
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] = index;
-    }
+    warp->cta->sweeps->put(warp->pcs, mask, index);
     warp->active &= ~mask;
     warp->ready &= ~mask;
     *waiting |= mask;
@@ -94,6 +89,37 @@ static bool is_same(const gd_warp *warp, uint32_t lane, uint32_t other)
            warp->frame[lane] == warp->frame[other] && warp->local[lane] == warp->local[other];
 }
 
+/* Whether candidates differ in nothing but where they stand. */
+static bool is_level(const gd_warp *warp, uint32_t candidates)
+{
+    const gd_sweeps *sweeps = warp->cta->sweeps;
+
+    return sweeps->alike(warp->depth, candidates) && sweeps->alike(warp->frame, candidates) &&
+           sweeps->alike(warp->local, candidates);
+}
+
+/* Of candidates in several calls, those that come first; *limit: where they may come together with others. */
+static uint32_t choose_among_calls(const gd_warp *warp, uint32_t candidates, uint32_t *limit)
+{
+    uint32_t best = gd_lowest(candidates), chosen = 0;
+
+    *limit = UINT32_MAX;
+    GD_EACH_LANE(lane, candidates)
+    {
+        if (is_before(warp, lane, best))
+            best = lane;
+    }
+    GD_EACH_LANE(lane, candidates)
+    {
+        uint32_t stop = warp->pcs[lane] > warp->pcs[best] ? warp->pcs[lane] : warp->pcs[best] + 1;
+        if (is_same(warp, lane, best))
+            chosen |= UINT32_C(1) << lane;
+        else if (warp->depth[lane] == warp->depth[best] && stop < *limit)
+            *limit = stop;
+    }
+    return chosen;
+}
+
 /* Makes the lanes that come first the current ones; false when none can go on. */
 static bool choose_lanes(gd_warp *warp)
 {
@@ -105,41 +131,36 @@ static bool choose_lanes(gd_warp *warp)
     }
     if (!candidates)
         return false;
-    uint32_t best = gd_lowest(candidates), limit = UINT32_MAX;
-    GD_EACH_LANE(lane, candidates)
-    {
-        if (is_before(warp, lane, best))
-            best = lane;
-    }
-    GD_EACH_LANE(lane, candidates)
-    {
-        uint32_t stop = warp->pcs[lane] > warp->pcs[best] ? warp->pcs[lane] : warp->pcs[best] + 1;
-        if (is_same(warp, lane, best))
-            warp->active |= UINT32_C(1) << lane;
-        else if (warp->depth[lane] == warp->depth[best] && stop < limit)
-            limit = stop;
-    }
-    warp->pc = warp->pcs[best];
-    warp->limit = limit;
+    if (!warp->calls || is_level(warp, candidates))
+        warp->active = warp->cta->sweeps->lowest(warp->pcs, candidates, &warp->limit);
+    else
+        warp->active = choose_among_calls(warp, candidates, &warp->limit);
+    uint32_t first = gd_lowest(warp->active);
+    warp->pc = warp->pcs[first];
     warp->active_count = gd_count(warp->active);
-    warp->areas[GD_AREA_FRAME] = warp->frames + warp->frame[best];
+    warp->areas[GD_AREA_FRAME] = warp->frames + warp->frame[first];
     return true;
 }
 
-/* Executes operations until the budget is used up or the warp can or should not go on; returns how many. Between two choices the
- * lanes stay the same, so that their instructions are counted together. */
+void gd_warp_count(gd_warp *warp)
+{
+    warp->cta->instructions += (warp->cta->cycles - warp->counted) * warp->active_count;
+    warp->counted = warp->cta->cycles;
+}
+
+/* Executes operations until the budget is used up or the warp can or should not go on; returns how many. */
 static uint64_t run_warp(gd_warp *warp, uint64_t budget)
 {
     gd_cta *cta = warp->cta;
     const gd_code *base = cta->image->code;
     const uint64_t end = cta->cycles + budget;
-    uint64_t left = budget, counted = budget;
+    uint64_t left = budget;
 
     warp->yields = false;
+    warp->counted = cta->cycles;
     for (; left; left--) {
         if (warp->pc >= warp->limit) {
-            cta->instructions += (counted - left) * warp->active_count;
-            counted = left;
+            gd_warp_count(warp);
             if (warp->yields || !choose_lanes(warp))
                 break;
         }
@@ -149,7 +170,7 @@ static uint64_t run_warp(gd_warp *warp, uint64_t budget)
         if (mask)
             code->run(warp, code, mask);
     }
-    cta->instructions += (counted - left) * warp->active_count;
+    gd_warp_count(warp);
     if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
         warp->deferred |= warp->active;
         gd_warp_choose(warp);
@@ -392,6 +413,7 @@ static void start_warp(gd_cta *cta, uint32_t index, unsigned char *place)
 
     warp->cta = cta;
     warp->index = index;
+    warp->calls = image->routine_count > 1;
     warp->live = threads >= GD_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
     warp->ready = warp->live;
     warp->frames = place;

@@ -106,8 +106,10 @@ struct gd_warp {
     uint32_t deferred;       /* lanes that have to let others go first */
     uint32_t carry;          /* CC.CF of each lane */
     uint32_t active_count;
+    uint64_t counted; /* the CTA's cycles up to which the current lanes' instructions have been counted */
     uint32_t index;          /* %warpid */
     bool yields;             /* has polled: others go first */
+    bool calls;              /* the image has calls: lanes may differ in depth, frame and local */
     gd_cta *cta;
     unsigned char *frames;
     unsigned char *specials;
@@ -186,7 +188,13 @@ static inline uint32_t gd_lowest(uint32_t mask)
 
 static inline uint32_t gd_count(uint32_t mask)
 {
+#if defined(__POPCNT__)
     return (uint32_t)__builtin_popcount(mask);
+#else
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+#endif
 }
 
 /* Every lane of a mask, from the lowest. */
@@ -216,6 +224,9 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
 
 /* The current lanes keep their place; lanes are chosen anew before the next operation. */
 void gd_warp_choose(gd_warp *warp);
+
+/* Counts the instructions of the current lanes, before they become others. */
+void gd_warp_count(gd_warp *warp);
 
 /* Lanes of a mask, all current ones, wait at this operation: they are put into *waiting. They will execute it again, or whoever wakes
  * them finishes it for them. */

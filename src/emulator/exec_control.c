@@ -1,16 +1,32 @@
 /* Branches, calls and exits, barriers of the CTA and of the warp, and the grid's dependencies. */
 #include "emulator/exec_control.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 /* ---- branches ---- */
 
+/* The lanes at the lower of the two places go on, up to where others stand: what a choice among all would give, which it takes where the warp
+ * has calls or others stand before that place. */
 static void split(gd_warp *warp, uint32_t mask, uint32_t target)
 {
-    gd_warp_choose(warp);
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] = target;
+    const gd_sweeps *sweeps = warp->cta->sweeps;
+    uint32_t others = warp->active & ~mask, behind = warp->pc;
+    bool forward = target > behind;
+
+    if (warp->calls || (forward ? behind : target) >= warp->limit) {
+        gd_warp_choose(warp);
+        sweeps->put(warp->pcs, mask, target);
+        return;
     }
+    if (target == behind)
+        return;
+    gd_warp_count(warp);
+    sweeps->put(warp->pcs, forward ? mask : others, forward ? target : behind);
+    warp->active = forward ? others : mask;
+    warp->active_count = gd_count(warp->active);
+    warp->pc = forward ? behind : target;
+    uint32_t next = forward ? target : behind;
+    warp->limit = next < warp->limit ? next : warp->limit;
 }
 
 void gd_run_bra(gd_warp *warp, const gd_code *code, uint32_t mask)

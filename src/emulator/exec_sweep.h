@@ -31,6 +31,13 @@ typedef struct gd_sweeps {
     /* All 32 lanes, TOGETHER: false when elements are of a form that goes lane by lane. */
     bool (*load)(const gd_warp *warp, const gd_code *code, const gd_slot *slots, const unsigned char *from);
     bool (*store)(const gd_warp *warp, const gd_code *code, const gd_slot *slots, unsigned char *to);
+    /* Of lanes of a mask that is not empty, all inside the same calls: those at the lowest operation, and in *limit the
+     * lowest operation at which another one stands. */
+    uint32_t (*lowest)(const uint32_t *pcs, uint32_t mask, uint32_t *limit);
+    /* Whether the lanes of a mask have the values of its lowest lane. */
+    bool (*alike)(const uint32_t *values, uint32_t mask);
+    /* Gives the lanes of a mask a value. */
+    void (*put)(uint32_t *values, uint32_t mask, uint32_t value);
 } gd_sweeps;
 
 extern const gd_sweeps gd_sweeps_base;

@@ -137,4 +137,39 @@ static bool sweep_store(const gd_warp *warp, const gd_code *code, const gd_slot 
     return false;
 }
 
-const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store};
+static uint32_t sweep_lowest(const uint32_t *pcs, uint32_t mask, uint32_t *limit)
+{
+    uint32_t keys[GD_LANES], least = UINT32_MAX, next = UINT32_MAX, result = 0;
+
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++)
+    {
+        uint32_t out = (mask & lane_bits[lane]) == 0 ? UINT32_MAX : 0;
+        keys[lane] = pcs[lane] | out;
+        least = keys[lane] < least ? keys[lane] : least;
+    }
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++)
+    {
+        uint32_t same = keys[lane] == least ? UINT32_MAX : 0, other = keys[lane] | same;
+        next = other < next ? other : next;
+        result |= same & lane_bits[lane];
+    }
+    *limit = next;
+    return result & mask;
+}
+
+static bool sweep_alike(const uint32_t *values, uint32_t mask)
+{
+    uint32_t first = values[gd_lowest(mask)], differ = 0;
+
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) differ |=
+        (mask & lane_bits[lane]) != 0 ? values[lane] ^ first : 0;
+    return !differ;
+}
+
+static void sweep_put(uint32_t *values, uint32_t mask, uint32_t value)
+{
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) values[lane] =
+        (mask & lane_bits[lane]) != 0 ? value : values[lane];
+}
+
+const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store, sweep_lowest, sweep_alike, sweep_put};
