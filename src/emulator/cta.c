@@ -120,8 +120,8 @@ static uint32_t choose_among_calls(const gd_warp *warp, uint32_t candidates, uin
     return chosen;
 }
 
-/* Makes the lanes that come first the current ones; false when none can go on. */
-static bool choose_lanes(gd_warp *warp)
+/* Makes the lanes that come first the current ones; false when none can go on. Kept out of the loop over operations, which needs the registers. */
+__attribute__((noinline)) static bool choose_lanes(gd_warp *warp)
 {
     gd_warp_choose(warp);
     uint32_t candidates = warp->ready & ~warp->deferred;
@@ -148,27 +148,38 @@ void gd_warp_count(gd_warp *warp)
     warp->counted = warp->cta->cycles;
 }
 
+/* Executes a stretch of operations, of which the last may change everything, so that place and time are brought up to date before. */
+static uint32_t run_stretch(gd_warp *warp, uint64_t left)
+{
+    const gd_code *code = warp->cta->image->code + warp->pc;
+    const uint32_t active = warp->active, most = warp->limit - warp->pc;
+    uint32_t count = code->stretch < most ? code->stretch : most;
+
+    count = left < count ? (uint32_t)left : count;
+    warp->pc += count;
+    warp->cta->cycles += count;
+    for (const gd_code *end = code + count; code < end; code++) {
+        uint32_t mask = active & (gd_predicate(warp, code->guard) ^ code->guard_not);
+        if (mask)
+            code->run(warp, code, mask);
+    }
+    return count;
+}
+
 /* Executes operations until the budget is used up or the warp can or should not go on; returns how many. */
 static uint64_t run_warp(gd_warp *warp, uint64_t budget)
 {
-    gd_cta *cta = warp->cta;
-    const gd_code *base = cta->image->code;
-    const uint64_t end = cta->cycles + budget;
     uint64_t left = budget;
 
     warp->yields = false;
-    warp->counted = cta->cycles;
-    for (; left; left--) {
+    warp->counted = warp->cta->cycles;
+    while (left) {
         if (warp->pc >= warp->limit) {
             gd_warp_count(warp);
             if (warp->yields || !choose_lanes(warp))
                 break;
         }
-        const gd_code *code = base + warp->pc++;
-        uint32_t mask = warp->active & (gd_predicate(warp, code->guard) ^ code->guard_not);
-        cta->cycles = end - left + 1; /* this one included */
-        if (mask)
-            code->run(warp, code, mask);
+        left -= run_stretch(warp, left);
     }
     gd_warp_count(warp);
     if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */

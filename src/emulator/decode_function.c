@@ -5,6 +5,8 @@
 
 #include "emulator/decode.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_convert.h"
+#include "emulator/exec_move.h"
 
 enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
 
@@ -475,6 +477,20 @@ static bool decode_all(gd_decoder *decoder)
     return measure_stack(decoder);
 }
 
+/* How far operations go on without anything but the next one: the interpreter looks up only between such stretches. */
+static void measure_stretches(gd_image *image)
+{
+    uint32_t behind = 0;
+
+    for (uint32_t i = image->code_count; i-- > 0;) {
+        gd_code *code = &image->code[i];
+        bool plain = code->plain || code->run == gd_run_predicates || code->run == gd_run_convert ||
+                     code->run == gd_run_move_wide || code->run == gd_run_pack;
+        code->stretch = (uint16_t)(plain && behind < UINT16_MAX ? behind + 1 : 1);
+        behind = code->stretch;
+    }
+}
+
 /* Operations read constants as they read registers, from places that are multiples of 64. */
 static bool align_constants(gd_image *image)
 {
@@ -502,6 +518,7 @@ bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function)
     memset(decoder.offsets, 0xff, ((size_t)module->symbol_count + 1) * sizeof *decoder.offsets);
     if (gd_routine_find(&decoder, function) != GD_PTX_NONE)
         decode_all(&decoder);
+    measure_stretches(image);
     image->entry.refused = decoder.refused;
     free(decoder.offsets);
     free(decoder.registers);

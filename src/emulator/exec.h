@@ -54,6 +54,8 @@ struct gd_code {
     uint8_t space;        /* gd_space */
     uint8_t kind;         /* gd_address_kind */
     uint8_t x, y;         /* the operation's own */
+    bool plain;           /* does nothing but compute registers: looks at no place, moves no lane, cannot fail */
+    uint16_t stretch;     /* operations from here that follow one another: plain ones and the first that is not */
 };
 
 /* The special registers of a warp: those that never change, then those that an operation brings up to date. */
