@@ -46,10 +46,8 @@ void gd_warp_wake(gd_warp *warp, uint32_t mask, uint32_t *waiting, bool behind)
     mask &= *waiting;
     *waiting &= ~mask;
     warp->ready |= mask;
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] += behind;
-    }
+    if (behind)
+        warp->cta->sweeps->step(warp->pcs, mask);
     gd_warp_choose(warp);
 }
 
@@ -268,6 +266,16 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     }
 }
 
+/* The barrier that a lane waits at. */
+static uint32_t barrier_of(const gd_warp *warp, uint32_t lane)
+{
+    uint32_t number = 0;
+
+    while (!(warp->at[number] >> lane & 1))
+        number++;
+    return number;
+}
+
 /* No thread can go on, and nothing outside the CTA will change that. */
 static void fail_deadlock(gd_cta *cta)
 {
@@ -285,11 +293,12 @@ static void fail_deadlock(gd_cta *cta)
                         cta->cluster_arrived);
             return;
         }
+        uint32_t number = barrier ? barrier_of(warp, lane) : 0;
         gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
                     barrier ? "deadlock: barrier %u waits for threads that never arrive (%u have)"
                             : "deadlock: lanes of warp %u wait for %u others of their mask that never arrive",
-                    barrier ? warp->barrier[lane] : warp->index,
-                    barrier ? cta->barriers[warp->barrier[lane]].threads : gd_count(warp->live & ~warp->at_warp));
+                    barrier ? number : warp->index,
+                    barrier ? cta->barriers[number].threads : gd_count(warp->live & ~warp->at_warp));
         return;
     }
 }

@@ -120,7 +120,7 @@ struct gd_warp {
     uint32_t frame[GD_LANES];
     uint32_t local[GD_LANES];
     uint32_t depth[GD_LANES];
-    uint8_t barrier[GD_LANES];
+    uint32_t at[GD_BARRIERS]; /* the lanes of at_barrier by the barrier that they wait at */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
 };
 

@@ -246,16 +246,17 @@ static void complete(gd_cta *cta, uint32_t number)
 
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
-        uint32_t freed = 0;
-        GD_EACH_LANE(lane, warp->at_barrier)
-        {
-            if (warp->barrier[lane] != number)
-                continue;
-            give_result(warp, barrier, lane);
-            freed |= UINT32_C(1) << lane;
+        uint32_t freed = warp->at[number];
+        if (!freed)
+            continue;
+        warp->at[number] = 0;
+        if (barrier->voters) {
+            GD_EACH_LANE(lane, freed)
+            {
+                give_result(warp, barrier, lane);
+            }
         }
-        if (freed)
-            gd_warp_wake(warp, freed, &warp->at_barrier, true);
+        gd_warp_wake(warp, freed, &warp->at_barrier, true);
     }
     *barrier = (gd_barrier){0};
     cta->work++;
@@ -298,25 +299,22 @@ static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t n
         barrier->votes += gd_count(votes & mask);
         barrier->voters += gd_count(mask);
     }
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->barrier[lane] = (uint8_t)number;
-    }
     warp->cta->work++;
-    if (!(code->flags & GD_BARRIER_ARRIVE))
-        gd_warp_hold(warp, code, mask, &warp->at_barrier);
+    if (code->flags & GD_BARRIER_ARRIVE)
+        return;
+    warp->at[number] |= mask;
+    gd_warp_hold(warp, code, mask, &warp->at_barrier);
 }
 
 void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t numbers[GD_LANES], counts[GD_LANES];
+    const gd_u32 *numbers = gd_lanes(warp, code->a), *counts = gd_lanes(warp, code->b);
+    bool alike = warp->cta->sweeps->alike(numbers, mask);
 
-    memcpy(numbers, gd_lanes(warp, code->a), sizeof numbers);
-    memcpy(counts, gd_lanes(warp, code->b), sizeof counts);
     while (mask) {
-        uint32_t first = gd_lowest(mask), same = 0;
+        uint32_t first = gd_lowest(mask), same = alike ? mask : 0;
         uint32_t expected = code->flags & GD_BARRIER_COUNTED ? counts[first] : 0;
-        GD_EACH_LANE(lane, mask)
+        GD_EACH_LANE(lane, mask & ~same)
         {
             same |= numbers[lane] == numbers[first] ? UINT32_C(1) << lane : 0;
         }

@@ -35,9 +35,11 @@ typedef struct gd_sweeps {
      * lowest operation at which another one stands. */
     uint32_t (*lowest)(const uint32_t *pcs, uint32_t mask, uint32_t *limit);
     /* Whether the lanes of a mask have the values of its lowest lane. */
-    bool (*alike)(const uint32_t *values, uint32_t mask);
+    bool (*alike)(const gd_u32 *values, uint32_t mask);
     /* Gives the lanes of a mask a value. */
-    void (*put)(uint32_t *values, uint32_t mask, uint32_t value);
+    void (*put)(gd_u32 *values, uint32_t mask, uint32_t value);
+    /* Adds one to those of the lanes of a mask. */
+    void (*step)(gd_u32 *values, uint32_t mask);
 } gd_sweeps;
 
 extern const gd_sweeps gd_sweeps_base;

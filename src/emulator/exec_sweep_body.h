@@ -157,7 +157,7 @@ static uint32_t sweep_lowest(const uint32_t *pcs, uint32_t mask, uint32_t *limit
     return result & mask;
 }
 
-static bool sweep_alike(const uint32_t *values, uint32_t mask)
+static bool sweep_alike(const gd_u32 *values, uint32_t mask)
 {
     uint32_t first = values[gd_lowest(mask)], differ = 0;
 
@@ -166,10 +166,18 @@ static bool sweep_alike(const uint32_t *values, uint32_t mask)
     return !differ;
 }
 
-static void sweep_put(uint32_t *values, uint32_t mask, uint32_t value)
+static void sweep_put(gd_u32 *values, uint32_t mask, uint32_t value)
 {
     EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) values[lane] =
         (mask & lane_bits[lane]) != 0 ? value : values[lane];
 }
 
-const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store, sweep_lowest, sweep_alike, sweep_put};
+static void sweep_step(gd_u32 *values, uint32_t mask)
+{
+    EACH
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        values[lane] += (mask & lane_bits[lane]) != 0 ? 1 : 0;
+}
+
+const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store,
+                             sweep_lowest, sweep_alike, sweep_put,  sweep_step};
