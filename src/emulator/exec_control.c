@@ -362,6 +362,8 @@ uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint3
     uint32_t lowest = gd_lowest(mask), together = 0;
     uint32_t wanted = members[lowest] & warp->live;
 
+    if (wanted == mask && warp->cta->sweeps->alike(members, mask))
+        return mask;
     GD_EACH_LANE(lane, mask)
     {
         together |= members[lane] == members[lowest] ? UINT32_C(1) << lane : 0;
@@ -400,6 +402,9 @@ void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
     const gd_code *base = warp->cta->image->code;
     uint32_t held[GD_LANES], arrived = mask;
 
+    if (mask == warp->active && !warp->at_warp && (members[gd_lowest(mask)] & warp->live) == mask &&
+        warp->cta->sweeps->alike(members, mask))
+        return;
     memcpy(held, members, sizeof held);
     GD_EACH_LANE(lane, warp->at_warp)
     {

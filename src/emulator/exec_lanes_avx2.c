@@ -2,6 +2,7 @@
 #include "emulator/exec_lanes.h"
 #include "emulator/exec_memory.h"
 #include "emulator/exec_sweep.h"
+#include "emulator/exec_warp.h"
 
 #if defined(__x86_64__)
 

@@ -40,6 +40,8 @@ typedef struct gd_sweeps {
     void (*put)(gd_u32 *values, uint32_t mask, uint32_t value);
     /* Adds one to those of the lanes of a mask. */
     void (*step)(gd_u32 *values, uint32_t mask);
+    /* shfl.sync by its mode, for all lanes: what each would get; returns those that read from a lane of their segment. */
+    uint32_t (*shuffle)(uint32_t mode, const gd_u32 *a, const gd_u32 *b, const gd_u32 *c, uint32_t *values);
 } gd_sweeps;
 
 extern const gd_sweeps gd_sweeps_base;

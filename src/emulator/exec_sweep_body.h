@@ -2,6 +2,7 @@
  * the name of the table. */
 #include "emulator/exec_memory.h"
 #include "emulator/exec_sweep.h"
+#include "emulator/exec_warp.h"
 
 /* Memory is aligned as the access asks, but not for vectors. */
 typedef uint16_t any_u16 __attribute__((may_alias, aligned(1)));
@@ -179,5 +180,36 @@ static void sweep_step(gd_u32 *values, uint32_t mask)
         values[lane] += (mask & lane_bits[lane]) != 0 ? 1 : 0;
 }
 
-const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store,
-                             sweep_lowest, sweep_alike, sweep_put,  sweep_step};
+/* PTX ISA 9.7.9.6: the lane to read from, which may lie outside of the segment, and whether it lies inside. */
+#define SHUFFLE(from, valid)                                                                                           \
+    EACH                                                                                                               \
+    for (uint32_t lane = 0; lane < GD_LANES; lane++) {                                                                 \
+        const uint32_t clamp = c[lane] & 31, segment = c[lane] >> 8 & 31, by = b[lane] & 31;                           \
+        const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment));                                         \
+        const int32_t wanted = (int32_t)(from);                                                                        \
+        const uint32_t inside = (valid) ? UINT32_MAX : 0;                                                              \
+        sources[lane] = ((uint32_t)wanted & inside & 31) | (lane & ~inside);                                           \
+        result |= inside & lane_bits[lane];                                                                            \
+    }
+
+static uint32_t sweep_shuffle(uint32_t mode, const gd_u32 *a, const gd_u32 *b, const gd_u32 *c, uint32_t *values)
+{
+    uint32_t sources[GD_LANES], result = 0;
+
+    if (mode == GD_SHFL_UP) {
+        SHUFFLE(lane - by, wanted >= most)
+    } else if (mode == GD_SHFL_DOWN) {
+        SHUFFLE(lane + by, wanted <= most)
+    } else if (mode == GD_SHFL_BFLY) {
+        SHUFFLE(lane ^ by, wanted <= most)
+    } else {
+        SHUFFLE((lane & segment) | (by & ~segment), wanted <= most)
+    }
+    EACH
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        values[lane] = a[sources[lane]];
+    return result;
+}
+
+const gd_sweeps GD_SWEEPS = {sweep_survey, sweep_shift, sweep_load, sweep_store,  sweep_lowest,
+                             sweep_alike,  sweep_put,   sweep_step, sweep_shuffle};
