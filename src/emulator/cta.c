@@ -180,6 +180,8 @@ static uint64_t run_warp(gd_warp *warp, uint64_t budget)
         left -= run_stretch(warp, left);
     }
     gd_warp_count(warp);
+    if (!left && warp->pc >= warp->limit && !warp->yields) /* the turn ended where lanes part: who would go on counts */
+        choose_lanes(warp);
     if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
         warp->deferred |= warp->active;
         gd_warp_choose(warp);

@@ -879,6 +879,39 @@ START_TEST(lanes_wait_for_lanes)
 }
 END_TEST
 
+/* Lanes that spin give way wherever in their loop a turn of the warp ends, at the branch that parts them and at a branch through a table
+ * included: the loop has eight operations, and each lap of the test shifts it by one. */
+START_TEST(spinning_lanes_give_way)
+{
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, HEAD ".visible .entry spin(.param .u64 out)\n{\n"
+                               ".reg .pred %p, %first, %last; .reg .b32 %lane, %v, %zero; .reg .b64 %out;\n"
+                               "ld.param.u64 %out, [out]; mov.u32 %lane, %tid.x; mov.u32 %zero, 0;\n"
+                               "setp.eq.u32 %first, %lane, 0; setp.eq.u32 %last, %lane, 31;\n");
+    for (int i = 0; i < _i; i++)
+        gd_text_string(&text, "mov.u32 %v, 0;\n");
+    gd_text_string(&text, "@%last bra set;\n"
+                          "loop: ld.volatile.global.u32 %v, [%out];\n"
+                          "@%first bra together;\n"
+                          "xor.b32 %lane, %lane, 1;\n"
+                          "table: .branchtargets next;\n"
+                          "together: xor.b32 %lane, %lane, 2; xor.b32 %lane, %lane, 4; brx.idx %zero, table; next:\n"
+                          "setp.eq.u32 %p, %v, 0;\n"
+                          "@%p bra loop;\n"
+                          "bra end;\n"
+                          "set: st.volatile.global.u32 [%out], 1;\n"
+                          "end: ret;\n}\n");
+    device_open(&dev, gd_text_get(&text));
+    uint64_t out = device_take(&dev, &(uint32_t){0}, 4);
+    gd_cta_state state = run_shape(&dev, "spin", (shape){1, {32, 1, 1}, 0, 1000000}, &out);
+    ck_assert_msg(state == GD_CTA_DONE, "shift %d, state %d: %s", _i, state, dev.fault.text);
+    device_close(&dev);
+    gd_text_free(&text);
+}
+END_TEST
+
 START_TEST(branch_tables)
 {
     result res;
@@ -1772,7 +1805,7 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 static Suite *interpreter_suite(void)
 {
     const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
-    const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
+    const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {spinning_lanes_give_way, 8}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};
     const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 7}, {matrix_loads, 0}};
