@@ -91,7 +91,7 @@ static bool is_comparison(gd_lanes_op op)
 }
 
 static void check_masked(const unsigned char *start, const unsigned char *whole, const unsigned char *part,
-                         uint32_t mask, uint32_t bytes, int op)
+                         uint32_t mask, uint32_t bytes, gd_lanes_op op)
 {
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         const unsigned char *wanted = mask >> lane & 1 ? whole : start;
@@ -107,7 +107,7 @@ START_TEST(operations_agree)
     gd_lanes_op op = (gd_lanes_op)(_i + 1);
 
     for (int round = 0; round < ROUNDS; round++) {
-        uint32_t mask = draw_mask(), flags = (uint32_t)draw() & 7;
+        uint32_t mask = draw_mask(), flags = (uint32_t)(draw() % 7);
         fill_frame(start);
         run(gd_lanes_base[op], start, 0, flags, UINT32_MAX, base);
         if (has_avx2()) {
