@@ -9,7 +9,7 @@
 #include "emulator/exec_sweep.h"
 #include "emulator/exec_warp.h"
 
-enum { PLACE = 4 * GD_LANE_BYTES, ROUNDS = 200 };
+enum { PLACE = 4 * GD_LANE_BYTES, ROUNDS = 40 };
 
 static _Alignas(64) unsigned char frame[8 * PLACE];
 static uint64_t seed = 1;
