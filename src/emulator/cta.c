@@ -6,12 +6,14 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "emulator/cluster.h"
 #include "emulator/program.h"
 
 enum {
     QUANTUM = 512, /* operations of a warp before the next one's turn */
     SPECIAL_BYTES = GD_SPECIAL_COUNT * GD_LANE_BYTES,
-    SINK_BYTES = 4 * GD_LANE_BYTES
+    SINK_BYTES = 4 * GD_LANE_BYTES,
+    SHARED_UNIT = 128 /* shared memory is given out in these */
 };
 
 /* ---- lanes ---- */
@@ -66,6 +68,7 @@ void gd_warp_exit(gd_warp *warp, uint32_t mask)
     warp->cta->work++;
     gd_warp_wake(warp, warp->at_warp, &warp->at_warp, false);
     gd_barriers_check(warp->cta);
+    gd_cluster_exit(warp, mask);
 }
 
 void gd_warp_yield(gd_warp *warp)
@@ -229,23 +232,39 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     }
 }
 
+/* All CTAs of the cluster have come to rest, some of their threads at its barrier. */
+static bool fail_cluster(gd_cta *cta)
+{
+    const gd_cluster *cluster = cta->cluster;
+    char members[160];
+
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        gd_warp *warp = &cta->warps[i];
+        if (!warp->at_cluster)
+            continue;
+        uint32_t lane = gd_lowest(warp->at_cluster);
+        gd_cluster_describe(cluster, members, sizeof members);
+        gd_cta_fail(warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_DEADLOCK, 0, 0, false,
+                    "deadlock: the cluster's barrier waits for threads that never arrive (%u of %u have)%s",
+                    cluster->arrived, cluster->live_threads, members);
+        return true;
+    }
+    return false;
+}
+
 /* No thread can go on, and nothing outside the CTA will change that. */
 static void fail_deadlock(gd_cta *cta)
 {
+    if (fail_cluster(cta))
+        return;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
-        uint32_t waiting = warp->at_barrier | warp->at_warp | warp->at_cluster;
+        uint32_t waiting = warp->at_barrier | warp->at_warp;
         if (!waiting)
             continue;
         uint32_t lane = gd_lowest(waiting);
         const gd_code *code = cta->image->code + warp->pcs[lane];
         bool barrier = warp->at_barrier >> lane & 1;
-        if (warp->at_cluster >> lane & 1) {
-            gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
-                        "deadlock: the cluster's barrier waits for threads that never arrive (%u have)",
-                        cta->cluster_arrived);
-            return;
-        }
         gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
                     barrier ? "deadlock: barrier %u waits for threads that never arrive (%u have)"
                             : "deadlock: lanes of warp %u wait for %u others of their mask that never arrive",
@@ -273,16 +292,20 @@ static void fail_steps(gd_cta *cta)
 
 static gd_cta_state rest_state(gd_cta *cta)
 {
-    uint32_t at_grid = 0;
+    uint32_t at_grid = 0, at_cluster = 0;
 
     if (cta->fault.kind != GD_FAULT_NONE)
         return GD_CTA_FAULT;
     if (cta->live_threads == 0)
         return GD_CTA_DONE;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
         at_grid |= cta->warps[i].at_grid;
+        at_cluster |= cta->warps[i].at_cluster;
+    }
     if (at_grid)
         return GD_CTA_WAITING;
+    if (at_cluster && !gd_cluster_is_stuck(cta->cluster))
+        return GD_CTA_BLOCKED;
     fail_deadlock(cta);
     return GD_CTA_FAULT;
 }
@@ -365,14 +388,22 @@ static void fill_specials(gd_warp *warp)
         fill(warp, GD_SPECIAL_NTID_X + i, view->block[i]);
         fill(warp, GD_SPECIAL_CTAID_X + i, cta->position[i]);
         fill(warp, GD_SPECIAL_NCTAID_X + i, view->grid[i]);
+        fill(warp, GD_SPECIAL_CLUSTERID_X + i, cta->position[i] / view->cluster[i]);
+        fill(warp, GD_SPECIAL_NCLUSTERID_X + i, view->grid[i] / view->cluster[i]);
+        fill(warp, GD_SPECIAL_CLUSTER_CTAID_X + i, cta->position[i] % view->cluster[i]);
+        fill(warp, GD_SPECIAL_CLUSTER_NCTAID_X + i, view->cluster[i]);
     }
-    fill(warp, GD_SPECIAL_ONE, 1);
+    fill(warp, GD_SPECIAL_CLUSTER_CTARANK, cta->rank);
+    fill(warp, GD_SPECIAL_CLUSTER_NCTARANK, view->cluster[0] * view->cluster[1] * view->cluster[2]);
+    fill(warp, GD_SPECIAL_EXPLICIT_CLUSTER, view->explicit_cluster ? UINT32_MAX : 0);
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        gd_lane_put(warp, GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8, cta->rank << GD_RANK_SHIFT);
     fill(warp, GD_SPECIAL_WARPID, warp->index);
     fill(warp, GD_SPECIAL_NWARPID, 64);
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
-    fill(warp, GD_SPECIAL_NSMID, 132);
+    fill(warp, GD_SPECIAL_NSMID, view->multiprocessors);
     fill(warp, GD_SPECIAL_DYNAMIC_SMEM_SIZE, view->dynamic_shared_bytes);
-    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, cta->shared_bytes);
+    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (cta->shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
     fill(warp, GD_SPECIAL_RESERVED_SMEM, GD_SHARED_START);
     fill_lanes(warp);
 }
@@ -435,8 +466,10 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->live_threads = cta->thread_count;
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
     cta->shared_bytes = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    cta->rank = gd_cluster_rank(view, cta_position);
+    cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
-    if (!take_memory(cta)) {
+    if (!gd_cluster_alone(cta) || !take_memory(cta)) {
         gd_cta_destroy(cta);
         return NULL;
     }
@@ -447,6 +480,7 @@ void gd_cta_destroy(gd_cta *cta)
 {
     if (!cta)
         return;
+    gd_cluster_leave(cta);
     free(cta->warps);
     free(cta->block);
     free(cta->shared);

@@ -86,23 +86,37 @@ static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
     return true;
 }
 
+/* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It is done at once, as copies are. */
+static bool is_async(gd_decoder *decoder, gd_op op)
+{
+    if (decoder->instruction->op != op)
+        return false;
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
+    return true;
+}
+
 static bool access(gd_decoder *decoder, bool store)
 {
     gd_ptx_space space = gd_space_at(decoder, 0);
     uint32_t count = vector_count(decoder);
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t bytes = gd_bytes_of(type);
+    bool async = is_async(decoder, GD_OP_ST_ASYNC);
     gd_code code = {0};
 
     code.flags = is_strong(decoder) ? GD_ACCESS_STRONG : 0;
     code.flags |= gd_is_signed(type) ? GD_ACCESS_SIGNED : 0;
     code.count = (uint8_t)count;
     code.bytes = (uint8_t)bytes;
-    if (!check_policy(decoder, 2) || !bytes || bytes * count > 32)
+    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 || (async && bytes < 4))
         return gd_decode_refuse_form(decoder);
-    return gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) &&
-           access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code) &&
-           emit_access(decoder, store ? gd_run_store : gd_run_load, &code);
+    if (!gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) ||
+        !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
+        return false;
+    gd_widen_space(decoder, 0, &code);
+    return emit_access(decoder, store ? gd_run_store : gd_run_load, &code) &&
+           (!async || gd_emit_complete(decoder, decoder->operands[2], space, bytes * count));
 }
 
 bool gd_decode_ld(gd_decoder *decoder)
@@ -177,7 +191,7 @@ bool gd_decode_fence(gd_decoder *decoder)
 
 /* ---- atomics ---- */
 
-static bool find_atomic(gd_decoder *decoder, gd_atomic *operation)
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
 {
     static const gd_modifier modifiers[] = {GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,
                                             GD_MODIFIER_MAX, GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR,
@@ -193,7 +207,7 @@ static bool find_atomic(gd_decoder *decoder, gd_atomic *operation)
 }
 
 /* Which types an operation has (PTX ISA 9.7.13.5). */
-static bool has_type(gd_atomic operation, gd_ptx_type type)
+bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type)
 {
     bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
     bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
@@ -215,6 +229,13 @@ static bool has_type(gd_atomic operation, gd_ptx_type type)
     default:
         return bits;
     }
+}
+
+/* Types of red.async (PTX ISA 9.7.13.8). */
+static bool is_async_type(gd_atomic operation, gd_ptx_type type)
+{
+    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 && type != GD_TYPE_BF16X2) ||
+           (operation == GD_ATOMIC_ADD && type == GD_TYPE_U64);
 }
 
 /* d and a of each element. */
@@ -241,23 +262,27 @@ static bool atomic(gd_decoder *decoder, bool red)
     gd_ptx_space space = gd_space_at(decoder, 0);
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t count = vector_count(decoder), operands = red ? 2 : 3;
+    bool async = is_async(decoder, GD_OP_RED_ASYNC);
     gd_slot b = GD_AREA_SINK;
     gd_atomic operation = GD_ATOMIC_ADD;
     gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
 
-    if (!find_atomic(decoder, &operation) || !has_type(operation, type) ||
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
         (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
         return gd_decode_refuse_form(decoder);
     bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
     bool half = gd_is_float(type) ? gd_bytes_of(type) == 2 : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
     gd_ignore_order(decoder);
-    operands += cas;
-    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red))
+    operands += cas + async;
+    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) || (async && !is_async_type(operation, type)))
         return gd_decode_refuse_form(decoder);
     if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
         return false;
     if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
-        !atomic_slots(decoder, red, type, count, &from) || !emit_access(decoder, gd_run_atomic, &from))
+        !atomic_slots(decoder, red, type, count, &from))
+        return false;
+    gd_widen_space(decoder, 0, &from);
+    if (!emit_access(decoder, gd_run_atomic, &from))
         return false;
     gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
     code->d = from.d;
@@ -267,7 +292,7 @@ static bool atomic(gd_decoder *decoder, bool red)
     code->y = (uint8_t)type;
     /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
     code->flags = type == GD_TYPE_F32 && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
-    return true;
+    return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
 }
 
 bool gd_decode_atom(gd_decoder *decoder)

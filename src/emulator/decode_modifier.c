@@ -137,6 +137,12 @@ gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index)
     return (gd_ptx_space)decoder->spaces[index];
 }
 
+void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into)
+{
+    if (index < decoder->space_count && decoder->cluster_space[index] && into->space == GD_AT_SHARED)
+        into->space = GD_AT_CLUSTER;
+}
+
 static void ignore(gd_decoder *decoder, const gd_modifier *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)

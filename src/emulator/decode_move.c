@@ -189,32 +189,8 @@ bool gd_decode_isspacep(gd_decoder *decoder)
     code->d = d;
     code->a = a;
     code->bytes = 8;
-    code->x = (uint8_t)gd_code_space(space);
+    code->space = (uint8_t)gd_code_space(space);
+    gd_widen_space(decoder, 0, code);
+    code->x = code->space;
     return true;
-}
-
-/* A cluster is a single CTA: the address of rank 0 is the CTA's own. */
-bool gd_decode_mapa(gd_decoder *decoder)
-{
-    gd_ptx_type type = gd_type_at(decoder, 0);
-    gd_slot d, a, rank;
-
-    gd_space_at(decoder, 0);
-    if (decoder->operand_count != 3 || (type != GD_TYPE_U32 && type != GD_TYPE_U64))
-        return gd_decode_refuse_form(decoder);
-    return gd_source(decoder, decoder->operands[1], type, &a) &&
-           gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &rank) &&
-           gd_target(decoder, decoder->operands[0], type, &d) && emit_move(decoder, gd_bytes_of(type), d, a);
-}
-
-bool gd_decode_getctarank(gd_decoder *decoder)
-{
-    gd_ptx_type type = gd_type_at(decoder, 0);
-    gd_slot d, a, zero;
-
-    gd_space_at(decoder, 0);
-    if (decoder->operand_count != 2 || (type != GD_TYPE_U32 && type != GD_TYPE_U64))
-        return gd_decode_refuse_form(decoder);
-    return gd_source(decoder, decoder->operands[1], type, &a) && gd_constant(decoder, 4, 0, &zero) &&
-           gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d) && emit_move(decoder, 4, d, zero);
 }

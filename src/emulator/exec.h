@@ -14,6 +14,7 @@
 enum { GD_LANES = 32, GD_LANE_BYTES = 128, GD_BARRIERS = 16 };
 
 typedef struct gd_warp gd_warp;
+typedef struct gd_cluster gd_cluster;
 typedef struct gd_code gd_code;
 typedef void gd_run(gd_warp *warp, const gd_code *code, uint32_t mask);
 
@@ -34,7 +35,8 @@ typedef enum gd_space {
     GD_AT_CONSTANT,
     GD_AT_SHARED,
     GD_AT_LOCAL,
-    GD_AT_PARAMETER /* of an entry, as an offset */
+    GD_AT_PARAMETER, /* of an entry, as an offset */
+    GD_AT_CLUSTER    /* shared memory of any CTA of the cluster */
 } gd_space;
 
 struct gd_code {
@@ -70,8 +72,22 @@ typedef enum gd_special {
     GD_SPECIAL_NCTAID_X,
     GD_SPECIAL_NCTAID_Y,
     GD_SPECIAL_NCTAID_Z,
+    GD_SPECIAL_CLUSTERID_X,
+    GD_SPECIAL_CLUSTERID_Y,
+    GD_SPECIAL_CLUSTERID_Z,
+    GD_SPECIAL_NCLUSTERID_X,
+    GD_SPECIAL_NCLUSTERID_Y,
+    GD_SPECIAL_NCLUSTERID_Z,
+    GD_SPECIAL_CLUSTER_CTAID_X,
+    GD_SPECIAL_CLUSTER_CTAID_Y,
+    GD_SPECIAL_CLUSTER_CTAID_Z,
+    GD_SPECIAL_CLUSTER_NCTAID_X,
+    GD_SPECIAL_CLUSTER_NCTAID_Y,
+    GD_SPECIAL_CLUSTER_NCTAID_Z,
+    GD_SPECIAL_CLUSTER_CTARANK,
+    GD_SPECIAL_CLUSTER_NCTARANK,
+    GD_SPECIAL_EXPLICIT_CLUSTER, /* a predicate */
     GD_SPECIAL_ZERO,
-    GD_SPECIAL_ONE,
     GD_SPECIAL_LANEID,
     GD_SPECIAL_WARPID,
     GD_SPECIAL_NWARPID,
@@ -92,7 +108,8 @@ typedef enum gd_special {
     GD_SPECIAL_GRIDID, /* 64-bit ones from here, two places each */
     GD_SPECIAL_CLOCK64 = GD_SPECIAL_GRIDID + 2,
     GD_SPECIAL_GLOBALTIMER = GD_SPECIAL_CLOCK64 + 2,
-    GD_SPECIAL_COUNT = GD_SPECIAL_GLOBALTIMER + 2
+    GD_SPECIAL_SHARED_BASE = GD_SPECIAL_GLOBALTIMER + 2, /* the rank's part of a shared address */
+    GD_SPECIAL_COUNT = GD_SPECIAL_SHARED_BASE + 2
 } gd_special;
 
 struct gd_warp {
@@ -117,6 +134,7 @@ struct gd_warp {
     uint32_t local[GD_LANES];
     uint32_t depth[GD_LANES];
     uint8_t barrier[GD_LANES];
+    uint32_t cluster_arrived;         /* lanes that have arrived at the cluster's barrier and not waited yet */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
 };
 
@@ -137,15 +155,16 @@ struct gd_cta {
     uint32_t warp_count, thread_count, live_threads;
     uint32_t position[3], multiprocessor, slot;
     uint32_t next_warp;
-    unsigned char *shared; /* at GD_SHARED_START */
-    uint32_t shared_bytes;
+    unsigned char *shared; /* at shared_start */
+    uint32_t shared_bytes, shared_start;
     unsigned char *local;
     uint32_t local_bytes; /* of a thread */
     void *block;          /* registers and specials of all warps */
     uint32_t *returns;
     gd_allocation *last; /* the allocation of the last access */
     gd_barrier barriers[GD_BARRIERS];
-    uint32_t cluster_arrived, cluster_phase;
+    gd_cluster *cluster; /* cluster.h; of one CTA until it is joined with others */
+    uint32_t rank;       /* in the cluster */
     uint64_t cycles, instructions;
     uint64_t run_start, now; /* cycles and time at the start of this run */
     uint64_t work;           /* what has been done that another could see */

@@ -2,6 +2,8 @@
 #include <inttypes.h>
 
 #include "emulator/exec_async.h"
+#include "emulator/exec_atomic.h"
+#include "emulator/exec_cluster.h"
 #include "emulator/program.h"
 
 /* ---- the object in shared memory ---- */
@@ -228,6 +230,21 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
     warp->cta->work++;
 }
 
+/* The source's elements are added, or whatever it is, to those of the target. */
+static void reduce(const gd_code *code, unsigned char *target, const unsigned char *source, uint32_t bytes)
+{
+    gd_ptx_type type = (gd_ptx_type)code->bytes;
+    uint32_t step = gd_ptx_types[type].bytes;
+
+    for (uint32_t at = 0; at < bytes; at += step) {
+        uint64_t old = 0, operand = 0;
+        memcpy(&old, target + at, step);
+        memcpy(&operand, source + at, step);
+        old = gd_atomic_apply((gd_atomic)(code->count - 1), type, old, operand, 0, 0);
+        memcpy(target + at, &old, step);
+    }
+}
+
 static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to)
 {
     const uint32_t *list = warp->cta->image->list + code->list;
@@ -244,12 +261,46 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
         return true;
     unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, to, bytes, 16, true);
     unsigned char *source = target ? gd_access(warp, code, lane, space, from, bytes, 16, false) : NULL;
-    if (source)
+    if (!source)
+        return false;
+    if (code->count)
+        reduce(code, target, source, bytes);
+    else
         memmove(target, source, bytes);
-    return source;
+    return true;
 }
 
-/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a: bytes. */
+/* The mbarrier hears of the bytes. */
+static bool tell(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space)
+{
+    gd_code on_barrier = *code;
+    unsigned char *place;
+    mbarrier barrier;
+
+    on_barrier.space = (uint8_t)space;
+    if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
+        !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)gd_lane_get(warp, code->a, lane, 4)))
+        return false;
+    store(warp, place, &barrier);
+    return true;
+}
+
+/* To the same place in each CTA of the mask, with a word to the mbarrier at the same place there. */
+static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to, uint64_t barrier, gd_space space)
+{
+    uint32_t ranks = (uint32_t)gd_lane_get(warp, code->b, lane, 4) & 0xffff;
+
+    GD_EACH_LANE(rank, ranks)
+    {
+        if (!copy_bulk(warp, code, lane, gd_cluster_map(to, rank)) ||
+            !tell(warp, code, lane, gd_cluster_map(barrier, rank), space))
+            return false;
+    }
+    return true;
+}
+
+/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a: bytes; b: mask of ranks where x is set;
+ * count: 1 + gd_atomic of a reduction of the gd_ptx_type `bytes`. */
 void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint64_t addresses[GD_LANES];
@@ -258,20 +309,13 @@ void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         const uint32_t *list = warp->cta->image->list + code->list + GD_ADDRESS_WORDS;
-        gd_code on_barrier = *code;
-        unsigned char *place;
-        mbarrier barrier;
-        gd_space space;
-        if (!copy_bulk(warp, code, lane, addresses[lane]))
+        gd_space space = GD_AT_SHARED;
+        uint64_t barrier = code->y ? other_address(warp, list, lane, &space) : 0;
+        bool done = code->x ? multicast(warp, code, lane, addresses[lane], barrier, space)
+                            : copy_bulk(warp, code, lane, addresses[lane]) &&
+                                  (!code->y || tell(warp, code, lane, barrier, space));
+        if (!done)
             return;
-        if (!code->y)
-            continue;
-        uint64_t address = other_address(warp, list, lane, &space);
-        on_barrier.space = (uint8_t)space;
-        if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
-            !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)gd_lane_get(warp, code->a, lane, 4)))
-            return;
-        store(warp, place, &barrier);
     }
     warp->cta->work++;
 }

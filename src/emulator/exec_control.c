@@ -245,27 +245,12 @@ static void complete(gd_cta *cta, uint32_t number)
     cta->work++;
 }
 
-/* ---- the cluster's barrier, for a cluster of one CTA ---- */
-
-/* A phase ends when all threads that live have arrived. */
-static void check_cluster(gd_cta *cta)
-{
-    if (!cta->cluster_arrived || cta->cluster_arrived < cta->live_threads)
-        return;
-    cta->cluster_arrived = 0;
-    cta->cluster_phase++;
-    cta->work++;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
-        gd_warp_wake(&cta->warps[i], cta->warps[i].at_cluster, &cta->warps[i].at_cluster, true);
-}
-
 void gd_barriers_check(gd_cta *cta)
 {
     for (uint32_t i = 0; i < GD_BARRIERS; i++) {
         if (is_complete(cta, &cta->barriers[i]))
             complete(cta, i);
     }
-    check_cluster(cta);
 }
 
 /* Threads of one warp arrive at one barrier. */
@@ -314,30 +299,6 @@ void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
         mask &= ~same;
     }
     gd_barriers_check(warp->cta);
-}
-
-void gd_run_cluster_arrive(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    (void)code;
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->cluster_phase[lane] = warp->cta->cluster_phase;
-    }
-    warp->cta->cluster_arrived += gd_count(mask);
-    warp->cta->work++;
-    check_cluster(warp->cta);
-}
-
-void gd_run_cluster_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    uint32_t waiting = 0;
-
-    GD_EACH_LANE(lane, mask)
-    {
-        waiting |= warp->cluster_phase[lane] == warp->cta->cluster_phase ? UINT32_C(1) << lane : 0;
-    }
-    if (waiting)
-        gd_warp_hold(warp, code, waiting, &warp->at_cluster);
 }
 
 /* ---- lanes that wait for one another ---- */

@@ -1,6 +1,7 @@
 /* Addresses to host memory, with the checks that a device would make and those that it would not; loads and stores. */
 #include <inttypes.h>
 
+#include "emulator/exec_cluster.h"
 #include "emulator/exec_memory.h"
 #include "emulator/program.h"
 
@@ -84,7 +85,7 @@ static gd_space resolve_generic(uint64_t *address)
 {
     if (*address - GD_SHARED_WINDOW < WINDOW_BYTES) {
         *address -= GD_SHARED_WINDOW;
-        return GD_AT_SHARED;
+        return GD_AT_CLUSTER;
     }
     if (*address - GD_LOCAL_WINDOW < WINDOW_BYTES) {
         *address -= GD_LOCAL_WINDOW;
@@ -111,8 +112,16 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
         space = resolve_generic(&address);
     switch (space) {
     case GD_AT_SHARED:
-        return window_place(warp, code, lane, "shared", cta->shared, GD_SHARED_START, cta->shared_bytes, address, bytes,
+        if (address >> GD_RANK_SHIFT != cta->rank && address < WINDOW_BYTES) {
+            gd_cta_fail(warp, code, lane, GD_FAULT_WINDOW, address, bytes, write,
+                        "%s %u bytes of .shared::cta at 0x%" PRIx64 ", an address of CTA rank %u; this is rank %u",
+                        verb(write), bytes, address, (uint32_t)(address >> GD_RANK_SHIFT), cta->rank);
+            return NULL;
+        }
+        return window_place(warp, code, lane, "shared", cta->shared, cta->shared_start, cta->shared_bytes, address, bytes,
                             write);
+    case GD_AT_CLUSTER:
+        return gd_cluster_access(warp, code, lane, address, bytes, write);
     case GD_AT_LOCAL:
         return window_place(warp, code, lane, "local",
                             cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes, 0,
@@ -143,7 +152,7 @@ static bool find_all(const gd_warp *warp, const gd_code *code, uint32_t mask, co
         return false;
     if (code->space == GD_AT_SHARED) {
         *host = cta->shared;
-        *start = GD_SHARED_START;
+        *start = cta->shared_start;
         size = cta->shared_bytes;
     } else if (code->space <= GD_AT_GLOBAL && cta->last && !(write && cta->last->kind == GD_MEMORY_CONSTANT)) {
         *host = cta->last->host;

@@ -314,6 +314,7 @@ static gd_CUresult replace(gd_CUresult made, gd_work *target, gd_work *work)
         work->is.kernel.programmatic = target->is.kernel.programmatic;
         work->is.kernel.cooperative = target->is.kernel.cooperative;
         memcpy(work->is.kernel.cluster, target->is.kernel.cluster, sizeof work->is.kernel.cluster);
+        work->is.kernel.explicit_cluster = target->is.kernel.explicit_cluster;
     }
     gd_work_free(target);
     *target = *work;

@@ -189,6 +189,16 @@ static bool has_room(const gd_grid *grid, const needs *cta)
     return room >= size;
 }
 
+/* The last CTAs that were placed are a cluster. */
+static bool join_cluster(uint64_t size)
+{
+    gd_cta *ctas[GD_DEVICE_CLUSTER_NON_PORTABLE];
+
+    for (uint64_t i = 0; i < size; i++)
+        ctas[i] = machine.residents[machine.count - size + i].cta;
+    return gd_cluster_join(ctas, (uint32_t)size);
+}
+
 static bool place_grid(gd_grid *grid)
 {
     const needs cta = needs_of(grid);
@@ -203,6 +213,8 @@ static bool place_grid(gd_grid *grid)
             if (!place_one(grid, &cta))
                 return false;
         }
+        if (!join_cluster(size))
+            return false;
     }
     if (!grid->task->is_launched) {
         grid->task->is_launched = true;
@@ -327,6 +339,7 @@ static gd_CUresult fault_result(gd_fault_kind kind)
     case GD_FAULT_ALIGNMENT:
         return GD_CUDA_ERROR_MISALIGNED_ADDRESS;
     case GD_FAULT_UNSUPPORTED:
+    case GD_FAULT_WINDOW: /* as an H200 does; GD_FAULT_PEER is a launch failure there */
         return GD_CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case GD_FAULT_DEADLOCK:
     case GD_FAULT_STEPS:
@@ -395,6 +408,31 @@ static void run_turn(resident *item)
     item->deferred = item->state == GD_CTA_POLLING || item->used > SHARE;
 }
 
+static bool was_woken(const resident *item, const gd_grid *grid)
+{
+    return (item->state == GD_CTA_BLOCKED || item->state == GD_CTA_WAITING) && item->grid == grid &&
+           gd_cta_can_go_on(item->cta);
+}
+
+/* A cluster's barrier is complete: CTAs that waited at it go on, at the time at which the last one came. */
+static void wake_cluster(resident *item)
+{
+    uint64_t time = item->clock;
+
+    for (uint32_t i = 0; i < machine.count; i++) {
+        if (was_woken(&machine.residents[i], item->grid))
+            time = later(time, machine.residents[i].clock);
+    }
+    item->clock = time;
+    for (uint32_t i = 0; i < machine.count; i++) {
+        resident *other = &machine.residents[i];
+        if (!was_woken(other, item->grid))
+            continue;
+        other->state = GD_CTA_READY;
+        other->clock = time;
+    }
+}
+
 gd_turn gd_grid_run(void)
 {
     resident *item = choose();
@@ -404,6 +442,8 @@ gd_turn gd_grid_run(void)
     if (!item)
         return GD_TURN_NONE;
     run_turn(item);
+    if (gd_cta_woke_others(item->cta))
+        wake_cluster(item);
     if (item->state == GD_CTA_FAULT) {
         describe_fault(item);
         return GD_TURN_FAULT;
@@ -430,6 +470,8 @@ static void make_view(gd_grid_view *view, const gd_task *task)
                            .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
                            .parameters = kernel->parameters,
                            .grid_number = task->number,
+                           .explicit_cluster = kernel->explicit_cluster,
+                           .multiprocessors = gd_the_device.settings.multiprocessors,
                            .memory = gd_the_device.memory,
                            .step_limit = gd_the_device.settings.steps};
     memcpy(view->grid, kernel->grid, sizeof view->grid);

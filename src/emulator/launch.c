@@ -54,6 +54,7 @@ static gd_CUresult set_cluster(gd_kernel_work *kernel, const gd_function *functi
     kernel->cluster[0] = x;
     kernel->cluster[1] = y;
     kernel->cluster[2] = z;
+    kernel->explicit_cluster = true;
     return GD_CUDA_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
-/* Between the grid scheduler and the interpreter: a program made of a PTX module, and one CTA of a launch that is run in steps.
+/* Between the grid scheduler and the interpreter: a program made of a PTX module, and the CTAs of a launch, each run in steps.
  *
- * The interpreter knows one CTA at a time, its threads, shared memory and barriers. What concerns several CTAs (grids, dependent launch,
- * residency, clusters' peers, time) belongs to the scheduler, which runs CTAs one after the other on one host thread. */
+ * The interpreter knows a CTA, its threads, shared memory and barriers, and the cluster that it belongs to: while one CTA runs, it reads and
+ * writes the shared memory of the others and completes their barriers. What else concerns several CTAs (grids, dependent launch, residency,
+ * time) belongs to the scheduler, which runs CTAs one after the other on one host thread. */
 #ifndef GD_EMULATOR_MACHINE_H
 #define GD_EMULATOR_MACHINE_H
 
@@ -59,6 +60,8 @@ const gd_allocation *gd_program_variable(gd_program *program, const char *name);
 typedef struct gd_grid_view {
     const gd_entry *entry;
     uint32_t grid[3], block[3], cluster[3]; /* cluster: 1 1 1 when there is none */
+    bool explicit_cluster;                  /* %is_explicit_cluster: the launch or the kernel asked for clusters */
+    uint32_t multiprocessors;               /* %nsmid */
     uint32_t dynamic_shared_bytes;
     const unsigned char *parameters; /* entry->parameter_bytes of them */
     uint64_t grid_number;            /* %gridid */
@@ -70,6 +73,7 @@ typedef enum gd_cta_state {
     GD_CTA_READY,    /* can go on; the step budget was used up */
     GD_CTA_WAITING,  /* every thread that has not exited stands at griddepcontrol.wait, or at a barrier behind ones that do */
     GD_CTA_POLLING,  /* can go on, but all it did was to poll (nanosleep, mbarrier try_wait, a loop that only loads): let others run */
+    GD_CTA_BLOCKED,  /* waits for other CTAs of its cluster, which can go on: not before gd_cta_can_go_on */
     GD_CTA_DONE,     /* all threads have exited */
     GD_CTA_FAULT     /* gd_cta_get_fault tells; the CTA is over */
 } gd_cta_state;
@@ -83,7 +87,9 @@ typedef enum gd_fault_kind {
     GD_FAULT_DEADLOCK,    /* no thread can go on and none waits for anything outside the CTA */
     GD_FAULT_STEPS,       /* step limit */
     GD_FAULT_UNSUPPORTED, /* met while running: a value or form that is not emulated */
-    GD_FAULT_MEMORY       /* the host has no memory left */
+    GD_FAULT_MEMORY,      /* the host has no memory left */
+    GD_FAULT_PEER,        /* shared memory of a CTA that has exited, or that the cluster does not have */
+    GD_FAULT_WINDOW       /* .shared::cta with an address of another CTA of the cluster */
 } gd_fault_kind;
 
 typedef struct gd_fault {
@@ -103,9 +109,17 @@ typedef struct gd_cta gd_cta;
 gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta[3], uint32_t multiprocessor, uint32_t slot);
 void gd_cta_destroy(gd_cta *cta);
 
+/* Makes all CTAs of one cluster (view->cluster), none of which has run, know one another; a CTA that was not joined is alone. They are
+ * destroyed one by one, and count as exited from then on. False when there is no memory. */
+bool gd_cluster_join(gd_cta *const *ctas, uint32_t count);
+
 /* Runs until `steps` warp-instructions have been executed or nothing more can be done. `now` is the model's time in nanoseconds for
  * %globaltimer; the CTA adds what it executes (gd_cta_cycles). */
 gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now);
+
+/* Whether a CTA that was blocked has threads that can go on; whether the last run of a CTA woke threads of others in its cluster (asked once). */
+bool gd_cta_can_go_on(const gd_cta *cta);
+bool gd_cta_woke_others(gd_cta *cta);
 
 /* Every prerequisite grid has completed: griddepcontrol.wait returns from now on. Without prerequisites the scheduler says so before the first run. */
 void gd_cta_release(gd_cta *cta);

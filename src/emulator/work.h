@@ -31,6 +31,7 @@ typedef struct gd_kernel_work {
     uint32_t parameter_bytes;
     bool programmatic; /* attribute 6 */
     bool cooperative;
+    bool explicit_cluster; /* `cluster` was asked for */
     int32_t priority;
     gd_CUlaunchAttribute *attributes; /* as given, for cuGraphKernelNodeGetAttribute */
     uint32_t attribute_count;

@@ -54,8 +54,26 @@ static const char kernels[] =
            ".visible .entry forever" TWO_POINTERS "{\nagain:\n    bra again;\n}\n"
            ".visible .entry big" TWO_POINTERS "\n.maxntid 128, 1, 1\n{\n    ret;\n}\n";
 
+/* Of clusters: ring passes what it reads to the next CTA, and adds one; gone writes to a CTA that has exited; in stuck, a CTA never
+ * comes to the cluster's barrier. */
+static const char cluster_kernels[] =
+    HEADER ".visible .entry ring" TWO_POINTERS
+           ".reqnctapercluster 4, 1, 1 {\n    .reg .b32 %s, %r;\n    .shared .b32 s[2];\n" ADDRESSES TRIGGER WAIT
+           "    ld.global.u32 %v, [%in];\n    mov.u32 %s, s;\n    mov.u32 %r, %cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
+           "    and.b32 %r, %r, 3;\n    mapa.shared::cluster.u32 %s, %s, %r;\n    mad.lo.u32 %s, %i, 4, %s;\n    mul.lo.u32 %r, %cta, 8;\n"
+           "    sub.u32 %s, %s, %r;\n    st.shared::cluster.u32 [%s], %v;\n    barrier.cluster.arrive;\n"
+           "    barrier.cluster.wait;\n    mov.u32 %r, %tid.x;\n    mov.u32 %s, s;\n    mad.lo.u32 %s, %r, 4, %s;\n"
+           "    ld.shared.u32 %v, [%s];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+           ".visible .entry gone" TWO_POINTERS
+           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    .shared .b32 s;\n    mov.u32 %r, %cluster_ctarank;\n"
+           "    setp.eq.u32 %p, %r, 1;\n    @%p exit;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    mov.u32 %r, s;\n"
+           "    mapa.shared::cluster.u32 %r, %r, 1;\n    st.shared::cluster.u32 [%r], 1;\n    ret;\n}\n"
+           ".visible .entry stuck" TWO_POINTERS
+           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
+           "    setp.eq.u32 %p, %r, 1;\n    @%p bar.sync 1, 96;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    ret;\n}\n";
+
 static gd_CUcontext context;
-static gd_CUmodule module;
+static gd_CUmodule module, cluster_module;
 static gd_CUstream stream;
 static gd_CUdeviceptr a, b, c;
 
@@ -69,6 +87,7 @@ static void begin(const char *schedule, const char *model)
     ck_good(cuDevicePrimaryCtxRetain(&context, 0));
     ck_good(cuCtxPushCurrent_v2(context));
     ck_good(cuModuleLoadData(&module, kernels));
+    ck_good(cuModuleLoadData(&cluster_module, cluster_kernels));
     ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
     ck_good(cuMemAlloc_v2(&a, BYTES));
     ck_good(cuMemAlloc_v2(&b, BYTES));
@@ -94,6 +113,7 @@ static void end_clean(void)
     ck_good(cuMemFree_v2(c));
     ck_good(cuStreamDestroy_v2(stream));
     ck_good(cuModuleUnload(module));
+    ck_good(cuModuleUnload(cluster_module));
     ck_good(cuMemGetInfo_v2(&free_bytes, &total));
     ck_assert_uint_eq(free_bytes, total);
     ck_good(cuCtxPopCurrent_v2(&popped));
@@ -105,7 +125,8 @@ static gd_CUfunction function_of(const char *name)
 {
     gd_CUfunction function = NULL;
 
-    ck_good(cuModuleGetFunction(&function, module, name));
+    if (cuModuleGetFunction(&function, module, name) != GD_CUDA_SUCCESS)
+        ck_good(cuModuleGetFunction(&function, cluster_module, name));
     return function;
 }
 
@@ -1314,6 +1335,8 @@ START_TEST(faults_end_the_context_alone)
         {"skew", GD_CUDA_ERROR_MISALIGNED_ADDRESS, "line "},
         {"halt", GD_CUDA_ERROR_LAUNCH_FAILED, "trap"},
         {"forever", GD_CUDA_ERROR_LAUNCH_TIMEOUT, "step limit"},
+        {"gone", GD_CUDA_ERROR_LAUNCH_FAILED, "CTA rank 1 of the cluster, which has exited"},
+        {"stuck", GD_CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock"},
     };
     gd_CUcontext other, popped;
     gd_CUdeviceptr memory;
@@ -1327,6 +1350,24 @@ START_TEST(faults_end_the_context_alone)
     ck_good(cuMemAlloc_v2(&memory, 4));
     ck_good(cuMemFree_v2(memory));
     ck_good(cuCtxDestroy_v2(other));
+}
+END_TEST
+
+/* ---- clusters ---- */
+
+/* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of them are there, and on four. */
+START_TEST(clusters_share_memory)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random"};
+
+    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", _i % 2 ? "1" : "4", 1);
+    begin(schedules[_i / 2], "contract");
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, a, b, false));
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, b, c, true));
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, c, a, true));
+    ck_assert_uint_eq(word_of(a), 3);
+    ck_result(try_launch(function_of("ring"), stream, 6, 2, a, b, false), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    end_clean();
 }
 END_TEST
 
@@ -1489,7 +1530,8 @@ int main(void)
     ADD(suite, "library", code_comes_from_the_cache);
     tcase_set_timeout(loops, 60);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
-    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 4);
+    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
+    tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     suite_add_tcase(suite, loops);
     SRunner *runner = srunner_create(suite);
