@@ -317,7 +317,7 @@ static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 
     *ran = false;
     *idle = true;
-    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE; i++) {
+    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped; i++) {
         gd_warp *warp = &cta->warps[cta->next_warp];
         cta->next_warp = cta->next_warp + 1 < cta->warp_count ? cta->next_warp + 1 : 0;
         if (!warp->ready)
@@ -338,6 +338,8 @@ static gd_cta_state run_rounds(gd_cta *cta, uint64_t steps)
         run_round(cta, &steps, &ran, &idle);
         if (cta->fault.kind != GD_FAULT_NONE)
             return GD_CTA_FAULT;
+        if (cta->stopped)
+            return GD_CTA_READY;
         if (!ran)
             return rest_state(cta);
         if (cta->view->step_limit && cta->instructions >= cta->view->step_limit && cta->live_threads) {
@@ -487,6 +489,14 @@ void gd_cta_destroy(gd_cta *cta)
     free(cta->local);
     free(cta->returns);
     free(cta);
+}
+
+gd_cta_state gd_cta_run_to_trigger(gd_cta *cta, uint64_t steps, uint64_t now)
+{
+    cta->stops = true;
+    gd_cta_state state = gd_cta_run(cta, steps, now);
+    cta->stops = cta->stopped = false;
+    return state;
 }
 
 gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now)

@@ -170,6 +170,8 @@ struct gd_cta {
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
     bool triggered, released;
+    bool stops; /* this run ends at the trigger, */
+    bool stopped; /* which has come */
     gd_fault fault;
 };
 

@@ -389,10 +389,17 @@ void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    gd_cta *cta = warp->cta;
+
     (void)code;
     (void)mask;
-    warp->cta->triggered = true;
-    warp->cta->work++;
+    cta->work++;
+    if (cta->stops && !cta->triggered) {
+        cta->stopped = true;
+        warp->yields = true;
+        gd_warp_choose(warp);
+    }
+    cta->triggered = true;
 }
 
 void gd_run_nanosleep(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -315,6 +315,11 @@ static gd_CUresult replace(gd_CUresult made, gd_work *target, gd_work *work)
         work->is.kernel.cooperative = target->is.kernel.cooperative;
         memcpy(work->is.kernel.cluster, target->is.kernel.cluster, sizeof work->is.kernel.cluster);
         work->is.kernel.explicit_cluster = target->is.kernel.explicit_cluster;
+        work->is.kernel.priority = target->is.kernel.priority;
+        gd_CUlaunchAttribute *none = work->is.kernel.attributes;
+        work->is.kernel.attributes = target->is.kernel.attributes;
+        work->is.kernel.attribute_count = target->is.kernel.attribute_count;
+        target->is.kernel.attributes = none;
     }
     gd_work_free(target);
     *target = *work;

@@ -6,9 +6,8 @@
 
 #include "emulator/grid.h"
 
-/* A turn's length in warp-instructions: long, short while the grid's trigger is waited for so that what depends on it
- * starts when it may, and the share after which a young grid lets older ones go on. */
-enum { TURN = 2048, SHORT_TURN = 1, SHARE = 1 << 20, REGISTER_UNIT = 256 };
+/* A turn's length in warp-instructions, and the share after which a young grid lets older ones go on. */
+enum { TURN = 2048, SHARE = 1 << 20, REGISTER_UNIT = 256 };
 
 typedef struct multiprocessor {
     uint32_t threads, registers, ctas;
@@ -323,10 +322,8 @@ static resident *choose_anew(void)
     return choose();
 }
 
-static uint64_t get_turn(const resident *item)
+static uint64_t get_turn(void)
 {
-    if (item->grid->watched && !item->triggered)
-        return SHORT_TURN;
     return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM ? 1 + draw() % TURN : TURN;
 }
 
@@ -396,9 +393,13 @@ static void note_exit(resident *item)
     gd_grid_end(grid);
 }
 
+/* While the grid's trigger is waited for, a turn ends with the CTA's, so that what depends on it starts when it may. */
 static void run_turn(resident *item)
 {
-    item->state = gd_cta_run(item->cta, get_turn(item), item->clock);
+    bool watched = item->grid->watched && !item->triggered;
+
+    item->state = watched ? gd_cta_run_to_trigger(item->cta, get_turn(), item->clock)
+                          : gd_cta_run(item->cta, get_turn(), item->clock);
     uint64_t cycles = gd_cta_cycles(item->cta), passed = cycles - item->cycles;
     item->cycles = cycles;
     item->clock += passed;

@@ -225,6 +225,26 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
     return result;
 }
 
+gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
+{
+    const gd_function *function = gd_function_find(context, kernel->handle);
+    const uint32_t *own = function ? function->cluster : NULL;
+    gd_CUlaunchAttribute wanted = *attribute;
+    const gd_CUlaunchConfig config = {.attrs = &wanted, .numAttrs = 1};
+
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (wanted.id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && !wanted.value.clusterDim.x &&
+        !wanted.value.clusterDim.y && !wanted.value.clusterDim.z) {
+        for (uint32_t i = 0; i < 3; i++)
+            kernel->cluster[i] = own[i] ? own[i] : 1;
+        kernel->explicit_cluster = own[0] != 0;
+        return GD_CUDA_SUCCESS;
+    }
+    gd_CUresult result = apply_attributes(kernel, function, &config);
+    return result == GD_CUDA_SUCCESS ? check_residency(kernel) : result;
+}
+
 gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
 {
     const gd_function *function;

@@ -117,6 +117,9 @@ bool gd_cluster_join(gd_cta *const *ctas, uint32_t count);
  * %globaltimer; the CTA adds what it executes (gd_cta_cycles). */
 gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now);
 
+/* The same, but returns READY right behind the operation at which gd_cta_triggered becomes true. */
+gd_cta_state gd_cta_run_to_trigger(gd_cta *cta, uint64_t steps, uint64_t now);
+
 /* Whether a CTA that was blocked has threads that can go on; whether the last run of a CTA woke threads of others in its cluster (asked once). */
 bool gd_cta_can_go_on(const gd_cta *cta);
 bool gd_cta_woke_others(gd_cta *cta);

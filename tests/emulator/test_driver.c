@@ -1173,6 +1173,66 @@ START_TEST(edges_are_checked)
 }
 END_TEST
 
+/* The values are those of an H200's driver. */
+START_TEST(kernel_nodes_have_attributes)
+{
+    void *parameters[2] = {&a, &b};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 2, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchAttributeValue value;
+    gd_CUgraphNode plain, ring;
+    gd_CUgraphExec executable;
+    gd_CUgraph graph;
+
+    setup();
+    ck_good(cuGraphCreate(&graph, 0));
+    params.kernelParams = parameters;
+    params.func = function_of("step");
+    ck_good(cuGraphAddKernelNode_v2(&plain, graph, NULL, 0, &params));
+    params.func = function_of("ring");
+    ck_good(cuGraphAddKernelNode_v2(&ring, graph, NULL, 0, &params));
+    for (int id = 0; id < 18; id++) {
+        bool has = id == 1 || id == 2 || id == 4 || id == 5 || (id >= 8 && id <= 10) || id == 13 || id == 14;
+        memset(&value, 7, sizeof value);
+        ck_result(cuGraphKernelNodeGetAttribute(plain, id, &value), has ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE);
+        if (id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            ck_assert(!value.clusterDim.x && !value.clusterDim.y && !value.clusterDim.z && value.pad[12] == 7);
+        if (id == GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
+            ck_assert(value.pad[0] == 0 && value.pad[1] == 1);
+    }
+    value.priority = -3;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_good(cuGraphKernelNodeGetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_assert_int_eq(value.priority, -3);
+    value.priority = 9;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_good(cuGraphKernelNodeGetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_assert_int_eq(value.priority, 0);
+    value.clusterDim.x = 3;
+    value.clusterDim.y = value.clusterDim.z = 1;
+    ck_result(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    value.clusterDim.x = 2;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_result(cuGraphKernelNodeSetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(cuGraphKernelNodeCopyAttributes(ring, plain), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGraphKernelNodeCopyAttributes(plain, plain));
+    value.clusterDim.x = 4;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_good(cuGraphKernelNodeCopyAttributes(ring, plain));
+    memset(&value, 0, sizeof value);
+    ck_good(cuGraphKernelNodeGetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_assert(value.clusterDim.x == 4 && value.clusterDim.y == 1 && value.clusterDim.z == 1);
+    ck_good(cuGraphKernelNodeSetParams_v2(ring, &params)); /* keeps them */
+    ck_good(cuGraphKernelNodeGetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_assert_uint_eq(value.clusterDim.x, 4);
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+    end_clean();
+}
+END_TEST
+
 START_TEST(graphs_nest_and_change)
 {
     gd_CUgraph inner, outer, clone;
@@ -1526,7 +1586,7 @@ int main(void)
     ADD(suite, "streams", events_order_streams, streams_without_order_race, the_legacy_stream_orders_blocking_ones,
         queries_make_progress, model_time_repeats_and_shows_overlap, host_functions_run_in_order);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
-        graphs_nest_and_change, captures_fork_and_join, captures_forbid_what_they_must);
+        graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
     ADD(suite, "library", code_comes_from_the_cache);
     tcase_set_timeout(loops, 60);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);

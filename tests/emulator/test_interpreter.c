@@ -806,7 +806,7 @@ START_TEST(special_registers)
                72, NULL, 0, 64);
     for (uint32_t i = 0; i < 72; i++) {
         ck_assert_uint_eq((uint32_t)res.values[i], i / 32 * 100 + i % 32 + 72000 + i % 32 * 1000000);
-        ck_assert_uint_eq(res.values[i] >> 32, 1 + 64 + 32);
+        ck_assert_uint_eq(res.values[i] >> 32, 1 + 128 + 32); /* shared memory is given out in units of 128 bytes */
     }
     device_close(&res.dev);
 }
@@ -1504,6 +1504,29 @@ START_TEST(waits_for_the_grid)
 }
 END_TEST
 
+/* The run ends behind the first trigger of any thread, and only there. */
+START_TEST(runs_to_the_trigger)
+{
+    uint64_t parameters[2] = {0};
+    gd_grid_view view;
+    device dev;
+    gd_cta *cta = start(&dev, &view, KERNEL("mov.u32 %r2, 0; again: st.global.u32 [%rd1], 1; griddepcontrol.launch_dependents;\n"
+                                            "st.global.u32 [%rd1], 2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra again; bar.sync 0;\n"), parameters);
+
+    parameters[0] = parameters[1] = device_take(&dev, NULL, 4096);
+    const uint64_t *places = device_bytes(&dev, parameters[0]);
+    ck_assert_int_eq(gd_cta_run_to_trigger(cta, 100000, 0), GD_CTA_READY);
+    ck_assert(gd_cta_triggered(cta));
+    ck_assert_uint_eq(places[0], 1);
+    ck_assert_uint_eq(places[32], 0);
+    ck_assert_int_eq(gd_cta_run_to_trigger(cta, 100000, 0), GD_CTA_DONE);
+    ck_assert_uint_eq(places[0], 2);
+    ck_assert_uint_eq(places[32], 2);
+    gd_cta_destroy(cta);
+    device_close(&dev);
+}
+END_TEST
+
 START_TEST(polls_and_goes_on)
 {
     uint64_t parameters[2] = {0};
@@ -1776,7 +1799,7 @@ static Suite *interpreter_suite(void)
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};
     const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 7}, {matrix_loads, 0}};
-    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {polls_and_goes_on, 0}, {steps, 0}};
+    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {runs_to_the_trigger, 0}, {polls_and_goes_on, 0}, {steps, 0}};
     const listed shelf[] = {{shelf_vector_add, 2}, {shelf_rms_norm, 2}, {shelf_softmax, 2}, {shelf_matvec, 4}, {shelf_spin, 0}};
     Suite *suite = suite_create("interpreter");
 
