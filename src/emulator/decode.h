@@ -106,6 +106,8 @@ bool gd_source(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot 
 bool gd_source_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
 bool gd_target(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
 bool gd_target_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+/* Component `part` of a special register that has four, named without one. */
+bool gd_special_part(gd_decoder *decoder, uint32_t operand, uint32_t part, gd_slot *slot);
 bool gd_predicate_source(gd_decoder *decoder, uint32_t operand, gd_slot *slot, bool *negated);
 bool gd_predicate_target(gd_decoder *decoder, uint32_t operand, gd_slot *slot);
 /* A value that must be known: an integer or an expression. */

@@ -86,6 +86,7 @@ bool gd_decode_nothing(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     gd_has(decoder, GD_MODIFIER_INC);
     gd_has(decoder, GD_MODIFIER_DEC);
+    gd_has(decoder, GD_MODIFIER_MASK);
     gd_type_at(decoder, 0);
     return decoder->operand_count == 1 && gd_known(decoder, decoder->operands[0], &value);
 }

@@ -165,6 +165,8 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
     gd_slot d, zero;
 
     gd_has(decoder, GD_MODIFIER_FRACTIONAL);
+    gd_has(decoder, GD_MODIFIER_CVT);
+    gd_has(decoder, GD_MODIFIER_L2);
     gd_has(decoder, GD_MODIFIER_RANGE);
     gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
     gd_space_at(decoder, 0);
@@ -183,6 +185,9 @@ bool gd_decode_fence(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_ALIAS);
     gd_has(decoder, GD_MODIFIER_MBARRIER_INIT);
+    gd_has(decoder, GD_MODIFIER_ASYNC_GENERIC);
+    gd_has(decoder, GD_MODIFIER_ACQUIRE_CLUSTER);
+    gd_has(decoder, GD_MODIFIER_RELEASE_CTA);
     gd_space_at(decoder, 0);
     gd_space_at(decoder, 1);
     gd_ignore_order(decoder);

@@ -306,6 +306,10 @@ static bool fit_special(gd_decoder *decoder, uint32_t bytes, uint32_t wanted, gd
 {
     gd_slot whole = *slot;
 
+    if (wanted == 2 && bytes == 4) {
+        *slot = gd_scratch(decoder, GD_SCRATCH - 1);
+        return gd_emit_lanes(decoder, GD_LANES_CVT_U16_U32, 0, *slot, whole, GD_AREA_SINK, GD_AREA_SINK);
+    }
     if (stored(bytes) == stored(wanted))
         return true;
     *slot = gd_scratch(decoder, GD_SCRATCH - 1);
@@ -321,9 +325,20 @@ bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *s
         return false;
     if (bytes == wanted)
         return true;
-    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 4 && wanted <= 8)
+    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 2 && wanted <= 8)
         return fit_special(decoder, bytes, wanted, slot);
     return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, wanted * 8);
+}
+
+bool gd_special_part(gd_decoder *decoder, uint32_t index, uint32_t part, gd_slot *slot)
+{
+    gd_ptx_operand operand = *gd_operand_at(decoder, index);
+    uint32_t bytes;
+
+    if (operand.kind != GD_OPERAND_SPECIAL || operand.component)
+        return gd_decode_refuse_form(decoder);
+    operand.component = (uint8_t)(part + 1);
+    return special_slot(decoder, &operand, &bytes, slot);
 }
 
 bool gd_target_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)

@@ -187,7 +187,7 @@ static uint32_t to_fp8(double value, bool e5m2, uint32_t flags)
     return e5m2 ? gd_narrow(value, 2, 5, 0x7c, flags) : gd_narrow(value, 3, 4, 0x7f, flags);
 }
 
-static float from_fp8(uint32_t byte, bool e5m2)
+float gd_from_fp8(uint32_t byte, bool e5m2)
 {
     uint32_t sign = byte & 0x80, exponent = byte >> 3 & 15, fraction = byte & 7;
 
@@ -217,22 +217,28 @@ void gd_run_from_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         uint32_t a = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
-        uint32_t low = gd_to_half((double)from_fp8(a & 0xff, code->x), code->flags);
-        uint32_t high = gd_to_half((double)from_fp8(a >> 8 & 0xff, code->x), code->flags);
+        uint32_t low = gd_to_half((double)gd_from_fp8(a & 0xff, code->x), code->flags);
+        uint32_t high = gd_to_half((double)gd_from_fp8(a >> 8 & 0xff, code->x), code->flags);
         gd_lane_put(warp, code->d, lane, 4, low | high << 16);
     }
 }
 
+static uint32_t saturate(int32_t value, uint32_t bits, bool is_signed)
+{
+    int32_t most = (int32_t)(UINT32_MAX >> (32 - bits + is_signed)), least = is_signed ? -most - 1 : 0;
+
+    return (uint32_t)(value < least ? least : value > most ? most : value) & UINT32_MAX >> (32 - bits);
+}
+
 void gd_run_saturate_pack(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    gd_ptx_type type = (gd_ptx_type)code->x;
-    uint32_t bits = 8u * gd_ptx_types[type].bytes, field = UINT32_MAX >> (32 - bits);
+    uint32_t bits = code->x;
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t a = clamp(extend(gd_lane_get(warp, code->a, lane, 4), 4, true), true, type);
-        uint64_t b = clamp(extend(gd_lane_get(warp, code->b, lane, 4), 4, true), true, type);
+        uint32_t a = saturate((int32_t)gd_lane_get(warp, code->a, lane, 4), bits, code->flags);
+        uint32_t b = saturate((int32_t)gd_lane_get(warp, code->b, lane, 4), bits, code->flags);
         uint64_t c = code->y ? gd_lane_get(warp, code->c, lane, 4) : 0;
-        gd_lane_put(warp, code->d, lane, 4, c << (2 * bits) | (a & field) << bits | (b & field));
+        gd_lane_put(warp, code->d, lane, 4, c << (2 * bits) | a << bits | b);
     }
 }
