@@ -11,6 +11,8 @@
 #include "cli/plan.h"
 #include "cli/verify.h"
 
+enum { GD_JOB_DEFAULT_SAMPLES = 1000000 }; /* more than can be asked for: as many as make sense on the device */
+
 typedef struct gd_job_hop {
     int32_t reason; /* GRIDDEP_REASON_* */
     int32_t edge;   /* as in griddep_hop_info */
@@ -35,7 +37,7 @@ typedef struct gd_job_dump {
 typedef struct gd_job {
     const gd_plan *plan;
     uint32_t modes;           /* bit per GRIDDEP_MODE_* */
-    uint32_t samples;         /* of each mode's timing; 0: no timing */
+    uint32_t samples;         /* of each mode's timing; 0: no timing; GD_JOB_DEFAULT_SAMPLES */
     int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;

@@ -45,10 +45,12 @@ static void print_help(void)
          "  0  done, results as expected\n"
          "  1  results differ, or a check has findings\n"
          "  2  wrong usage, or input that cannot be read, is not valid or does not compile\n"
-         "  3  no NVIDIA driver, too old a driver, or no device\n"
+         "  3  no driver, too old a driver, or no device\n"
          "  4  the driver refused, or another failure\n\n"
-         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells; "
-         "NO_COLOR.");
+         "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
+         "that.\n\n"
+         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
+         "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
 }
 
 static const gd_command *find_command(const char *name)

@@ -330,7 +330,7 @@ static gd_CUresult get_uuid(gd_CUuuid *uuid, gd_CUdevice device)
     gd_CUresult result = check(uuid, device);
 
     if (result == GD_CUDA_SUCCESS)
-        memcpy(uuid->bytes, "griddep-emulated", sizeof uuid->bytes);
+        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
     return result;
 }
 

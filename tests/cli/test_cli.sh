@@ -236,7 +236,7 @@ refused() { # refused TYPE FIELDS MESSAGE
 taken() { # taken TYPE FIELDS
     number_file "$1" "$2"
     run run "$work/number.yaml" --driver "$nowhere"
-    check "$1 with $2" 3 err "no NVIDIA driver or device"
+    check "$1 with $2" 3 err "no driver or device"
 }
 refused f32 "constant: 1e39" ":46: 1e39 does not fit f32"
 refused f32 "constant: 3.4028236e38" "3.4028236e38 does not fit f32"
@@ -599,29 +599,98 @@ check "rewrite what" 2 err "usage: griddep rewrite"
 
 no_driver() {
     run info $1
-    check "info without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "info without a driver ($1)" 3 err "no driver or device"
     silent "info without a driver ($1)" out
     run info $1 --json
     check "info --json without a driver ($1)" 3
     json "info --json without a driver ($1)" 'd["driver"] is None and d["error"]["name"] == "GRIDDEP_ERROR_NO_DRIVER"'
     run demo $1
-    check "demo without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "demo without a driver ($1)" 3 err "no driver or device"
     run run copy.yaml $1
-    check "run without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "run without a driver ($1)" 3 err "no driver or device"
     run run copy.yaml $1 --json
     check "run --json without a driver ($1)" 3
     json "run --json without a driver ($1)" 'd["driver"] is None'
     for example in "$top"/examples/*.yaml; do
         run run "$example" $1
-        check "$(basename "$example") is valid" 3 err "no NVIDIA driver or device"
+        check "$(basename "$example") is valid" 3 err "no driver or device"
     done
 }
 no_driver "--driver $nowhere"
-if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
-    skip "no libcuda.so.1: there is one here"
+# has_nvidia: libcuda.so.1 is one that the loader finds; what is said about machines without it cannot be tried then.
+has_nvidia() { ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; }
+if has_nvidia; then
+    skip "--driver nvidia without libcuda.so.1: there is one here"
+    skip "the emulated driver in place of none: there is libcuda.so.1 here"
 else
-    no_driver ""
+    no_driver "--driver nvidia"
+    GRIDDEP_DRIVER=nvidia
+    export GRIDDEP_DRIVER
+    run info
+    check "GRIDDEP_DRIVER=nvidia" 3 err "libcuda.so.1"
+    unset GRIDDEP_DRIVER
+    run info
+    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times are model time, not a GPU's" out "no NVIDIA driver" out "libcuda.so.1"
+    run info --driver auto --json
+    json "no driver: the emulated one, JSON" 'd["driver"]["emulated"] and "libcuda.so.1" in d["driver"]["fallback"]'
+    run run copy.yaml --repeat 0
+    check "a run without a driver" 0 out "This is the emulated driver"
+    GRIDDEP_LOG=warning
+    export GRIDDEP_LOG
+    run info
+    check "no driver: a warning" 0 err "griddep: warning: the emulated driver is used, and no GPU: "
+    unset GRIDDEP_LOG
 fi
+
+# ---- the emulated driver
+
+run info --emulate
+check "info --emulate" 0 out "This is the emulated driver" out "multiprocessors          4"
+head -n 2 "$work/out" >"$work/first"
+if grep -q "This is the emulated driver" "$work/first"; then pass; else fail "info says it in its first lines"; fi
+if grep -q "It was taken because" "$work/out"; then fail "who asked for the emulated driver needs no reason"; else pass; fi
+run info --emulate --json
+json "info --emulate --json" 'd["driver"]["emulated"] is True and d["driver"]["fallback"] is None'
+run info --emulate --multiprocessors 7 --json
+json "--multiprocessors" 'd["device"]["multiprocessors"] == 7'
+run info --driver emulated --multiprocessors 0
+check "--multiprocessors 0" 2 err "--multiprocessors takes a whole number from 1 to 1024"
+for setting in "--schedule lazy" "--model observed" "--multiprocessors 8"; do
+    run info --driver nvidia $setting
+    check "--driver nvidia $setting" 2 err "$(echo "$setting" | sed 's/ .*//') is for the emulated driver, not for --driver nvidia"
+done
+run info --driver nvidia --emulate
+check "--emulate --driver nvidia" 2 err "--emulate is the same as --driver emulated; --driver is 'nvidia'"
+run info --emulate --driver emulated
+check "--emulate --driver emulated" 0
+for schedule in "" lzay random random: random:x random:1x random:-1 random:99999999999999999999 "eager "; do
+    run info --emulate "--schedule=$schedule"
+    check "--schedule '$schedule'" 2 err "--schedule is eager, lazy, or random:"
+done
+run info --emulate --model observd
+check "--model observd" 2 err "--model is one of contract, observed, not 'observd'; did you mean 'observed'?"
+for settings in "--schedule eager" "--schedule lazy" "--schedule random:7" "--schedule random:0xffff" "--model observed" "--schedule lazy --model contract --multiprocessors 2"; do
+    run run copy.yaml --emulate --repeat 0 $settings
+    check "run --emulate $settings" 0 out "buffer y is as expected" out "graph-pdl"
+done
+run run copy.yaml --emulate
+check "run --emulate" 0 out "This is the emulated driver" out "model time of a step" out "over serial"
+if grep -q 'B/s' "$work/out"; then fail "run --emulate: a bandwidth of model time"; else pass; fi
+run run copy.yaml --emulate --json
+json "run --emulate --json" 'd["driver"]["emulated"] and all(m["timing"]["clock"] == "model" and m["timing"]["bytes_per_second"] is None and m["timing"]["samples"] == 1 for m in d["modes"])'
+run run copy.yaml --emulate --repeat 3 --json
+json "run --emulate --repeat 3" 'all(m["timing"]["samples"] == 3 for m in d["modes"])'
+run run copy.yaml --emulate --schedule eager --mode pdl --json
+cp "$work/out" "$work/eager"
+run run copy.yaml --emulate --schedule eager --mode pdl --json
+if cmp -s "$work/out" "$work/eager"; then pass; else fail "model time is the same in each run"; fi
+run demo --emulate --ceiling
+check "demo --emulate --ceiling" 2 err "--ceiling measures a GPU's memory"
+run demo --emulate --layers 2 --rows 256 --columns 128
+check "demo --emulate" 0 out "This is the emulated driver" out "demo, 2 layers of 256 x 128 bf16" out "is as expected (reference)" out "model time of a step"
+run demo --emulate --layers 1 --columns 64 --json
+check "demo --emulate --json" 0
+json "demo's size on the emulated driver" 'd["chain"] == "demo, 1 layers of 1024 x 64 bf16" and d["driver"]["emulated"]'
 
 # ---- a scripted driver, whose kernels do nothing
 
@@ -633,6 +702,40 @@ else
     run info --driver "$fake" --json
     check "info --json" 0
     json "info --json" 'd["device"]["compute_capability"] == "9.0" and d["features"]["pdl"]["works"]'
+    json "not the emulated driver" 'd["driver"]["emulated"] is False and d["driver"]["fallback"] is None'
+    run info --driver "$fake" --schedule lazy
+    check "a setting of the emulated driver for another one" 2 err "--schedule is for the emulated driver, and $fake was opened"
+
+    # The same library in the place of NVIDIA's, and what auto makes of it.
+    mkdir "$work/nvidia"
+    ln -s "$fake" "$work/nvidia/libcuda.so.1"
+    as_nvidia() { # as_nvidia RESULT ARGUMENT...: cuInit returns RESULT
+        result=$1
+        shift
+        FAKE_DRIVER_INIT=$result LD_LIBRARY_PATH=$work/nvidia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$griddep" "$@" >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+    }
+    as_nvidia "" info
+    check "auto takes the NVIDIA driver" 0 out "libcuda.so.1" out "Fake device"
+    as_nvidia 100 info
+    check "an NVIDIA driver without a device" 0 out "This is the emulated driver" out "CUDA_ERROR_NO_DEVICE"
+    as_nvidia 34 info
+    check "a toolkit's stub" 0 out "This is the emulated driver" out "CUDA_ERROR_STUB_LIBRARY"
+    as_nvidia 803 info
+    check "an NVIDIA driver that does not fit its kernel module" 3 err "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+    silent "an NVIDIA driver that does not fit its kernel module" out
+    as_nvidia 999 info
+    check "an NVIDIA driver that fails" 4 err "CUDA_ERROR_UNKNOWN"
+    for result in 34 100; do
+        as_nvidia $result info --driver nvidia
+        check "--driver nvidia never falls back ($result)" 3 err "libcuda.so.1"
+        silent "--driver nvidia never falls back ($result)" out
+    done
+    : >"$work/nvidia/empty"
+    ln -sf empty "$work/nvidia/libcuda.so.1"
+    as_nvidia "" info --driver nvidia
+    check "a libcuda.so.1 that is no library" 3 err "libcuda.so.1"
+    rm "$work/nvidia/libcuda.so.1"
     GRIDDEP_PDL=off
     export GRIDDEP_PDL
     run info --driver "$fake" --json
