@@ -221,6 +221,8 @@ static int run_job(gd_job_state *state, griddep_runtime *runtime)
 {
     gd_job *job = state->job;
     int code = gd_session_open(&state->session, job->plan, runtime, job->pdl);
+    if (code == 0 && job->addresses != NULL)
+        memcpy(job->addresses, state->session.addresses, job->plan->buffer_count * sizeof(uint64_t));
     if (code == 0)
         code = load_expected(state);
     if (code == 0)

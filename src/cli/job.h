@@ -41,6 +41,7 @@ typedef struct gd_job {
     int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;
+    uint64_t *addresses; /* NULL, or room for those of the buffers, written once they are there */
     /* results */
     gd_job_mode results[GRIDDEP_MODE_COUNT];
     bool *unwritten; /* per buffer: written first, and still as it was filled after the serial run */

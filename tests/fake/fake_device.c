@@ -95,6 +95,8 @@ gd_CUresult fake_do_device_uuid(gd_CUuuid *uuid, gd_CUdevice device)
     if (!is_device(device))
         return GD_CUDA_ERROR_INVALID_DEVICE;
     memset(uuid->bytes, 'f', sizeof uuid->bytes);
+    if (fake_report_is_emulated())
+        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
     return GD_CUDA_SUCCESS;
 }
 
