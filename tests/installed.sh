@@ -98,6 +98,12 @@ is_emulated() {
     [ -L "$1/libcuda.so.1" ] && info_of "$1" --driver nvidia | grep "This is the emulated driver"
 }
 
+# The command finds that folder by itself, for a program that opens libcuda.so.1.
+lends_emulated() {
+    LD_LIBRARY_PATH=$libdir GRIDDEP_CACHE=off "$griddep" sanitize -- "$griddep" info --driver nvidia |
+        grep "This is the emulated driver"
+}
+
 finds_emulated() { info_of "$libdir" "$@" | grep "driver  *$libdir/libgriddep-emulator"; }
 
 nothing_is_left() { [ -z "$(find "$work/root" ! -type d)" ] && [ ! -d "$work/root$(make_value pkglibdir | sed 's/.*(libdir)//')/driver" ]; }
@@ -124,6 +130,7 @@ check "libcuda.so.1 for programs that are to run on the emulated driver" is_emul
 mv "$work/root" "$work/moved"
 libdir=$work/moved${libdir#"$work/root"}
 griddep=$work/moved${griddep#"$work/root"}
+check "sanitize finds the emulated driver in a moved tree" lends_emulated
 check "a moved tree has its emulated driver beside it" finds_emulated --driver emulated
 mv "$work/moved" "$work/root"
 check "make uninstall" "${MAKE:-make}" -C "$builddir" uninstall DESTDIR="$work/root"

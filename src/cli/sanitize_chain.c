@@ -3,6 +3,7 @@
 #include "cli/sanitize.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -155,18 +156,27 @@ static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
     gd_output_append(state->runs, run);
 }
 
+/* Whether somebody wanted the run to end, and with it all others. */
+static bool is_interrupted(int ended)
+{
+    return ended == 128 + SIGINT || ended == 128 + SIGTERM || ended == 128 + SIGHUP || ended == 128 + SIGQUIT;
+}
+
 /* A run that ended badly is explained by its findings; one without any has to be explained by its own words. */
 static int judge_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
 {
     bool found = json_array_size(report->findings) > 0;
+    bool ran = ended == GD_EXIT_OK || ended == GD_EXIT_DIFFERS;
     state->differs |= ended == GD_EXIT_DIFFERS;
+    if (is_interrupted(ended))
+        return ended;
     if (found)
         return 0;
-    if (ended != GD_EXIT_OK && ended != GD_EXIT_DIFFERS)
+    if (!ran)
         repeat_words(state);
     if (ended > 128)
-        return gd_message_error(ended, "a run of the chain was ended by signal %d", ended - 128);
-    if (ended != GD_EXIT_OK && ended != GD_EXIT_DIFFERS)
+        return gd_message_error(GD_EXIT_REFUSED, "a run of the chain was ended by signal %d", ended - 128);
+    if (!ran)
         return ended;
     if (report->processes == 0)
         return gd_message_error(GD_EXIT_REFUSED, "the emulated driver did not sum up what it checked");
