@@ -39,7 +39,8 @@ static bool take_count(gd_emulator_report *report, const json_t *line)
         json_t *finding = json_array_get(report->findings, i);
         if (number_of(finding, "finding") != number)
             continue;
-        gd_output_set(finding, "times", json_integer((json_int_t)number_of(line, "times")));
+        if (number_of(line, "times") > 0)
+            gd_output_set(finding, "times", json_incref(json_object_get(line, "times")));
         return true;
     }
     return false;

@@ -249,6 +249,14 @@ size_t gd_racelist_count(const gd_racelist *list)
 
 /* ---- text ---- */
 
+/* On one line, whatever the report holds. */
+static void put(FILE *stream, const char *text)
+{
+    char *clean = gd_output_clean(text);
+    fputs(clean, stream);
+    free(clean);
+}
+
 /* The access to point at: of two launches the later one, which is the one that has to wait, else the one that has a
  * line. */
 static const json_t *leading(const json_t *finding)
@@ -298,15 +306,15 @@ static void print_access(FILE *stream, const json_t *access, const char *positio
         return;
     fputs("  ", stream);
     if (position[0] != '\0') {
-        gd_output_put(stream, position);
+        put(stream, position);
         fputs(": ", stream);
     }
-    gd_output_put(stream, text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
+    put(stream, text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
     if (bytes > 0)
         fprintf(stream, " of %llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
     if (kernel[0] != '\0') {
         fputs(" by ", stream);
-        gd_output_put(stream, kernel);
+        put(stream, kernel);
     }
     if (json_is_integer(chain_launch))
         fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
@@ -325,12 +333,12 @@ static void print_memory(FILE *stream, const json_t *memory)
     fputs("  in ", stream);
     if (buffer[0] != '\0' || name[0] != '\0') {
         fputs(buffer[0] != '\0' ? "buffer " : "variable ", stream);
-        gd_output_put(stream, buffer[0] != '\0' ? buffer : name);
+        put(stream, buffer[0] != '\0' ? buffer : name);
     } else if (strcmp(text_of(memory, "space"), "shared") == 0) {
         fputs("shared memory", stream);
     } else {
         fputs("allocation ", stream);
-        gd_output_put(stream, text_of(memory, "start"));
+        put(stream, text_of(memory, "start"));
     }
     fprintf(stream, ", byte %llu of %llu", (unsigned long long)number_of(memory, "offset"),
             (unsigned long long)number_of(memory, "bytes"));
@@ -353,7 +361,9 @@ static void print_runs(FILE *stream, const json_t *finding)
         bool goes_on = strcmp(text_of(json_array_get(runs, i + 1), "schedule"), schedule) == 0;
         fputs(i == 0 ? "" : ", ", stream);
         if (!same)
-            fprintf(stream, "%s%s", schedule, mode[0] != '\0' ? " (" : "");
+            put(stream, schedule);
+        if (!same && mode[0] != '\0')
+            fputs(" (", stream);
         fprintf(stream, "%s%s", mode, mode[0] != '\0' && !goes_on ? ")" : "");
         before = schedule;
     }
@@ -366,11 +376,11 @@ static void print_finding(FILE *stream, const json_t *finding)
     const json_t *other = shown == first ? json_object_get(finding, "second") : first;
     char *position = position_of(shown), *elsewhere = position_of(other);
     const char *missing = text_of(finding, "missing");
-    gd_output_put(stream, position);
+    put(stream, position);
     fputs(position[0] != '\0' ? ": " : "", stream);
-    gd_output_put(stream, text_of(finding, "kind"));
+    put(stream, text_of(finding, "kind"));
     fputs(": ", stream);
-    gd_output_put(stream, text_of(finding, "text"));
+    put(stream, text_of(finding, "text"));
     putc('\n', stream);
     print_quote(stream, shown);
     print_access(stream, shown, "");
@@ -379,7 +389,7 @@ static void print_finding(FILE *stream, const json_t *finding)
     print_memory(stream, json_object_get(finding, "memory"));
     if (missing[0] != '\0') {
         fputs("  missing: ", stream);
-        gd_output_put(stream, missing);
+        put(stream, missing);
         putc('\n', stream);
     }
     print_runs(stream, finding);

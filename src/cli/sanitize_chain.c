@@ -271,7 +271,9 @@ static void print_text(const gd_sanitize_state *state, const char *verdict)
     gd_racelist_print(stream, &state->list);
     print_differences(state);
     print_hint(state);
-    fprintf(stream, "%s\n", verdict);
+    char *clean = gd_output_clean(verdict);
+    fprintf(stream, "%s\n", clean);
+    free(clean);
 }
 
 static void print_json(const gd_sanitize_state *state, int code, const char *verdict)

@@ -77,8 +77,10 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     if (request->json) {
         print_json(request, report, &list, code, program, verdict);
     } else if (told) {
+        char *clean = gd_output_clean(verdict);
         gd_racelist_print(request->stream, &list);
-        fprintf(request->stream, "%s%s\n", request->report == NULL ? "griddep: " : "", verdict);
+        fprintf(request->stream, "%s%s\n", request->report == NULL ? "griddep: " : "", clean);
+        free(clean);
     }
     warn(report, found);
     free(verdict);

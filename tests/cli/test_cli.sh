@@ -799,6 +799,23 @@ run sanitize --check leak -- "$work/clean" 0
 check "who does not look for races does not speak of them" 0 err "nothing found in this execution (schedule eager, model observed; check leak)"
 run sanitize -- sh -c 'echo "garbage" >>"$GRIDDEP_EMULATOR_REPORT"'
 check "a damaged report" 0 err "1 line of the emulated driver's report cannot be read" err "nothing was checked"
+cat >"$work/odd" <<'PROGRAM'
+#!/bin/sh
+cat >>"$GRIDDEP_EMULATOR_REPORT" <<'LINES'
+{"finding":1,"kind":"race\u001b[31m","text":"a\u001b[31m\nforged: line","missing":7,"first":"nobody","second":{"kernel":["x"],"launch":-4,"cta":[0,0],"thread":{},"line":1e99,"instruction":"\u001b[1m"},"memory":[]}
+{"count":1,"times":"many"}
+{"count":9,"times":2}
+{"finding":2,"kind":null,"text":"no kind"}
+{"summary":true,"launches":null,"schedule":"\u001b[1mlazy","model":"m\n"}
+[1,2]
+{"finding":
+LINES
+PROGRAM
+chmod +x "$work/odd"
+run sanitize -- "$work/odd"
+check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: ?[1mlazy" err "1 finding in this execution (schedule ?[1mlazy, model m?)" \
+    err "4 lines of the emulated driver's report cannot be read"
+if grep -q "$(printf '\033')" "$work/err"; then fail "an odd report reaches the terminal"; else pass; fi
 run sanitize -- true
 check "a program without the driver" 0 err "warning: nothing was checked: the program did not use the emulated driver"
 if grep -q "no race" "$work/err"; then fail "nothing was checked, and yet no race"; else pass; fi
