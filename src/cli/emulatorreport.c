@@ -46,12 +46,23 @@ static bool take_count(gd_emulator_report *report, const json_t *line)
     return false;
 }
 
+/* The schedule as it is asked for: a random one with its seed. To free; NULL. */
+static char *schedule_of(const json_t *summary)
+{
+    const json_t *seed = json_object_get(summary, "seed");
+    char *name = string_of(summary, "schedule");
+    if (name == NULL || strcmp(name, "random") != 0 || !json_is_integer(seed))
+        return name;
+    free(name);
+    return gd_heap_format("random:%llu", (unsigned long long)json_integer_value(seed));
+}
+
 static void take_summary(gd_emulator_report *report, const json_t *line)
 {
     report->launches += number_of(line, "launches");
     if (report->processes++ > 0)
         return;
-    report->schedule = string_of(line, "schedule");
+    report->schedule = schedule_of(line);
     report->model = string_of(line, "model");
 }
 

@@ -762,7 +762,7 @@ exit 5
 PROGRAM
 cat >"$work/clean" <<'PROGRAM'
 #!/bin/sh
-printf '{"summary":true,"findings":0,"reports":0,"launches":12,"schedule":"eager","model":"observed"}\n' >>"$GRIDDEP_EMULATOR_REPORT"
+printf '{"summary":true,"findings":0,"reports":0,"launches":12,"schedule":"%s","seed":7,"model":"observed"}\n' "${2:-eager}" >>"$GRIDDEP_EMULATOR_REPORT"
 exit "$1"
 PROGRAM
 printf 'no program\n' >"$work/plain"
@@ -795,6 +795,8 @@ for status in 0 5 255; do
     check "a program's exit code $status" $status err "griddep: no race in this execution (schedule eager, model observed)"
     silent "a program's exit code $status" out
 done
+run sanitize -- "$work/clean" 0 random
+check "a random schedule has its seed" 0 err "no race in this execution (schedule random:7, model observed)"
 run sanitize --check leak -- "$work/clean" 0
 check "who does not look for races does not speak of them" 0 err "nothing found in this execution (schedule eager, model observed; check leak)"
 run sanitize -- sh -c 'echo "garbage" >>"$GRIDDEP_EMULATOR_REPORT"'
