@@ -3,6 +3,7 @@
 #include "cli/sanitize.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static int be_child(const gd_sanitize_state *state, const char *report, const ch
 {
     int said = fileno(state->said);
     gd_progress_end();
+    setenv("GRIDDEP_LOG", "error", 0); /* names what is not emulated */
     if (dup2(said, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
         return GD_EXIT_REFUSED;
     int code = gd_sanitize_set_environment(state->request, report, schedule);
@@ -127,18 +129,25 @@ static void repeat_words(const gd_sanitize_state *state)
     free(words);
 }
 
+static char *value_text(double value)
+{
+    return isnan(value) ? gd_heap_string("NaN") : gd_heap_format("%.9g", value);
+}
+
 static void note_difference(gd_sanitize_state *state, const char *schedule, int32_t mode)
 {
     const gd_sanitize_result *result = state->result;
     const gd_difference *difference = &result->unequal;
     if (!result->is_done || result->equal)
         return;
+    char *got = value_text(difference->got), *wanted = value_text(difference->wanted);
     char *text =
         gd_heap_format("in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
-                       "in some bit, first element %llu: %.9g, serial %.9g",
+                       "in some bit, first element %llu: %s, serial %s",
                        griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
-                       (unsigned long long)difference->unequal, (unsigned long long)difference->first, difference->got,
-                       difference->wanted);
+                       (unsigned long long)difference->unequal, (unsigned long long)difference->first, got, wanted);
+    free(wanted);
+    free(got);
     gd_output_append(state->differences, gd_output_string(text));
     free(text);
 }
