@@ -34,6 +34,12 @@ typedef struct gd_job_dump {
     const char *path;
 } gd_job_dump;
 
+/* What the serial run left, for other jobs of the same plan, in memory that processes may share. */
+typedef struct gd_job_serial {
+    bool is_there;
+    unsigned char data[];
+} gd_job_serial;
+
 typedef struct gd_job {
     const gd_plan *plan;
     uint32_t modes;           /* bit per GRIDDEP_MODE_* */
@@ -41,12 +47,16 @@ typedef struct gd_job {
     int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;
-    uint64_t *addresses; /* NULL, or room for those of the buffers, written once they are there */
+    gd_job_serial *serial; /* NULL, or where the serial run's results are taken from, or put when they are not there */
+    uint64_t *addresses;   /* NULL, or room for those of the buffers, written once they are there */
     /* results */
     gd_job_mode results[GRIDDEP_MODE_COUNT];
     bool *unwritten; /* per buffer: written first, and still as it was filled after the serial run */
     bool as_expected;
 } gd_job;
+
+/* Bytes of a gd_job_serial for the plan. */
+uint64_t gd_job_serial_bytes(const gd_plan *plan);
 
 /* Runs the job. Returns GD_EXIT_OK or GD_EXIT_DIFFERS with the results filled in, or another exit code after a message.
  */

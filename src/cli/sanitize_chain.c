@@ -47,6 +47,8 @@ typedef struct gd_sanitize_state {
     uint32_t modes;
     gd_sanitize_result *result;
     size_t result_bytes;
+    gd_job_serial *serial; /* shared likewise: only the first run has to run serially */
+    size_t serial_bytes;
     FILE *said; /* what the current run printed */
     gd_racelist list;
     uint32_t static_errors;
@@ -71,7 +73,8 @@ static int run_job(const gd_sanitize_state *state, int32_t mode)
 {
     const char *driver = state->request->driver != NULL ? state->request->driver : "emulated";
     const gd_device_choice choice = {.driver = driver};
-    gd_job job = {.plan = state->plan, .modes = 1U << mode, .addresses = state->result->addresses};
+    gd_job job = {
+        .plan = state->plan, .modes = 1U << mode, .serial = state->serial, .addresses = state->result->addresses};
     griddep_runtime *runtime = NULL;
     griddep_runtime_info info;
     int code = gd_device_open(&choice, &runtime, &info);
@@ -363,14 +366,20 @@ static int check_plan(gd_sanitize_state *state)
     return code == 0 ? count_static_errors(state) : code;
 }
 
+static void *share(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED ? room : NULL;
+}
+
 static int take_room(gd_sanitize_state *state)
 {
     state->result_bytes = sizeof(*state->result) + state->plan->buffer_count * sizeof(uint64_t);
-    void *room = mmap(NULL, state->result_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    state->serial_bytes = gd_job_serial_bytes(state->plan);
+    state->result = share(state->result_bytes);
+    state->serial = share(state->serial_bytes);
     state->said = tmpfile();
-    if (room != MAP_FAILED)
-        state->result = room;
-    if (room == MAP_FAILED || state->said == NULL)
+    if (state->result == NULL || state->serial == NULL || state->said == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "there is no room for the results of a run: %s", strerror(errno));
     return 0;
 }
@@ -379,6 +388,8 @@ static void give_back(gd_sanitize_state *state)
 {
     if (state->result != NULL)
         munmap(state->result, state->result_bytes);
+    if (state->serial != NULL)
+        munmap(state->serial, state->serial_bytes);
     if (state->said != NULL)
         fclose(state->said);
     gd_modulefile_free(&state->modules);
