@@ -218,7 +218,9 @@ uint32_t gd_set_add(gd_race *race, uint32_t *refs, uint32_t count)
     gd_reader_set *set = &race->sets[number];
     memcpy(set->refs, padded, sizeof padded);
     set->count = (uint8_t)count;
-    set->marked = 0;
+    set->marked = set->writes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        set->writes |= race->entries[refs[i] >> 5].writes;
     set->next = race->set_buckets[hash];
     race->set_buckets[hash] = number;
     race->sets_live++;

@@ -260,6 +260,18 @@ static bool is_full(const actor *a, uint32_t word)
     return true;
 }
 
+/* Whether the thread is among the readers of a set already, with this very entry. */
+static bool has_read(const actor *a, uint32_t word)
+{
+    const gd_reader_set *set = &a->race->sets[word & ~GD_REF_SET];
+
+    for (uint32_t i = 0; i < GD_RACE_READERS; i++) {
+        if (set->refs[i] == a->ref)
+            return !set->writes;
+    }
+    return false;
+}
+
 static void remember_full(actor *a, uint32_t word)
 {
     const gd_reader_set *set = &a->race->sets[word & ~GD_REF_SET];
@@ -286,7 +298,7 @@ static uint32_t add_reader(actor *a, uint32_t word)
     if (list.count > GD_RACE_READERS)
         drop_one(a->race, list.refs, &list.count);
     uint32_t result = gd_set_add(a->race, list.refs, list.count);
-    if (result == word && list.for_all && list.kept_all)
+    if (result == word && (word & GD_REF_SET) && list.for_all && list.kept_all)
         remember_full(a, word);
     return result;
 }
@@ -320,7 +332,7 @@ static inline void read_cell(actor *a, gd_cell *cell)
         return;
     if (!reader || reader >> 5 == a->covered)
         cell->reader = a->ref;
-    else if (!(reader & GD_REF_SET) || !is_full(a, reader))
+    else if (!(reader & GD_REF_SET) || (!has_read(a, reader) && !is_full(a, reader)))
         cell->reader = add_reader(a, reader);
 }
 
@@ -393,6 +405,23 @@ static void visit_part(actor *a, uint64_t offset, uint32_t bytes)
     const uint32_t first = in >> page->shift, last = (in + bytes - 1) >> page->shift;
     a->offset = offset;
     visit_cells(a, page->cells + first, last - first + 1, UINT32_C(1) << page->shift);
+}
+
+/* A single cell of the page that was visited last: what most accesses are. */
+static inline bool visit_cell(actor *a, uint64_t offset, uint32_t bytes)
+{
+    const gd_page *page = a->page;
+
+    if (!page || offset >> GD_PAGE_SHIFT != a->page_number || bytes != UINT32_C(1) << page->shift ||
+        (offset & (bytes - 1)))
+        return false;
+    gd_cell *cell = &a->page->cells[(offset & (GD_PAGE_BYTES - 1)) >> page->shift];
+    a->offset = offset;
+    if (a->self.writes)
+        write_cell(a, cell);
+    else
+        read_cell(a, cell);
+    return true;
 }
 
 static void visit(actor *a, uint64_t offset, uint32_t bytes)
@@ -548,7 +577,9 @@ static void access_lanes(gd_race_cta *cta, gd_shadow *shadow, const gd_race_oper
     for (uint32_t mask = operation->mask; mask; mask &= mask - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
         take_lane(&a, lane);
-        visit(&a, operation->addresses[lane] - shadow->start, operation->bytes);
+        const uint64_t offset = operation->addresses[lane] - shadow->start;
+        if (!visit_cell(&a, offset, operation->bytes))
+            visit(&a, offset, operation->bytes);
         a.done |= UINT32_C(1) << lane;
     }
     if (a.conflict || a.uninitialized)

@@ -66,8 +66,8 @@ typedef struct gd_entry_record {
 
 typedef struct gd_reader_set {
     uint32_t refs[GD_RACE_READERS];
-    uint32_t next; /* in its bucket, or free */
-    uint32_t count : 8, marked : 1;
+    uint32_t next;                              /* in its bucket, or free */
+    uint32_t count : 8, marked : 1, writes : 1; /* writers are among them */
 } gd_reader_set;
 
 /* ---- tasks ---- */

@@ -175,8 +175,10 @@ static bool fill(gd_race_cta *cta, uint32_t shared_start, uint32_t shared_bytes)
     cta->thread = gd_race_take(race, threads * sizeof *cta->thread);
     cta->shared = gd_shadow_make(race, shared_start, shared_bytes, false, true);
     gd_clock *clock = cta->task->start ? gd_clock_create(race, gd_outside_hold(cta->task->start), NULL) : NULL;
-    if (race->stopped)
+    if (race->stopped) {
+        gd_clock_drop(race, clock);
         return false;
+    }
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         uint32_t left = cta->threads - i * GD_RACE_LANES;
         cta->warps[i].stamp = cta->sequence;

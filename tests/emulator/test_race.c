@@ -358,6 +358,149 @@ START_TEST(wait_as_observed_orders_behind_all)
 }
 END_TEST
 
+/* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the second's read? */
+static uint32_t run_edge(gd_race_port port, bool released, bool host)
+{
+    gd_race_task *a = kernel("a", 1), *b = NULL;
+
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = cta_of(a);
+    wr(ca, 33, 0);
+    barrier(ca);
+    if (released)
+        fence(ca, 3, GD_SCOPE_GPU);
+    trigger(ca, 3);
+    wr(ca, 3, 64);
+    if (host || port == GD_RACE_COMPLETE) {
+        finish(ca, a, NULL);
+        ca = NULL;
+    }
+    if (host)
+        gd_race_host_wait(world.race, a);
+    b = kernel("b", 2);
+    begin_behind(b, a, port);
+    gd_race_cta *cb = cta_of(b);
+    rd(cb, 1, 0);
+    uint32_t before = races();
+    rd(cb, 1, 64);
+    uint32_t behind = races();
+    leave(cb);
+    if (ca)
+        finish(ca, a, NULL);
+    end_behind(b, a);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+    gd_race_host_wait_all(world.race);
+    return before << 1 | behind;
+}
+
+START_TEST(ports)
+{
+    ck_assert_uint_eq(run_edge(GD_RACE_COMPLETE, false, false), 0);
+    ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, false, false), 3);
+    ck_assert_ptr_nonnull(strstr(world.text, "before its griddepcontrol.wait"));
+    /* What came before the fence is there when the dependent begins; what came behind the trigger is not. */
+    ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, true, false), 1);
+    ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, true, false), 3);
+    ck_assert_ptr_nonnull(strstr(world.text, "launch order"));
+    ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, false, true), 0);
+}
+END_TEST
+
+/* The dependent that runs ahead reads what its prerequisite writes only later: the same words, the other way round in
+ * time. */
+START_TEST(read_ahead_of_the_write)
+{
+    gd_race_task *a = kernel("a", 1), *b = kernel("b", 1);
+
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = cta_of(a);
+    trigger(ca, 0);
+    begin_behind(b, a, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *cb = cta_of(b);
+    rd(cb, 0, 0);
+    wr(ca, 0, 0);
+    RACE("kernel b (launch 2) reads allocation 0x700000000000 before its griddepcontrol.wait; kernel a (launch 1) "
+         "writes "
+         "it");
+    ck_assert_uint_eq(world.last.first.launch, 2);
+    finish(ca, a, NULL);
+    let_wait(b, a);
+    grid_wait(cb, 0);
+    wr(cb, 0, 0);
+    NO_RACE();
+    finish(cb, b, a);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+}
+END_TEST
+
+START_TEST(copies_and_fills)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1), *copy = other_task(GD_ACTION_COPY, 2);
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    rd(cta, 0, 4000);
+    wr(cta, 0, 8000);
+    NO_RACE();
+    begin_behind(copy, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, copy, world.memory, 2000, 1000, false);
+    RACE("a fill writes allocation 0x700000000000 and a copy reads it");
+    gd_race_range(world.race, copy, world.memory, 8001, 1, false);
+    RACE("kernel k (launch 1)");
+    ck_assert_int_eq(world.last.second.action, GD_ACTION_COPY);
+    gd_race_range(world.race, copy, world.memory, 4000, 1, true);
+    RACE("a copy writes it");
+    finish(cta, task, fill);
+    end_behind(copy, NULL);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_race_task_release(world.race, copy);
+}
+END_TEST
+
+/* Two streams by turns, with and without a host that waits now and then. */
+static void run_many(uint32_t count, uint32_t host_every, uint32_t streams)
+{
+    gd_race_task *last[2] = {NULL, NULL};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i % streams;
+        gd_race_task *task = kernel("k", at), *before = last[at];
+        begin_behind(task, before, GD_RACE_COMPLETE);
+        if (i % 64 == 0) {
+            gd_race_cta *cta = make_cta(task, 0, 64);
+            wr(cta, 0, at * 64);
+            leave(cta);
+        }
+        end_behind(task, before);
+        gd_race_task_release(world.race, before);
+        last[at] = task;
+        if (host_every && i % host_every == 0)
+            gd_race_host_wait(world.race, task);
+    }
+    for (uint32_t at = 0; at < streams; at++)
+        gd_race_task_release(world.race, last[at]);
+}
+
+START_TEST(a_million_tasks)
+{
+    uint64_t cells;
+
+    run_many(500000, 0, 2);
+    NO_RACE();
+    gd_race_host_wait_all(world.race);
+    run_many(500000, 1000, 1);
+    NO_RACE();
+    ck_assert_msg(gd_race_bytes(world.race, &cells) < UINT64_C(16) << 20, "%" PRIu64 " bytes",
+                  gd_race_bytes(world.race, &cells));
+}
+END_TEST
+
 /* ---- barriers of a CTA ---- */
 
 START_TEST(full_barrier)
@@ -526,6 +669,592 @@ START_TEST(uninitialized_reads)
 }
 END_TEST
 
+/* ---- what else orders the threads of a CTA ---- */
+
+static gd_race_cta *open_cta(gd_race_task **task)
+{
+    *task = kernel("k", 1);
+    begin_behind(*task, NULL, GD_RACE_COMPLETE);
+    return cta_of(*task);
+}
+
+static void close_cta(gd_race_cta *cta, gd_race_task *task)
+{
+    finish(cta, task, NULL);
+    gd_race_task_release(world.race, task);
+}
+
+START_TEST(named_barriers)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    /* Lane 0 of both warps meet at barrier 1, the others go on. */
+    wr(cta, 0, 0);
+    wr(cta, 1, 4);
+    gd_race_barrier_arrive(cta, 1, 0, 1, true);
+    gd_race_barrier_arrive(cta, 1, 1, 1, true);
+    gd_race_barrier_complete(cta, 1);
+    rd(cta, 32, 0);
+    NO_RACE();
+    rd(cta, 33, 0);
+    RACE("a barrier");
+    rd(cta, 32, 4);
+    RACE("a barrier");
+    /* Warp 0 arrives and goes on; warp 1 waits: it has what came before the arrival alone. */
+    wr(cta, 0, 64);
+    gd_race_barrier_arrive(cta, 2, 0, UINT32_MAX, false);
+    wr(cta, 0, 68);
+    gd_race_barrier_arrive(cta, 2, 1, UINT32_MAX, true);
+    gd_race_barrier_complete(cta, 2);
+    rd(cta, 40, 64);
+    NO_RACE();
+    rd(cta, 40, 68);
+    RACE("a barrier");
+    wr(cta, 40, 128);
+    rd(cta, 0, 128);
+    RACE("a barrier");
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(meetings_of_a_warp)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    wr(cta, 0, 0);
+    rd(cta, 1, 0);
+    RACE("bar.warp.sync is missing");
+    wr(cta, 0, 64);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    rd(cta, 1, 64);
+    NO_RACE();
+    rd(cta, 32, 64);
+    RACE("a barrier");
+    wr(cta, 0, 128);
+    wr(cta, 2, 132);
+    gd_race_warp_sync(cta, 0, 3);
+    rd(cta, 1, 128);
+    NO_RACE();
+    rd(cta, 1, 132);
+    RACE("bar.warp.sync is missing");
+    rd(cta, 2, 128);
+    RACE("bar.warp.sync is missing");
+    /* What a warp synchronized among itself goes along with what one of its lanes lets others know. */
+    wr(cta, 5, 192);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    gd_race_barrier_arrive(cta, 1, 0, 1, true);
+    gd_race_barrier_arrive(cta, 1, 1, 1, true);
+    gd_race_barrier_complete(cta, 1);
+    rd(cta, 32, 192);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(mbarrier_phases)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    wr(cta, 0, 0);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
+    gd_race_mbarrier_complete(cta, 0x400);
+    /* Arrives for the next phase before the other has seen the end of this one. */
+    wr(cta, 0, 64);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400);
+    rd(cta, 32, 0);
+    NO_RACE();
+    rd(cta, 32, 64);
+    RACE("a barrier");
+    rd(cta, 33, 0);
+    RACE("a barrier");
+    gd_race_mbarrier_complete(cta, 0x400);
+    gd_race_mbarrier_forget(cta, 0x400);
+    gd_race_mbarrier_wait(cta, 1, 4, cta, 0x400);
+    rd(cta, 34, 0);
+    RACE("a barrier");
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(groups_of_asynchronous_copies)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, ASYNC);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
+    RACE("before the copy's completion was waited for");
+    gd_race_async_commit(cta, 0, 1);
+    touch_shared(cta, 0, cta, 16, GD_ACTION_WRITE, ASYNC);
+    gd_race_async_commit(cta, 0, 1);
+    gd_race_async_wait(cta, 0, 1, 1);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 0, cta, 16, GD_ACTION_READ, WEAK);
+    RACE("copy's group");
+    gd_race_async_wait(cta, 0, 1, 0);
+    touch_shared(cta, 0, cta, 16, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    /* A wait is the thread's own; a barrier hands it on. */
+    touch_shared(cta, 40, cta, 16, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(races(), 1);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 16, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    /* A barrier alone does not end a copy. */
+    touch_shared(cta, 0, cta, 32, GD_ACTION_WRITE, ASYNC);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 32, GD_ACTION_READ, WEAK);
+    RACE("asynchronous copy");
+    gd_race_async_wait_all(cta, 0, 1);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    touch_shared(cta, 5, cta, 32, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
+{
+    gd_race_operation operation = operation_of(thread, GD_ACTION_WRITE, 16, ASYNC, GD_SCOPE_CTA);
+
+    gd_race_shared_range(cta, cta, &operation, 0x400 + offset, 2048);
+}
+
+START_TEST(bulk_copies_complete_on_their_mbarrier)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    copy_bulk(cta, 0, 0);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x1000, true);
+    gd_race_mbarrier_complete(cta, 0x1000);
+    copy_bulk(cta, 0, 2048);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x1008, true);
+    gd_race_mbarrier_complete(cta, 0x1008);
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x1008);
+    touch_shared(cta, 32, cta, 2048, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 32, cta, 100, GD_ACTION_READ, WEAK);
+    RACE("a wait for the mbarrier");
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x1000);
+    touch_shared(cta, 32, cta, 100, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 0, cta, 100, GD_ACTION_WRITE, WEAK);
+    RACE("asynchronous copy");
+    barrier(cta);
+    touch_shared(cta, 50, cta, 2148, GD_ACTION_WRITE, WEAK);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(barriers_of_a_cluster)
+{
+    gd_race_task *task = make_kernel("k", 1, 4, 64, 2);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *pair[2] = {a, b};
+    for (int ordered = 0; ordered < 2; ordered++) {
+        touch_shared(a, 0, b, (uint64_t)ordered * 16, GD_ACTION_WRITE, WEAK);
+        for (uint32_t i = 0; i < 2; i++) {
+            gd_race_cluster_arrive(pair[i], 0, UINT32_MAX, ordered);
+            gd_race_cluster_arrive(pair[i], 1, UINT32_MAX, ordered);
+        }
+        gd_race_cluster_complete(pair, 2);
+        gd_race_cluster_wait(b, 1, 1);
+        touch_shared(b, 32, b, (uint64_t)ordered * 16, GD_ACTION_READ, WEAK);
+        if (ordered)
+            NO_RACE();
+        else
+            RACE("CTAs of one grid run in no order");
+    }
+    touch_shared(b, 0, b, 16, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(races(), 1);
+    /* Scope cluster gets on within the cluster, and nowhere else. */
+    gd_race_cta *c = make_cta(task, 2, 64);
+    atom(a, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    atom(b, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    NO_RACE();
+    atom(c, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    RACE("scope");
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* ---- atomics ---- */
+
+START_TEST(atomics_and_plain_accesses)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+    atom(a, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(c, 0, 0, RELAXED, GD_SCOPE_SYS);
+    NO_RACE();
+    rd(b, 0, 0);
+    RACE("make both so");
+    /* A plain write before the own atomic still races with the atomics of others. */
+    wr(a, 0, 64);
+    atom(a, 0, 64, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 64, RELAXED, GD_SCOPE_GPU);
+    RACE("CTAs of one grid run in no order");
+    rd(a, 0, 128);
+    atom(a, 0, 128, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 128, RELAXED, GD_SCOPE_GPU);
+    RACE("CTAs of one grid run in no order");
+    atom(a, 0, 192, RELAXED, GD_SCOPE_CTA);
+    atom(a, 40, 192, RELAXED, GD_SCOPE_CTA);
+    NO_RACE();
+    atom(b, 0, 192, RELAXED, GD_SCOPE_GPU);
+    RACE("scope");
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* A release, then an atomic of a third that joins the chain, then an acquire; a store in between breaks it. */
+static uint32_t run_chain(gd_action between)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+    wr(a, 0, 0);
+    touch(a, 0, 256, 4, GD_ACTION_WRITE, RELEASE, GD_SCOPE_GPU);
+    touch(b, 0, 256, 4, between, RELAXED, GD_SCOPE_GPU);
+    touch(c, 0, 256, 4, GD_ACTION_READ, ACQUIRE, GD_SCOPE_GPU);
+    rd(c, 0, 0);
+    uint32_t found = races();
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(release_sequences)
+{
+    ck_assert_uint_eq(run_chain(GD_ACTION_ATOMIC), 0);
+    ck_assert_uint_eq(run_chain(GD_ACTION_READ), 0);
+    ck_assert_uint_eq(run_chain(GD_ACTION_WRITE), 1);
+}
+END_TEST
+
+/* A barrier of the grid made of a counter: twice, each CTA reads what its neighbour wrote before. */
+static uint32_t run_grid_barrier(bool fences)
+{
+    enum { CTAS = 4 };
+    gd_race_task *task = kernel("k", 1);
+    gd_race_cta *ctas[CTAS];
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    for (uint32_t i = 0; i < CTAS; i++)
+        ctas[i] = make_cta(task, i, 64);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < CTAS; i++) {
+            wr(ctas[i], 33, round * 64 + i * 4);
+            barrier(ctas[i]);
+            if (fences)
+                fence(ctas[i], 0, GD_SCOPE_GPU);
+            atom(ctas[i], 0, 512, RELAXED, GD_SCOPE_GPU);
+        }
+        for (uint32_t i = 0; i < CTAS; i++) {
+            touch(ctas[i], 0, 512, 4, GD_ACTION_READ, fences ? ACQUIRE : RELAXED, GD_SCOPE_GPU);
+            barrier(ctas[i]);
+            rd(ctas[i], 50, round * 64 + (i + 1) % CTAS * 4);
+        }
+    }
+    for (uint32_t i = 0; i < CTAS; i++)
+        wr(ctas[i], 0, (i + 1) % CTAS * 4);
+    uint32_t found = races();
+    for (uint32_t i = 0; i < CTAS; i++)
+        leave(ctas[i]);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(barrier_of_a_grid)
+{
+    ck_assert_uint_eq(run_grid_barrier(true), 0);
+    ck_assert_uint_gt(run_grid_barrier(false), 0);
+}
+END_TEST
+
+/* ---- bytes ---- */
+
+START_TEST(bytes_are_told_apart)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t j = 0; j < 5; j++) {
+            uint64_t base = 1024 - 32 + 4096 * (uint64_t)(i * 5 + j) % MEMORY_BYTES;
+            for (uint32_t at = 0; at < 32; at += sizes[j]) {
+                uint64_t place = base % 32 ? base : base;
+                barrier(cta);
+                touch(cta, 0, place + 16, sizes[i], GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+                touch(cta, 40, place + at, sizes[j], GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+                bool overlap = at < 16 + sizes[i] && 16 < at + sizes[j];
+                ck_assert_msg((races() > 0) == overlap, "%u bytes at 16, %u bytes at %u", sizes[i], sizes[j], at);
+            }
+        }
+    }
+    /* Over the border of a page, and not aligned. */
+    barrier(cta);
+    touch(cta, 0, 2046, 4, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, 2045, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, 2050, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    NO_RACE();
+    touch(cta, 40, 2049, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    ck_assert_uint_eq(world.last.offset, 2049);
+    touch(cta, 40, 2046, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    /* The last byte of the allocation. */
+    touch(cta, 0, MEMORY_BYTES - 1, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, MEMORY_BYTES - 4, 4, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(every_reader_up_to_the_limit_is_found)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    for (uint32_t who = 0; who < GD_RACE_READERS; who++) {
+        const uint64_t place = who * 64;
+        barrier(cta);
+        for (uint32_t i = 0; i < GD_RACE_READERS; i++)
+            rd(cta, i * 7, place);
+        NO_RACE();
+        /* All but one are ordered before the writer. */
+        for (uint32_t i = 0; i < GD_RACE_READERS; i++) {
+            if (i != who)
+                gd_race_mbarrier_arrive(cta, 0, UINT32_C(1) << (i * 7), cta, 0x400 + 8 * who, false);
+        }
+        gd_race_mbarrier_complete(cta, 0x400 + 8 * who);
+        gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400 + 8 * who);
+        wr(cta, 32, place);
+        ck_assert_uint_eq(races(), 1);
+        ck_assert_uint_eq(world.last.first.thread[0], who * 7);
+    }
+    /* Of many readers some are kept, of different warps first. */
+    barrier(cta);
+    for (uint32_t i = 0; i < 64; i++)
+        rd(cta, i, 512);
+    gd_race_mbarrier_arrive(cta, 0, UINT32_MAX, cta, 0x500, false);
+    gd_race_mbarrier_complete(cta, 0x500);
+    gd_race_mbarrier_wait(cta, 1, UINT32_MAX, cta, 0x500);
+    wr(cta, 63, 512);
+    RACE("is missing between the two accesses");
+    close_cta(cta, task);
+}
+END_TEST
+
+/* ---- cost ---- */
+
+START_TEST(memory_of_cells)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
+    uint64_t cells;
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_shadow *large = gd_shadow_create(world.race, BASE + (UINT64_C(1) << 32), UINT64_C(512) << 20, NULL, false);
+    gd_race_range(world.race, fill, large, 0, UINT64_C(512) << 20, true);
+    gd_race_bytes(world.race, &cells);
+    ck_assert_uint_eq(cells, 0);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+        uint64_t before, after, touched = 0;
+        gd_race_bytes(world.race, &before);
+        for (uint32_t at = 0; at < 4096; at += bytes, touched += bytes)
+            touch(cta, at / bytes % 32, bytes * 8192 % MEMORY_BYTES + at % 4096, bytes, GD_ACTION_WRITE, WEAK,
+                  GD_SCOPE_CTA);
+        gd_race_bytes(world.race, &after);
+        ck_assert_uint_le(after - before, 8 * touched / bytes + 0);
+    }
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    gd_race_bytes(world.race, &cells);
+    ck_assert_uint_eq(cells, 0);
+    finish(cta, task, fill);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_shadow_destroy(world.race, large);
+}
+END_TEST
+
+START_TEST(entries_are_collected)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < 2000000; i++) {
+        world.site = i % 1000;
+        wr(cta, i % 64, i % 512 * 4);
+        if (i % 16 == 0)
+            barrier(cta);
+        else
+            gd_race_warp_sync(cta, i % 64 / 32, UINT32_MAX);
+        uint64_t bytes = gd_race_bytes(world.race, NULL);
+        most = bytes > most ? bytes : most;
+    }
+    ck_assert_msg(most < UINT64_C(24) << 20, "%" PRIu64 " bytes", most);
+    close_cta(cta, task);
+}
+END_TEST
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Nanoseconds of an access of 32 lanes to neighbouring words, over and over the whole of the memory. */
+static double time_lanes(gd_race_cta *cta, gd_action action)
+{
+    enum { ROUNDS = 200 };
+    uint64_t addresses[32];
+    gd_race_operation operation = operation_of(0, action, 4, WEAK, GD_SCOPE_GPU);
+    double start = 0;
+
+    operation.mask = UINT32_MAX;
+    operation.addresses = addresses;
+    for (uint32_t round = 0; round <= ROUNDS; round++) {
+        if (round == 1)
+            start = seconds();
+        for (uint64_t offset = 0; offset < MEMORY_BYTES; offset += 128) {
+            for (uint32_t lane = 0; lane < 32; lane++)
+                addresses[lane] = BASE + offset + lane * 4;
+            gd_race_global(cta, world.memory, &operation);
+        }
+    }
+    return (seconds() - start) * 1e9 / (ROUNDS * (MEMORY_BYTES / 128));
+}
+
+START_TEST(cost_of_an_access)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = make_cta(task, 0, 64), *next = make_cta(task, 1, 64);
+    double read = time_lanes(cta, GD_ACTION_READ), again = time_lanes(next, GD_ACTION_READ);
+    finish(cta, task, fill);
+    leave(next);
+    gd_race_host_wait_all(world.race);
+    gd_race_task *writer = kernel("k", 1);
+    begin_behind(writer, task, GD_RACE_COMPLETE);
+    cta = make_cta(writer, 0, 64);
+    double write = time_lanes(cta, GD_ACTION_WRITE);
+    printf("an access of 32 lanes: %.0f ns read, %.0f ns read by a second CTA, %.0f ns written\n", read, again, write);
+    NO_RACE();
+    ck_assert(read < 5000 && write < 5000);
+    finish(cta, writer, task);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_race_task_release(world.race, writer);
+}
+END_TEST
+
+/* ---- no memory ---- */
+
+/* A bit of everything; nothing of it may fail, whatever is NULL. */
+static void run_everything(void)
+{
+    gd_race_task *a = kernel("a", 1), *b = make_kernel("b", 1, 2, 64, 2);
+    const gd_race_site site = {"a", 1, 2, 3, "ld.global.f32 %f1, [%rd1];"};
+
+    world.site = gd_race_site_add(world.race, &site);
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = make_cta(a, 0, 64);
+    wr(ca, 0, 0);
+    touch(ca, 40, 64, 16, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(ca, 40, 70, 1, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+    touch_shared(ca, 0, ca, 0, GD_ACTION_WRITE, ASYNC);
+    gd_race_async_wait_all(ca, 0, 1);
+    barrier(ca);
+    gd_race_barrier_arrive(ca, 1, 0, 3, false);
+    gd_race_barrier_arrive(ca, 1, 1, 3, true);
+    gd_race_barrier_complete(ca, 1);
+    gd_race_warp_sync(ca, 0, 3);
+    copy_bulk(ca, 0, 128);
+    gd_race_mbarrier_arrive(ca, 0, 1, ca, 0x400, true);
+    gd_race_mbarrier_complete(ca, 0x400);
+    gd_race_mbarrier_wait(ca, 1, 3, ca, 0x400);
+    fence(ca, 0, GD_SCOPE_GPU);
+    atom(ca, 0, 128, ACQ_REL, GD_SCOPE_GPU);
+    atom(ca, 40, 128, RELAXED, GD_SCOPE_GPU);
+    fence(ca, 40, GD_SCOPE_GPU);
+    trigger(ca, 0);
+    begin_behind(b, a, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *cb[2] = {make_cta(b, 0, 64), make_cta(b, 1, 64)};
+    for (uint32_t i = 0; i < 6; i++)
+        rd(cb[i & 1], i * 9, 256);
+    gd_race_cluster_arrive(cb[0], 0, 3, true);
+    gd_race_cluster_complete(cb, 2);
+    gd_race_cluster_wait(cb[1], 0, 3);
+    rd(cb[0], 0, 0);
+    finish(ca, a, NULL);
+    let_wait(b, a);
+    grid_wait(cb[0], 0);
+    leave(cb[0]);
+    finish(cb[1], b, a);
+    gd_race_range(world.race, b, world.memory, 100, 5000, true);
+    gd_race_host_wait(world.race, b);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+    gd_race_host_wait_all(world.race);
+}
+
+START_TEST(any_allocation_may_fail)
+{
+    for (long n = 0;; n++) {
+        ck_assert_int_lt(n, 2000);
+        fail_alloc_after(n);
+        open_world(false, false);
+        bool opened = world.race != NULL;
+        run_everything();
+        bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_msg(!opened || world.exhausted == hit, "allocation %ld: told %u times", n, world.exhausted);
+        if (hit)
+            ck_assert_uint_le(world.races, 2);
+        close_world();
+        if (!hit)
+            break;
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("race");
@@ -534,12 +1263,26 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tasks, setup, close_world);
     tcase_add_test(tasks, tasks_of_a_stream);
     tcase_add_test(tasks, wait_orders_behind_direct_prerequisites);
+    tcase_add_test(tasks, ports);
+    tcase_add_test(tasks, read_ahead_of_the_write);
+    tcase_add_test(tasks, copies_and_fills);
     suite_add_tcase(suite, tasks);
     tcase_add_checked_fixture(observed, setup_observed, close_world);
     tcase_add_test(observed, wait_as_observed_orders_behind_all);
     suite_add_tcase(suite, observed);
     tcase_add_checked_fixture(ctas, setup, close_world);
     tcase_add_test(ctas, full_barrier);
+    tcase_add_test(ctas, named_barriers);
+    tcase_add_test(ctas, meetings_of_a_warp);
+    tcase_add_test(ctas, mbarrier_phases);
+    tcase_add_test(ctas, groups_of_asynchronous_copies);
+    tcase_add_test(ctas, bulk_copies_complete_on_their_mbarrier);
+    tcase_add_test(ctas, barriers_of_a_cluster);
+    tcase_add_test(ctas, atomics_and_plain_accesses);
+    tcase_add_test(ctas, release_sequences);
+    tcase_add_test(ctas, barrier_of_a_grid);
+    tcase_add_test(ctas, bytes_are_told_apart);
+    tcase_add_test(ctas, every_reader_up_to_the_limit_is_found);
     tcase_add_test(ctas, message_passing);
     tcase_add_test(ctas, last_block_reduction);
     tcase_add_test(ctas, writes_of_the_same_value);
@@ -548,6 +1291,18 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(initialized, setup_initialized, close_world);
     tcase_add_test(initialized, uninitialized_reads);
     suite_add_tcase(suite, initialized);
+    TCase *cost = tcase_create("cost");
+    tcase_set_timeout(cost, 60);
+    tcase_add_checked_fixture(cost, setup, close_world);
+    tcase_add_test(cost, a_million_tasks);
+    tcase_add_test(cost, memory_of_cells);
+    tcase_add_test(cost, entries_are_collected);
+    tcase_add_test(cost, cost_of_an_access);
+    suite_add_tcase(suite, cost);
+    TCase *exhausted = tcase_create("exhausted");
+    tcase_set_timeout(exhausted, 60);
+    tcase_add_test(exhausted, any_allocation_may_fail);
+    suite_add_tcase(suite, exhausted);
     return suite;
 }
 
