@@ -456,5 +456,5 @@ gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 
 gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_the_device.default_pool.handle));
+    GD_CALL(GD_NEED_INIT, device ? GD_CUDA_ERROR_INVALID_VALUE : SET(pool, 0, gd_the_device.default_pool.handle));
 }

@@ -63,6 +63,7 @@ struct gd_context {
     gd_CUresult fault; /* sticky: what a kernel did ended the context's usefulness */
     gd_stream *legacy, *per_thread;
     uint64_t limits[10]; /* by CU_LIMIT_* */
+    int32_t cache;       /* CUfunc_cache */
 };
 
 typedef struct gd_device {

@@ -52,14 +52,22 @@ static double round_integral(double value, uint32_t flags)
     }
 }
 
-static uint64_t to_integer(double value, gd_ptx_type to, uint32_t flags)
+/* A NaN, as measured on an H200: 0 where f32 or f16 become 32 bits or fewer, else the top bit alone. */
+static uint64_t nan_as_integer(gd_ptx_type to, gd_ptx_type from)
+{
+    uint32_t bits = 8u * gd_ptx_types[to].bytes;
+
+    return bits == 64 || (bits == 32 && from == GD_TYPE_F64) ? UINT64_C(1) << (bits - 1) : 0;
+}
+
+static uint64_t to_integer(double value, gd_ptx_type to, gd_ptx_type from, uint32_t flags)
 {
     uint32_t bits = 8u * gd_ptx_types[to].bytes;
     double limit = ldexp(1.0, (int)bits - is_signed(to));
 
     value = round_integral(value, flags);
-    if (value != value) /* as measured on an H200 */
-        return bits == 64 ? UINT64_C(1) << 63 : 0;
+    if (value != value)
+        return nan_as_integer(to, from);
     if (is_signed(to) && value < -limit)
         value = -limit;
     if (!is_signed(to) && value < 0)
@@ -131,7 +139,7 @@ static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32
     }
     double number = from_bits(value, from, flags);
     if (!is_float(to))
-        return to_integer(number, to, flags);
+        return to_integer(number, to, from, flags);
     if (from == GD_TYPE_F64 && number != number && to != GD_TYPE_BF16 && !(flags & GD_SAT))
         return narrow_nan(number, to);
     if (flags & GD_INTEGRAL)

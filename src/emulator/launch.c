@@ -261,7 +261,7 @@ gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
 /* ---- launching ---- */
 
 /* What an attribute's event stands for: a port of the task, or of the node that was captured. */
-static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port)
+static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port, unsigned char type)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -273,7 +273,7 @@ static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handl
     }
     gd_CUresult result = gd_capture_record(stream, event);
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < event->tips.count; i++) {
-        event->tips.list[i].data.type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+        event->tips.list[i].data.type = type;
         event->tips.list[i].data.from_port = (unsigned char)port;
     }
     return result;
@@ -288,9 +288,11 @@ static gd_CUresult note_events(gd_stream *stream, gd_task *task, const gd_CUlaun
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
             result = note_event(stream, task, attribute->value.programmaticEvent.event,
                                 attribute->value.programmaticEvent.triggerAtBlockStart ? GD_PORT_LAUNCH
-                                                                                       : GD_PORT_PROGRAMMATIC);
+                                                                                       : GD_PORT_PROGRAMMATIC,
+                                GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
         else if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            result = note_event(stream, task, attribute->value.launchCompletionEvent.event, GD_PORT_LAUNCH);
+            result = note_event(stream, task, attribute->value.launchCompletionEvent.event, GD_PORT_LAUNCH,
+                                GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
     }
     return result;
 }

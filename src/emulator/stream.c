@@ -38,6 +38,8 @@ void gd_stream_destroy(gd_stream *stream)
     drop_waits(stream);
     gd_task_release(stream->last);
     gd_object_remove(&stream->object);
+    free(stream->told_nodes);
+    free(stream->told_edges);
     free(stream);
 }
 

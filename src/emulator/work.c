@@ -27,6 +27,7 @@ static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
 {
     *target = *source;
     target->attributes = NULL;
+    target->pointers = NULL;
     return duplicate(&target->parameters, source->parameters, source->parameter_bytes) &&
            duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
 }
@@ -54,6 +55,7 @@ void gd_work_free(gd_work *work)
     if (work->kind == GD_WORK_KERNEL) {
         free(work->is.kernel.parameters);
         free(work->is.kernel.attributes);
+        free(work->is.kernel.pointers);
     } else if (work->kind == GD_WORK_COPY) {
         free(work->is.copy.staged);
     } else if (work->kind == GD_WORK_GRAPH) {

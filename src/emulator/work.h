@@ -29,6 +29,7 @@ typedef struct gd_kernel_work {
     uint32_t dynamic_shared_bytes;
     unsigned char *parameters; /* as many bytes as its entry takes */
     uint32_t parameter_bytes;
+    void **pointers; /* to each parameter in there, for cuGraphKernelNodeGetParams */
     bool programmatic; /* attribute 6 */
     bool cooperative;
     bool explicit_cluster; /* `cluster` was asked for */
