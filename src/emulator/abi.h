@@ -16,6 +16,12 @@ typedef struct gd_CUuuid {
     char bytes[16];
 } gd_CUuuid;
 
+typedef struct gd_CUctxCreateParams {
+    void *execAffinityParams;
+    int numExecAffinityParams;
+    void *cigParams;
+} gd_CUctxCreateParams;
+
 typedef struct gd_CUmemLocation {
     int32_t type, id;
 } gd_CUmemLocation;

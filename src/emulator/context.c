@@ -397,8 +397,11 @@ gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int c
 
 gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT,
-            params ? gd_device_unsupported("parameters of cuCtxCreate_v4") : create(context_handle, flags, device));
+    const gd_CUctxCreateParams *asked = params;
+
+    GD_CALL(GD_NEED_INIT, asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
+                              ? gd_device_unsupported("parameters of cuCtxCreate_v4")
+                              : create(context_handle, flags, device));
 }
 
 gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)

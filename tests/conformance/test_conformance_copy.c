@@ -108,6 +108,23 @@ START_TEST(bulk_copies)
 }
 END_TEST
 
+/* What is there already, 0, and the numbers of the threads, twice. */
+START_TEST(bulk_reductions)
+{
+    static const char text[] = BEGIN
+        "    mad.lo.u32 %r1, %t, 4, %room;\n    st.shared.u32 [%r1], %t;\n    fence.proxy.async;\n    bar.sync 0;\n"
+        "    @!%p0 bra done;\n    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%room], 128;\n"
+        "    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%room], 128;\n"
+        "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\ndone:\n" END;
+    uint32_t in[LANES] = {0}, out[LANES], expected[LANES];
+
+    for (uint32_t i = 0; i < LANES; i++)
+        expected[i] = 2 * i;
+    run_words(text, LANES, in, out, sizeof in);
+    check_words("cp.reduce.async.bulk", out, expected, LANES);
+}
+END_TEST
+
 /* ---- mbarriers ---- */
 
 /* One thread takes a barrier of three arrivals and sixteen bytes through two phases. */
@@ -300,7 +317,7 @@ END_TEST
 
 Suite *copy_suite(void)
 {
-    const conformance_case cases[] = {{small_copies, 0}, {copies_arrive, 0}, {bulk_copies, 0},
+    const conformance_case cases[] = {{small_copies, 0}, {copies_arrive, 0}, {bulk_copies, 0}, {bulk_reductions, 0},
                                       {phases, 0},       {matrix_moves, 0},  {matrix_products, COUNT_OF(products)}};
     Suite *suite = suite_create("copy");
 

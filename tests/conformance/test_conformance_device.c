@@ -297,6 +297,9 @@ START_TEST(contexts_of_each_version)
     good(cuCtxDestroy_v2, (made));
     good(cuCtxCreate_v4, (&made, NULL, 0, device));
     good(cuCtxDestroy_v2, (made));
+    gd_CUctxCreateParams nothing_asked = {0};
+    good(cuCtxCreate_v4, (&made, &nothing_asked, 0, device));
+    good(cuCtxDestroy_v2, (made));
     bad(ERROR_INVALID_VALUE, cuCtxCreate_v2, (NULL, 0, device));
     bad(ERROR_INVALID_VALUE, cuCtxCreate_v2, (&made, 0x10000, device));
     bad(ERROR_INVALID_DEVICE, cuCtxCreate_v2, (&made, 0, 1000));

@@ -547,6 +547,34 @@ START_TEST(other_parameters)
 }
 END_TEST
 
+/* Attributes that kernel nodes have; those of launches alone they have not. */
+START_TEST(node_attributes)
+{
+    gd_CUgraphNode node = add_kernel(a, b, 1, NULL), other = add_kernel(b, c, 1, NULL), empty = NULL;
+    gd_CUlaunchAttributeValue value = {.priority = 0}, found = {.priority = 99};
+    int least = 0, greatest = 0;
+
+    good(cuGraphAddEmptyNode, (&empty, graph, NULL, 0));
+    good(cuCtxGetStreamPriorityRange, (&least, &greatest));
+    value.priority = greatest;
+    good(cuGraphKernelNodeSetAttribute, (node, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    good(cuGraphKernelNodeGetAttribute, (node, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
+    expect(found.priority == greatest);
+    good(cuGraphKernelNodeGetAttribute, (other, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
+    expect(found.priority == 0);
+    good(cuGraphKernelNodeCopyAttributes, (other, node));
+    good(cuGraphKernelNodeGetAttribute, (other, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
+    expect(found.priority == greatest);
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute, (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute,
+        (node, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &found));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeSetAttribute, (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeSetAttribute,
+        (node, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &value));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeCopyAttributes, (empty, node));
+}
+END_TEST
+
 START_TEST(nodes_are_switched_off)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first), empty = NULL;
@@ -629,7 +657,7 @@ Suite *graph_suite(void)
     const conformance_case nodes[] = {{every_node_type, 0}, {nodes_are_checked, 0}, {nodes_of_the_general_form, 0}};
     const conformance_case edge_cases[] = {{edges, 0}, {edges_exist_once, 0}, {edges_with_data, 0},
                                            {edge_data_is_checked, 0}, {cycles_are_refused, 0}, {clones, 0}};
-    const conformance_case executions[] = {{executables, 0},          {null_executables, 0}, {kernel_parameters, 0},
+    const conformance_case executions[] = {{executables, 0},          {null_executables, 0}, {kernel_parameters, 0}, {node_attributes, 0},
                                            {other_parameters, 0},     {nodes_are_switched_off, 0},
                                            {whole_updates, 0},        {destroyed_graphs_are_refused, 0}};
     Suite *suite = suite_create("graph");

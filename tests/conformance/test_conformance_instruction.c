@@ -294,6 +294,18 @@ static const sample clusters[] = {
      "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    ld.shared.u32 %r9, [%r2];\n"
      "    sub.u32 %r9, 21, %r9;\n    setp.ne.u32 %p1, %r7, %r5;\n    @%p1 mov.u32 %r9, 99;\n",
      2, 32, rank_of},
+    {"asynchronous stores", NULL,
+     "    .shared .align 8 .b8 room[8];\n    .shared .align 8 .b8 bar[8];\n    mov.u32 %r2, room;\n    mov.u32 %r10, bar;\n"
+     "    mov.u32 %r3, %cluster_ctarank;\n    add.u32 %r4, %r3, 10;\n    xor.b32 %r5, %r3, 1;\n"
+     "    mapa.shared::cluster.u32 %r6, %r2, %r5;\n    mapa.shared::cluster.u32 %r11, %r10, %r5;\n    mov.u32 %r8, %tid.x;\n"
+     "    setp.eq.u32 %p0, %r8, 0;\n    @%p0 st.shared.v2.u32 [%r2], {0, 0};\n    @%p0 mbarrier.init.shared.b64 [%r10], 1;\n"
+     "    @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r10], 8;\n    fence.mbarrier_init.release.cluster;\n"
+     "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    mov.u32 %r12, 5;\n"
+     "    @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r6], %r4, [%r11];\n"
+     "    @%p0 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r6+4], %r12, [%r11];\nwait:\n"
+     "    mbarrier.try_wait.parity.shared.b64 %p1, [%r10], 0;\n    @!%p1 bra wait;\n    ld.shared.v2.u32 {%r13, %r14}, [%r2];\n"
+     "    sub.u32 %r9, 16, %r13;\n    add.u32 %r9, %r9, %r14;\n",
+     2, 32, rank_of},
 };
 
 /* ---- running them ---- */
