@@ -390,7 +390,7 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_VALUE;
     size_t each =
         GD_DEVICE_SM_SHARED / (size_t)blocks - GD_DEVICE_SHARED_RESERVED - function->entry->static_shared_bytes;
-    size_t most = GD_DEVICE_SHARED_OPTIN - function->entry->static_shared_bytes;
+    size_t most = (size_t)function->dynamic_shared; /* as an H200's driver answers */
     *bytes = each < most ? each : most;
     return GD_CUDA_SUCCESS;
 }

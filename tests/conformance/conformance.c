@@ -64,8 +64,8 @@ void driver_differs(const char *text, const char *file, int line)
         report = calloc(1, MOST);
     ck_assert_ptr_nonnull(report);
     report_count++;
-    int more = snprintf(report + report_bytes, MOST - report_bytes, "\n    %s:%d: %s", name ? name + 1 : file, line,
-                        text);
+    int more =
+        snprintf(report + report_bytes, MOST - report_bytes, "\n    %s:%d: %s", name ? name + 1 : file, line, text);
     if (more > 0 && (size_t)more < MOST - report_bytes)
         report_bytes += (size_t)more;
 }
@@ -399,9 +399,9 @@ void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teard
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {module_suite,  memory_suite,     stream_suite,     launch_suite,
-                                      graph_suite,   capture_suite,    dependent_suite,  arithmetic_suite,
-                                      copy_suite,    instruction_suite, coverage_suite};
+    Suite *(*const suites[])(void) = {module_suite, memory_suite,      stream_suite,    launch_suite,
+                                      graph_suite,  capture_suite,     dependent_suite, arithmetic_suite,
+                                      copy_suite,   instruction_suite, coverage_suite};
     SRunner *runner = srunner_create(device_suite());
 
     setenv("CUDA_CACHE_DISABLE", "1", 1); /* a compiler that does not run says nothing */

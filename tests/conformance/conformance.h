@@ -44,10 +44,10 @@ void driver_bad(entry_id id, gd_CUresult result, gd_CUresult expected, const cha
 void driver_differs(const char *text, const char *file, int line);
 
 /* The bare call: raw(cuCtxGetId, (NULL, &id)). */
-#define raw(symbol, arguments) ((call_##symbol *)driver_entry(ENTRY_##symbol))arguments
+#define raw(symbol, arguments) ((call_##symbol *)driver_entry(ENTRY_##symbol)) arguments
 
 #define CALL(symbol, arguments)                                                                                        \
-    ((call_##symbol *)driver_before(ENTRY_##symbol, #symbol #arguments, __FILE__, __LINE__))arguments
+    ((call_##symbol *)driver_before(ENTRY_##symbol, #symbol #arguments, __FILE__, __LINE__)) arguments
 #define good(symbol, arguments)                                                                                        \
     driver_good(ENTRY_##symbol, CALL(symbol, arguments), #symbol #arguments, __FILE__, __LINE__)
 

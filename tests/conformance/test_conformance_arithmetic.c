@@ -437,12 +437,14 @@ static void write_row(builder *to, const struct row *row, size_t index)
 {
     static const char names[] = "dabce";
 
-    add(to, ".visible .entry k%zu(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%t, %%at, w0, %%r;\n"
+    add(to,
+        ".visible .entry k%zu(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%t, %%at, w0, %%r;\n"
         "    .reg .b32 %%i, %%c, %%n, t0, t1;\n    .reg .pred q0;\n",
         index);
     for (size_t i = 0; row->operands[i]; i++)
         write_register(to, row->operands[i], names[i]);
-    add(to, "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n    mov.u32 %%c, %%ctaid.x;\n"
+    add(to,
+        "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n    mov.u32 %%c, %%ctaid.x;\n"
         "    mov.u32 %%n, %%ntid.x;\n    mov.u32 %%i, %%tid.x;\n    mad.lo.u32 %%i, %%c, %%n, %%i;\n"
         "    mul.wide.u32 %%at, %%i, %d;\n    add.u64 %%in, %%in, %%at;\n    mul.wide.u32 %%at, %%i, 8;\n"
         "    add.u64 %%out, %%out, %%at;\n",
@@ -470,7 +472,8 @@ static uint64_t without_payload(char letter, uint64_t bits)
     if (letter == 'g')
         return isnan(g(bits)) ? 0x7fffffffffffffff : bits;
     if (letter == 'x' || letter == 'X')
-        bits = PAIR(half(bits) != half(bits) ? 0x7fff : bits, half(HIGH(bits)) != half(HIGH(bits)) ? 0x7fff : HIGH(bits));
+        bits =
+            PAIR(half(bits) != half(bits) ? 0x7fff : bits, half(HIGH(bits)) != half(HIGH(bits)) ? 0x7fff : HIGH(bits));
     if (letter == 'y' || letter == 'Y')
         bits = PAIR(brain(bits) != brain(bits) ? 0x7fff : bits,
                     brain(HIGH(bits)) != brain(HIGH(bits)) ? 0x7fff : HIGH(bits));
@@ -489,8 +492,8 @@ static void check_row(const struct row *row, const uint64_t *in, const uint64_t 
         if (without_payload(row->operands[0], out[i]) == without_payload(row->operands[0], expected))
             continue;
         char message[256];
-        snprintf(message, sizeof message, "%s of 0x%llx, 0x%llx, 0x%llx, 0x%llx gives 0x%llx, expected 0x%llx", row->text,
-                 (unsigned long long)o[0], (unsigned long long)o[1], (unsigned long long)o[2],
+        snprintf(message, sizeof message, "%s of 0x%llx, 0x%llx, 0x%llx, 0x%llx gives 0x%llx, expected 0x%llx",
+                 row->text, (unsigned long long)o[0], (unsigned long long)o[1], (unsigned long long)o[2],
                  (unsigned long long)o[3], (unsigned long long)out[i], (unsigned long long)expected);
         driver_differs(message, "arithmetic_rows.def", 0);
         if (++wrong == 3)
@@ -545,7 +548,7 @@ static const struct approximation {
     double (*function)(double);
     double low, high, relative, absolute;
 } approximations[] = {
-    {"rcp.approx.f32", NULL, 0.01, 1000, 0x1p-23, 0},    {"sqrt.approx.f32", sqrt, 0.001, 10000, 0x1p-23, 0},
+    {"rcp.approx.f32", NULL, 0.01, 1000, 0x1p-23, 0},     {"sqrt.approx.f32", sqrt, 0.001, 10000, 0x1p-23, 0},
     {"rsqrt.approx.f32", NULL, 0.001, 10000, 0x1p-22, 0}, {"sin.approx.f32", sin, -3.14, 3.14, 0, 0x1p-20},
     {"cos.approx.f32", cos, -3.14, 3.14, 0, 0x1p-20},     {"lg2.approx.f32", log2, 2.5, 1000, 0x1p-21, 0},
     {"ex2.approx.f32", exp2, -20, 20, 0x1p-22, 0},        {"tanh.approx.f32", tanh, 0.1, 5, 0x1p-10, 0},

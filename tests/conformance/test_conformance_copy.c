@@ -44,9 +44,11 @@ static void check_words(const char *what, const uint32_t *got, const uint32_t *e
 START_TEST(small_copies)
 {
     static const char text[] = BEGIN
-        "    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n    cvt.u64.u32 %d0, %r0;\n    add.u64 %from, %in, %d0;\n"
+        "    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n    cvt.u64.u32 %d0, %r0;\n    add.u64 %from, %in, "
+        "%d0;\n"
         "    cp.async.cg.shared.global [%r1], [%from], 16;\n    cp.async.commit_group;\n"
-        "    cp.async.ca.shared.global [%r1+512], [%from], 8, 4;\n    cp.async.ca.shared.global [%r1+520], [%from+8], 4;\n"
+        "    cp.async.ca.shared.global [%r1+512], [%from], 8, 4;\n    cp.async.ca.shared.global [%r1+520], [%from+8], "
+        "4;\n"
         "    cp.async.commit_group;\n    cp.async.wait_group 1;\n    ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%r1];\n"
         "    cp.async.wait_all;\n    ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%r1+512];\n"
         "    add.u64 %to, %out, %d0;\n    st.global.v4.u32 [%to], {%r2, %r3, %r4, %r5};\n"
@@ -68,7 +70,8 @@ END_TEST
 START_TEST(copies_arrive)
 {
     static const char text[] = BEGIN
-        "    @%p0 mbarrier.init.shared.b64 [%bar], 32;\n    bar.sync 0;\n    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n"
+        "    @%p0 mbarrier.init.shared.b64 [%bar], 32;\n    bar.sync 0;\n    shl.b32 %r0, %t, 4;\n    add.u32 %r1, "
+        "%room, %r0;\n"
         "    cvt.u64.u32 %d0, %r0;\n    add.u64 %from, %in, %d0;\n    cp.async.cg.shared.global [%r1], [%from], 16;\n"
         "    cp.async.mbarrier.arrive.noinc.shared.b64 [%bar];\nwait:\n"
         "    mbarrier.test_wait.parity.shared.b64 %p1, [%bar], 0;\n    @!%p1 bra wait;\n    xor.b32 %r1, %r1, 16;\n"
@@ -93,8 +96,10 @@ START_TEST(bulk_copies)
         "    @!%p0 bra wait;\n    cp.async.bulk.prefetch.L2.global [%in], 1024;\n    fence.proxy.async;\n"
         "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 1024;\n"
         "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%room], [%in], 1024, [%bar];\nwait:\n"
-        "    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%bar], 0;\n    @!%p1 bra wait;\n    mad.lo.u32 %r1, %t, 4, %room;\n"
-        "    ld.shared.u32 %r2, [%r1];\n    add.u32 %r2, %r2, 1;\n    st.shared.u32 [%r1], %r2;\n    fence.proxy.async;\n"
+        "    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%bar], 0;\n    @!%p1 bra wait;\n    mad.lo.u32 %r1, %t, 4, "
+        "%room;\n"
+        "    ld.shared.u32 %r2, [%r1];\n    add.u32 %r2, %r2, 1;\n    st.shared.u32 [%r1], %r2;\n    "
+        "fence.proxy.async;\n"
         "    membar.proxy.alias;\n    bar.sync 0;\n    @!%p0 bra done;\n"
         "    cp.async.bulk.global.shared::cta.bulk_group [%out], [%room], 1024;\n    cp.async.bulk.commit_group;\n"
         "    cp.async.bulk.wait_group 0;\ndone:\n" END;
@@ -130,19 +135,21 @@ END_TEST
 /* One thread takes a barrier of three arrivals and sixteen bytes through two phases. */
 START_TEST(phases)
 {
-    static const char text[] = BEGIN
-        "    mbarrier.init.shared.b64 [%bar], 3;\n    mbarrier.arrive.shared.b64 %d0, [%bar];\n"
-        "    mbarrier.pending_count.b64 %r0, %d0;\n    mbarrier.test_wait.shared.b64 %p1, [%bar], %d0;\n"
-        "    mbarrier.arrive_drop.shared.b64 %d1, [%bar];\n    mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], 16;\n"
-        "    mbarrier.arrive.shared.b64 %d2, [%bar];\n    mbarrier.test_wait.shared.b64 %p2, [%bar], %d0;\n"
-        "    mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%bar], 16;\n"
-        "    mbarrier.test_wait.shared.b64 %p3, [%bar], %d0;\n    mbarrier.test_wait.parity.shared.b64 %p4, [%bar], 0;\n"
-        "    mbarrier.arrive.shared.b64 %d3, [%bar], 1;\n    mbarrier.pending_count.b64 %r1, %d3;\n"
-        "    mbarrier.arrive.shared.b64 %d3, [%bar];\n    mbarrier.test_wait.parity.shared.b64 %p5, [%bar], 1;\n"
-        "    mbarrier.inval.shared.b64 [%bar];\n    selp.u32 %r2, 1, 0, %p1;\n    selp.u32 %r3, 1, 0, %p2;\n"
-        "    selp.u32 %r4, 1, 0, %p3;\n    selp.u32 %r5, 1, 0, %p4;\n    selp.u32 %r6, 1, 0, %p5;\n"
-        "    st.global.v4.u32 [%out], {%r0, %r1, %r2, %r3};\n    st.global.v2.u32 [%out+16], {%r4, %r5};\n"
-        "    st.global.u32 [%out+24], %r6;\n" END;
+    static const char text[] =
+        BEGIN "    mbarrier.init.shared.b64 [%bar], 3;\n    mbarrier.arrive.shared.b64 %d0, [%bar];\n"
+              "    mbarrier.pending_count.b64 %r0, %d0;\n    mbarrier.test_wait.shared.b64 %p1, [%bar], %d0;\n"
+              "    mbarrier.arrive_drop.shared.b64 %d1, [%bar];\n    mbarrier.expect_tx.relaxed.cta.shared::cta.b64 "
+              "[%bar], 16;\n"
+              "    mbarrier.arrive.shared.b64 %d2, [%bar];\n    mbarrier.test_wait.shared.b64 %p2, [%bar], %d0;\n"
+              "    mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%bar], 16;\n"
+              "    mbarrier.test_wait.shared.b64 %p3, [%bar], %d0;\n    mbarrier.test_wait.parity.shared.b64 %p4, "
+              "[%bar], 0;\n"
+              "    mbarrier.arrive.shared.b64 %d3, [%bar], 1;\n    mbarrier.pending_count.b64 %r1, %d3;\n"
+              "    mbarrier.arrive.shared.b64 %d3, [%bar];\n    mbarrier.test_wait.parity.shared.b64 %p5, [%bar], 1;\n"
+              "    mbarrier.inval.shared.b64 [%bar];\n    selp.u32 %r2, 1, 0, %p1;\n    selp.u32 %r3, 1, 0, %p2;\n"
+              "    selp.u32 %r4, 1, 0, %p3;\n    selp.u32 %r5, 1, 0, %p4;\n    selp.u32 %r6, 1, 0, %p5;\n"
+              "    st.global.v4.u32 [%out], {%r0, %r1, %r2, %r3};\n    st.global.v2.u32 [%out+16], {%r4, %r5};\n"
+              "    st.global.u32 [%out+24], %r6;\n" END;
     /* pending: what the state before the arrival counts */
     const uint32_t in[7] = {0}, expected[7] = {3, 2, 0, 0, 1, 1, 1};
     uint32_t out[7];
@@ -173,13 +180,15 @@ START_TEST(matrix_moves)
 {
     enum { WORDS = 13 };
     static const char text[] = BEGIN
-        "    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n    cvt.u64.u32 %d0, %r0;\n    add.u64 %from, %in, %d0;\n"
+        "    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n    cvt.u64.u32 %d0, %r0;\n    add.u64 %from, %in, "
+        "%d0;\n"
         "    ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%from];\n    st.shared.v4.u32 [%r1], {%r2, %r3, %r4, %r5};\n"
         "    bar.sync 0;\n    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r2, %r3, %r4, %r5}, [%r1];\n"
         "    ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r6, %r7, %r8, %r9}, [%r1];\n"
         "    movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r2;\n"
         "    stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r1+1024], {%r2, %r3, %r4, %r5};\n    bar.sync 0;\n"
-        "    ld.shared.v4.u32 {%r11, %r12, %r13, %r14}, [%r1+1024];\n    mul.lo.u32 %r15, %t, 52;\n    cvt.u64.u32 %d1, %r15;\n"
+        "    ld.shared.v4.u32 {%r11, %r12, %r13, %r14}, [%r1+1024];\n    mul.lo.u32 %r15, %t, 52;\n    cvt.u64.u32 "
+        "%d1, %r15;\n"
         "    add.u64 %to, %out, %d1;\n    st.global.u32 [%to], %r2;\n    st.global.u32 [%to+4], %r3;\n"
         "    st.global.u32 [%to+8], %r4;\n    st.global.u32 [%to+12], %r5;\n    st.global.u32 [%to+16], %r6;\n"
         "    st.global.u32 [%to+20], %r7;\n    st.global.u32 [%to+24], %r8;\n    st.global.u32 [%to+28], %r9;\n"
@@ -306,7 +315,8 @@ START_TEST(matrix_products)
     snprintf(text, sizeof text,
              "%s    mul.wide.u32 %%d0, %%t, 48;\n    add.u64 %%from, %%in, %%d0;\n    mul.wide.u32 %%d1, %%t, 16;\n"
              "    add.u64 %%to, %%out, %%d1;\n    ld.global.v4.u32 {%%r0, %%r1, %%r2, %%r3}, [%%from];\n"
-             "    ld.global.v2.u32 {%%r4, %%r5}, [%%from+16];\n    ld.global.v4.u32 {%%r8, %%r9, %%r10, %%r11}, [%%from+32];\n"
+             "    ld.global.v2.u32 {%%r4, %%r5}, [%%from+16];\n    ld.global.v4.u32 {%%r8, %%r9, %%r10, %%r11}, "
+             "[%%from+32];\n"
              "    %s {%%r8, %%r9, %%r10, %%r11}, {%%r0, %%r1, %%r2, %%r3}, {%%r4, %%r5}, {%%r8, %%r9, %%r10, %%r11};\n"
              "    st.global.v4.u32 [%%to], {%%r8, %%r9, %%r10, %%r11};\n%s",
              BEGIN, form->instruction, END);
@@ -317,8 +327,13 @@ END_TEST
 
 Suite *copy_suite(void)
 {
-    const conformance_case cases[] = {{small_copies, 0}, {copies_arrive, 0}, {bulk_copies, 0}, {bulk_reductions, 0},
-                                      {phases, 0},       {matrix_moves, 0},  {matrix_products, COUNT_OF(products)}};
+    const conformance_case cases[] = {{small_copies, 0},
+                                      {copies_arrive, 0},
+                                      {bulk_copies, 0},
+                                      {bulk_reductions, 0},
+                                      {phases, 0},
+                                      {matrix_moves, 0},
+                                      {matrix_products, COUNT_OF(products)}};
     Suite *suite = suite_create("copy");
 
     add_cases(suite, "copy", setup_context, teardown_context, cases, COUNT_OF(cases));

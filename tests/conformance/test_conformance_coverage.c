@@ -61,7 +61,8 @@ START_TEST(the_rest_is_not_supported)
         void *found = NULL;
         gd_CUdriverProcAddressQueryResult status = -1;
         good(cuGetProcAddress_v2, (unsupported[i].name, &found, unsupported[i].version, 0, &status));
-        ck_assert_msg(found != NULL, "%s of version %d: status %d", unsupported[i].name, unsupported[i].version, status);
+        ck_assert_msg(found != NULL, "%s of version %d: status %d", unsupported[i].name, unsupported[i].version,
+                      status);
         memcpy(&function, &found, sizeof function);
         ck_assert_msg(function() == GD_CUDA_ERROR_NOT_SUPPORTED, "%s", unsupported[i].symbol);
         ck_assert_msg(is_exported(unsupported[i].symbol), "%s is not exported", unsupported[i].symbol);

@@ -10,7 +10,8 @@ enum { N = 256, CTAS = 4, LINKS = 6 };
 #define HEAD_OF(name)                                                                                                  \
     ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out, %at, %t<3>;\n"             \
     "    .reg .b32 %v, %i, %c, %n;\n    .reg .pred %p;\n"                                                              \
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %n, %ntid.x;\n" \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %n, "          \
+    "%ntid.x;\n"                                                                                                       \
     "    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %c, %n, %i;\n    mul.wide.u32 %at, %i, 4;\n"                          \
     "    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n"
 #define ADD_ONE "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
@@ -21,11 +22,11 @@ enum { N = 256, CTAS = 4, LINKS = 6 };
 #define WAIT "    griddepcontrol.wait;\n"
 
 static const char text[] =
-    PTX_HEAD HEAD_OF("step") TRIGGER WAIT ADD_ONE "    ret;\n}\n"
-    HEAD_OF("slow") TRIGGER WAIT DELAY ADD_ONE "    ret;\n}\n"
-    HEAD_OF("late") WAIT DELAY ADD_ONE TRIGGER "    ret;\n}\n"
-    HEAD_OF("quiet") ADD_ONE "    ret;\n}\n"
-    ".visible .entry watch(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out;\n    .reg .b32 %before, %after;\n"
+    PTX_HEAD HEAD_OF("step") TRIGGER WAIT ADD_ONE "    ret;\n}\n" HEAD_OF("slow") TRIGGER WAIT DELAY ADD_ONE
+    "    ret;\n}\n" HEAD_OF("late") WAIT DELAY ADD_ONE TRIGGER "    ret;\n}\n" HEAD_OF("quiet") ADD_ONE
+    "    ret;\n}\n"
+    ".visible .entry watch(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out;\n    .reg .b32 %before, "
+    "%after;\n"
     "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.volatile.global.u32 %before, [%in];\n" WAIT
     "    ld.volatile.global.u32 %after, [%in];\n    st.global.v2.u32 [%out], {%before, %after};\n    ret;\n}\n";
 
@@ -222,8 +223,7 @@ END_TEST
 /* Edges by hand, from each port. */
 START_TEST(explicit_edges)
 {
-    static const gd_CUgraphEdgeData kinds[] = {
-        {0}, {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}};
+    static const gd_CUgraphEdgeData kinds[] = {{0}, {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}};
     gd_CUdeviceptr parameters_of[2][2] = {{buffers[0], buffers[1]}, {buffers[1], buffers[2]}};
     static const char *const names[] = {"slow", "watch"};
     gd_CUgraph graph = NULL;
@@ -337,8 +337,15 @@ START_TEST(events_of_launches_have_no_timing)
     void *parameters[] = {&in, &out};
     gd_CUfunction step = function_of(module, "step");
     gd_CUlaunchAttribute attribute;
-    gd_CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
-                                .blockDimZ = 1, .hStream = stream, .attrs = &attribute, .numAttrs = 1};
+    gd_CUlaunchConfig config = {.gridDimX = 1,
+                                .gridDimY = 1,
+                                .gridDimZ = 1,
+                                .blockDimX = 1,
+                                .blockDimY = 1,
+                                .blockDimZ = 1,
+                                .hStream = stream,
+                                .attrs = &attribute,
+                                .numAttrs = 1};
 
     good(cuEventCreate, (&timed, GD_CU_EVENT_DEFAULT));
     attribute = event_attribute(timed, _i);
@@ -358,12 +365,10 @@ Suite *dependent_suite(void)
                                         {wait_makes_data_visible, 0},
                                         {plain_launches_do_not_overlap, 0},
                                         {a_fill_between_serializes, 0}};
-    const conformance_case graphs[] = {{captures_make_programmatic_edges, 0},
-                                       {captures_without_it_make_ordinary_edges, 0},
-                                       {explicit_edges, 3}};
-    const conformance_case events[] = {{events_make_edges, 3},
-                                       {events_of_launches_are_reached, 3},
-                                       {events_of_launches_have_no_timing, 3}};
+    const conformance_case graphs[] = {
+        {captures_make_programmatic_edges, 0}, {captures_without_it_make_ordinary_edges, 0}, {explicit_edges, 3}};
+    const conformance_case events[] = {
+        {events_make_edges, 3}, {events_of_launches_are_reached, 3}, {events_of_launches_have_no_timing, 3}};
     Suite *suite = suite_create("dependent launch");
 
     add_cases(suite, "streams", setup, teardown, streams, COUNT_OF(streams));

@@ -423,14 +423,17 @@ END_TEST
 Suite *device_suite(void)
 {
     const conformance_case bare[] = {{before_init, 0}};
-    const conformance_case device_cases[] = {{versions, 0},      {results_have_words, 0},
-                                             {device_facts, 0},  {every_result_has_its_name, 0},
-                                             {device_identity, 0}, {limits_of_the_architecture, 0},
-                                             {names_and_versions, 0}};
-    const conformance_case contexts[] = {{primary_context, 0},          {primary_context_flags, 0},
-                                         {primary_context_reset, 0},    {contexts_are_made_current, 0},
-                                         {contexts_of_each_version, 0}, {primary_context_is_not_destroyed, 0},
-                                         {nothing_works_without_a_context, 0}, {destroyed_contexts_are_refused, 0}};
+    const conformance_case device_cases[] = {
+        {versions, 0},        {results_have_words, 0},         {device_facts, 0},      {every_result_has_its_name, 0},
+        {device_identity, 0}, {limits_of_the_architecture, 0}, {names_and_versions, 0}};
+    const conformance_case contexts[] = {{primary_context, 0},
+                                         {primary_context_flags, 0},
+                                         {primary_context_reset, 0},
+                                         {contexts_are_made_current, 0},
+                                         {contexts_of_each_version, 0},
+                                         {primary_context_is_not_destroyed, 0},
+                                         {nothing_works_without_a_context, 0},
+                                         {destroyed_contexts_are_refused, 0}};
     const conformance_case facts[] = {{context_facts, 0}, {context_limits, 0}};
     Suite *suite = suite_create("device");
 

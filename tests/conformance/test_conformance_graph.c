@@ -120,10 +120,10 @@ START_TEST(every_node_type)
     gd_CUgraph child = NULL, inner = NULL;
     gd_CUevent event = NULL;
     gd_CUgraphExec executable = NULL;
-    static const gd_CUgraphNodeType types[] = {
-        GD_CU_GRAPH_NODE_TYPE_MEMSET, GD_CU_GRAPH_NODE_TYPE_KERNEL,       GD_CU_GRAPH_NODE_TYPE_MEMCPY,
-        GD_CU_GRAPH_NODE_TYPE_HOST,   GD_CU_GRAPH_NODE_TYPE_EMPTY,        GD_CU_GRAPH_NODE_TYPE_GRAPH,
-        GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT};
+    static const gd_CUgraphNodeType types[] = {GD_CU_GRAPH_NODE_TYPE_MEMSET,       GD_CU_GRAPH_NODE_TYPE_KERNEL,
+                                               GD_CU_GRAPH_NODE_TYPE_MEMCPY,       GD_CU_GRAPH_NODE_TYPE_HOST,
+                                               GD_CU_GRAPH_NODE_TYPE_EMPTY,        GD_CU_GRAPH_NODE_TYPE_GRAPH,
+                                               GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT};
 
     memcpy(&first, &params, sizeof first);
     good(cuEventCreate, (&event, GD_CU_EVENT_DISABLE_TIMING));
@@ -207,8 +207,8 @@ START_TEST(nodes_of_the_general_form)
     gd_CUgraphNode fill = NULL, kernel = NULL, empty = NULL;
     gd_CUgraphEdgeData data = {0};
 
-    params.is.memset = (gd_CUDA_MEMSET_NODE_PARAMS){.dst = a, .value = 5, .elementSize = 4, .width = 1, .height = 1,
-                                                    .ctx = context};
+    params.is.memset =
+        (gd_CUDA_MEMSET_NODE_PARAMS){.dst = a, .value = 5, .elementSize = 4, .width = 1, .height = 1, .ctx = context};
     good(cuGraphAddNode, (&fill, graph, NULL, 0, &params));
     params = (gd_CUgraphNodeParams){.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
     params.is.kernel = kernel_of(&arguments, a, b, 2);
@@ -414,8 +414,8 @@ END_TEST
 START_TEST(executables)
 {
     gd_CUgraphExec executable = NULL;
-    gd_CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, .hUploadStream = stream,
-                                               .result_out = 99};
+    gd_CUDA_GRAPH_INSTANTIATE_PARAMS params = {
+        .flags = GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, .hUploadStream = stream, .result_out = 99};
     uint64_t flags = 99;
 
     add_kernel(a, b, 1, NULL);
@@ -655,11 +655,12 @@ END_TEST
 Suite *graph_suite(void)
 {
     const conformance_case nodes[] = {{every_node_type, 0}, {nodes_are_checked, 0}, {nodes_of_the_general_form, 0}};
-    const conformance_case edge_cases[] = {{edges, 0}, {edges_exist_once, 0}, {edges_with_data, 0},
-                                           {edge_data_is_checked, 0}, {cycles_are_refused, 0}, {clones, 0}};
-    const conformance_case executions[] = {{executables, 0},          {null_executables, 0}, {kernel_parameters, 0}, {node_attributes, 0},
-                                           {other_parameters, 0},     {nodes_are_switched_off, 0},
-                                           {whole_updates, 0},        {destroyed_graphs_are_refused, 0}};
+    const conformance_case edge_cases[] = {
+        {edges, 0}, {edges_exist_once, 0}, {edges_with_data, 0}, {edge_data_is_checked, 0}, {cycles_are_refused, 0},
+        {clones, 0}};
+    const conformance_case executions[] = {
+        {executables, 0},      {null_executables, 0},       {kernel_parameters, 0}, {node_attributes, 0},
+        {other_parameters, 0}, {nodes_are_switched_off, 0}, {whole_updates, 0},     {destroyed_graphs_are_refused, 0}};
     Suite *suite = suite_create("graph");
 
     add_cases(suite, "nodes", setup, teardown, nodes, COUNT_OF(nodes));

@@ -239,7 +239,8 @@ START_TEST(function_attributes)
     good(cuFuncGetAttribute, (&value, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, narrow));
     expect(value == -1);
     good(cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
-    bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024));
+    bad(ERROR_INVALID_VALUE, cuFuncSetAttribute,
+        (narrow, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_NUM_REGS, 10));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, 1000, 0));

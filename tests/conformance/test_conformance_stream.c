@@ -264,10 +264,16 @@ END_TEST
 
 Suite *stream_suite(void)
 {
-    const conformance_case cases[] = {{streams, 0},         {default_streams, 0}, {stream_errors, 0},
+    const conformance_case cases[] = {{streams, 0},
+                                      {default_streams, 0},
+                                      {stream_errors, 0},
                                       {destroyed_streams_are_refused, 0},
-                                      {events, 0},          {null_events, 0},     {destroyed_events_are_refused, 0},
-                                      {streams_wait_for_events, 0}, {host_functions, 0}, {queries_tell_of_work, 0}};
+                                      {events, 0},
+                                      {null_events, 0},
+                                      {destroyed_events_are_refused, 0},
+                                      {streams_wait_for_events, 0},
+                                      {host_functions, 0},
+                                      {queries_tell_of_work, 0}};
     Suite *suite = suite_create("stream");
 
     add_cases(suite, "stream", setup_context, teardown_context, cases, COUNT_OF(cases));
