@@ -113,6 +113,9 @@ void griddep_error_init(griddep_error *error);
  *
  * Environment, read by griddep_runtime_open:
  *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a slash
+ *                      auto       nvidia where libcuda.so.1 can be opened and finds a device, else emulated
+ *                      nvidia     libcuda.so.1 and nothing else
+ *                      emulated   the driver in software: PTX runs on the CPU; doc/emulator.md tells its own variables
  *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute, forced ones included.
  *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
  *   GRIDDEP_CACHE      the code cache when options name none: a directory, or "off"
@@ -153,7 +156,7 @@ enum {
 typedef struct griddep_runtime_options {
     uint32_t size;
     uint32_t flags;              /* GRIDDEP_RUNTIME_* */
-    const char *driver;          /* NULL or "auto": GRIDDEP_DRIVER, else nvidia. "nvidia": libcuda.so.1. "emulated": the driver in software. A path with a slash: that library */
+    const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above. NULL or "auto": GRIDDEP_DRIVER, else auto */
     void *context;               /* a CUcontext to adopt; NULL: the calling thread's current one, else the device's primary one */
     int32_t device;              /* ordinal, from 0; without GRIDDEP_RUNTIME_DEVICE: of the adopted context, else the first device */
     int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do */
@@ -197,11 +200,16 @@ typedef struct griddep_runtime_info {
     uint32_t blocks_per_multiprocessor;
     uint32_t pdl_disabled;       /* 1 when GRIDDEP_PDL has switched PDL off */
     void *context;               /* the CUcontext that the runtime works in */
+    uint32_t emulated;           /* 1: the device is the emulated one; times are those of its model, and no GPU's */
+    uint32_t reserved;
+    const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it was taken or another one was asked for */
 } griddep_runtime_info;
 
 /* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver or no device, DRIVER_TOO_OLD
  * where the driver lacks a required entry point (it names it; driver API 12.0 has them all), ENVIRONMENT, ARGUMENT. A cache directory
- * that cannot be written is no failure: a warning is logged and the runtime has no cache. Since 0.1. */
+ * that cannot be written is no failure: a warning is logged and the runtime has no cache. auto takes the emulated driver, and logs a
+ * warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an NVIDIA driver that fails in any other way is an
+ * error. Since 0.1. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
 
 /* Gives the caller's hold on the runtime back. The context is released when the last object made from it has been ended. */

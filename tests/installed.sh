@@ -87,6 +87,27 @@ prints_version() {
 
 needs_soname() { readelf -d -W "$work/user" | grep 'NEEDED.*\[libgriddep\.so\.[0-9][0-9]*\]'; }
 
+# info_of DIRECTORY ARGUMENT...: what the installed command tells with the directory ahead of others.
+info_of() {
+    path=$1
+    shift
+    LD_LIBRARY_PATH=$path:$libdir GRIDDEP_CACHE=off "$griddep" info "$@"
+}
+
+is_emulated() {
+    [ -L "$1/libcuda.so.1" ] && info_of "$1" --driver nvidia | grep "This is the emulated driver"
+}
+
+# The command finds that folder by itself, for a program that opens libcuda.so.1.
+lends_emulated() {
+    LD_LIBRARY_PATH=$libdir GRIDDEP_CACHE=off "$griddep" sanitize -- "$griddep" info --driver nvidia |
+        grep "This is the emulated driver"
+}
+
+finds_emulated() { info_of "$libdir" "$@" | grep "driver  *$libdir/libgriddep-emulator"; }
+
+nothing_is_left() { [ -z "$(find "$work/root" ! -type d)" ] && [ ! -d "$work/root$(make_value pkglibdir | sed 's/.*(libdir)//')/driver" ]; }
+
 source_root=${srcdir:-$(dirname "$0")/..}
 version=$(make_value PACKAGE_VERSION)
 check "make install" "${MAKE:-make}" -C "$builddir" install DESTDIR="$work/root"
@@ -103,5 +124,15 @@ write_program
 check "a program compiles with pkg-config's flags" compile_user
 check "that program runs and prints the version" prints_version "$work/user"
 check "that program needs the soname" needs_soname
-check "the command runs and prints the version" prints_version "$(installed_path exec_prefix)/bin/griddep" --version
+griddep=$(installed_path exec_prefix)/bin/griddep
+check "the command runs and prints the version" prints_version "$griddep" --version
+check "libcuda.so.1 for programs that are to run on the emulated driver" is_emulated "$(installed_path emulated_driver)"
+mv "$work/root" "$work/moved"
+libdir=$work/moved${libdir#"$work/root"}
+griddep=$work/moved${griddep#"$work/root"}
+check "sanitize finds the emulated driver in a moved tree" lends_emulated
+check "a moved tree has its emulated driver beside it" finds_emulated --driver emulated
+mv "$work/moved" "$work/root"
+check "make uninstall" "${MAKE:-make}" -C "$builddir" uninstall DESTDIR="$work/root"
+check "nothing is left after it" nothing_is_left
 finish

@@ -8,6 +8,7 @@ int gd_command_run(int argc, char **argv);
 int gd_command_demo(int argc, char **argv);
 int gd_command_check(int argc, char **argv);
 int gd_command_explain(int argc, char **argv);
+int gd_command_sanitize(int argc, char **argv);
 int gd_command_rewrite(int argc, char **argv);
 
 #endif

@@ -26,7 +26,8 @@ typedef struct gd_matvec_shape {
 } gd_matvec_shape;
 
 typedef struct gd_demo {
-    uint64_t layers, rows, columns, samples;
+    uint64_t layers, samples;
+    uint64_t rows, columns; /* 0: as fits the device */
     bool json, ceiling;
     gd_device_choice device;
 } gd_demo;
@@ -152,6 +153,14 @@ static int check_device(const griddep_runtime_info *info)
         info->device_name, info->capability / 10, info->capability % 10);
 }
 
+/* The emulated device, which is a CPU, gets a sixteenth of the work. */
+static void choose_size(gd_demo *demo, const griddep_runtime_info *info)
+{
+    uint64_t usual = info->emulated ? 1024 : 4096;
+    demo->rows = demo->rows != 0 ? demo->rows : usual;
+    demo->columns = demo->columns != 0 ? demo->columns : usual;
+}
+
 static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     if (demo->json)
@@ -180,7 +189,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     return code;
 }
 
-static int run_demo(const gd_demo *demo)
+static int run_demo(gd_demo *demo)
 {
     griddep_runtime *runtime = NULL;
     griddep_runtime_info info;
@@ -190,6 +199,10 @@ static int run_demo(const gd_demo *demo)
     if (code != 0)
         return code;
     code = check_device(&info);
+    if (code == 0 && demo->ceiling && info.emulated)
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "--ceiling measures a GPU's memory; on the emulated driver there is none to measure");
+    choose_size(demo, &info);
     if (code == 0)
         code = run_plan(demo, runtime, &info);
     griddep_runtime_close(runtime);
@@ -198,24 +211,23 @@ static int run_demo(const gd_demo *demo)
 
 int gd_command_demo(int argc, char **argv)
 {
-    gd_demo demo = {.layers = 8, .rows = 4096, .columns = 4096, .samples = 30};
+    gd_demo demo = {.layers = 8, .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_COUNT, "layers", "N", "layers (8)", &demo.layers, 1, 1024},
-        {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096), a multiple of 8", &demo.rows, 8, 1 << 20},
-        {GD_OPTION_COUNT, "columns", "N", "columns of a layer's weights (4096), a multiple of 8", &demo.columns, 8,
-         1 << 20},
-        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30)", &demo.samples, 1, 100000},
+        {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.rows,
+         8, 1 << 20},
+        {GD_OPTION_COUNT, "columns", "N", "columns of a layer's weights (4096, emulated 1024), a multiple of 8",
+         &demo.columns, 8, 1 << 20},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30, emulated 1)", &demo.samples, 1, 100000},
         {GD_OPTION_FLAG, "ceiling", NULL, "also measure how fast the device's memory can be read", &demo.ceiling, 0, 0},
-        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
-         (void *)&demo.device.driver, 0, 0},
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&demo.device.device, 0, 0},
+        GD_DEVICE_OPTIONS(&demo.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &demo.json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "demo",
         .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in bf16) serially and\n"
                    "with programmatic dependent launch, checks the results, and tells what the overlap bought.",
-        .synopsis = "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--json]",
+        .synopsis = "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
         .options = options};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, NULL, &count);

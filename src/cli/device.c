@@ -22,9 +22,12 @@ static int read_ordinal(const char *text, int32_t *ordinal)
 int gd_device_open(const gd_device_choice *choice, griddep_runtime **runtime, griddep_runtime_info *info)
 {
     griddep_runtime_options options = {.size = sizeof(options), .driver = choice->driver, .pdl = choice->pdl};
+    int code = gd_emulation_apply(&choice->emulation, &options.driver);
+    if (code != 0)
+        return code;
     if (choice->device != NULL) {
         options.flags = GRIDDEP_RUNTIME_DEVICE;
-        int code = read_ordinal(choice->device, &options.device);
+        code = read_ordinal(choice->device, &options.device);
         if (code != 0)
             return code;
     }
@@ -33,17 +36,20 @@ int gd_device_open(const gd_device_choice *choice, griddep_runtime **runtime, gr
     griddep_runtime *opened = NULL;
     int32_t status = griddep_runtime_open(&options, &opened, &error);
     if (status != GRIDDEP_OK)
-        return gd_message_library(&error, status == GRIDDEP_ERROR_NO_DRIVER
-                                              ? "no NVIDIA driver or device can be used here"
-                                              : "opening the driver");
+        return gd_message_library(&error, status == GRIDDEP_ERROR_NO_DRIVER ? "no driver or device can be used here"
+                                                                            : "opening the driver");
     *info = (griddep_runtime_info){.size = sizeof(*info)};
     status = griddep_runtime_get_info(opened, info, &error);
     if (status != GRIDDEP_OK) {
         griddep_runtime_close(opened);
         return gd_message_library(&error, "asking the device");
     }
-    *runtime = opened;
-    return 0;
+    code = gd_emulation_check_opened(&choice->emulation, info);
+    if (code != 0)
+        griddep_runtime_close(opened);
+    else
+        *runtime = opened;
+    return code;
 }
 
 json_t *gd_device_driver_json(const griddep_runtime_info *info)
@@ -53,6 +59,8 @@ json_t *gd_device_driver_json(const griddep_runtime_info *info)
     snprintf(version, sizeof(version), "%d.%d", info->driver_version / 1000, info->driver_version % 1000 / 10);
     gd_output_set(driver, "library", gd_output_string(info->driver));
     gd_output_set(driver, "cuda_version", gd_output_string(version));
+    gd_output_set(driver, "emulated", json_boolean(info->emulated));
+    gd_output_set(driver, "fallback", info->fallback[0] != '\0' ? gd_output_string(info->fallback) : json_null());
     return driver;
 }
 
@@ -75,8 +83,18 @@ json_t *gd_device_json(const griddep_runtime_info *info)
     return device;
 }
 
+void gd_device_print_emulated(const griddep_runtime_info *info)
+{
+    if (!info->emulated)
+        return;
+    puts("This is the emulated driver: kernels run on the CPU, and times are model time, not a GPU's.");
+    if (info->fallback[0] != '\0')
+        gd_output_print("It was taken because there is no NVIDIA driver with a device: %s\n", info->fallback);
+}
+
 void gd_device_print(const griddep_runtime_info *info)
 {
+    gd_device_print_emulated(info);
     printf("%s (device %d, sm_%d, %d multiprocessors), driver %s, CUDA %d.%d\n", info->device_name, info->device,
            info->capability, info->multiprocessors, info->driver, info->driver_version / 1000,
            info->driver_version % 1000 / 10);

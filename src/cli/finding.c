@@ -7,6 +7,7 @@
 #include "cli/heap.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/quote.h"
 
 const char *const gd_finding_severity_names[3] = {"note", "warning", "error"};
 
@@ -58,26 +59,12 @@ static gd_place place_of(const gd_finding *finding, const char *file)
                       .column = data->line > 0 && data->column > 0 ? (uint32_t)data->column : 0};
 }
 
-/* The line of the chain file in the form of the library's quotes. To free. */
-static char *quote_yaml(const gd_yaml *yaml, gd_place place)
-{
-    const char *line = yaml->text;
-    for (uint32_t i = 1; i < place.line && line != NULL; i++)
-        line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
-    if (place.line == 0 || line == NULL)
-        return gd_heap_string("");
-    int length = (int)strcspn(line, "\r\n"), column = place.column > 0 ? (int)place.column - 1 : 0;
-    char *number = gd_heap_format("%4u", (unsigned)place.line);
-    char *quote = gd_heap_format("%s | %.*s\n%*s | %*s^\n", number, length, line, (int)strlen(number), "", column, "");
-    free(number);
-    return quote;
-}
-
 /* To free; "" where there is nothing to quote. */
 static char *quote_of(const gd_finding *finding)
 {
     if (finding->data.file[0] == '\0' && finding->yaml != NULL && finding->launch != NULL)
-        return quote_yaml(finding->yaml, finding->launch->place);
+        return gd_quote_line(finding->yaml->text, finding->yaml->bytes, finding->launch->place.line,
+                             finding->launch->place.column);
     return gd_heap_string(finding->data.quote);
 }
 

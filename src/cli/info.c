@@ -98,6 +98,7 @@ static void print_limits(const griddep_runtime_info *info)
 static void print_text(const griddep_runtime_info *info)
 {
     printf("griddep %s\n", griddep_version_text());
+    gd_device_print_emulated(info);
     printf("  driver                   %s, CUDA %d.%d\n", info->driver, info->driver_version / 1000,
            info->driver_version % 1000 / 10);
     printf("  device %-3d               %s\n", info->device, info->device_name);
@@ -116,14 +117,11 @@ int gd_command_info(int argc, char **argv)
 {
     bool json = false;
     gd_device_choice choice = {0};
-    const gd_option options[] = {{GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-                                 {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
-                                  (void *)&choice.driver, 0, 0},
-                                 {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&choice.device, 0, 0},
-                                 {0}};
+    const gd_option options[] = {
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0}, GD_DEVICE_OPTIONS(&choice), {0}};
     const gd_usage usage = {.name = "info",
                             .summary = "Tells about driver and device, and what they can do.",
-                            .synopsis = "[--json] [--driver DRIVER] [--device N]",
+                            .synopsis = "[--json] [--driver DRIVER | --emulate] [--device N]",
                             .options = options};
     size_t word_count = 0;
     int code = gd_options_read(&usage, argc, argv, NULL, &word_count);

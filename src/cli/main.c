@@ -21,6 +21,7 @@ static const gd_command commands[] = {
     {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
     {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
+    {"sanitize", "run a chain or a program without a GPU and report races and faults", gd_command_sanitize},
     {"explain", "tell what the code of a finding means, and what to do", gd_command_explain},
     {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
@@ -45,10 +46,13 @@ static void print_help(void)
          "  0  done, results as expected\n"
          "  1  results differ, or a check has findings\n"
          "  2  wrong usage, or input that cannot be read, is not valid or does not compile\n"
-         "  3  no NVIDIA driver, too old a driver, or no device\n"
-         "  4  the driver refused, or another failure\n\n"
-         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells; "
-         "NO_COLOR.");
+         "  3  no driver, too old a driver, or no device\n"
+         "  4  the driver refused, or another failure\n"
+         "  66 'griddep sanitize' found something\n\n"
+         "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
+         "that.\n\n"
+         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
+         "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
 }
 
 static const gd_command *find_command(const char *name)

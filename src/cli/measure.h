@@ -14,8 +14,8 @@ typedef struct gd_timing {
 } gd_timing;
 
 /* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that a drift of the
- * device's clocks meets all of them alike. The buffers' contents are whatever the steps before left. Returns 0, or an
- * exit code after a message. */
+ * device's clocks meets all of them alike. The buffers' contents are whatever the steps before left. On the
+ * emulated driver a sample is one step, without warming up. Returns 0, or an exit code after a message. */
 int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes, uint32_t samples,
                      gd_timing timings[GRIDDEP_MODE_COUNT]);
 

@@ -15,8 +15,9 @@ enum {
     GD_EXIT_DIFFERS = 1,   /* results differ from what was expected */
     GD_EXIT_FINDINGS = 1,  /* a check found something */
     GD_EXIT_USAGE = 2,     /* wrong usage, or input that cannot be read, is not valid or does not compile */
-    GD_EXIT_NO_DRIVER = 3, /* no NVIDIA driver, too old a driver, or no device */
-    GD_EXIT_REFUSED = 4    /* the driver refused, and any other failure */
+    GD_EXIT_NO_DRIVER = 3, /* no driver, too old a driver, or no device */
+    GD_EXIT_REFUSED = 4,   /* the driver refused, and any other failure */
+    GD_EXIT_SANITIZE = 66  /* the emulated driver's checks found something */
 };
 
 /* A position in an input file; line 0: only the file is known. */

@@ -165,11 +165,16 @@ json_t *gd_output_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* A failure to write is seen by the check of stdout at the end of main. */
 void gd_output_write(json_t *document)
 {
-    /* A failure to write is seen by the check of stdout at the end of main. */
-    json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    putchar('\n');
+    gd_output_write_to(stdout, document);
+}
+
+void gd_output_write_to(FILE *stream, json_t *document)
+{
+    json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    putc('\n', stream);
     json_decref(document);
 }
 

@@ -29,8 +29,9 @@ json_t *gd_output_string(const char *text);
 /* A JSON number; null for what JSON cannot say (infinite, not a number). */
 json_t *gd_output_real(double value);
 
-/* Writes the document with a line end to stdout and gives it back. */
+/* Writes the document with a line end to stdout, or to a stream, and gives it back. */
 void gd_output_write(json_t *document);
+void gd_output_write_to(FILE *stream, json_t *document);
 
 /* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned to the right. Where
  * the first row is titles, a column with nothing but "-" below its title is left out. */

@@ -65,6 +65,16 @@ void gd_progress_show(const char *format, ...)
     free(clean);
 }
 
+void gd_progress_end(void)
+{
+    if (!enabled)
+        return;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    enabled = false;
+    visible = 0;
+}
+
 void gd_progress_clear(void)
 {
     if (!visible)

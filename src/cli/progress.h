@@ -8,6 +8,9 @@ void gd_progress_begin(void);
 /* Replaces the line. Nothing happens before gd_progress_begin or without a terminal. */
 void gd_progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Switches it off again, for a child process. */
+void gd_progress_end(void);
+
 /* Removes the line; call before anything else is printed. */
 void gd_progress_clear(void);
 

@@ -103,18 +103,33 @@ static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode
         return;
     }
     gd_columns_add(columns, "%.2f us", timing->microseconds);
-    gd_columns_add(columns, "%.2f to %.2f", timing->lowest, timing->highest);
-    gd_columns_add(columns, "%.*f", scale < 1e-9 ? 2 : 1, bytes_per_second(job, result) * scale);
+    if (timing->samples > 1)
+        gd_columns_add(columns, "%.2f to %.2f", timing->lowest, timing->highest);
+    else
+        gd_columns_add(columns, "-");
+    if (scale > 0.0)
+        gd_columns_add(columns, "%.*f", scale < 1e-9 ? 2 : 1, bytes_per_second(job, result) * scale);
+    else
+        gd_columns_add(columns, "-");
 }
 
-static void print_table(const gd_job *job, double ceiling)
+/* Of model time no bandwidth is told: it would look like a measurement. */
+static void print_table(const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     gd_columns columns = {.column_count = 8, .left = 1U | 1U << 7, .titled = true};
     const char *unit;
     double scale;
     choose_unit(job, &unit, &scale);
-    const char *const titles[] = {"mode",        "median of a step", "80 % within, us", unit,
-                                  "over serial", "over graph",       "of ceiling",      "results"};
+    if (info->emulated)
+        scale = 0.0;
+    const char *const titles[] = {"mode",
+                                  info->emulated ? "model time of a step" : "median of a step",
+                                  "80 % within, us",
+                                  unit,
+                                  "over serial",
+                                  "over graph",
+                                  "of ceiling",
+                                  "results"};
     for (size_t i = 0; i < columns.column_count; i++)
         gd_columns_add(&columns, "%s", titles[i]);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
@@ -256,7 +271,7 @@ void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double
     print_unwritten(job);
     print_results(job);
     putchar('\n');
-    print_table(job, ceiling);
+    print_table(job, info, ceiling);
     if (ceiling > 0.0)
         printf("read ceiling: %.2f TB/s, by a kernel that only reads\n", ceiling * 1e-12);
 }
@@ -275,19 +290,21 @@ static json_t *difference_json(const gd_difference *difference)
     return object;
 }
 
-static json_t *timing_json(const gd_job *job, int32_t mode)
+static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, int32_t mode)
 {
     const gd_job_mode *result = &job->results[mode];
     if (!timed(result))
         return json_null();
     json_t *object = json_object();
     double over_serial = speed_up(job, mode, GRIDDEP_MODE_SERIAL), over_graph = speed_up(job, mode, GRIDDEP_MODE_GRAPH);
+    gd_output_set(object, "clock", gd_output_string(info->emulated ? "model" : "device"));
     gd_output_set(object, "samples", json_integer(result->timing.samples));
     gd_output_set(object, "steps_per_sample", json_integer(result->timing.batch));
     gd_output_set(object, "median_us", gd_output_real(result->timing.microseconds));
     gd_output_set(object, "percentile_10_us", gd_output_real(result->timing.lowest));
     gd_output_set(object, "percentile_90_us", gd_output_real(result->timing.highest));
-    gd_output_set(object, "bytes_per_second", gd_output_real(bytes_per_second(job, result)));
+    gd_output_set(object, "bytes_per_second",
+                  info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result)));
     gd_output_set(object, "speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null());
     gd_output_set(object, "speed_up_over_graph", over_graph > 0.0 ? gd_output_real(over_graph) : json_null());
     return object;
@@ -337,7 +354,7 @@ static json_t *unwritten_json(const gd_job *job)
     return list;
 }
 
-static json_t *mode_json(const gd_job *job, int32_t mode)
+static json_t *mode_json(const gd_job *job, const griddep_runtime_info *info, int32_t mode)
 {
     const gd_job_mode *result = &job->results[mode];
     json_t *object = json_object();
@@ -349,7 +366,7 @@ static json_t *mode_json(const gd_job *job, int32_t mode)
         gd_output_set(object, "difference_from_serial", difference);
     }
     gd_output_set(object, "as_expected", json_boolean(mode_passed(job, result)));
-    gd_output_set(object, "timing", timing_json(job, mode));
+    gd_output_set(object, "timing", timing_json(job, info, mode));
     gd_output_set(object, "expectations", expectations_json(job, result));
     gd_output_set(object, "launches", hops_json(job, result));
     return object;
@@ -366,7 +383,7 @@ void gd_report_print_json(const gd_job *job, const griddep_runtime_info *info, d
     gd_output_set(document, "bytes_per_step", json_integer((json_int_t)job->plan->step_bytes));
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         if (job->results[mode].wanted)
-            gd_output_append(modes, mode_json(job, mode));
+            gd_output_append(modes, mode_json(job, info, mode));
     gd_output_set(document, "read_ceiling_bytes_per_second", ceiling > 0.0 ? gd_output_real(ceiling) : json_null());
     gd_output_set(document, "unwritten_buffers", unwritten_json(job));
     gd_output_set(document, "modes", modes);

@@ -40,7 +40,10 @@ static const char details[] =
     "  pdl        in a stream, with programmatic dependent launch\n"
     "  graph      as serial, captured into a graph\n"
     "  graph-pdl  as pdl, captured into a graph\n"
-    "  all        the four of them (the default)\n";
+    "  all        the four of them (the default)\n\n"
+    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those of its model: they "
+    "are\n"
+    "the same in each run, so each mode is timed once, and they say nothing about a GPU's.\n";
 
 static int choose_modes(const char *text, uint32_t *modes)
 {
@@ -173,26 +176,25 @@ static int run_file(const gd_run_request *request)
 
 int gd_command_run(int argc, char **argv)
 {
-    gd_run_request request = {.mode = "all", .samples = 30};
+    gd_run_request request = {.mode = "all", .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl or all (the default)", (void *)&request.mode, 0,
          0},
-        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30); 0: check only", &request.samples, 0,
-         100000},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30, emulated 1); 0: check only",
+         &request.samples, 0, 100000},
         {GD_OPTION_TEXT, "pdl", "WHEN", "for launches that say nothing: auto (the default), off or force",
          (void *)&request.pdl, 0, 0},
         {GD_OPTION_LIST, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
          0},
         {GD_OPTION_FLAG, "no-check", NULL, "do not check the chain before it runs", &request.no_check, 0, 0},
-        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, or the path of a driver library",
-         (void *)&request.device.driver, 0, 0},
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
+        GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "run",
         .summary = "Runs the chain that a file describes, checks it and times it.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]... [--no-check]",
+        .synopsis =
+            "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]... [--no-check] [--emulate]",
         .details = details,
         .options = options,
         .words_least = 1,

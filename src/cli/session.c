@@ -133,6 +133,7 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
     if (griddep_runtime_get_info(runtime, &info, &error) != GRIDDEP_OK)
         return gd_message_library(&error, NULL);
     session->multiprocessors = (uint32_t)info.multiprocessors;
+    session->emulated = info.emulated != 0;
     if (griddep_stream_create(runtime, &session->stream, &error) != GRIDDEP_OK)
         return gd_message_library(&error, "creating a stream");
     for (uint32_t i = 0; i < plan->module_count; i++) {

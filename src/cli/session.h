@@ -2,6 +2,7 @@
 #ifndef GD_CLI_SESSION_H
 #define GD_CLI_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "griddep.h"
@@ -17,6 +18,7 @@ typedef struct gd_session {
     uint64_t *addresses;      /* of the buffers */
     void **images;            /* what each buffer holds before a run */
     uint32_t multiprocessors; /* of the device */
+    bool emulated;            /* the driver is the one in software */
 } gd_session;
 
 /* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code after a message; the

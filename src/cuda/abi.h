@@ -62,6 +62,13 @@ enum {
 #define GD_CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)(uintptr_t)1)
 #define GD_CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)(uintptr_t)2) /* followed by a pointer to a size_t */
 
+typedef struct gd_CUuuid {
+    char bytes[16];
+} gd_CUuuid;
+
+/* The UUID of the emulated driver's device, by which it is told from a GPU: 16 bytes. */
+#define GD_EMULATED_UUID "griddep-emulated"
+
 typedef struct gd_CUaccessPolicyWindow {
     void *base_ptr;
     size_t num_bytes;

@@ -12,9 +12,11 @@ typedef void gd_CUhostFn(void *user);
 typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
 typedef size_t gd_CUoccupancyB2DSize(int block);
 
-typedef struct gd_CUuuid {
-    char bytes[16];
-} gd_CUuuid;
+typedef struct gd_CUctxCreateParams {
+    void *execAffinityParams;
+    int numExecAffinityParams;
+    void *cigParams;
+} gd_CUctxCreateParams;
 
 typedef struct gd_CUmemLocation {
     int32_t type, id;

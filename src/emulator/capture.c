@@ -35,6 +35,8 @@ static void part(gd_stream *stream)
     stream->capture = NULL;
 }
 
+static __thread gd_CUstreamCaptureMode thread_mode = GD_CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 bool gd_capture_is_active(const gd_stream *stream)
 {
     return stream->capture && stream->capture->status == GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
@@ -71,13 +73,16 @@ gd_CUresult gd_capture_check_unsafe(void)
     gd_CUresult result = GD_CUDA_SUCCESS;
     uint32_t place = 0;
 
+    if (thread_mode == GD_CU_STREAM_CAPTURE_MODE_RELAXED)
+        return GD_CUDA_SUCCESS;
     for (gd_object *object; (object = gd_object_next(&place));) {
         gd_stream *stream = (gd_stream *)object;
-        if (object->kind != GD_OBJECT_STREAM || !gd_capture_is_active(stream))
+        if (object->kind != GD_OBJECT_STREAM || !gd_capture_is_active(stream) ||
+            stream->capture->mode == GD_CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
-        if (stream->capture->mode == GD_CU_STREAM_CAPTURE_MODE_GLOBAL ||
-            (stream->capture->mode == GD_CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
-             pthread_equal(stream->capture->thread, pthread_self()))) {
+        if (pthread_equal(stream->capture->thread, pthread_self()) ||
+            (stream->capture->mode == GD_CU_STREAM_CAPTURE_MODE_GLOBAL &&
+             thread_mode == GD_CU_STREAM_CAPTURE_MODE_GLOBAL)) {
             gd_capture_invalidate(stream->capture);
             result = GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
@@ -318,15 +323,17 @@ static gd_CUresult end(gd_context *context, gd_CUstream handle, gd_CUgraph *grap
     gd_stream *stream;
     gd_CUresult result = gd_stream_find(context, handle, &stream);
 
-    if (!graph)
-        return GD_CUDA_ERROR_INVALID_VALUE;
     if (result != GD_CUDA_SUCCESS)
         return result;
     gd_capture *capture = stream->capture;
     if (!capture)
         return GD_CUDA_ERROR_ILLEGAL_STATE;
-    if (capture->origin != stream)
+    if (!graph)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (capture->origin != stream) {
+        gd_capture_invalidate(capture);
         return GD_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    }
     if (capture->mode != GD_CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
         return GD_CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (capture->status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
@@ -342,16 +349,49 @@ static gd_CUresult end(gd_context *context, gd_CUstream handle, gd_CUgraph *grap
     return result;
 }
 
-static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgraph graph_handle, size_t count,
+/* Nodes of a graph as what the first captured node depends on. */
+static gd_CUresult make_tips(gd_tips *tips, const gd_graph *graph, const gd_CUgraphNode *dependencies,
+                             const gd_CUgraphEdgeData *data, size_t count)
+{
+    if (count > graph->node_count || (count && !dependencies))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    tips->list = calloc(count + 1, sizeof *tips->list);
+    if (!tips->list)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    for (; tips->count < count; tips->count++) {
+        gd_tip *tip = &tips->list[tips->count];
+        tip->node = gd_object_find(dependencies[tips->count], GD_OBJECT_NODE);
+        if (!tip->node || tip->node->graph != graph) {
+            drop_tips(tips);
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        }
+        if (data)
+            tip->data = data[tips->count];
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgraph graph_handle,
+                              const gd_CUgraphNode *dependencies, const gd_CUgraphEdgeData *data, size_t count,
                               gd_CUstreamCaptureMode mode)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
+    gd_tips tips = {0};
+    gd_stream *stream;
 
     if (!graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (count)
-        return gd_device_unsupported("cuStreamBeginCaptureToGraph with dependencies");
-    return begin(context, handle, mode, graph);
+    gd_CUresult result = make_tips(&tips, graph, dependencies, data, count);
+    if (result == GD_CUDA_SUCCESS)
+        result = begin(context, handle, mode, graph);
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_stream_find(context, handle, &stream);
+    if (result != GD_CUDA_SUCCESS) {
+        drop_tips(&tips);
+        return result;
+    }
+    stream->tips = tips;
+    return GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureStatus *status)
@@ -368,8 +408,39 @@ static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle, gd_CUst
     return result;
 }
 
+/* The tips as the driver tells them: lists that stay until the stream is asked again. */
+static bool tell_tips(gd_stream *stream, const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
+                      size_t *count)
+{
+    uint32_t tips = stream->tips.count;
+    gd_CUgraphNode *nodes = calloc((size_t)tips + 1, sizeof *nodes);
+    gd_CUgraphEdgeData *edges = calloc((size_t)tips + 1, sizeof *edges);
+
+    if (!nodes || !edges) {
+        free(nodes);
+        free(edges);
+        return false;
+    }
+    for (uint32_t i = 0; i < tips; i++) {
+        nodes[i] = stream->tips.list[i].node->object.handle;
+        edges[i] = stream->tips.list[i].data;
+    }
+    free(stream->told_nodes);
+    free(stream->told_edges);
+    stream->told_nodes = nodes;
+    stream->told_edges = edges;
+    if (dependencies)
+        *dependencies = nodes;
+    if (data)
+        *data = edges;
+    if (count)
+        *count = tips;
+    return true;
+}
+
 static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id,
-                            gd_CUgraph *graph, bool more)
+                            gd_CUgraph *graph, const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
+                            size_t *count)
 {
     gd_stream *stream;
     gd_CUresult result = is_capturing(context, handle, status);
@@ -378,8 +449,8 @@ static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstream
         result = gd_stream_find(context, handle, &stream);
     if (result != GD_CUDA_SUCCESS || !stream->capture)
         return result;
-    if (more)
-        return gd_device_unsupported("cuStreamGetCaptureInfo with dependencies");
+    if ((dependencies || data || count) && !tell_tips(stream, dependencies, data, count))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (id)
         *id = stream->capture->id;
     if (graph)
@@ -389,12 +460,10 @@ static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstream
 
 static gd_CUresult exchange_mode(gd_CUstreamCaptureMode *mode)
 {
-    static __thread gd_CUstreamCaptureMode current = GD_CU_STREAM_CAPTURE_MODE_GLOBAL;
-
     if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUstreamCaptureMode before = current;
-    current = *mode;
+    gd_CUstreamCaptureMode before = thread_mode;
+    thread_mode = *mode;
     *mode = before;
     return GD_CUDA_SUCCESS;
 }
@@ -412,9 +481,7 @@ gd_CUresult cuStreamBeginCapture_v2(gd_CUstream stream, gd_CUstreamCaptureMode m
 gd_CUresult cuStreamBeginCaptureToGraph(gd_CUstream stream, gd_CUgraph graph, const gd_CUgraphNode *dependencies,
                                         const gd_CUgraphEdgeData *data, size_t count, gd_CUstreamCaptureMode mode)
 {
-    (void)dependencies;
-    (void)data;
-    GD_CALL(GD_NEED_LIVE, begin_into(context, stream, graph, count, mode));
+    GD_CALL(GD_NEED_LIVE, begin_into(context, stream, graph, dependencies, data, count, mode));
 }
 
 gd_CUresult cuStreamEndCapture(gd_CUstream stream, gd_CUgraph *graph)
@@ -429,20 +496,20 @@ gd_CUresult cuStreamIsCapturing(gd_CUstream stream, gd_CUstreamCaptureStatus *st
 
 gd_CUresult cuStreamGetCaptureInfo(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, NULL, false));
+    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, NULL, NULL, NULL, NULL));
 }
 
 gd_CUresult cuStreamGetCaptureInfo_v2(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id,
                                       gd_CUgraph *graph, const gd_CUgraphNode **dependencies, size_t *count)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies || count));
+    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies, NULL, count));
 }
 
 gd_CUresult cuStreamGetCaptureInfo_v3(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id,
                                       gd_CUgraph *graph, const gd_CUgraphNode **dependencies,
                                       const gd_CUgraphEdgeData **data, size_t *count)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies || data || count));
+    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies, data, count));
 }
 
 gd_CUresult cuThreadExchangeStreamCaptureMode(gd_CUstreamCaptureMode *mode)

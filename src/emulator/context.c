@@ -97,7 +97,7 @@ static gd_context *create_context(unsigned flags, bool primary)
 static gd_CUresult push(gd_CUcontext handle)
 {
     if (!gd_object_find(handle, GD_OBJECT_CONTEXT))
-        return GD_CUDA_ERROR_INVALID_CONTEXT;
+        return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
     if (stack.depth == STACK_DEPTH)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     stack.handles[stack.depth++] = handle;
@@ -189,12 +189,12 @@ static void end_primary(void)
     gd_the_device.primary = NULL;
 }
 
-static gd_CUresult release(gd_CUdevice device)
+static gd_CUresult release(gd_CUdevice device, gd_CUresult without_retain)
 {
     if (device != 0)
         return GD_CUDA_ERROR_INVALID_DEVICE;
     if (!gd_the_device.primary_retains)
-        return GD_CUDA_ERROR_INVALID_CONTEXT;
+        return without_retain;
     if (--gd_the_device.primary_retains == 0)
         end_primary();
     return GD_CUDA_SUCCESS;
@@ -297,14 +297,16 @@ static gd_CUresult get_flags(const gd_context *context, unsigned *flags)
 static gd_CUresult get_limit(const gd_context *context, size_t *value, int32_t limit)
 {
     if (!value || limit < 0 || limit >= GD_CU_LIMIT_COUNT)
-        return value ? GD_CUDA_ERROR_UNSUPPORTED_LIMIT : GD_CUDA_ERROR_INVALID_VALUE;
+        return GD_CUDA_ERROR_INVALID_VALUE;
     *value = context->limits[limit];
     return GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult set_limit(gd_context *context, int32_t limit, size_t value)
 {
-    if (limit < 0 || limit > GD_CU_LIMIT_MALLOC_HEAP_SIZE)
+    if (limit < 0 || limit >= GD_CU_LIMIT_COUNT)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (limit > GD_CU_LIMIT_MALLOC_HEAP_SIZE)
         return GD_CUDA_ERROR_UNSUPPORTED_LIMIT;
     context->limits[limit] = value;
     return GD_CUDA_SUCCESS;
@@ -319,11 +321,20 @@ static gd_CUresult get_priorities(int *least, int *greatest)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_cache(int32_t *configuration)
+/* A preference that is kept and told, and changes nothing. */
+static gd_CUresult get_cache(const gd_context *context, int32_t *configuration)
 {
     if (!configuration)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    *configuration = 0;
+    *configuration = context->cache;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult set_cache(gd_context *context, int32_t configuration)
+{
+    if (configuration < 0 || configuration > 3)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    context->cache = configuration;
     return GD_CUDA_SUCCESS;
 }
 
@@ -334,14 +345,15 @@ gd_CUresult cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice d
     GD_CALL(GD_NEED_INIT, retain(context_handle, device));
 }
 
+/* The first version lets a release without a retain pass, as NVIDIA's driver does. */
 gd_CUresult cuDevicePrimaryCtxRelease(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(device));
+    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_SUCCESS));
 }
 
 gd_CUresult cuDevicePrimaryCtxRelease_v2(gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, release(device));
+    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_ERROR_INVALID_CONTEXT));
 }
 
 gd_CUresult cuDevicePrimaryCtxReset(gd_CUdevice device)
@@ -354,9 +366,11 @@ gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
     GD_CALL(GD_NEED_INIT, reset(device));
 }
 
+/* The first version changes nothing under a context that is there. */
 gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, set_flags(device, flags));
+    GD_CALL(GD_NEED_INIT,
+            gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : set_flags(device, flags));
 }
 
 gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
@@ -383,8 +397,11 @@ gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int c
 
 gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT,
-            params ? gd_device_unsupported("parameters of cuCtxCreate_v4") : create(context_handle, flags, device));
+    const gd_CUctxCreateParams *asked = params;
+
+    GD_CALL(GD_NEED_INIT, asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
+                              ? gd_device_unsupported("parameters of cuCtxCreate_v4")
+                              : create(context_handle, flags, device));
 }
 
 gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)
@@ -464,10 +481,10 @@ gd_CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 gd_CUresult cuCtxGetCacheConfig(int32_t *configuration)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_cache(configuration));
+    GD_CALL(GD_NEED_CONTEXT, get_cache(context, configuration));
 }
 
 gd_CUresult cuCtxSetCacheConfig(int32_t configuration)
 {
-    GD_CALL(GD_NEED_CONTEXT, configuration < 0 || configuration > 3 ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_SUCCESS);
+    GD_CALL(GD_NEED_CONTEXT, set_cache(context, configuration));
 }

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "emulator/cluster.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 enum {
     QUANTUM = 512, /* operations of a warp before the next one's turn */
     SPECIAL_BYTES = GD_SPECIAL_COUNT * GD_LANE_BYTES,
-    SINK_BYTES = 4 * GD_LANE_BYTES
+    SINK_BYTES = 4 * GD_LANE_BYTES,
+    SHARED_UNIT = 128 /* shared memory is given out in these */
 };
 
 /* ---- lanes ---- */
@@ -23,10 +26,8 @@ uint32_t gd_code_index(const gd_warp *warp, const gd_code *code)
 
 void gd_warp_choose(gd_warp *warp)
 {
-    GD_EACH_LANE(lane, warp->active)
-    {
-        warp->pcs[lane] = warp->pc;
-    }
+    if (warp->active)
+        warp->cta->sweeps->put(warp->pcs, warp->active, warp->pc);
     warp->active = 0;
     warp->limit = 0;
 }
@@ -35,10 +36,7 @@ void gd_warp_hold(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t *w
 {
     uint32_t index = gd_code_index(warp, code);
 
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] = index;
-    }
+    warp->cta->sweeps->put(warp->pcs, mask, index);
     warp->active &= ~mask;
     warp->ready &= ~mask;
     *waiting |= mask;
@@ -50,10 +48,8 @@ void gd_warp_wake(gd_warp *warp, uint32_t mask, uint32_t *waiting, bool behind)
     mask &= *waiting;
     *waiting &= ~mask;
     warp->ready |= mask;
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] += behind;
-    }
+    if (behind)
+        warp->cta->sweeps->step(warp->pcs, mask);
     gd_warp_choose(warp);
 }
 
@@ -63,9 +59,12 @@ void gd_warp_exit(gd_warp *warp, uint32_t mask)
     warp->ready &= ~mask;
     warp->active &= ~mask;
     warp->cta->live_threads -= gd_count(mask);
+    if (warp->cta->race)
+        gd_race_exit(warp->cta->race, warp->index, mask);
     warp->cta->work++;
     gd_warp_wake(warp, warp->at_warp, &warp->at_warp, false);
     gd_barriers_check(warp->cta);
+    gd_cluster_exit(warp, mask);
 }
 
 void gd_warp_yield(gd_warp *warp)
@@ -93,18 +92,21 @@ static bool is_same(const gd_warp *warp, uint32_t lane, uint32_t other)
            warp->frame[lane] == warp->frame[other] && warp->local[lane] == warp->local[other];
 }
 
-/* Makes the lanes that come first the current ones; false when none can go on. */
-static bool choose_lanes(gd_warp *warp)
+/* Whether candidates differ in nothing but where they stand. */
+static bool is_level(const gd_warp *warp, uint32_t candidates)
 {
-    gd_warp_choose(warp);
-    uint32_t candidates = warp->ready & ~warp->deferred;
-    if (!candidates) {
-        warp->deferred = 0;
-        candidates = warp->ready;
-    }
-    if (!candidates)
-        return false;
-    uint32_t best = gd_lowest(candidates), limit = UINT32_MAX;
+    const gd_sweeps *sweeps = warp->cta->sweeps;
+
+    return sweeps->alike(warp->depth, candidates) && sweeps->alike(warp->frame, candidates) &&
+           sweeps->alike(warp->local, candidates);
+}
+
+/* Of candidates in several calls, those that come first; *limit: where they may come together with others. */
+static uint32_t choose_among_calls(const gd_warp *warp, uint32_t candidates, uint32_t *limit)
+{
+    uint32_t best = gd_lowest(candidates), chosen = 0;
+
+    *limit = UINT32_MAX;
     GD_EACH_LANE(lane, candidates)
     {
         if (is_before(warp, lane, best))
@@ -114,35 +116,77 @@ static bool choose_lanes(gd_warp *warp)
     {
         uint32_t stop = warp->pcs[lane] > warp->pcs[best] ? warp->pcs[lane] : warp->pcs[best] + 1;
         if (is_same(warp, lane, best))
-            warp->active |= UINT32_C(1) << lane;
-        else if (warp->depth[lane] == warp->depth[best] && stop < limit)
-            limit = stop;
+            chosen |= UINT32_C(1) << lane;
+        else if (warp->depth[lane] == warp->depth[best] && stop < *limit)
+            *limit = stop;
     }
-    warp->pc = warp->pcs[best];
-    warp->limit = limit;
+    return chosen;
+}
+
+/* Makes the lanes that come first the current ones; false when none can go on. Kept out of the loop over operations, which needs the registers. */
+__attribute__((noinline)) static bool choose_lanes(gd_warp *warp)
+{
+    gd_warp_choose(warp);
+    uint32_t candidates = warp->ready & ~warp->deferred;
+    if (!candidates) {
+        warp->deferred = 0;
+        candidates = warp->ready;
+    }
+    if (!candidates)
+        return false;
+    if (!warp->calls || is_level(warp, candidates))
+        warp->active = warp->cta->sweeps->lowest(warp->pcs, candidates, &warp->limit);
+    else
+        warp->active = choose_among_calls(warp, candidates, &warp->limit);
+    uint32_t first = gd_lowest(warp->active);
+    warp->pc = warp->pcs[first];
     warp->active_count = gd_count(warp->active);
-    warp->areas[GD_AREA_FRAME] = warp->frames + warp->frame[best];
+    warp->areas[GD_AREA_FRAME] = warp->frames + warp->frame[first];
     return true;
+}
+
+void gd_warp_count(gd_warp *warp)
+{
+    warp->cta->instructions += (warp->cta->cycles - warp->counted) * warp->active_count;
+    warp->counted = warp->cta->cycles;
+}
+
+/* Executes a stretch of operations, of which the last may change everything, so that place and time are brought up to date before. */
+static uint32_t run_stretch(gd_warp *warp, uint64_t left)
+{
+    const gd_code *code = warp->cta->image->code + warp->pc;
+    const uint32_t active = warp->active, most = warp->limit - warp->pc;
+    uint32_t count = code->stretch < most ? code->stretch : most;
+
+    count = left < count ? (uint32_t)left : count;
+    warp->pc += count;
+    warp->cta->cycles += count;
+    for (const gd_code *end = code + count; code < end; code++) {
+        uint32_t mask = active & (gd_predicate(warp, code->guard) ^ code->guard_not);
+        if (mask)
+            code->run(warp, code, mask);
+    }
+    return count;
 }
 
 /* Executes operations until the budget is used up or the warp can or should not go on; returns how many. */
 static uint64_t run_warp(gd_warp *warp, uint64_t budget)
 {
-    gd_cta *cta = warp->cta;
-    const gd_code *base = cta->image->code;
     uint64_t left = budget;
 
     warp->yields = false;
-    for (; left; left--) {
-        if (warp->pc >= warp->limit && (warp->yields || !choose_lanes(warp)))
-            break;
-        const gd_code *code = base + warp->pc++;
-        uint32_t mask = warp->active & (gd_predicate(warp, code->guard) ^ code->guard_not);
-        cta->instructions += warp->active_count;
-        cta->cycles++;
-        if (mask)
-            code->run(warp, code, mask);
+    warp->counted = warp->cta->cycles;
+    while (left) {
+        if (warp->pc >= warp->limit) {
+            gd_warp_count(warp);
+            if (warp->yields || !choose_lanes(warp))
+                break;
+        }
+        left -= run_stretch(warp, left);
     }
+    gd_warp_count(warp);
+    if (!left && warp->pc >= warp->limit && !warp->yields) /* the turn ended where lanes part: who would go on counts */
+        choose_lanes(warp);
     if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
         warp->deferred |= warp->active;
         gd_warp_choose(warp);
@@ -212,7 +256,8 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
 
     if (fault->kind != GD_FAULT_NONE)
         return;
-    *fault = (gd_fault){.kind = kind, .address = address, .bytes = bytes, .write = write};
+    *fault = (gd_fault){
+        .kind = kind, .instruction = code->instruction, .address = address, .bytes = bytes, .write = write};
     memcpy(fault->cta, cta->position, sizeof fault->cta);
     thread_position(warp, lane, fault->thread);
     gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &fault->line, &fault->column);
@@ -229,28 +274,55 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
     }
 }
 
+/* The barrier that a lane waits at. */
+static uint32_t barrier_of(const gd_warp *warp, uint32_t lane)
+{
+    uint32_t number = 0;
+
+    while (!(warp->at[number] >> lane & 1))
+        number++;
+    return number;
+}
+
+/* All CTAs of the cluster have come to rest, some of their threads at its barrier. */
+static bool fail_cluster(gd_cta *cta)
+{
+    const gd_cluster *cluster = cta->cluster;
+    char members[160];
+
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        gd_warp *warp = &cta->warps[i];
+        if (!warp->at_cluster)
+            continue;
+        uint32_t lane = gd_lowest(warp->at_cluster);
+        gd_cluster_describe(cluster, members, sizeof members);
+        gd_cta_fail(warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_DEADLOCK, 0, 0, false,
+                    "deadlock: the cluster's barrier waits for threads that never arrive (%u of %u have)%s",
+                    cluster->arrived, cluster->live_threads, members);
+        return true;
+    }
+    return false;
+}
+
 /* No thread can go on, and nothing outside the CTA will change that. */
 static void fail_deadlock(gd_cta *cta)
 {
+    if (fail_cluster(cta))
+        return;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
-        uint32_t waiting = warp->at_barrier | warp->at_warp | warp->at_cluster;
+        uint32_t waiting = warp->at_barrier | warp->at_warp;
         if (!waiting)
             continue;
         uint32_t lane = gd_lowest(waiting);
         const gd_code *code = cta->image->code + warp->pcs[lane];
         bool barrier = warp->at_barrier >> lane & 1;
-        if (warp->at_cluster >> lane & 1) {
-            gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
-                        "deadlock: the cluster's barrier waits for threads that never arrive (%u have)",
-                        cta->cluster_arrived);
-            return;
-        }
+        uint32_t number = barrier ? barrier_of(warp, lane) : 0;
         gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
                     barrier ? "deadlock: barrier %u waits for threads that never arrive (%u have)"
                             : "deadlock: lanes of warp %u wait for %u others of their mask that never arrive",
-                    barrier ? warp->barrier[lane] : warp->index,
-                    barrier ? cta->barriers[warp->barrier[lane]].threads : gd_count(warp->live & ~warp->at_warp));
+                    barrier ? number : warp->index,
+                    barrier ? cta->barriers[number].threads : gd_count(warp->live & ~warp->at_warp));
         return;
     }
 }
@@ -273,16 +345,20 @@ static void fail_steps(gd_cta *cta)
 
 static gd_cta_state rest_state(gd_cta *cta)
 {
-    uint32_t at_grid = 0;
+    uint32_t at_grid = 0, at_cluster = 0;
 
     if (cta->fault.kind != GD_FAULT_NONE)
         return GD_CTA_FAULT;
     if (cta->live_threads == 0)
         return GD_CTA_DONE;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
         at_grid |= cta->warps[i].at_grid;
+        at_cluster |= cta->warps[i].at_cluster;
+    }
     if (at_grid)
         return GD_CTA_WAITING;
+    if (at_cluster && !gd_cluster_is_stuck(cta->cluster))
+        return GD_CTA_BLOCKED;
     fail_deadlock(cta);
     return GD_CTA_FAULT;
 }
@@ -294,7 +370,7 @@ static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 
     *ran = false;
     *idle = true;
-    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE; i++) {
+    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped; i++) {
         gd_warp *warp = &cta->warps[cta->next_warp];
         cta->next_warp = cta->next_warp + 1 < cta->warp_count ? cta->next_warp + 1 : 0;
         if (!warp->ready)
@@ -315,6 +391,8 @@ static gd_cta_state run_rounds(gd_cta *cta, uint64_t steps)
         run_round(cta, &steps, &ran, &idle);
         if (cta->fault.kind != GD_FAULT_NONE)
             return GD_CTA_FAULT;
+        if (cta->stopped)
+            return GD_CTA_READY;
         if (!ran)
             return rest_state(cta);
         if (cta->view->step_limit && cta->instructions >= cta->view->step_limit && cta->live_threads) {
@@ -365,14 +443,22 @@ static void fill_specials(gd_warp *warp)
         fill(warp, GD_SPECIAL_NTID_X + i, view->block[i]);
         fill(warp, GD_SPECIAL_CTAID_X + i, cta->position[i]);
         fill(warp, GD_SPECIAL_NCTAID_X + i, view->grid[i]);
+        fill(warp, GD_SPECIAL_CLUSTERID_X + i, cta->position[i] / view->cluster[i]);
+        fill(warp, GD_SPECIAL_NCLUSTERID_X + i, view->grid[i] / view->cluster[i]);
+        fill(warp, GD_SPECIAL_CLUSTER_CTAID_X + i, cta->position[i] % view->cluster[i]);
+        fill(warp, GD_SPECIAL_CLUSTER_NCTAID_X + i, view->cluster[i]);
     }
-    fill(warp, GD_SPECIAL_ONE, 1);
+    fill(warp, GD_SPECIAL_CLUSTER_CTARANK, cta->rank);
+    fill(warp, GD_SPECIAL_CLUSTER_NCTARANK, view->cluster[0] * view->cluster[1] * view->cluster[2]);
+    fill(warp, GD_SPECIAL_EXPLICIT_CLUSTER, view->explicit_cluster ? UINT32_MAX : 0);
+    for (uint32_t lane = 0; lane < GD_LANES; lane++)
+        gd_lane_put(warp, GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8, cta->rank << GD_RANK_SHIFT);
     fill(warp, GD_SPECIAL_WARPID, warp->index);
     fill(warp, GD_SPECIAL_NWARPID, 64);
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
-    fill(warp, GD_SPECIAL_NSMID, 132);
+    fill(warp, GD_SPECIAL_NSMID, view->multiprocessors);
     fill(warp, GD_SPECIAL_DYNAMIC_SMEM_SIZE, view->dynamic_shared_bytes);
-    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, cta->shared_bytes);
+    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (cta->shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
     fill(warp, GD_SPECIAL_RESERVED_SMEM, GD_SHARED_START);
     fill_lanes(warp);
 }
@@ -385,6 +471,7 @@ static void start_warp(gd_cta *cta, uint32_t index, unsigned char *place)
 
     warp->cta = cta;
     warp->index = index;
+    warp->calls = image->routine_count > 1;
     warp->live = threads >= GD_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
     warp->ready = warp->live;
     warp->frames = place;
@@ -435,8 +522,14 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->live_threads = cta->thread_count;
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
     cta->shared_bytes = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    cta->rank = gd_cluster_rank(view, cta_position);
+    cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
-    if (!take_memory(cta)) {
+    cta->sweeps = gd_sweeps_find();
+    if (view->race)
+        cta->race = gd_race_cta_create(view->race, view->race_task, cta->position, cta->thread_count, cta->shared_start,
+                                       cta->shared_bytes);
+    if (!gd_cluster_alone(cta) || !take_memory(cta) || (view->race && !cta->race)) {
         gd_cta_destroy(cta);
         return NULL;
     }
@@ -447,6 +540,9 @@ void gd_cta_destroy(gd_cta *cta)
 {
     if (!cta)
         return;
+    if (cta->race)
+        gd_race_cta_destroy(cta->view->race, cta->race);
+    gd_cluster_leave(cta);
     free(cta->warps);
     free(cta->block);
     free(cta->shared);
@@ -455,13 +551,21 @@ void gd_cta_destroy(gd_cta *cta)
     free(cta);
 }
 
+gd_cta_state gd_cta_run_to_trigger(gd_cta *cta, uint64_t steps, uint64_t now)
+{
+    cta->stops = true;
+    gd_cta_state state = gd_cta_run(cta, steps, now);
+    cta->stops = cta->stopped = false;
+    return state;
+}
+
 gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now)
 {
     fenv_t environment;
 
     if (cta->fault.kind != GD_FAULT_NONE)
         return GD_CTA_FAULT;
-    cta->last = NULL;
+    memset(cta->recent, 0, sizeof cta->recent); /* what was freed since may be forgotten */
     cta->now = now;
     cta->run_start = cta->cycles;
     fegetenv(&environment);
@@ -474,8 +578,12 @@ gd_cta_state gd_cta_run(gd_cta *cta, uint64_t steps, uint64_t now)
 void gd_cta_release(gd_cta *cta)
 {
     cta->released = true;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
-        gd_warp_wake(&cta->warps[i], cta->warps[i].at_grid, &cta->warps[i].at_grid, true);
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        gd_warp *warp = &cta->warps[i];
+        if (cta->race && warp->at_grid)
+            gd_race_grid_wait(cta->race, i, warp->at_grid);
+        gd_warp_wake(warp, warp->at_grid, &warp->at_grid, true);
+    }
 }
 
 bool gd_cta_triggered(const gd_cta *cta)

@@ -3,6 +3,7 @@
 #ifndef GD_EMULATOR_DECODE_H
 #define GD_EMULATOR_DECODE_H
 
+#include "emulator/exec_atomic.h"
 #include "emulator/exec_lanes.h"
 #include "emulator/exec_math.h"
 #include "emulator/program.h"
@@ -77,9 +78,13 @@ bool gd_has(gd_decoder *decoder, gd_modifier modifier);
 /* The type modifier of that number, GD_TYPE_NONE when there are fewer. */
 gd_ptx_type gd_type_at(gd_decoder *decoder, uint32_t index);
 gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index);
+/* An operand in shared memory is in that of the cluster if the space modifier of that number says so. */
+void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into);
 /* What is ignored: cache operators, eviction priorities, prefetch sizes, memory order, scope. */
 void gd_ignore_cache(gd_decoder *decoder);
 void gd_ignore_order(gd_decoder *decoder);
+/* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where none is named. */
+uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise);
 /* Whether all has been asked for; refuses otherwise. */
 bool gd_decode_end(gd_decoder *decoder);
 /* GD_ROUND_* and GD_FTZ, GD_SAT, GD_RELU, GD_NAN as the modifiers say. */
@@ -103,6 +108,8 @@ bool gd_source(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot 
 bool gd_source_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
 bool gd_target(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
 bool gd_target_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+/* Component `part` of a special register that has four, named without one. */
+bool gd_special_part(gd_decoder *decoder, uint32_t operand, uint32_t part, gd_slot *slot);
 bool gd_predicate_source(gd_decoder *decoder, uint32_t operand, gd_slot *slot, bool *negated);
 bool gd_predicate_target(gd_decoder *decoder, uint32_t operand, gd_slot *slot);
 /* A value that must be known: an integer or an expression. */
@@ -134,6 +141,13 @@ bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx
 /* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no memory. */
 uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
 
+/* The operation that the modifiers name, and the types that it has (decode_memory.c). */
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
+bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type);
+
+/* Behind an asynchronous write: the mbarrier at a memory operand hears of its bytes (decode_async.c). */
+bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes);
+
 /* ---- instructions ---- */
 
 gd_decode gd_decode_add, gd_decode_sub, gd_decode_mul, gd_decode_mad, gd_decode_mul24, gd_decode_mad24, gd_decode_sad,
@@ -145,13 +159,14 @@ gd_decode gd_decode_float_add, gd_decode_float_sub, gd_decode_float_mul, gd_deco
     gd_decode_rcp, gd_decode_sqrt, gd_decode_rsqrt, gd_decode_unary_float, gd_decode_float_abs, gd_decode_float_neg,
     gd_decode_float_min, gd_decode_float_max, gd_decode_copysign, gd_decode_testp; /* decode_float.c */
 gd_decode gd_decode_setp, gd_decode_set, gd_decode_selp, gd_decode_slct;            /* decode_compare.c */
-gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep, gd_decode_mapa, gd_decode_getctarank; /* decode_move.c */
+gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep; /* decode_move.c */
 gd_decode gd_decode_cvt, gd_decode_cvt_pack;                                        /* decode_convert.c */
 gd_decode gd_decode_ld, gd_decode_st, gd_decode_prefetch, gd_decode_discard, gd_decode_createpolicy, gd_decode_atom,
     gd_decode_red, gd_decode_fence; /* decode_memory.c */
 gd_decode gd_decode_bra, gd_decode_brx, gd_decode_call, gd_decode_ret, gd_decode_exit, gd_decode_trap,
-    gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep, gd_decode_nanosleep,
-    gd_decode_cluster_barrier; /* decode_control.c */
+    gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep,
+    gd_decode_nanosleep; /* decode_control.c */
+gd_decode gd_decode_mapa, gd_decode_getctarank, gd_decode_cluster_barrier; /* decode_cluster.c */
 gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_decode_activemask,
     gd_decode_elect;                                                      /* decode_warp.c */
 gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,

@@ -1,6 +1,7 @@
 /* mbarriers and asynchronous copies. */
 #include "emulator/decode.h"
 #include "emulator/exec_async.h"
+#include "emulator/exec_atomic.h"
 #include "emulator/exec_control.h"
 
 #define NONE GD_TYPE_NONE
@@ -13,13 +14,14 @@ static void put_address(gd_code *code, const gd_code *from)
     code->kind = from->kind;
 }
 
-/* A further memory operand, into the image's list. */
-static bool list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t *list)
+/* A further memory operand, into the image's list; `modifier` is the number of its space. */
+static bool list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list)
 {
     gd_code from = {0};
 
     if (!gd_memory_operand(decoder, operand, space, &from))
         return false;
+    gd_widen_space(decoder, modifier, &from);
     const uint32_t words[GD_ADDRESS_WORDS] = {from.address, from.kind, from.space, (uint32_t)from.value,
                                               (uint32_t)(from.value >> 32)};
     *list = gd_list_add(decoder, words, GD_ADDRESS_WORDS);
@@ -39,12 +41,22 @@ static bool emit_mbarrier(gd_decoder *decoder, const gd_code *from, gd_mbarrier_
     if (!code)
         return false;
     put_address(code, from);
+    gd_widen_space(decoder, 0, code);
     code->d = from->d;
     code->a = from->a;
     code->b = from->b;
     code->x = (uint8_t)operation;
     code->y = from->y;
+    code->order = from->order;
     return true;
+}
+
+bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes)
+{
+    gd_code from = {.d = GD_AREA_SINK, .b = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
+
+    return gd_constant(decoder, 4, bytes, &from.a) && gd_memory_operand(decoder, operand, space, &from) &&
+           emit_mbarrier(decoder, &from, GD_MBARRIER_COMPLETE);
 }
 
 /* init [a], count; inval [a]; expect_tx [a], bytes; complete_tx [a], bytes. */
@@ -60,6 +72,12 @@ static bool simple(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
     return gd_memory_operand(decoder, decoder->operands[0], space, &from) && emit_mbarrier(decoder, &from, operation);
 }
 
+/* Release for an arrival, acquire for a wait, unless .relaxed says otherwise (PTX ISA 9.7.13.15). */
+static uint8_t release_order(gd_decoder *decoder)
+{
+    return gd_has(decoder, GD_MODIFIER_RELAXED) ? 0 : GD_ORDER_ACQUIRE | GD_ORDER_RELEASE;
+}
+
 /* arrive{.expect_tx} {state,} [a]{, count or bytes} */
 static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
 {
@@ -67,7 +85,7 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
     bool state = decoder->operand_count &&
                  gd_operand_at(decoder, decoder->operands[0])->kind != GD_OPERAND_MEMORY;
     uint32_t first = state ? 1 : 0;
-    gd_code from = {.d = GD_AREA_SINK};
+    gd_code from = {.d = GD_AREA_SINK, .order = release_order(decoder)};
     gd_slot zero, one;
 
     gd_has(decoder, GD_MODIFIER_NOCOMPLETE);
@@ -90,7 +108,7 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
 /* test_wait, try_wait p, [a], state or parity{, time} */
 static bool wait(gd_decoder *decoder, gd_ptx_space space)
 {
-    gd_code from = {.b = GD_AREA_SINK};
+    gd_code from = {.b = GD_AREA_SINK, .order = release_order(decoder)};
     bool timed = decoder->instruction->op == GD_OP_MBARRIER_TRY_WAIT;
     gd_slot time;
 
@@ -188,7 +206,7 @@ bool gd_decode_cp_async(gd_decoder *decoder)
         return gd_decode_refuse_form(decoder);
     if (operands == 4 ? !read_limit(decoder, 3, &into) : !gd_constant(decoder, 4, bytes, &into.a))
         return false;
-    if (!list_address(decoder, decoder->operands[1], from, &list) ||
+    if (!list_address(decoder, decoder->operands[1], from, 1, &list) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_cp_async);
@@ -203,19 +221,31 @@ bool gd_decode_cp_async(gd_decoder *decoder)
     return true;
 }
 
-/* Copies are done at once: there is nothing to commit or to wait for. */
+/* Copies are done at once: what is committed and waited for concerns the race detector alone. */
+static bool emit_group(gd_decoder *decoder, gd_async_group what, uint64_t left)
+{
+    gd_code *code = gd_emit(decoder, gd_run_async_group);
+
+    if (!code)
+        return false;
+    code->x = (uint8_t)what;
+    code->value = left;
+    return true;
+}
+
 bool gd_decode_cp_async_group(gd_decoder *decoder)
 {
-    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP;
-    uint64_t groups;
+    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP, commit = gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
+    uint64_t groups = 0;
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
-    gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_ALL);
     if (decoder->operand_count != (wait ? 1u : 0u))
         return gd_decode_refuse_form(decoder);
-    return !wait || gd_known(decoder, decoder->operands[0], &groups);
+    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
+        return false;
+    return emit_group(decoder, commit ? GD_ASYNC_COMMIT : wait ? GD_ASYNC_WAIT : GD_ASYNC_WAIT_ALL, groups);
 }
 
 /* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that it takes. */
@@ -223,7 +253,7 @@ bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
 {
     bool noinc = gd_has(decoder, GD_MODIFIER_NOINC);
     gd_ptx_space space;
-    gd_code from = {.d = GD_AREA_SINK};
+    gd_code from = {.d = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_MBARRIER);
@@ -235,7 +265,10 @@ bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
         return false;
     if (!noinc)
         from.a = from.b; /* complete_tx of 0 bytes checks the object and changes nothing */
-    return emit_mbarrier(decoder, &from, noinc ? GD_MBARRIER_ARRIVE : GD_MBARRIER_COMPLETE);
+    if (!emit_mbarrier(decoder, &from, noinc ? GD_MBARRIER_ARRIVE : GD_MBARRIER_COMPLETE))
+        return false;
+    decoder->image->code[decoder->image->code_count - 1].flags = GD_MBARRIER_OF_COPIES;
+    return true;
 }
 
 /* ---- cp.async.bulk ---- */
@@ -253,34 +286,65 @@ static bool prefetch(gd_decoder *decoder, uint32_t operands)
            gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes);
 }
 
+/* What cp.reduce.async.bulk does to its elements (PTX ISA 9.7.9.25). */
+static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
+{
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
+    gd_atomic operation = GD_ATOMIC_ADD;
+
+    gd_has(decoder, GD_MODIFIER_REDUCE);
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) || operation > GD_ATOMIC_XOR)
+        return gd_decode_refuse_form(decoder);
+    if ((half && operation == GD_ATOMIC_ADD) != noftz || (to_shared && !integer && operation < GD_ATOMIC_AND))
+        return gd_decode_refuse_form(decoder);
+    into->count = (uint8_t)(operation + 1);
+    into->bytes = (uint8_t)type;
+    return true;
+}
+
+/* Behind the mbarrier: which CTAs of the cluster get a copy. */
+static bool receivers(gd_decoder *decoder, gd_code *into)
+{
+    into->x = gd_has(decoder, GD_MODIFIER_MULTICAST_CLUSTER);
+    return !into->x || (decoder->operand_count > 4 && gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b));
+}
+
 bool gd_decode_bulk(gd_decoder *decoder)
 {
     gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
     bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
     bool barrier = gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
     bool group = gd_has(decoder, GD_MODIFIER_BULK_GROUP);
+    bool reduces = decoder->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK;
     uint32_t operands = decoder->operand_count - (hint ? 1u : 0u), list, second;
-    gd_code into = {0};
-    gd_slot bytes;
+    gd_code into = {.b = GD_AREA_SINK};
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_BULK);
     if (decoder->instruction->op == GD_OP_CP_ASYNC_BULK_PREFETCH)
         return prefetch(decoder, operands);
-    bool loads = to == GD_SPACE_SHARED && (from == GD_SPACE_GLOBAL || from == GD_SPACE_SHARED);
+    bool loads = to == GD_SPACE_SHARED && (from == GD_SPACE_SHARED || (from == GD_SPACE_GLOBAL && !reduces));
     bool stores = to == GD_SPACE_GLOBAL && from == GD_SPACE_SHARED;
-    if ((!loads && !stores) || barrier != loads || group != stores || operands != (loads ? 4u : 3u))
+    if ((!loads && !stores) || barrier != loads || group != stores || (reduces && !reduction(decoder, loads, &into)) ||
+        (loads && !receivers(decoder, &into)) || operands != (loads ? 4u : 3u) + into.x)
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &bytes) ||
-        !list_address(decoder, decoder->operands[1], from, &list) ||
-        (loads && !list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, &second)) ||
+    if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
+        !list_address(decoder, decoder->operands[1], from, 1, &list) ||
+        (loads && !list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_bulk);
     if (!code)
         return false;
     put_address(code, &into);
-    code->a = bytes;
+    gd_widen_space(decoder, 0, code);
+    code->a = into.a;
+    code->b = into.b;
+    code->x = into.x;
+    code->count = into.count;
+    code->bytes = into.bytes;
     code->list = list;
     code->y = loads;
     return true;
@@ -289,7 +353,7 @@ bool gd_decode_bulk(gd_decoder *decoder)
 bool gd_decode_bulk_group(gd_decoder *decoder)
 {
     bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_BULK_WAIT_GROUP;
-    uint64_t groups;
+    uint64_t groups = 0;
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_BULK);
@@ -298,5 +362,7 @@ bool gd_decode_bulk_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_READ);
     if (decoder->operand_count != (wait ? 1u : 0u))
         return gd_decode_refuse_form(decoder);
-    return !wait || gd_known(decoder, decoder->operands[0], &groups);
+    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
+        return false;
+    return emit_group(decoder, wait ? GD_ASYNC_WAIT : GD_ASYNC_COMMIT, groups);
 }

@@ -188,7 +188,52 @@ bool gd_decode_setp(gd_decoder *decoder)
     return read_compared(decoder, 1, type, ftz, &a, &b) && emit_compare(decoder, how, type, p, q, a, b, &with);
 }
 
-/* set: all ones, or 1.0 for a floating-point result. */
+/* What set gives where the comparison holds: all ones, or 1.0 for a floating-point result; halves of f16 and bf16 are compared into a half of
+ * their kind or an integer of 16 or 32 bits (PTX ISA 9.7.6.1, 9.7.7.1). False for types that do not go together. */
+static bool set_value(gd_ptx_type to, gd_ptx_type from, uint64_t *value)
+{
+    bool half = from == GD_TYPE_F16 || from == GD_TYPE_BF16, halves = from == GD_TYPE_F16X2 || from == GD_TYPE_BF16X2;
+
+    switch (to) {
+    case GD_TYPE_U32:
+    case GD_TYPE_S32:
+        *value = halves ? 0xffff : UINT32_MAX;
+        return true;
+    case GD_TYPE_U16:
+    case GD_TYPE_S16:
+        *value = 0xffff;
+        return half;
+    case GD_TYPE_F32:
+        *value = gd_bits(1.0f);
+        return !half && !halves;
+    case GD_TYPE_F16:
+    case GD_TYPE_F16X2:
+        *value = 0x3c00;
+        return to == from || (to == GD_TYPE_F16 && !halves);
+    case GD_TYPE_BF16:
+    case GD_TYPE_BF16X2:
+        *value = 0x3f80;
+        return to == from || (to == GD_TYPE_BF16 && !halves);
+    default:
+        return false;
+    }
+}
+
+/* set.f16x2: each half of the result says how the halves of the operands compare. */
+static bool set_halves(gd_decoder *decoder, const comparison *how, bool ftz, uint64_t value, const combination *with)
+{
+    gd_slot d, yes, no, predicates[2] = {gd_scratch(decoder, 4), gd_scratch(decoder, 5)};
+    gd_slot low = gd_scratch(decoder, 0), high = gd_scratch(decoder, 1);
+
+    if (!compare_halves(decoder, how, gd_type_at(decoder, 1), ftz, predicates[0], predicates[1], with))
+        return false;
+    return gd_constant(decoder, 4, value, &yes) && gd_constant(decoder, 4, 0, &no) &&
+           gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) &&
+           gd_emit_lanes(decoder, GD_LANES_SELP_32, 0, low, yes, no, predicates[0]) &&
+           gd_emit_lanes(decoder, GD_LANES_SELP_32, 0, high, yes, no, predicates[1]) &&
+           gd_emit_lanes(decoder, GD_LANES_JOIN_HALVES, 0, d, low, high, GD_AREA_SINK);
+}
+
 bool gd_decode_set(gd_decoder *decoder)
 {
     const comparison *how = find_comparison(decoder);
@@ -196,12 +241,14 @@ bool gd_decode_set(gd_decoder *decoder)
     bool ftz = gd_has(decoder, GD_MODIFIER_FTZ);
     gd_slot d, a, b, yes, no, p = gd_scratch(decoder, 2);
     combination with;
+    uint64_t value;
 
-    if (!how || decoder->operand_count < 3 || !read_combination(decoder, 3, &with) ||
-        (td != GD_TYPE_U32 && td != GD_TYPE_S32 && td != GD_TYPE_F32))
+    if (!how || decoder->operand_count < 3 || !read_combination(decoder, 3, &with) || !set_value(td, type, &value))
         return gd_decode_refuse_form(decoder);
-    if (!gd_constant(decoder, 4, td == GD_TYPE_F32 ? gd_bits(1.0f) : UINT32_MAX, &yes) ||
-        !gd_constant(decoder, 4, 0, &no) || !read_compared(decoder, 1, type, ftz, &a, &b) ||
+    if (type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2)
+        return set_halves(decoder, how, ftz, value, &with);
+    if (!gd_constant(decoder, 4, value, &yes) || !gd_constant(decoder, 4, 0, &no) ||
+        !read_compared(decoder, 1, type, ftz, &a, &b) ||
         !gd_target(decoder, decoder->operands[0], td, &d) ||
         !emit_compare(decoder, how, type, p, GD_AREA_SINK, a, b, &with))
         return false;

@@ -86,6 +86,7 @@ bool gd_decode_nothing(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     gd_has(decoder, GD_MODIFIER_INC);
     gd_has(decoder, GD_MODIFIER_DEC);
+    gd_has(decoder, GD_MODIFIER_MASK);
     gd_type_at(decoder, 0);
     return decoder->operand_count == 1 && gd_known(decoder, decoder->operands[0], &value);
 }
@@ -359,21 +360,6 @@ bool gd_decode_barrier(gd_decoder *decoder)
     code->y = from.y;
     code->flags = from.flags;
     return true;
-}
-
-/* A cluster of one CTA: arrive and wait are a barrier of all its threads that is split in two. */
-bool gd_decode_cluster_barrier(gd_decoder *decoder)
-{
-    bool wait = decoder->instruction->op == GD_OP_BARRIER_CLUSTER_WAIT;
-
-    gd_has(decoder, GD_MODIFIER_CLUSTER);
-    gd_has(decoder, GD_MODIFIER_ARRIVE);
-    gd_has(decoder, GD_MODIFIER_WAIT);
-    gd_has(decoder, GD_MODIFIER_ALIGNED);
-    gd_ignore_order(decoder);
-    if (decoder->operand_count)
-        return gd_decode_refuse_form(decoder);
-    return gd_emit(decoder, wait ? gd_run_cluster_wait : gd_run_cluster_arrive);
 }
 
 bool gd_decode_warp_sync(gd_decoder *decoder)

@@ -202,19 +202,34 @@ bool gd_decode_cvt(gd_decoder *decoder)
     return scalar(decoder, to, from, flags);
 }
 
+/* Bits of what cvt.pack makes, with its sign; the types of fewer than 8 are modifiers. 0: none of them. */
+static uint32_t packed_bits(gd_decoder *decoder, bool *is_signed)
+{
+    bool s4 = gd_has(decoder, GD_MODIFIER_S4), s2 = gd_has(decoder, GD_MODIFIER_S2);
+    bool u4 = gd_has(decoder, GD_MODIFIER_U4), u2 = gd_has(decoder, GD_MODIFIER_U2);
+    gd_ptx_type to = gd_type_at(decoder, 0);
+
+    *is_signed = s4 || s2 || (!u4 && !u2 && gd_is_signed(to));
+    if (s4 || u4 || s2 || u2)
+        return s4 || u4 ? 4 : 2;
+    return to == GD_TYPE_U16 || to == GD_TYPE_S16 ? 16 : to == GD_TYPE_U8 || to == GD_TYPE_S8 ? 8 : 0;
+}
+
 /* cvt.pack.sat.s8.s32.b32 d, a, b, c */
 bool gd_decode_cvt_pack(gd_decoder *decoder)
 {
-    gd_ptx_type to = gd_type_at(decoder, 0), from = gd_type_at(decoder, 1), third = gd_type_at(decoder, 2);
-    bool wide = to == GD_TYPE_U16 || to == GD_TYPE_S16, byte = to == GD_TYPE_U8 || to == GD_TYPE_S8;
+    bool is_signed;
+    uint32_t bits = packed_bits(decoder, &is_signed), next = bits >= 8;
+    gd_ptx_type from = gd_type_at(decoder, next), third = gd_type_at(decoder, next + 1);
+    bool shifts = third == GD_TYPE_B32 && bits <= 8;
     gd_slot d, a, b, c = GD_AREA_SINK;
 
     gd_has(decoder, GD_MODIFIER_PACK);
-    if (!gd_has(decoder, GD_MODIFIER_SAT) || from != GD_TYPE_S32 || (!wide && !byte) ||
-        decoder->operand_count != (byte && third == GD_TYPE_B32 ? 4u : 3u))
+    if (!bits || !gd_has(decoder, GD_MODIFIER_SAT) || from != GD_TYPE_S32 ||
+        decoder->operand_count != (shifts ? 4u : 3u))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], from, &a) || !gd_source(decoder, decoder->operands[2], from, &b) ||
-        (decoder->operand_count == 4 && !gd_source(decoder, decoder->operands[3], GD_TYPE_B32, &c)) ||
+        (shifts && !gd_source(decoder, decoder->operands[3], GD_TYPE_B32, &c)) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_saturate_pack);
@@ -224,7 +239,8 @@ bool gd_decode_cvt_pack(gd_decoder *decoder)
     code->a = a;
     code->b = b;
     code->c = c;
-    code->x = (uint8_t)to;
-    code->y = decoder->operand_count == 4;
+    code->x = (uint8_t)bits;
+    code->y = shifts;
+    code->flags = is_signed;
     return true;
 }

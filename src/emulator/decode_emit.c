@@ -52,6 +52,7 @@ gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_s
     gd_code *code = gd_emit(decoder, gd_exec_lanes_find(op));
 
     if (code) {
+        code->plain = true;
         code->flags = (uint16_t)flags;
         code->d = d;
         code->a = a;

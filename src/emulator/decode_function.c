@@ -5,6 +5,8 @@
 
 #include "emulator/decode.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_convert.h"
+#include "emulator/exec_move.h"
 
 enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
 
@@ -56,6 +58,7 @@ static gd_decode *const decoders[GD_OP_COUNT] = {
     [GD_OP_CP_ASYNC_MBARRIER_ARRIVE] = gd_decode_cp_async_mbarrier,
     [GD_OP_CP_ASYNC_WAIT_ALL] = gd_decode_cp_async_group,
     [GD_OP_CP_ASYNC_WAIT_GROUP] = gd_decode_cp_async_group,
+    [GD_OP_CP_REDUCE_ASYNC_BULK] = gd_decode_bulk,
     [GD_OP_CREATEPOLICY] = gd_decode_createpolicy,
     [GD_OP_CVT] = gd_decode_cvt,
     [GD_OP_CVT_PACK] = gd_decode_cvt_pack,
@@ -115,6 +118,7 @@ static gd_decode *const decoders[GD_OP_COUNT] = {
     [GD_OP_PRMT] = gd_decode_prmt,
     [GD_OP_RCP] = gd_decode_rcp,
     [GD_OP_RED] = gd_decode_red,
+    [GD_OP_RED_ASYNC] = gd_decode_red,
     [GD_OP_REDUX] = gd_decode_redux,
     [GD_OP_REM] = gd_decode_rem,
     [GD_OP_RET] = gd_decode_ret,
@@ -132,6 +136,7 @@ static gd_decode *const decoders[GD_OP_COUNT] = {
     [GD_OP_SLCT] = gd_decode_slct,
     [GD_OP_SQRT] = gd_decode_sqrt,
     [GD_OP_ST] = gd_decode_st,
+    [GD_OP_ST_ASYNC] = gd_decode_st,
     [GD_OP_STMATRIX] = gd_decode_stmatrix,
     [GD_OP_SUB] = gd_decode_sub,
     [GD_OP_SUBC] = gd_decode_carry,
@@ -475,6 +480,20 @@ static bool decode_all(gd_decoder *decoder)
     return measure_stack(decoder);
 }
 
+/* How far operations go on without anything but the next one: the interpreter looks up only between such stretches. */
+static void measure_stretches(gd_image *image)
+{
+    uint32_t behind = 0;
+
+    for (uint32_t i = image->code_count; i-- > 0;) {
+        gd_code *code = &image->code[i];
+        bool plain = code->plain || code->run == gd_run_predicates || code->run == gd_run_convert ||
+                     code->run == gd_run_move_wide || code->run == gd_run_pack;
+        code->stretch = (uint16_t)(plain && behind < UINT16_MAX ? behind + 1 : 1);
+        behind = code->stretch;
+    }
+}
+
 /* Operations read constants as they read registers, from places that are multiples of 64. */
 static bool align_constants(gd_image *image)
 {
@@ -502,6 +521,7 @@ bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function)
     memset(decoder.offsets, 0xff, ((size_t)module->symbol_count + 1) * sizeof *decoder.offsets);
     if (gd_routine_find(&decoder, function) != GD_PTX_NONE)
         decode_all(&decoder);
+    measure_stretches(image);
     image->entry.refused = decoder.refused;
     free(decoder.offsets);
     free(decoder.registers);

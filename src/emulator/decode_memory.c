@@ -12,15 +12,6 @@ static uint32_t vector_count(gd_decoder *decoder)
                                              : 1;
 }
 
-static bool is_strong(gd_decoder *decoder)
-{
-    bool strong = gd_has(decoder, GD_MODIFIER_VOLATILE) || gd_has(decoder, GD_MODIFIER_RELAXED) ||
-                  gd_has(decoder, GD_MODIFIER_ACQUIRE);
-
-    gd_ignore_order(decoder);
-    return strong;
-}
-
 /* A cache policy behind the operands says where lines stay, which no result depends on. */
 static bool check_policy(gd_decoder *decoder, uint32_t operands)
 {
@@ -83,6 +74,17 @@ static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
     code->kind = from->kind;
     code->x = from->x;
     code->y = from->y;
+    code->order = from->order;
+    return true;
+}
+
+/* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It is done at once, as copies are. */
+static bool is_async(gd_decoder *decoder, gd_op op)
+{
+    if (decoder->instruction->op != op)
+        return false;
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
     return true;
 }
 
@@ -92,17 +94,21 @@ static bool access(gd_decoder *decoder, bool store)
     uint32_t count = vector_count(decoder);
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t bytes = gd_bytes_of(type);
+    bool async = is_async(decoder, GD_OP_ST_ASYNC);
     gd_code code = {0};
 
-    code.flags = is_strong(decoder) ? GD_ACCESS_STRONG : 0;
-    code.flags |= gd_is_signed(type) ? GD_ACCESS_SIGNED : 0;
+    code.order = gd_order(decoder, false, GD_SCOPE_SYS);
+    code.flags = (code.order ? GD_ACCESS_STRONG : 0) | (gd_is_signed(type) ? GD_ACCESS_SIGNED : 0);
     code.count = (uint8_t)count;
     code.bytes = (uint8_t)bytes;
-    if (!check_policy(decoder, 2) || !bytes || bytes * count > 32)
+    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 || (async && bytes < 4))
         return gd_decode_refuse_form(decoder);
-    return gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) &&
-           access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code) &&
-           emit_access(decoder, store ? gd_run_store : gd_run_load, &code);
+    if (!gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) ||
+        !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
+        return false;
+    gd_widen_space(decoder, 0, &code);
+    return emit_access(decoder, store ? gd_run_store : gd_run_load, &code) &&
+           (!async || gd_emit_complete(decoder, decoder->operands[2], space, bytes * count));
 }
 
 bool gd_decode_ld(gd_decoder *decoder)
@@ -151,6 +157,8 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
     gd_slot d, zero;
 
     gd_has(decoder, GD_MODIFIER_FRACTIONAL);
+    gd_has(decoder, GD_MODIFIER_CVT);
+    gd_has(decoder, GD_MODIFIER_L2);
     gd_has(decoder, GD_MODIFIER_RANGE);
     gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
     gd_space_at(decoder, 0);
@@ -161,23 +169,35 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
            gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
 }
 
-/* CTAs run one after the other, and each access is done at once: fences order what is in order already. */
+/* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
+ * know of those between generic accesses (membar.cta, .gl, .sys are fences of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
 bool gd_decode_fence(gd_decoder *decoder)
 {
-    gd_has(decoder, GD_MODIFIER_GL);
-    gd_has(decoder, GD_MODIFIER_PROXY);
+    bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
+
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_ALIAS);
     gd_has(decoder, GD_MODIFIER_MBARRIER_INIT);
+    gd_has(decoder, GD_MODIFIER_ASYNC_GENERIC);
+    gd_has(decoder, GD_MODIFIER_ACQUIRE_CLUSTER);
+    gd_has(decoder, GD_MODIFIER_RELEASE_CTA);
     gd_space_at(decoder, 0);
     gd_space_at(decoder, 1);
-    gd_ignore_order(decoder);
-    return decoder->operand_count == 0 || gd_decode_refuse_form(decoder);
+    uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
+    if (decoder->operand_count != 0)
+        return gd_decode_refuse_form(decoder);
+    if (proxy)
+        return true;
+    gd_code *code = gd_emit(decoder, gd_run_fence);
+    if (!code)
+        return false;
+    code->order = order;
+    return true;
 }
 
 /* ---- atomics ---- */
 
-static bool find_atomic(gd_decoder *decoder, gd_atomic *operation)
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
 {
     static const gd_modifier modifiers[] = {GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,
                                             GD_MODIFIER_MAX, GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR,
@@ -193,7 +213,7 @@ static bool find_atomic(gd_decoder *decoder, gd_atomic *operation)
 }
 
 /* Which types an operation has (PTX ISA 9.7.13.5). */
-static bool has_type(gd_atomic operation, gd_ptx_type type)
+bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type)
 {
     bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
     bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
@@ -215,6 +235,13 @@ static bool has_type(gd_atomic operation, gd_ptx_type type)
     default:
         return bits;
     }
+}
+
+/* Types of red.async (PTX ISA 9.7.13.8). */
+static bool is_async_type(gd_atomic operation, gd_ptx_type type)
+{
+    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 && type != GD_TYPE_BF16X2) ||
+           (operation == GD_ATOMIC_ADD && type == GD_TYPE_U64);
 }
 
 /* d and a of each element. */
@@ -241,23 +268,27 @@ static bool atomic(gd_decoder *decoder, bool red)
     gd_ptx_space space = gd_space_at(decoder, 0);
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t count = vector_count(decoder), operands = red ? 2 : 3;
+    bool async = is_async(decoder, GD_OP_RED_ASYNC);
     gd_slot b = GD_AREA_SINK;
     gd_atomic operation = GD_ATOMIC_ADD;
     gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
 
-    if (!find_atomic(decoder, &operation) || !has_type(operation, type) ||
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
         (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
         return gd_decode_refuse_form(decoder);
     bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
     bool half = gd_is_float(type) ? gd_bytes_of(type) == 2 : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
-    gd_ignore_order(decoder);
-    operands += cas;
-    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red))
+    from.order = gd_order(decoder, true, GD_SCOPE_GPU);
+    operands += cas + async;
+    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) || (async && !is_async_type(operation, type)))
         return gd_decode_refuse_form(decoder);
     if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
         return false;
     if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
-        !atomic_slots(decoder, red, type, count, &from) || !emit_access(decoder, gd_run_atomic, &from))
+        !atomic_slots(decoder, red, type, count, &from))
+        return false;
+    gd_widen_space(decoder, 0, &from);
+    if (!emit_access(decoder, gd_run_atomic, &from))
         return false;
     gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
     code->d = from.d;
@@ -267,7 +298,7 @@ static bool atomic(gd_decoder *decoder, bool red)
     code->y = (uint8_t)type;
     /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
     code->flags = type == GD_TYPE_F32 && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
-    return true;
+    return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
 }
 
 bool gd_decode_atom(gd_decoder *decoder)

@@ -137,6 +137,12 @@ gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index)
     return (gd_ptx_space)decoder->spaces[index];
 }
 
+void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into)
+{
+    if (index < decoder->space_count && decoder->cluster_space[index] && into->space == GD_AT_SHARED)
+        into->space = GD_AT_CLUSTER;
+}
+
 static void ignore(gd_decoder *decoder, const gd_modifier *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -180,6 +186,24 @@ void gd_ignore_order(gd_decoder *decoder)
     };
 
     ignore(decoder, list, sizeof list / sizeof list[0]);
+}
+
+uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise)
+{
+    gd_scope scope = gd_has(decoder, GD_MODIFIER_CTA)       ? GD_SCOPE_CTA
+                     : gd_has(decoder, GD_MODIFIER_CLUSTER) ? GD_SCOPE_CLUSTER
+                     : gd_has(decoder, GD_MODIFIER_GPU)     ? GD_SCOPE_GPU
+                     : gd_has(decoder, GD_MODIFIER_SYS)     ? GD_SCOPE_SYS
+                                                            : otherwise;
+    bool both = gd_has(decoder, GD_MODIFIER_ACQ_REL) || gd_has(decoder, GD_MODIFIER_SC);
+    bool acquire = both || gd_has(decoder, GD_MODIFIER_ACQUIRE), release = both || gd_has(decoder, GD_MODIFIER_RELEASE);
+    bool strong = always || acquire || release || gd_has(decoder, GD_MODIFIER_VOLATILE) ||
+                  gd_has(decoder, GD_MODIFIER_RELAXED) || gd_has(decoder, GD_MODIFIER_MMIO);
+
+    gd_ignore_order(decoder);
+    return !strong ? 0
+                   : (uint8_t)(GD_ORDER_STRONG | (acquire ? GD_ORDER_ACQUIRE : 0) | (release ? GD_ORDER_RELEASE : 0) |
+                               (unsigned)scope << GD_ORDER_SCOPE_SHIFT);
 }
 
 bool gd_decode_end(gd_decoder *decoder)

@@ -71,9 +71,18 @@ static bool pack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements, 
     }
     if (!gd_target(decoder, decoder->operands[0], bits_of(bytes), &d))
         return false;
+    if (bytes == 2) {
+        gd_slot zero;
+        if (!gd_constant(decoder, 4, 0, &zero))
+            return false;
+        gd_code *code = gd_emit_lanes(decoder, GD_LANES_JOIN_BYTES, 0, d, parts[0], parts[1], zero);
+        if (code)
+            code->e = zero;
+        return code;
+    }
     if (count == 2)
         return join(decoder, bytes, d, parts[0], parts[1]);
-    if (bytes == 4) {
+    if (bytes == 4) { /* four bytes */
         gd_code *code = gd_emit_lanes(decoder, GD_LANES_JOIN_BYTES, 0, d, parts[0], parts[1], parts[2]);
         if (code)
             code->e = parts[3];
@@ -103,18 +112,34 @@ static bool split(gd_decoder *decoder, uint32_t bytes, gd_slot low, gd_slot high
     return true;
 }
 
+/* Byte by byte, from the lowest. */
+static bool split_bytes(gd_decoder *decoder, const gd_slot *parts, uint32_t count, gd_slot a)
+{
+    gd_slot whole = gd_scratch(decoder, 0), amount;
+
+    if (!gd_constant(decoder, 4, 8, &amount) || !emit_move(decoder, 4, whole, a))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i && !gd_emit_lanes(decoder, GD_LANES_SHR_U32, 0, whole, whole, amount, GD_AREA_SINK))
+            return false;
+        if (!gd_emit_lanes(decoder, GD_LANES_CVT_U32_U8, 0, parts[i], whole, GD_AREA_SINK, GD_AREA_SINK))
+            return false;
+    }
+    return true;
+}
+
 static bool unpack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements, uint32_t count)
 {
     gd_slot a, parts[4];
 
-    if (bytes / count < 2)
-        return gd_decode_refuse_form(decoder);
     for (uint32_t i = 0; i < count; i++) {
         if (!gd_target(decoder, elements[i], bits_of(bytes / count), &parts[i]))
             return false;
     }
     if (!gd_source(decoder, decoder->operands[1], bits_of(bytes), &a))
         return false;
+    if (bytes / count == 1)
+        return split_bytes(decoder, parts, count, a);
     if (count == 2)
         return split(decoder, bytes, parts[0], parts[1], a);
     gd_slot low = gd_scratch(decoder, 0), high = gd_scratch(decoder, 1);
@@ -124,7 +149,24 @@ static bool unpack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements
 
 static bool fits(uint32_t bytes, uint32_t count)
 {
-    return (count == 2 || count == 4) && bytes >= 4 && bytes <= 16;
+    return (count == 2 && bytes >= 2 && bytes <= 16) || (count == 4 && bytes >= 4 && bytes <= 16);
+}
+
+/* mov.v4.u32 {a, b, c, d}, %tid */
+static bool move_special(gd_decoder *decoder, gd_ptx_type type)
+{
+    uint32_t elements[4];
+    gd_slot d, a;
+
+    if (decoder->operand_count != 2 || type != GD_TYPE_U32 ||
+        gd_elements(decoder, decoder->operands[0], elements, 4) != 4)
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < 4; i++) {
+        if (!gd_special_part(decoder, decoder->operands[1], i, &a) || !gd_target(decoder, elements[i], type, &d) ||
+            !emit_move(decoder, 4, d, a))
+            return false;
+    }
+    return true;
 }
 
 bool gd_decode_mov(gd_decoder *decoder)
@@ -133,6 +175,8 @@ bool gd_decode_mov(gd_decoder *decoder)
     uint32_t bytes = gd_bytes_of(type), elements[4], count;
     gd_slot d, a;
 
+    if (gd_has(decoder, GD_MODIFIER_V4))
+        return move_special(decoder, type);
     if (decoder->operand_count != 2)
         return gd_decode_refuse_form(decoder);
     if (type == GD_TYPE_PRED)
@@ -176,45 +220,24 @@ bool gd_decode_cvta(gd_decoder *decoder)
 bool gd_decode_isspacep(gd_decoder *decoder)
 {
     gd_ptx_space space = gd_space_at(decoder, 0);
+    uint32_t bytes = 0;
     gd_slot d, a;
 
     if (decoder->operand_count != 2 || space == GD_SPACE_NONE)
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], GD_TYPE_U64, &a) ||
+    if (!gd_source_wide(decoder, decoder->operands[1], GD_TYPE_U64, &a, &bytes) ||
         !gd_predicate_target(decoder, decoder->operands[0], &d))
         return false;
+    if (bytes != 4 && bytes != 8)
+        return gd_decode_refuse(decoder, "an address of %u bits", bytes * 8);
     gd_code *code = gd_emit(decoder, gd_run_space);
     if (!code)
         return false;
     code->d = d;
     code->a = a;
-    code->bytes = 8;
-    code->x = (uint8_t)gd_code_space(space);
+    code->bytes = (uint8_t)bytes;
+    code->space = (uint8_t)gd_code_space(space);
+    gd_widen_space(decoder, 0, code);
+    code->x = code->space;
     return true;
-}
-
-/* A cluster is a single CTA: the address of rank 0 is the CTA's own. */
-bool gd_decode_mapa(gd_decoder *decoder)
-{
-    gd_ptx_type type = gd_type_at(decoder, 0);
-    gd_slot d, a, rank;
-
-    gd_space_at(decoder, 0);
-    if (decoder->operand_count != 3 || (type != GD_TYPE_U32 && type != GD_TYPE_U64))
-        return gd_decode_refuse_form(decoder);
-    return gd_source(decoder, decoder->operands[1], type, &a) &&
-           gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &rank) &&
-           gd_target(decoder, decoder->operands[0], type, &d) && emit_move(decoder, gd_bytes_of(type), d, a);
-}
-
-bool gd_decode_getctarank(gd_decoder *decoder)
-{
-    gd_ptx_type type = gd_type_at(decoder, 0);
-    gd_slot d, a, zero;
-
-    gd_space_at(decoder, 0);
-    if (decoder->operand_count != 2 || (type != GD_TYPE_U32 && type != GD_TYPE_U64))
-        return gd_decode_refuse_form(decoder);
-    return gd_source(decoder, decoder->operands[1], type, &a) && gd_constant(decoder, 4, 0, &zero) &&
-           gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d) && emit_move(decoder, 4, d, zero);
 }

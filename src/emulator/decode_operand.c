@@ -78,10 +78,12 @@ static const special_name specials[] = {
     {"%ntid", GD_SPECIAL_NTID_X, 4, true, false},
     {"%ctaid", GD_SPECIAL_CTAID_X, 4, true, false},
     {"%nctaid", GD_SPECIAL_NCTAID_X, 4, true, false},
-    {"%clusterid", GD_SPECIAL_CTAID_X, 4, true, false}, /* clusters are single CTAs */
-    {"%nclusterid", GD_SPECIAL_NCTAID_X, 4, true, false},
-    {"%cluster_ctarank", GD_SPECIAL_ZERO, 4, false, false},
-    {"%cluster_nctarank", GD_SPECIAL_ONE, 4, false, false},
+    {"%clusterid", GD_SPECIAL_CLUSTERID_X, 4, true, false},
+    {"%nclusterid", GD_SPECIAL_NCLUSTERID_X, 4, true, false},
+    {"%cluster_ctaid", GD_SPECIAL_CLUSTER_CTAID_X, 4, true, false},
+    {"%cluster_nctaid", GD_SPECIAL_CLUSTER_NCTAID_X, 4, true, false},
+    {"%cluster_ctarank", GD_SPECIAL_CLUSTER_CTARANK, 4, false, false},
+    {"%cluster_nctarank", GD_SPECIAL_CLUSTER_NCTARANK, 4, false, false},
     {"%laneid", GD_SPECIAL_LANEID, 4, false, false},
     {"%warpid", GD_SPECIAL_WARPID, 4, false, false},
     {"%nwarpid", GD_SPECIAL_NWARPID, 4, false, false},
@@ -107,17 +109,12 @@ static const special_name specials[] = {
     {"%globaltimer", GD_SPECIAL_GLOBALTIMER, 8, false, true},
 };
 
-/* A fourth component is 0 (PTX ISA 10.1); counts of one CTA in a cluster are 1. */
+/* A fourth component is 0 (PTX ISA 10.1). */
 static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes, gd_slot *slot)
 {
     uint32_t length, component = operand->component ? operand->component - 1u : 0;
     const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
 
-    *bytes = 4;
-    if ((length == 14 && !memcmp(text, "%cluster_ctaid", 14)) || (length == 15 && !memcmp(text, "%cluster_nctaid", 15))) {
-        *slot = (length == 15 ? GD_SPECIAL_ONE : GD_SPECIAL_ZERO) * GD_LANE_BYTES | GD_AREA_SPECIAL;
-        return operand->component || gd_decode_refuse(decoder, "special register %.*s", (int)length, text);
-    }
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         const special_name *item = &specials[i];
         if (strlen(item->name) != length || memcmp(item->name, text, length) != 0 ||
@@ -173,6 +170,21 @@ static bool variable_place(gd_decoder *decoder, uint32_t index, place_kind *kind
     return true;
 }
 
+/* An address in shared memory has the CTA's rank in the cluster in its upper bits. */
+static bool shared_address(gd_decoder *decoder, uint32_t bytes, uint64_t value, gd_slot *slot)
+{
+    gd_slot base = GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, low = gd_scratch(decoder, GD_SCRATCH - 3), offset;
+
+    *slot = low;
+    if (bytes != 4 && bytes != 8)
+        return gd_decode_refuse(decoder, "a shared address in %u bits", bytes * 8);
+    if (bytes == 4 && !gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, base, GD_AREA_SINK, GD_AREA_SINK))
+        return false;
+    return gd_constant(decoder, bytes, value, &offset) &&
+           gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_ADD_64 : GD_LANES_ADD_32, 0, low, bytes == 8 ? base : low, offset,
+                         GD_AREA_SINK);
+}
+
 /* WARP_SZ and addresses, as mov gives them. */
 static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t bytes, gd_slot *slot)
 {
@@ -194,6 +206,8 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
     if (!variable_place(decoder, operand->symbol, &kind, &value))
         return false;
     value += operand->value;
+    if (symbol->space == GD_SPACE_SHARED)
+        return shared_address(decoder, bytes, value, slot);
     bool parameter = symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_PARAM;
     if (kind == PLACE_FIXED)
         return gd_constant(decoder, bytes, value + (parameter ? GD_PARAMETER_WINDOW : 0), slot);
@@ -292,6 +306,10 @@ static bool fit_special(gd_decoder *decoder, uint32_t bytes, uint32_t wanted, gd
 {
     gd_slot whole = *slot;
 
+    if (wanted == 2 && bytes == 4) {
+        *slot = gd_scratch(decoder, GD_SCRATCH - 1);
+        return gd_emit_lanes(decoder, GD_LANES_CVT_U16_U32, 0, *slot, whole, GD_AREA_SINK, GD_AREA_SINK);
+    }
     if (stored(bytes) == stored(wanted))
         return true;
     *slot = gd_scratch(decoder, GD_SCRATCH - 1);
@@ -307,9 +325,20 @@ bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *s
         return false;
     if (bytes == wanted)
         return true;
-    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 4 && wanted <= 8)
+    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 2 && wanted <= 8)
         return fit_special(decoder, bytes, wanted, slot);
     return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, wanted * 8);
+}
+
+bool gd_special_part(gd_decoder *decoder, uint32_t index, uint32_t part, gd_slot *slot)
+{
+    gd_ptx_operand operand = *gd_operand_at(decoder, index);
+    uint32_t bytes;
+
+    if (operand.kind != GD_OPERAND_SPECIAL || operand.component)
+        return gd_decode_refuse_form(decoder);
+    operand.component = (uint8_t)(part + 1);
+    return special_slot(decoder, &operand, &bytes, slot);
 }
 
 bool gd_target_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
@@ -342,6 +371,13 @@ bool gd_predicate_source(gd_decoder *decoder, uint32_t index, gd_slot *slot, boo
     const gd_register *found;
 
     *negated = operand->flags & GD_OPERAND_NOT;
+    if (operand->kind == GD_OPERAND_SPECIAL) {
+        uint32_t length;
+        const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
+        *slot = GD_SPECIAL_EXPLICIT_CLUSTER * GD_LANE_BYTES | GD_AREA_SPECIAL;
+        return (length == 20 && !memcmp(text, "%is_explicit_cluster", 20)) ||
+               gd_decode_refuse(decoder, "special register %.*s as a predicate", (int)length, text);
+    }
     if (operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION) {
         uint64_t value;
         return gd_known(decoder, index, &value) && gd_constant(decoder, 4, value ? UINT32_MAX : 0, slot);
@@ -418,6 +454,8 @@ static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand,
     if (!variable_place(decoder, operand->symbol, &kind, &into->value) ||
         !gd_constant(decoder, 8, 0, &into->address))
         return false;
+    if (symbol->space == GD_SPACE_SHARED)
+        into->address = GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL;
     into->value += operand->value;
     into->kind = GD_ADDRESS_WIDE;
     if (kind == PLACE_FRAME) {

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emulator/api.h"
 #include "emulator/device.h"
+#include "emulator/report.h"
 
 enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
 
@@ -206,6 +208,42 @@ static void read_model(gd_settings *settings)
                       "GRIDDEP_EMULATOR_MODEL is '%s', expected contract or observed; contract is used", text);
 }
 
+/* "off", "all", or names with commas between them. */
+static void read_checks(gd_settings *settings)
+{
+    static const struct {
+        const char *name;
+        uint32_t checks;
+    } names[] = {{"off", 0},
+                 {"all", GD_CHECK_ALL},
+                 {"race", GD_CHECK_RACE},
+                 {"shared", GD_CHECK_SHARED},
+                 {"initialized", GD_CHECK_INITIALIZED},
+                 {"leak", GD_CHECK_LEAK}};
+    const char *text = getenv("GRIDDEP_EMULATOR_CHECK");
+
+    for (const char *at = text; at && *at; at += *at == ',') {
+        size_t length = strcspn(at, ","), i = 0, count = sizeof names / sizeof *names;
+        while (i < count && (strlen(names[i].name) != length || strncmp(names[i].name, at, length) != 0))
+            i++;
+        if (i < count)
+            settings->checks |= names[i].checks;
+        else
+            gd_device_log(GRIDDEP_LOG_WARNING,
+                          "GRIDDEP_EMULATOR_CHECK has '%.*s', expected off, all, race, shared, initialized or leak",
+                          (int)length, at);
+        at += length;
+    }
+}
+
+static bool read_report(gd_settings *settings)
+{
+    const char *path = getenv("GRIDDEP_EMULATOR_REPORT");
+
+    settings->report = path && *path ? strdup(path) : NULL;
+    return !path || !*path || settings->report;
+}
+
 static void read_settings(gd_settings *settings)
 {
     const char *level = getenv("GRIDDEP_LOG");
@@ -218,6 +256,30 @@ static void read_settings(gd_settings *settings)
     settings->steps = read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32);
     read_schedule(settings);
     read_model(settings);
+    read_checks(settings);
+}
+
+static void forget_shadow(void *race, gd_shadow *shadow)
+{
+    gd_shadow_destroy(race, shadow);
+}
+
+/* The race detector, where something is asked of it. */
+static bool make_race(gd_device *device)
+{
+    const uint32_t checks = device->settings.checks;
+    const gd_race_options options = {.global = checks & GD_CHECK_RACE,
+                                     .shared = checks & GD_CHECK_SHARED,
+                                     .initialized = checks & GD_CHECK_INITIALIZED,
+                                     .observed = device->settings.model == GD_MODEL_OBSERVED,
+                                     .sink = gd_report_race};
+
+    if (!(checks & (GD_CHECK_RACE | GD_CHECK_SHARED | GD_CHECK_INITIALIZED)))
+        return true;
+    device->race = gd_race_create(&options);
+    if (device->race)
+        gd_memory_on_forget(device->memory, forget_shadow, device->race);
+    return device->race;
 }
 
 static gd_CUresult initialize(unsigned flags)
@@ -229,16 +291,20 @@ static gd_CUresult initialize(unsigned flags)
     if (device->initialized)
         return GD_CUDA_SUCCESS;
     read_settings(&device->settings);
+    device->process = (int)getpid();
     device->memory = gd_memory_create(device->settings.memory);
-    if (!device->memory)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    if (!gd_object_add(&device->default_pool, GD_OBJECT_POOL, NULL)) {
-        gd_memory_destroy(device->memory);
-        device->memory = NULL;
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (device->memory && read_report(&device->settings) && make_race(device) &&
+        gd_object_add(&device->default_pool, GD_OBJECT_POOL, NULL)) {
+        device->initialized = true;
+        return GD_CUDA_SUCCESS;
     }
-    device->initialized = true;
-    return GD_CUDA_SUCCESS;
+    gd_memory_destroy(device->memory);
+    gd_race_destroy(device->race);
+    free(device->settings.report);
+    device->memory = NULL;
+    device->race = NULL;
+    device->settings = (gd_settings){0};
+    return GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- attributes ---- */
@@ -330,7 +396,7 @@ static gd_CUresult get_uuid(gd_CUuuid *uuid, gd_CUdevice device)
     gd_CUresult result = check(uuid, device);
 
     if (result == GD_CUDA_SUCCESS)
-        memcpy(uuid->bytes, "griddep-emulated", sizeof uuid->bytes);
+        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
     return result;
 }
 
@@ -456,5 +522,5 @@ gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 
 gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, SET(pool, device, gd_the_device.default_pool.handle));
+    GD_CALL(GD_NEED_INIT, device ? GD_CUDA_ERROR_INVALID_VALUE : SET(pool, 0, gd_the_device.default_pool.handle));
 }

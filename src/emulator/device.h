@@ -6,6 +6,8 @@
  *   GRIDDEP_EMULATOR_SCHEDULE         eager, lazy, random:SEED; eager (see schedule.h)
  *   GRIDDEP_EMULATOR_MODEL            contract, observed; contract (see schedule.h)
  *   GRIDDEP_EMULATOR_STEPS            thread-instructions that a CTA may execute, 0 for no limit; 4294967296
+ *   GRIDDEP_EMULATOR_CHECK            off, all, or a list of race, shared, initialized, leak; off (see race.h)
+ *   GRIDDEP_EMULATOR_REPORT           file that findings are appended to, as JSON lines; stderr, as text (see report.h)
  *   GRIDDEP_LOG                       error, warning, info, debug, off: what is written to stderr; off
  */
 #ifndef GD_EMULATOR_DEVICE_H
@@ -18,6 +20,7 @@
 #include "cuda/abi.h"
 #include "emulator/memory.h"
 #include "emulator/object.h"
+#include "emulator/race.h"
 
 typedef enum gd_schedule_kind { GD_SCHEDULE_EAGER, GD_SCHEDULE_LAZY, GD_SCHEDULE_RANDOM } gd_schedule_kind;
 typedef enum gd_schedule_model { GD_MODEL_CONTRACT, GD_MODEL_OBSERVED } gd_schedule_model;
@@ -29,8 +32,12 @@ typedef struct gd_settings {
     uint64_t seed;
     gd_schedule_model model;
     uint64_t steps;
+    uint32_t checks; /* GD_CHECK_* */
+    char *report;    /* owned; NULL: stderr */
     gd_log log;
 } gd_settings;
+
+enum { GD_CHECK_RACE = 1, GD_CHECK_SHARED = 2, GD_CHECK_INITIALIZED = 4, GD_CHECK_LEAK = 8, GD_CHECK_ALL = 15 };
 
 /* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per Compute Capability).
  */
@@ -63,17 +70,21 @@ struct gd_context {
     gd_CUresult fault; /* sticky: what a kernel did ended the context's usefulness */
     gd_stream *legacy, *per_thread;
     uint64_t limits[10]; /* by CU_LIMIT_* */
+    int32_t cache;       /* CUfunc_cache */
 };
 
 typedef struct gd_device {
     bool initialized;
+    int process; /* that called cuInit: a child of fork is another */
     gd_settings settings;
     gd_memory *memory;
-    uint64_t now; /* model time in nanoseconds that the host has seen pass */
+    gd_race *race; /* NULL: accesses are not checked */
+    uint64_t now;  /* model time in nanoseconds that the host has seen pass */
     gd_context *primary;
     unsigned primary_retains;
     unsigned primary_flags;
     uint64_t next_id;
+    uint32_t modules; /* that have been loaded: their numbers in reports */
     gd_CUresult last_fault;
     char fault_text[768]; /* of last_fault */
     gd_object default_pool;

@@ -80,8 +80,10 @@ static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream st
         return result;
     if (event->object.context != stream->object.context)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (flags > GD_CU_EVENT_RECORD_EXTERNAL || (flags && !stream->capture))
+    if (flags > GD_CU_EVENT_RECORD_EXTERNAL)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (flags && !stream->capture)
+        return GD_CUDA_ERROR_ILLEGAL_STATE;
     if (flags) {
         gd_work work = {.kind = GD_WORK_EVENT_RECORD, .is.event = handle};
         return gd_stream_submit(stream, &work, NULL);
@@ -124,16 +126,17 @@ static gd_CUresult query(gd_CUevent handle)
         gd_schedule_advance();
     if (event->object.context->fault)
         return event->object.context->fault;
-    return gd_task_reached(event->task, event->port) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_READY;
+    if (!gd_task_reached(event->task, event->port))
+        return GD_CUDA_ERROR_NOT_READY;
+    gd_schedule_observe(event->task, event->port);
+    return GD_CUDA_SUCCESS;
 }
 
 static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)
 {
     gd_event *start = gd_object_find(start_handle, GD_OBJECT_EVENT), *end = gd_object_find(end_handle, GD_OBJECT_EVENT);
 
-    if (!milliseconds)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    if (!start || !end)
+    if (!milliseconds || !start || !end)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (start->capture || end->capture)
         return GD_CUDA_ERROR_CAPTURED_EVENT;

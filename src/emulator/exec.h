@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "emulator/machine.h"
+#include "emulator/race.h"
 
-enum { GD_LANES = 32, GD_LANE_BYTES = 128, GD_BARRIERS = 16 };
+enum { GD_LANES = 32, GD_LANE_BYTES = 128, GD_BARRIERS = 16, GD_RECENT = 8 };
 
 typedef struct gd_warp gd_warp;
+typedef struct gd_cluster gd_cluster;
 typedef struct gd_code gd_code;
 typedef void gd_run(gd_warp *warp, const gd_code *code, uint32_t mask);
 
@@ -34,7 +36,8 @@ typedef enum gd_space {
     GD_AT_CONSTANT,
     GD_AT_SHARED,
     GD_AT_LOCAL,
-    GD_AT_PARAMETER /* of an entry, as an offset */
+    GD_AT_PARAMETER, /* of an entry, as an offset */
+    GD_AT_CLUSTER    /* shared memory of any CTA of the cluster */
 } gd_space;
 
 struct gd_code {
@@ -54,6 +57,17 @@ struct gd_code {
     uint8_t space;        /* gd_space */
     uint8_t kind;         /* gd_address_kind */
     uint8_t x, y;         /* the operation's own */
+    uint8_t order;        /* GD_ORDER_*, of accesses, fences and barriers */
+    bool plain;           /* does nothing but compute registers: looks at no place, moves no lane, cannot fail */
+    uint16_t stretch;     /* operations from here that follow one another: plain ones and the first that is not */
+};
+
+/* What an access does in the memory consistency model (PTX ISA 8): weak, or strong in a scope. */
+enum {
+    GD_ORDER_STRONG = 1,
+    GD_ORDER_ACQUIRE = 2,
+    GD_ORDER_RELEASE = 4,
+    GD_ORDER_SCOPE_SHIFT = 4 /* gd_scope */
 };
 
 /* The special registers of a warp: those that never change, then those that an operation brings up to date. */
@@ -70,8 +84,22 @@ typedef enum gd_special {
     GD_SPECIAL_NCTAID_X,
     GD_SPECIAL_NCTAID_Y,
     GD_SPECIAL_NCTAID_Z,
+    GD_SPECIAL_CLUSTERID_X,
+    GD_SPECIAL_CLUSTERID_Y,
+    GD_SPECIAL_CLUSTERID_Z,
+    GD_SPECIAL_NCLUSTERID_X,
+    GD_SPECIAL_NCLUSTERID_Y,
+    GD_SPECIAL_NCLUSTERID_Z,
+    GD_SPECIAL_CLUSTER_CTAID_X,
+    GD_SPECIAL_CLUSTER_CTAID_Y,
+    GD_SPECIAL_CLUSTER_CTAID_Z,
+    GD_SPECIAL_CLUSTER_NCTAID_X,
+    GD_SPECIAL_CLUSTER_NCTAID_Y,
+    GD_SPECIAL_CLUSTER_NCTAID_Z,
+    GD_SPECIAL_CLUSTER_CTARANK,
+    GD_SPECIAL_CLUSTER_NCTARANK,
+    GD_SPECIAL_EXPLICIT_CLUSTER, /* a predicate */
     GD_SPECIAL_ZERO,
-    GD_SPECIAL_ONE,
     GD_SPECIAL_LANEID,
     GD_SPECIAL_WARPID,
     GD_SPECIAL_NWARPID,
@@ -92,7 +120,8 @@ typedef enum gd_special {
     GD_SPECIAL_GRIDID, /* 64-bit ones from here, two places each */
     GD_SPECIAL_CLOCK64 = GD_SPECIAL_GRIDID + 2,
     GD_SPECIAL_GLOBALTIMER = GD_SPECIAL_CLOCK64 + 2,
-    GD_SPECIAL_COUNT = GD_SPECIAL_GLOBALTIMER + 2
+    GD_SPECIAL_SHARED_BASE = GD_SPECIAL_GLOBALTIMER + 2, /* the rank's part of a shared address */
+    GD_SPECIAL_COUNT = GD_SPECIAL_SHARED_BASE + 2
 } gd_special;
 
 struct gd_warp {
@@ -106,8 +135,10 @@ struct gd_warp {
     uint32_t deferred;       /* lanes that have to let others go first */
     uint32_t carry;          /* CC.CF of each lane */
     uint32_t active_count;
+    uint64_t counted; /* the CTA's cycles up to which the current lanes' instructions have been counted */
     uint32_t index;          /* %warpid */
     bool yields;             /* has polled: others go first */
+    bool calls;              /* the image has calls: lanes may differ in depth, frame and local */
     gd_cta *cta;
     unsigned char *frames;
     unsigned char *specials;
@@ -116,7 +147,8 @@ struct gd_warp {
     uint32_t frame[GD_LANES];
     uint32_t local[GD_LANES];
     uint32_t depth[GD_LANES];
-    uint8_t barrier[GD_LANES];
+    uint32_t at[GD_BARRIERS]; /* the lanes of at_barrier by the barrier that they wait at */
+    uint32_t cluster_arrived;         /* lanes that have arrived at the cluster's barrier and not waited yet */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
 };
 
@@ -137,20 +169,25 @@ struct gd_cta {
     uint32_t warp_count, thread_count, live_threads;
     uint32_t position[3], multiprocessor, slot;
     uint32_t next_warp;
-    unsigned char *shared; /* at GD_SHARED_START */
-    uint32_t shared_bytes;
+    unsigned char *shared; /* at shared_start */
+    uint32_t shared_bytes, shared_start;
     unsigned char *local;
     uint32_t local_bytes; /* of a thread */
     void *block;          /* registers and specials of all warps */
     uint32_t *returns;
-    gd_allocation *last; /* the allocation of the last access */
+    gd_allocation *recent[GD_RECENT]; /* of the last access, by the instruction's number */
+    const struct gd_sweeps *sweeps;
     gd_barrier barriers[GD_BARRIERS];
-    uint32_t cluster_arrived, cluster_phase;
+    gd_cluster *cluster; /* cluster.h; of one CTA until it is joined with others */
+    uint32_t rank;       /* in the cluster */
     uint64_t cycles, instructions;
     uint64_t run_start, now; /* cycles and time at the start of this run */
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
     bool triggered, released;
+    bool stops; /* this run ends at the trigger, */
+    bool stopped; /* which has come */
+    gd_race_cta *race; /* NULL: nothing is checked */
     gd_fault fault;
 };
 
@@ -185,7 +222,13 @@ static inline uint32_t gd_lowest(uint32_t mask)
 
 static inline uint32_t gd_count(uint32_t mask)
 {
+#if defined(__POPCNT__)
     return (uint32_t)__builtin_popcount(mask);
+#else
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+#endif
 }
 
 /* Every lane of a mask, from the lowest. */
@@ -215,6 +258,9 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
 
 /* The current lanes keep their place; lanes are chosen anew before the next operation. */
 void gd_warp_choose(gd_warp *warp);
+
+/* Counts the instructions of the current lanes, before they become others. */
+void gd_warp_count(gd_warp *warp);
 
 /* Lanes of a mask, all current ones, wait at this operation: they are put into *waiting. They will execute it again, or whoever wakes
  * them finishes it for them. */

@@ -1,7 +1,10 @@
 /* mbarriers (PTX ISA 9.7.13.15), cp.async, cp.async.bulk. */
 #include <inttypes.h>
 
+#include "emulator/check.h"
 #include "emulator/exec_async.h"
+#include "emulator/exec_atomic.h"
+#include "emulator/exec_cluster.h"
 #include "emulator/program.h"
 
 /* ---- the object in shared memory ---- */
@@ -49,14 +52,51 @@ static bool load(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
     return bits & MARK;
 }
 
+/* Tells the race detector of an arrival of a thread, or of its copies. */
+static void note_arrival(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, bool copies)
+{
+    if (!warp->cta->race || (!copies && !code->order))
+        return;
+    gd_race_cta *owner = gd_check_owner(warp, (gd_space)code->space, &address);
+    if (owner)
+        gd_race_mbarrier_arrive(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address, copies);
+}
+
+/* And of a phase that has ended. */
+static void note_complete(gd_warp *warp, const gd_code *code, uint64_t address)
+{
+    gd_race_cta *owner = warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+
+    if (owner)
+        gd_race_mbarrier_complete(owner, address);
+}
+
+static void note_forget(gd_warp *warp, const gd_code *code, uint64_t address)
+{
+    gd_race_cta *owner = warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+
+    if (owner)
+        gd_race_mbarrier_forget(owner, address);
+}
+
+static void note_wait(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address)
+{
+    gd_race_cta *owner =
+        warp->cta->race && code->order ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+
+    if (owner)
+        gd_race_mbarrier_wait(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address);
+}
+
 /* Stores a barrier; a phase that has all that it waits for ends. */
-static void store(gd_warp *warp, unsigned char *place, mbarrier *barrier)
+static void store(gd_warp *warp, const gd_code *code, uint64_t address, unsigned char *place, mbarrier *barrier)
 {
     uint64_t bits;
 
     if (barrier->pending == 0 && barrier->bytes == 0) {
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
+        note_complete(warp, code, address);
     }
     bits = encode(barrier);
     memcpy(place, &bits, sizeof bits);
@@ -102,11 +142,15 @@ static bool init(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
                     "mbarrier.init with a count of %u; it is 1 to %d", count, (int)COUNT_MASK);
         return false;
     }
-    store(warp, place, &barrier);
+    note_forget(warp, code, address);
+    if (warp->cta->race)
+        gd_check_range(warp, code, lane, (gd_space)code->space, address, 8, GD_ACTION_WRITE, false);
+    store(warp, code, address, place, &barrier);
     return true;
 }
 
-static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, unsigned char *place, mbarrier *barrier)
+static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, unsigned char *place,
+                   mbarrier *barrier)
 {
     uint64_t state = (uint64_t)barrier->phase << 62 | barrier->pending;
     uint32_t count = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
@@ -117,7 +161,8 @@ static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, unsigned c
     if (code->x == GD_MBARRIER_DROP)
         barrier->expected -= count < barrier->expected ? count : barrier->expected;
     gd_lane_put(warp, code->d, lane, 8, state);
-    store(warp, place, barrier);
+    note_arrival(warp, code, lane, address, code->flags & GD_MBARRIER_OF_COPIES);
+    store(warp, code, address, place, barrier);
     return true;
 }
 
@@ -135,18 +180,24 @@ static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t
     switch (code->x) {
     case GD_MBARRIER_INVAL:
         memset(place, 0, 8);
+        note_forget(warp, code, address);
         return true;
     case GD_MBARRIER_EXPECT:
     case GD_MBARRIER_COMPLETE:
         if (!add_bytes(warp, code, lane, &barrier, code->x == GD_MBARRIER_EXPECT ? (int64_t)operand : -(int64_t)operand))
             return false;
-        store(warp, place, &barrier);
+        if (code->x == GD_MBARRIER_COMPLETE)
+            note_arrival(warp, code, lane, address, code->flags & GD_MBARRIER_OF_COPIES);
+        store(warp, code, address, place, &barrier);
         return true;
     case GD_MBARRIER_WAIT:
-        *reached |= phase != barrier.phase ? UINT32_C(1) << lane : 0;
+        if (phase == barrier.phase)
+            return true;
+        *reached |= UINT32_C(1) << lane;
+        note_wait(warp, code, lane, address);
         return true;
     default:
-        return arrive(warp, code, lane, place, &barrier);
+        return arrive(warp, code, lane, address, place, &barrier);
     }
 }
 
@@ -222,10 +273,29 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
         }
         if (!source)
             return;
+        if (warp->cta->race) {
+            gd_check_range(warp, code, lane, space, from, wanted, GD_ACTION_READ, true);
+            gd_check_range(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes, GD_ACTION_WRITE, true);
+        }
         memmove(target, source, wanted);
         memset(target + wanted, 0, code->bytes - wanted);
     }
     warp->cta->work++;
+}
+
+/* The source's elements are added, or whatever it is, to those of the target. */
+static void reduce(const gd_code *code, unsigned char *target, const unsigned char *source, uint32_t bytes)
+{
+    gd_ptx_type type = (gd_ptx_type)code->bytes;
+    uint32_t step = gd_ptx_types[type].bytes;
+
+    for (uint32_t at = 0; at < bytes; at += step) {
+        uint64_t old = 0, operand = 0;
+        memcpy(&old, target + at, step);
+        memcpy(&operand, source + at, step);
+        old = gd_atomic_apply((gd_atomic)(code->count - 1), type, old, operand, 0, 0);
+        memcpy(target + at, &old, step);
+    }
 }
 
 static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to)
@@ -244,12 +314,52 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
         return true;
     unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, to, bytes, 16, true);
     unsigned char *source = target ? gd_access(warp, code, lane, space, from, bytes, 16, false) : NULL;
-    if (source)
+    if (!source)
+        return false;
+    if (warp->cta->race) {
+        gd_check_range(warp, code, lane, space, from, bytes, GD_ACTION_READ, true);
+        gd_check_range(warp, code, lane, (gd_space)code->space, to, bytes, code->count ? GD_ACTION_ATOMIC : GD_ACTION_WRITE,
+                       true);
+    }
+    if (code->count)
+        reduce(code, target, source, bytes);
+    else
         memmove(target, source, bytes);
-    return source;
+    return true;
 }
 
-/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a: bytes. */
+/* The mbarrier hears of the bytes. */
+static bool tell(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space)
+{
+    gd_code on_barrier = *code;
+    unsigned char *place;
+    mbarrier barrier;
+
+    on_barrier.space = (uint8_t)space;
+    if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
+        !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)gd_lane_get(warp, code->a, lane, 4)))
+        return false;
+    note_arrival(warp, &on_barrier, lane, address, true);
+    store(warp, &on_barrier, address, place, &barrier);
+    return true;
+}
+
+/* To the same place in each CTA of the mask, with a word to the mbarrier at the same place there. */
+static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to, uint64_t barrier, gd_space space)
+{
+    uint32_t ranks = (uint32_t)gd_lane_get(warp, code->b, lane, 4) & 0xffff;
+
+    GD_EACH_LANE(rank, ranks)
+    {
+        if (!copy_bulk(warp, code, lane, gd_cluster_map(to, rank)) ||
+            !tell(warp, code, lane, gd_cluster_map(barrier, rank), space))
+            return false;
+    }
+    return true;
+}
+
+/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a: bytes; b: mask of ranks where x is set;
+ * count: 1 + gd_atomic of a reduction of the gd_ptx_type `bytes`. */
 void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint64_t addresses[GD_LANES];
@@ -258,20 +368,27 @@ void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         const uint32_t *list = warp->cta->image->list + code->list + GD_ADDRESS_WORDS;
-        gd_code on_barrier = *code;
-        unsigned char *place;
-        mbarrier barrier;
-        gd_space space;
-        if (!copy_bulk(warp, code, lane, addresses[lane]))
+        gd_space space = GD_AT_SHARED;
+        uint64_t barrier = code->y ? other_address(warp, list, lane, &space) : 0;
+        bool done = code->x ? multicast(warp, code, lane, addresses[lane], barrier, space)
+                            : copy_bulk(warp, code, lane, addresses[lane]) &&
+                                  (!code->y || tell(warp, code, lane, barrier, space));
+        if (!done)
             return;
-        if (!code->y)
-            continue;
-        uint64_t address = other_address(warp, list, lane, &space);
-        on_barrier.space = (uint8_t)space;
-        if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
-            !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)gd_lane_get(warp, code->a, lane, 4)))
-            return;
-        store(warp, place, &barrier);
     }
     warp->cta->work++;
+}
+
+void gd_run_async_group(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    gd_race_cta *race = warp->cta->race;
+
+    if (!race)
+        return;
+    if (code->x == GD_ASYNC_COMMIT)
+        gd_race_async_commit(race, warp->index, mask);
+    else if (code->x == GD_ASYNC_WAIT)
+        gd_race_async_wait(race, warp->index, mask, (uint32_t)code->value);
+    else
+        gd_race_async_wait_all(race, warp->index, mask);
 }

@@ -14,9 +14,15 @@ typedef enum gd_mbarrier_op {
     GD_MBARRIER_WAIT, /* a: state, or parity where y is set; d: predicate */
 } gd_mbarrier_op;
 
+/* Groups of copies of a thread; x of gd_run_async_group. */
+typedef enum gd_async_group { GD_ASYNC_COMMIT, GD_ASYNC_WAIT, GD_ASYNC_WAIT_ALL } gd_async_group;
+
+enum { GD_MBARRIER_OF_COPIES = 1 }; /* flags: it is the thread's copies that arrive (cp.async.mbarrier.arrive) */
+
 gd_run gd_run_mbarrier; /* x: gd_mbarrier_op, on the memory operand */
 gd_run gd_run_pending;  /* d = count in state a */
 gd_run gd_run_cp_async; /* memory operand to c (addresses in e's space: shared), bytes; a: bytes that are read, or y: predicate to read none */
+gd_run gd_run_async_group; /* value: groups that may be left */
 gd_run gd_run_bulk;     /* list: further addresses; see exec_async.c */
 
 /* A second address of an operation: slot, kind and offset, in the list. */

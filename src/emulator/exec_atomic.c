@@ -1,4 +1,5 @@
 /* Atomic operations on global, shared and generic memory. */
+#include "emulator/check.h"
 #include "emulator/exec_atomic.h"
 #include "emulator/exec_math.h"
 #include "emulator/program.h"
@@ -41,14 +42,11 @@ static uint64_t apply_extreme(bool least, gd_ptx_type type, uint64_t old, uint64
     return less == least ? a : old;
 }
 
-/* The new value from the old one (PTX ISA 9.7.13.5). */
-static uint64_t apply(const gd_code *code, uint64_t old, uint64_t a, uint64_t b)
+uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a, uint64_t b, uint32_t flags)
 {
-    gd_ptx_type type = (gd_ptx_type)code->y;
-
-    if (is_float(type) && code->x != GD_ATOMIC_EXCH)
-        return apply_float(code->x, type, old, a, code->flags);
-    switch (code->x) {
+    if (is_float(type) && operation != GD_ATOMIC_EXCH)
+        return apply_float(operation, type, old, a, flags);
+    switch (operation) {
     case GD_ATOMIC_ADD:
         return old + a;
     case GD_ATOMIC_INC:
@@ -57,7 +55,7 @@ static uint64_t apply(const gd_code *code, uint64_t old, uint64_t a, uint64_t b)
         return old == 0 || old > a ? a : old - 1;
     case GD_ATOMIC_MIN:
     case GD_ATOMIC_MAX:
-        return apply_extreme(code->x == GD_ATOMIC_MIN, type, old, a);
+        return apply_extreme(operation == GD_ATOMIC_MIN, type, old, a);
     case GD_ATOMIC_AND:
         return old & a;
     case GD_ATOMIC_OR:
@@ -94,7 +92,8 @@ static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lan
     uint64_t old = 0, operand = gd_lane_get(warp, a, lane, stored);
 
     memcpy(&old, place, bytes);
-    uint64_t next = apply(code, old, operand, gd_lane_get(warp, code->b, lane, stored));
+    uint64_t next = gd_atomic_apply((gd_atomic)code->x, (gd_ptx_type)code->y, old, operand,
+                                    gd_lane_get(warp, code->b, lane, stored), code->flags);
     memcpy(place, &next, bytes);
     gd_lane_put(warp, d, lane, stored, old);
     return memcmp(&old, &next, bytes) != 0;
@@ -104,21 +103,34 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;
     uint64_t addresses[GD_LANES];
+    unsigned char *places[GD_LANES];
     uint32_t bytes = (uint32_t)code->bytes * code->count;
     bool changed = false;
 
     gd_address_lanes(warp, code, addresses);
     GD_EACH_LANE(lane, mask)
     {
-        unsigned char *place = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, true);
-        if (!place)
+        places[lane] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, true);
+        if (!places[lane])
             return;
+    }
+    if (warp->cta->race) {
+        const gd_check check = {.space = (gd_space)code->space,
+                                .bytes = bytes,
+                                .action = GD_ACTION_ATOMIC,
+                                .order = code->order,
+                                .addresses = addresses};
+        gd_check_access(warp, code, mask, &check);
+    }
+    GD_EACH_LANE(lane, mask)
+    {
         if (code->bytes == 16) {
-            changed |= apply_wide(warp, code, lane, place);
+            changed |= apply_wide(warp, code, lane, places[lane]);
             continue;
         }
         for (uint32_t i = 0; i < code->count; i++)
-            changed |= apply_element(warp, code, lane, place + (size_t)i * code->bytes, slots[2 * i], slots[2 * i + 1]);
+            changed |= apply_element(warp, code, lane, places[lane] + (size_t)i * code->bytes, slots[2 * i],
+                                     slots[2 * i + 1]);
     }
     if (changed)
         warp->cta->work++;

@@ -1,16 +1,32 @@
 /* Branches, calls and exits, barriers of the CTA and of the warp, and the grid's dependencies. */
 #include "emulator/exec_control.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 /* ---- branches ---- */
 
+/* The lanes at the lower of the two places go on, up to where others stand: what a choice among all would give, which it takes where the warp
+ * has calls or others stand before that place. */
 static void split(gd_warp *warp, uint32_t mask, uint32_t target)
 {
-    gd_warp_choose(warp);
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->pcs[lane] = target;
+    const gd_sweeps *sweeps = warp->cta->sweeps;
+    uint32_t others = warp->active & ~mask, behind = warp->pc;
+    bool forward = target > behind;
+
+    if (warp->calls || (forward ? behind : target) >= warp->limit) {
+        gd_warp_choose(warp);
+        sweeps->put(warp->pcs, mask, target);
+        return;
     }
+    if (target == behind)
+        return;
+    gd_warp_count(warp);
+    sweeps->put(warp->pcs, forward ? mask : others, forward ? target : behind);
+    warp->active = forward ? others : mask;
+    warp->active_count = gd_count(warp->active);
+    warp->pc = forward ? behind : target;
+    uint32_t next = forward ? target : behind;
+    warp->limit = next < warp->limit ? next : warp->limit;
 }
 
 void gd_run_bra(gd_warp *warp, const gd_code *code, uint32_t mask)
@@ -230,33 +246,22 @@ static void complete(gd_cta *cta, uint32_t number)
 
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
-        uint32_t freed = 0;
-        GD_EACH_LANE(lane, warp->at_barrier)
-        {
-            if (warp->barrier[lane] != number)
-                continue;
-            give_result(warp, barrier, lane);
-            freed |= UINT32_C(1) << lane;
+        uint32_t freed = warp->at[number];
+        if (!freed)
+            continue;
+        warp->at[number] = 0;
+        if (barrier->voters) {
+            GD_EACH_LANE(lane, freed)
+            {
+                give_result(warp, barrier, lane);
+            }
         }
-        if (freed)
-            gd_warp_wake(warp, freed, &warp->at_barrier, true);
+        gd_warp_wake(warp, freed, &warp->at_barrier, true);
     }
     *barrier = (gd_barrier){0};
+    if (cta->race)
+        gd_race_barrier_complete(cta->race, number);
     cta->work++;
-}
-
-/* ---- the cluster's barrier, for a cluster of one CTA ---- */
-
-/* A phase ends when all threads that live have arrived. */
-static void check_cluster(gd_cta *cta)
-{
-    if (!cta->cluster_arrived || cta->cluster_arrived < cta->live_threads)
-        return;
-    cta->cluster_arrived = 0;
-    cta->cluster_phase++;
-    cta->work++;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
-        gd_warp_wake(&cta->warps[i], cta->warps[i].at_cluster, &cta->warps[i].at_cluster, true);
 }
 
 void gd_barriers_check(gd_cta *cta)
@@ -265,7 +270,6 @@ void gd_barriers_check(gd_cta *cta)
         if (is_complete(cta, &cta->barriers[i]))
             complete(cta, i);
     }
-    check_cluster(cta);
 }
 
 /* Threads of one warp arrive at one barrier. */
@@ -282,25 +286,24 @@ static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t n
         barrier->votes += gd_count(votes & mask);
         barrier->voters += gd_count(mask);
     }
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->barrier[lane] = (uint8_t)number;
-    }
     warp->cta->work++;
-    if (!(code->flags & GD_BARRIER_ARRIVE))
-        gd_warp_hold(warp, code, mask, &warp->at_barrier);
+    if (warp->cta->race)
+        gd_race_barrier_arrive(warp->cta->race, number, warp->index, mask, !(code->flags & GD_BARRIER_ARRIVE));
+    if (code->flags & GD_BARRIER_ARRIVE)
+        return;
+    warp->at[number] |= mask;
+    gd_warp_hold(warp, code, mask, &warp->at_barrier);
 }
 
 void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t numbers[GD_LANES], counts[GD_LANES];
+    const gd_u32 *numbers = gd_lanes(warp, code->a), *counts = gd_lanes(warp, code->b);
+    bool alike = warp->cta->sweeps->alike(numbers, mask);
 
-    memcpy(numbers, gd_lanes(warp, code->a), sizeof numbers);
-    memcpy(counts, gd_lanes(warp, code->b), sizeof counts);
     while (mask) {
-        uint32_t first = gd_lowest(mask), same = 0;
+        uint32_t first = gd_lowest(mask), same = alike ? mask : 0;
         uint32_t expected = code->flags & GD_BARRIER_COUNTED ? counts[first] : 0;
-        GD_EACH_LANE(lane, mask)
+        GD_EACH_LANE(lane, mask & ~same)
         {
             same |= numbers[lane] == numbers[first] ? UINT32_C(1) << lane : 0;
         }
@@ -316,30 +319,6 @@ void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_barriers_check(warp->cta);
 }
 
-void gd_run_cluster_arrive(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    (void)code;
-    GD_EACH_LANE(lane, mask)
-    {
-        warp->cluster_phase[lane] = warp->cta->cluster_phase;
-    }
-    warp->cta->cluster_arrived += gd_count(mask);
-    warp->cta->work++;
-    check_cluster(warp->cta);
-}
-
-void gd_run_cluster_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
-{
-    uint32_t waiting = 0;
-
-    GD_EACH_LANE(lane, mask)
-    {
-        waiting |= warp->cluster_phase[lane] == warp->cta->cluster_phase ? UINT32_C(1) << lane : 0;
-    }
-    if (waiting)
-        gd_warp_hold(warp, code, waiting, &warp->at_cluster);
-}
-
 /* ---- lanes that wait for one another ---- */
 
 uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint32_t mask)
@@ -348,6 +327,8 @@ uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint3
     uint32_t lowest = gd_lowest(mask), together = 0;
     uint32_t wanted = members[lowest] & warp->live;
 
+    if (wanted == mask && warp->cta->sweeps->alike(members, mask))
+        return mask;
     GD_EACH_LANE(lane, mask)
     {
         together |= members[lane] == members[lowest] ? UINT32_C(1) << lane : 0;
@@ -379,6 +360,20 @@ uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint3
     return 0;
 }
 
+/* Lanes with the same mask have met. */
+static void note_warp_sync(const gd_warp *warp, uint32_t done, const uint32_t *held)
+{
+    while (done) {
+        uint32_t first = gd_lowest(done), same = 0;
+        GD_EACH_LANE(lane, done)
+        {
+            same |= held[lane] == held[first] ? UINT32_C(1) << lane : 0;
+        }
+        gd_race_warp_sync(warp->cta->race, warp->index, same);
+        done &= ~same;
+    }
+}
+
 /* bar.warp.sync may stand at several places; lanes with the same mask meet (PTX ISA 9.7.13.1). */
 void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
@@ -386,6 +381,12 @@ void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
     const gd_code *base = warp->cta->image->code;
     uint32_t held[GD_LANES], arrived = mask;
 
+    if (mask == warp->active && !warp->at_warp && (members[gd_lowest(mask)] & warp->live) == mask &&
+        warp->cta->sweeps->alike(members, mask)) {
+        if (warp->cta->race)
+            gd_race_warp_sync(warp->cta->race, warp->index, mask);
+        return;
+    }
     memcpy(held, members, sizeof held);
     GD_EACH_LANE(lane, warp->at_warp)
     {
@@ -412,6 +413,8 @@ void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
         }
         done |= met == wanted ? UINT32_C(1) << lane : 0;
     }
+    if (warp->cta->race)
+        note_warp_sync(warp, done, held);
     if (done == mask && mask == warp->active)
         return;
     gd_warp_hold(warp, code, mask, &warp->at_warp);
@@ -424,14 +427,30 @@ void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     if (!warp->cta->released)
         gd_warp_hold(warp, code, mask, &warp->at_grid);
+    else if (warp->cta->race)
+        gd_race_grid_wait(warp->cta->race, warp->index, mask);
+}
+
+void gd_run_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    if (warp->cta->race)
+        gd_race_fence(warp->cta->race, warp->index, mask, (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT));
 }
 
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    gd_cta *cta = warp->cta;
+
     (void)code;
-    (void)mask;
-    warp->cta->triggered = true;
-    warp->cta->work++;
+    if (cta->race)
+        gd_race_trigger(cta->race, warp->index, mask);
+    cta->work++;
+    if (cta->stops && !cta->triggered) {
+        cta->stopped = true;
+        warp->yields = true;
+        gd_warp_choose(warp);
+    }
+    cta->triggered = true;
 }
 
 void gd_run_nanosleep(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -24,7 +24,7 @@ gd_run gd_run_trap;
 gd_run gd_run_nothing;
 gd_run gd_run_barrier;   /* a: number, b: threads, c: predicate of bar.red, y: it is negated, d: result */
 gd_run gd_run_warp_sync; /* a: mask */
-gd_run gd_run_cluster_arrive, gd_run_cluster_wait;
+gd_run gd_run_fence;
 gd_run gd_run_grid_wait;
 gd_run gd_run_grid_trigger;
 gd_run gd_run_nanosleep;

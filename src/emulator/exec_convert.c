@@ -52,14 +52,22 @@ static double round_integral(double value, uint32_t flags)
     }
 }
 
-static uint64_t to_integer(double value, gd_ptx_type to, uint32_t flags)
+/* A NaN, as measured on an H200: 0 where f32 or f16 become 32 bits or fewer, else the top bit alone. */
+static uint64_t nan_as_integer(gd_ptx_type to, gd_ptx_type from)
+{
+    uint32_t bits = 8u * gd_ptx_types[to].bytes;
+
+    return bits == 64 || (bits == 32 && from == GD_TYPE_F64) ? UINT64_C(1) << (bits - 1) : 0;
+}
+
+static uint64_t to_integer(double value, gd_ptx_type to, gd_ptx_type from, uint32_t flags)
 {
     uint32_t bits = 8u * gd_ptx_types[to].bytes;
     double limit = ldexp(1.0, (int)bits - is_signed(to));
 
     value = round_integral(value, flags);
-    if (value != value) /* as measured on an H200 */
-        return bits == 64 ? UINT64_C(1) << 63 : 0;
+    if (value != value)
+        return nan_as_integer(to, from);
     if (is_signed(to) && value < -limit)
         value = -limit;
     if (!is_signed(to) && value < 0)
@@ -131,7 +139,7 @@ static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32
     }
     double number = from_bits(value, from, flags);
     if (!is_float(to))
-        return to_integer(number, to, flags);
+        return to_integer(number, to, from, flags);
     if (from == GD_TYPE_F64 && number != number && to != GD_TYPE_BF16 && !(flags & GD_SAT))
         return narrow_nan(number, to);
     if (flags & GD_INTEGRAL)
@@ -187,7 +195,7 @@ static uint32_t to_fp8(double value, bool e5m2, uint32_t flags)
     return e5m2 ? gd_narrow(value, 2, 5, 0x7c, flags) : gd_narrow(value, 3, 4, 0x7f, flags);
 }
 
-static float from_fp8(uint32_t byte, bool e5m2)
+float gd_from_fp8(uint32_t byte, bool e5m2)
 {
     uint32_t sign = byte & 0x80, exponent = byte >> 3 & 15, fraction = byte & 7;
 
@@ -217,22 +225,28 @@ void gd_run_from_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         uint32_t a = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
-        uint32_t low = gd_to_half((double)from_fp8(a & 0xff, code->x), code->flags);
-        uint32_t high = gd_to_half((double)from_fp8(a >> 8 & 0xff, code->x), code->flags);
+        uint32_t low = gd_to_half((double)gd_from_fp8(a & 0xff, code->x), code->flags);
+        uint32_t high = gd_to_half((double)gd_from_fp8(a >> 8 & 0xff, code->x), code->flags);
         gd_lane_put(warp, code->d, lane, 4, low | high << 16);
     }
 }
 
+static uint32_t saturate(int32_t value, uint32_t bits, bool is_signed)
+{
+    int32_t most = (int32_t)(UINT32_MAX >> (32 - bits + is_signed)), least = is_signed ? -most - 1 : 0;
+
+    return (uint32_t)(value < least ? least : value > most ? most : value) & UINT32_MAX >> (32 - bits);
+}
+
 void gd_run_saturate_pack(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    gd_ptx_type type = (gd_ptx_type)code->x;
-    uint32_t bits = 8u * gd_ptx_types[type].bytes, field = UINT32_MAX >> (32 - bits);
+    uint32_t bits = code->x;
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t a = clamp(extend(gd_lane_get(warp, code->a, lane, 4), 4, true), true, type);
-        uint64_t b = clamp(extend(gd_lane_get(warp, code->b, lane, 4), 4, true), true, type);
+        uint32_t a = saturate((int32_t)gd_lane_get(warp, code->a, lane, 4), bits, code->flags);
+        uint32_t b = saturate((int32_t)gd_lane_get(warp, code->b, lane, 4), bits, code->flags);
         uint64_t c = code->y ? gd_lane_get(warp, code->c, lane, 4) : 0;
-        gd_lane_put(warp, code->d, lane, 4, c << (2 * bits) | (a & field) << bits | (b & field));
+        gd_lane_put(warp, code->d, lane, 4, c << (2 * bits) | a << bits | b);
     }
 }

@@ -1,5 +1,8 @@
 /* The lanes' operations for x86-64 processors with AVX2 and FMA. Products and sums are never contracted: PTX says which are fused. */
 #include "emulator/exec_lanes.h"
+#include "emulator/exec_memory.h"
+#include "emulator/exec_sweep.h"
+#include "emulator/exec_warp.h"
 
 #if defined(__x86_64__)
 
@@ -16,9 +19,11 @@
 #endif
 
 #define GD_LANES_TABLE gd_lanes_avx2
+#define GD_SWEEPS gd_sweeps_avx2
 #define GD_FMA(x, y, z) __builtin_fmaf(x, y, z)
 
 #include "emulator/exec_lanes_body.h"
+#include "emulator/exec_sweep_body.h"
 
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -29,5 +34,6 @@
 #else
 
 gd_run *const gd_lanes_avx2[GD_LANES_COUNT] = {0};
+const gd_sweeps gd_sweeps_avx2 = {0};
 
 #endif

@@ -1,5 +1,5 @@
 /* The code of exec_lanes.def, once for each file that includes this one: it defines GD_LANES_TABLE, the name of the table, and GD_FMA,
- * the fused multiply-add of floats. Results go to an array of their own first, so that the compiler sees loops without aliases. */
+ * the fused multiply-add of floats. */
 #include "emulator/exec_lanes.h"
 #include "emulator/exec_math.h"
 
@@ -41,9 +41,10 @@
 #define BYTES_f32 4
 #define BYTES_f64 8
 
-/* Results have no aliases, which clang sees by itself. */
+/* Lanes have no dependencies on one another. Not every operation has vector instructions. */
 #if defined(__clang__)
-#define EACH
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define EACH _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EACH _Pragma("GCC ivdep")
 #endif
@@ -90,30 +91,38 @@ __attribute__((always_inline)) static inline void put8(void *place, const void *
 #define PUT_OF(bytes) PUT##bytes
 #define PUT(bytes) PUT_OF(bytes)
 
-#define BEGIN(identifier, td)                                                                                          \
+/* A result goes straight to its register where all lanes take part and no operand's lanes of another size lie there; then each lane is read before
+ * it is written. Otherwise it goes to an array of its own first. */
+#define APART(td, name, type) (sizeof(STORE_##td) == sizeof(STORE_##type) || code->d != code->name)
+#define BEGIN(identifier, td, apart)                                                                                   \
     static void run_##identifier(gd_warp *warp, const gd_code *code, uint32_t mask)                                    \
     {                                                                                                                  \
-        _Alignas(64) STORE_##td result[GD_LANES];                                                                       \
+        _Alignas(64) STORE_##td result[GD_LANES];                                                                      \
+        const bool straight = mask == UINT32_MAX && (apart);                                                           \
+        STORE_##td *const to = __builtin_assume_aligned(straight ? gd_lanes(warp, code->d) : result, 64);              \
         const uint32_t f = code->flags;                                                                                \
         (void)f;
 #define TAKE(name, type) const STORE_##type *from_##name = gd_lanes(warp, code->name);
 #define READ(name, type) const VALUE_##type name = (VALUE_##type)from_##name[lane];
-#define END(td, expression)                                                                                             \
-    result[lane] = (STORE_##td)(CUT_##td)(expression);                                                                   \
+#define END(td, expression)                                                                                            \
+    to[lane] = (STORE_##td)(CUT_##td)(expression);                                                                     \
     }                                                                                                                  \
-    PUT(BYTES_##td)(gd_lanes(warp, code->d), result, mask);                                                             \
+    if (!straight)                                                                                                     \
+        PUT(BYTES_##td)(gd_lanes(warp, code->d), result, mask);                                                        \
     }
 #define LOOP                                                                                                           \
     EACH                                                                                                               \
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
-#define GD_LANES1(identifier, td, ta, expression) BEGIN(identifier, td) TAKE(a, ta) LOOP READ(a, ta) END(td, expression)
-#define GD_LANES2(identifier, td, ta, tb, expression)                                                                   \
-    BEGIN(identifier, td) TAKE(a, ta) TAKE(b, tb) LOOP READ(a, ta) READ(b, tb) END(td, expression)
-#define GD_LANES3(identifier, td, ta, tb, tc, expression)                                                               \
-    BEGIN(identifier, td)                                                                                               \
+#define GD_LANES1(identifier, td, ta, expression)                                                                      \
+    BEGIN(identifier, td, APART(td, a, ta)) TAKE(a, ta) LOOP READ(a, ta) END(td, expression)
+#define GD_LANES2(identifier, td, ta, tb, expression)                                                                  \
+    BEGIN(identifier, td, APART(td, a, ta) && APART(td, b, tb))                                                        \
+    TAKE(a, ta) TAKE(b, tb) LOOP READ(a, ta) READ(b, tb) END(td, expression)
+#define GD_LANES3(identifier, td, ta, tb, tc, expression)                                                              \
+    BEGIN(identifier, td, APART(td, a, ta) && APART(td, b, tb) && APART(td, c, tc))                                    \
     TAKE(a, ta) TAKE(b, tb) TAKE(c, tc) LOOP READ(a, ta) READ(b, tb) READ(c, tc) END(td, expression)
-#define GD_LANES4(identifier, td, ta, tb, tc, te, expression)                                                           \
-    BEGIN(identifier, td)                                                                                               \
+#define GD_LANES4(identifier, td, ta, tb, tc, te, expression)                                                          \
+    BEGIN(identifier, td, APART(td, a, ta) && APART(td, b, tb) && APART(td, c, tc) && APART(td, e, te))                \
     TAKE(a, ta)                                                                                                        \
     TAKE(b, tb) TAKE(c, tc) TAKE(e, te) LOOP READ(a, ta) READ(b, tb) READ(c, tc) READ(e, te) END(td, expression)
 
@@ -144,7 +153,7 @@ static inline void finish_compare(gd_warp *warp, const gd_code *code, uint32_t m
     }
 
 #define GD_SELECT(identifier, type)                                                                                    \
-    BEGIN(identifier, type)                                                                                            \
+    BEGIN(identifier, type, true)                                                                                      \
     const uint32_t chosen = gd_predicate(warp, code->c) ^ (code->y ? UINT32_MAX : 0);                                  \
     TAKE(a, type)                                                                                                      \
     TAKE(b, type) LOOP READ(a, type) READ(b, type) END(type, (chosen & lane_bits[lane]) != 0 ? a : b)

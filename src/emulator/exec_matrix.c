@@ -1,10 +1,12 @@
 /* ldmatrix, stmatrix, movmatrix, mma.sync (PTX ISA 9.7.14). */
+#include "emulator/check.h"
 #include "emulator/exec_matrix.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_convert.h"
 #include "emulator/exec_math.h"
 #include "emulator/program.h"
 
-enum { ROWS = 16, COLUMNS = 8, DEEPEST = 32 };
+enum { ROWS = 16, COLUMNS = 8, DEEPEST = 256 };
 
 /* All lanes of the warp, or none yet. */
 static bool gather(gd_warp *warp, const gd_code *code, uint32_t mask)
@@ -30,6 +32,9 @@ static bool find_rows(gd_warp *warp, const gd_code *code, uint32_t number, bool 
         rows[row] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], 16, 16, write);
         if (!rows[row])
             return false;
+        if (warp->cta->race)
+            gd_check_range(warp, code, lane, (gd_space)code->space, addresses[lane], 16,
+                           write ? GD_ACTION_WRITE : GD_ACTION_READ, false);
     }
     return true;
 }
@@ -112,67 +117,96 @@ void gd_run_movmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 /* ---- mma ---- */
 
+/* Rows of a and b have as many elements as k says. */
 typedef struct tile {
-    double a[ROWS][DEEPEST], b[DEEPEST][COLUMNS], c[ROWS][COLUMNS];
+    double a[ROWS * DEEPEST], b[DEEPEST * COLUMNS], c[ROWS][COLUMNS];
 } tile;
 
-/* Elements of a and b in a 32-bit register. */
-static uint32_t packed(uint32_t kind)
+uint32_t gd_matrix_packed(gd_matrix_element kind)
 {
-    return kind == GD_MATRIX_TF32 ? 1 : kind <= GD_MATRIX_BF16 ? 2 : 4;
+    static const uint8_t counts[] = {[GD_MATRIX_F16] = 2,  [GD_MATRIX_BF16] = 2, [GD_MATRIX_TF32] = 1, [GD_MATRIX_E4M3] = 4,
+                                     [GD_MATRIX_E5M2] = 4, [GD_MATRIX_F64] = 1,  [GD_MATRIX_S8] = 4,   [GD_MATRIX_U8] = 4,
+                                     [GD_MATRIX_S4] = 8,   [GD_MATRIX_U4] = 8,   [GD_MATRIX_B1] = 32};
+
+    return counts[kind];
 }
 
-static double unpack(uint32_t word, uint32_t i, uint32_t kind)
+static double unpack(uint64_t word, uint32_t i, uint32_t kind)
 {
+    uint32_t nibble = (uint32_t)(word >> (4 * (i & 7))) & 15;
+
     switch (kind) {
     case GD_MATRIX_F16:
         return (double)gd_from_half((uint16_t)(word >> (16 * i)));
     case GD_MATRIX_BF16:
         return (double)gd_from_bfloat((uint16_t)(word >> (16 * i)));
     case GD_MATRIX_TF32:
-        return (double)gd_single(word & 0xffffe000);
+        return (double)gd_single((uint32_t)word & 0xffffe000);
+    case GD_MATRIX_E4M3:
+    case GD_MATRIX_E5M2:
+        return (double)gd_from_fp8((uint32_t)(word >> (8 * i)) & 0xff, kind == GD_MATRIX_E5M2);
+    case GD_MATRIX_F64:
+        return gd_double(word);
+    case GD_MATRIX_S4:
+        return (double)((int32_t)(nibble ^ 8) - 8);
+    case GD_MATRIX_U4:
+        return (double)nibble;
+    case GD_MATRIX_B1:
+        return (double)(word >> i & 1);
     default:
-        return gd_byte(word, i, kind == GD_MATRIX_S8);
+        return gd_byte((uint32_t)word, i, kind == GD_MATRIX_S8);
     }
 }
 
-/* PTX ISA 9.7.14.5: lane = 4 * group + member; a register of a holds neighbours in a row, one of b in a column. */
+/* PTX ISA 9.7.14.5: lane = 4 * group + member; a register of a holds neighbours in a row, one of b in a column. Where there are 16 rows, every
+ * other register of a is of the lower ones. */
 static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
 {
-    uint32_t per = packed(code->x), a_count = code->bytes / per / 2, b_count = code->bytes / per / 4;
+    uint32_t per = gd_matrix_packed((gd_matrix_element)code->x), depth = (uint32_t)code->value;
+    uint32_t halves = code->count / 8u, b_count = depth / per / 4, a_count = b_count * halves;
+    uint32_t bytes = code->x == GD_MATRIX_F64 ? 8 : 4;
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         uint32_t group = lane / 4, member = lane % 4;
         for (uint32_t r = 0; r < a_count; r++) {
-            uint32_t word = (uint32_t)gd_lane_get(warp, slots[r], lane, 4);
+            uint64_t word = gd_lane_get(warp, slots[r], lane, bytes);
+            double *row = into->a + (size_t)(group + 8 * (r % halves)) * depth;
             for (uint32_t i = 0; i < per; i++)
-                into->a[group + 8 * (r & 1)][member * per + i + (r >> 1) * 4 * per] = unpack(word, i, code->x);
+                row[member * per + i + r / halves * 4 * per] = unpack(word, i, code->x);
         }
         for (uint32_t r = 0; r < b_count; r++) {
-            uint32_t word = (uint32_t)gd_lane_get(warp, slots[a_count + r], lane, 4);
+            uint64_t word = gd_lane_get(warp, slots[a_count + r], lane, bytes);
             for (uint32_t i = 0; i < per; i++)
-                into->b[member * per + i + r * 4 * per][group] = unpack(word, i, code->y);
+                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] = unpack(word, i, code->y);
         }
     }
+}
+
+static double read_sum(uint64_t word, uint32_t i, const gd_code *code)
+{
+    if (code->flags & GD_MATRIX_HALF_C)
+        return (double)gd_from_half((uint16_t)(word >> (16 * (i & 1))));
+    if (code->x == GD_MATRIX_F64)
+        return gd_double(word);
+    return code->x >= GD_MATRIX_S8 ? (double)(int32_t)(uint32_t)word : (double)gd_single((uint32_t)word);
 }
 
 static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
 {
-    bool half = code->flags & GD_MATRIX_HALF_C, integer = code->x >= GD_MATRIX_S8;
+    bool half = code->flags & GD_MATRIX_HALF_C;
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
-        for (uint32_t i = 0; i < 4; i++) {
-            uint32_t word = (uint32_t)gd_lane_get(warp, slots[half ? i / 2 : i], lane, 4);
-            double value = half      ? (double)gd_from_half((uint16_t)(word >> (16 * (i & 1))))
-                           : integer ? (double)(int32_t)word
-                                     : (double)gd_single(word);
-            into->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)] = value;
+        for (uint32_t i = 0; i < code->count / 4u; i++) {
+            uint64_t word = gd_lane_get(warp, slots[half ? i / 2 : i], lane, code->x == GD_MATRIX_F64 ? 8 : 4);
+            into->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)] = read_sum(word, i, code);
         }
     }
 }
 
-static uint32_t finish(double sum, const gd_code *code)
+static uint64_t finish(double sum, const gd_code *code)
 {
+    if (code->x == GD_MATRIX_F64)
+        return gd_bits64(sum);
     if (code->x >= GD_MATRIX_S8) {
         if (code->flags & GD_MATRIX_SATURATE)
             sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
@@ -186,33 +220,77 @@ static uint32_t finish(double sum, const gd_code *code)
 static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, const tile *from)
 {
     bool half = code->flags & GD_MATRIX_HALF_D;
+    uint32_t count = code->count / 4u;
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
-        uint32_t values[4];
-        for (uint32_t i = 0; i < 4; i++)
+        uint64_t values[4] = {0};
+        for (uint32_t i = 0; i < count; i++)
             values[i] = finish(from->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)], code);
-        for (uint32_t i = 0; i < (half ? 2u : 4u); i++)
-            gd_lane_put(warp, slots[i], lane, 4, half ? values[2 * i] | values[2 * i + 1] << 16 : values[i]);
+        for (uint32_t i = 0; i < (half ? count / 2 : count); i++)
+            gd_lane_put(warp, slots[i], lane, code->x == GD_MATRIX_F64 ? 8 : 4,
+                        half ? values[2 * i] | values[2 * i + 1] << 16 : values[i]);
     }
 }
 
 /* Products are exact; sums are in double and rounded once, which is within what the ISA leaves open. */
+static void multiply(const gd_code *code, tile *work)
+{
+    uint32_t depth = (uint32_t)code->value;
+
+    for (uint32_t row = 0; row < code->count; row++) {
+        for (uint32_t k = 0; k < depth; k++) {
+            for (uint32_t column = 0; column < COLUMNS; column++)
+                work->c[row][column] += work->a[row * depth + k] * work->b[k * COLUMNS + column];
+        }
+    }
+}
+
+/* Bits that differ are counted. */
+static void count_differences(const gd_code *code, tile *work)
+{
+    uint32_t depth = (uint32_t)code->value;
+
+    for (uint32_t row = 0; row < code->count; row++) {
+        for (uint32_t k = 0; k < depth; k++) {
+            for (uint32_t column = 0; column < COLUMNS; column++)
+                work->c[row][column] += work->a[row * depth + k] != work->b[k * COLUMNS + column];
+        }
+    }
+}
+
+/* f64: fused steps, each rounded as the instruction says. */
+static void multiply_double(const gd_code *code, tile *work)
+{
+    uint32_t depth = (uint32_t)code->value, round = (uint32_t)code->flags >> GD_MATRIX_ROUND_SHIFT;
+
+    for (uint32_t row = 0; row < code->count; row++) {
+        for (uint32_t k = 0; k < depth; k++) {
+            for (uint32_t column = 0; column < COLUMNS; column++) {
+                double a = work->a[row * depth + k], b = work->b[k * COLUMNS + column];
+                double *c = &work->c[row][column];
+                *c = round == GD_ROUND_NEAREST ? fma(a, b, *c) : gd_directed64('f', a, b, *c, round);
+            }
+        }
+    }
+}
+
 void gd_run_mma(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;
-    uint32_t per = packed(code->x), factors = code->bytes / per / 2 + code->bytes / per / 4;
-    uint32_t targets = code->flags & GD_MATRIX_HALF_D ? 2 : 4;
+    uint32_t columns = (uint32_t)code->value / gd_matrix_packed((gd_matrix_element)code->x) / 4;
+    uint32_t factors = columns * (code->count / 8u) + columns, sums = code->count / 4u;
+    uint32_t targets = code->flags & GD_MATRIX_HALF_D ? sums / 2 : sums;
     tile work;
 
     if (!gather(warp, code, mask))
         return;
     read_factors(warp, code, slots + targets, &work);
     read_sums(warp, code, slots + targets + factors, &work);
-    for (uint32_t row = 0; row < ROWS; row++) {
-        for (uint32_t k = 0; k < code->bytes; k++) {
-            for (uint32_t column = 0; column < COLUMNS; column++)
-                work.c[row][column] += work.a[row][k] * work.b[k][column];
-        }
-    }
+    if (code->x == GD_MATRIX_F64)
+        multiply_double(code, &work);
+    else if (code->flags & GD_MATRIX_XOR)
+        count_differences(code, &work);
+    else
+        multiply(code, &work);
     write_sums(warp, code, slots, &work);
 }

@@ -9,15 +9,31 @@ typedef enum gd_matrix_element {
     GD_MATRIX_F16,
     GD_MATRIX_BF16,
     GD_MATRIX_TF32,
-    GD_MATRIX_S8,
-    GD_MATRIX_U8
+    GD_MATRIX_E4M3,
+    GD_MATRIX_E5M2,
+    GD_MATRIX_F64,
+    GD_MATRIX_S8, /* integers from here */
+    GD_MATRIX_U8,
+    GD_MATRIX_S4,
+    GD_MATRIX_U4,
+    GD_MATRIX_B1
 } gd_matrix_element;
 
-enum { GD_MATRIX_SATURATE = 1, GD_MATRIX_HALF_C = 2, GD_MATRIX_HALF_D = 4 };
+/* GD_MATRIX_XOR: products of bits are their differences. Above them, for f64, GD_ROUND_* << GD_MATRIX_ROUND_SHIFT. */
+enum {
+    GD_MATRIX_SATURATE = 1,
+    GD_MATRIX_HALF_C = 2,
+    GD_MATRIX_HALF_D = 4,
+    GD_MATRIX_XOR = 8,
+    GD_MATRIX_ROUND_SHIFT = 4
+};
+
+/* Elements of a and b in a register. */
+uint32_t gd_matrix_packed(gd_matrix_element kind);
 
 gd_run gd_run_ldmatrix;  /* list: count targets; x: transposed; e: the mask of all lanes */
 gd_run gd_run_stmatrix;
 gd_run gd_run_movmatrix; /* d = a transposed */
-gd_run gd_run_mma;       /* m16n8: list: d, a, b, c registers; bytes: k; x, y: gd_matrix_element of a and b; flags */
+gd_run gd_run_mma;       /* n is 8; count: m; value: k; list: d, a, b, c registers; x, y: gd_matrix_element of a and b; flags */
 
 #endif

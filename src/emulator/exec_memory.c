@@ -1,7 +1,10 @@
 /* Addresses to host memory, with the checks that a device would make and those that it would not; loads and stores. */
 #include <inttypes.h>
 
+#include "emulator/check.h"
+#include "emulator/exec_cluster.h"
 #include "emulator/exec_memory.h"
+#include "emulator/exec_sweep.h"
 #include "emulator/program.h"
 
 #define WINDOW_BYTES (UINT64_C(1) << 32)
@@ -29,14 +32,21 @@ static const char *verb(bool write)
     return write ? "write to" : "read of";
 }
 
+/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within one. */
+gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address)
+{
+    gd_allocation **recent = &cta->recent[code->instruction % GD_RECENT];
+
+    if (!*recent || address - (*recent)->start >= (*recent)->bytes)
+        *recent = gd_memory_find(cta->view->memory, address);
+    return *recent;
+}
+
 static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,
                                    bool write)
 {
-    gd_cta *cta = warp->cta;
-    gd_allocation *item = cta->last;
+    gd_allocation *item = gd_allocation_find(warp->cta, code, address);
 
-    if (!item || address - item->start >= item->bytes)
-        item = gd_memory_find(cta->view->memory, address);
     if (!item || item->freed || item->bytes - (address - item->start) < bytes) {
         bool over = item && !item->freed;
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
@@ -45,7 +55,6 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
                     verb(write), bytes, address);
         return NULL;
     }
-    cta->last = item;
     if (write && item->kind == GD_MEMORY_CONSTANT) {
         gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write, "write to constant memory at 0x%" PRIx64,
                     address);
@@ -84,7 +93,7 @@ static gd_space resolve_generic(uint64_t *address)
 {
     if (*address - GD_SHARED_WINDOW < WINDOW_BYTES) {
         *address -= GD_SHARED_WINDOW;
-        return GD_AT_SHARED;
+        return GD_AT_CLUSTER;
     }
     if (*address - GD_LOCAL_WINDOW < WINDOW_BYTES) {
         *address -= GD_LOCAL_WINDOW;
@@ -97,6 +106,12 @@ static gd_space resolve_generic(uint64_t *address)
     return GD_AT_GLOBAL;
 }
 
+gd_space gd_resolve(gd_space space, uint64_t *address)
+{
+    return space == GD_AT_GENERIC || (space == GD_AT_PARAMETER && *address >= WINDOW_BYTES) ? resolve_generic(address)
+                                                                                             : space;
+}
+
 unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address,
                          uint32_t bytes, uint32_t alignment, bool write)
 {
@@ -107,12 +122,18 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
                     "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes, address, alignment);
         return NULL;
     }
-    if (space == GD_AT_GENERIC || (space == GD_AT_PARAMETER && address >= WINDOW_BYTES))
-        space = resolve_generic(&address);
-    switch (space) {
+    switch (gd_resolve(space, &address)) {
     case GD_AT_SHARED:
-        return window_place(warp, code, lane, "shared", cta->shared, GD_SHARED_START, cta->shared_bytes, address, bytes,
+        if (address >> GD_RANK_SHIFT != cta->rank && address < WINDOW_BYTES) {
+            gd_cta_fail(warp, code, lane, GD_FAULT_WINDOW, address, bytes, write,
+                        "%s %u bytes of .shared::cta at 0x%" PRIx64 ", an address of CTA rank %u; this is rank %u",
+                        verb(write), bytes, address, (uint32_t)(address >> GD_RANK_SHIFT), cta->rank);
+            return NULL;
+        }
+        return window_place(warp, code, lane, "shared", cta->shared, cta->shared_start, cta->shared_bytes, address, bytes,
                             write);
+    case GD_AT_CLUSTER:
+        return gd_cluster_access(warp, code, lane, address, bytes, write);
     case GD_AT_LOCAL:
         return window_place(warp, code, lane, "local",
                             cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes, 0,
@@ -124,58 +145,132 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
     }
 }
 
-/* Where the lanes' accesses lie, when all are in one allocation or in shared memory, aligned: the distance from an address to the host's;
- * false when it takes a closer look. */
-static bool find_all(const gd_warp *warp, const gd_code *code, uint32_t mask, const uint64_t *addresses, uint32_t bytes,
-                     bool write, unsigned char **host, uint64_t *start)
+/* A part of memory that is one piece on the host as well. */
+typedef struct piece {
+    const unsigned char *host;
+    uint64_t start, bytes;
+} piece;
+
+/* The piece that holds the lowest of the accesses; false when it takes a closer look. */
+static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places, bool write, piece *into)
 {
-    const gd_cta *cta = warp->cta;
-    uint64_t low = UINT64_MAX, high = 0, all = 0, size;
+    bool generic = code->space == GD_AT_GENERIC;
 
-    GD_EACH_LANE(lane, mask)
-    {
-        uint64_t address = addresses[lane];
-        low = address < low ? address : low;
-        high = address > high ? address : high;
-        all |= address;
-    }
-    if (all & (bytes - 1))
-        return false;
-    if (code->space == GD_AT_SHARED) {
-        *host = cta->shared;
-        *start = GD_SHARED_START;
-        size = cta->shared_bytes;
-    } else if (code->space <= GD_AT_GLOBAL && cta->last && !(write && cta->last->kind == GD_MEMORY_CONSTANT)) {
-        *host = cta->last->host;
-        *start = cta->last->start;
-        size = cta->last->bytes;
-    } else {
-        return false;
-    }
-    return low >= *start && high - *start < size && size - (high - *start) >= bytes;
-}
-
-/* The host address of each lane's access; false after a fault. */
-static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, unsigned char **places)
-{
-    uint32_t bytes = (uint32_t)code->bytes * code->count;
-    uint64_t addresses[GD_LANES], start;
-    unsigned char *host;
-
-    gd_address_lanes(warp, code, addresses);
-    if (find_all(warp, code, mask, addresses, bytes, write, &host, &start)) {
-        GD_EACH_LANE(lane, mask)
-        {
-            places[lane] = host + (addresses[lane] - start);
-        }
+    if (code->space == GD_AT_SHARED || (generic && places->low - GD_SHARED_WINDOW < WINDOW_BYTES)) {
+        *into = (piece){cta->shared, cta->shared_start + (generic ? GD_SHARED_WINDOW : 0), cta->shared_bytes};
         return true;
     }
+    if (code->space == GD_AT_PARAMETER) {
+        *into = (piece){cta->view->parameters, 0, cta->view->entry->parameter_bytes};
+        return !write;
+    }
+    if (code->space == GD_AT_LOCAL)
+        return false;
+    const gd_allocation *item = gd_allocation_find(cta, code, places->low);
+    if (!item || item->freed || (write && item->kind == GD_MEMORY_CONSTANT))
+        return false;
+    *into = (piece){item->host, item->start, item->bytes};
+    return true;
+}
+
+/* All lanes at once, when all accesses are aligned and lie in one piece of memory; false when it takes a closer look. */
+static bool find_all(gd_warp *warp, const gd_code *code, bool write, uint32_t bytes, gd_places *places)
+{
+    piece in;
+
+    if (places->bits & (bytes - 1) || !find_piece(warp->cta, code, places, write, &in))
+        return false;
+    uint64_t low = places->low - in.start, high = places->high - in.start, distance = (uint64_t)(uintptr_t)in.host - in.start;
+    if (low >= in.bytes || high >= in.bytes || in.bytes - high < bytes)
+        return false;
+    if (places->layout == GD_LAYOUT_APART)
+        warp->cta->sweeps->shift(places, distance);
+    else
+        places->first += distance;
+    return true;
+}
+
+static bool find_each(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, uint32_t bytes, gd_places *places)
+{
+    places->layout = GD_LAYOUT_APART;
     GD_EACH_LANE(lane, mask)
     {
-        places[lane] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, write);
-        if (!places[lane])
+        const unsigned char *place =
+            gd_access(warp, code, lane, (gd_space)code->space, places->addresses[lane], bytes, bytes, write);
+        if (!place)
+            return false;
+        places->hosts[lane] = (uint64_t)(uintptr_t)place;
+    }
+    return true;
+}
+
+/* A store, as `same` of its check is told. */
+typedef struct store_context {
+    const gd_warp *warp;
+    const gd_code *code;
+    const gd_places *places;
+} store_context;
+
+static bool is_same(const void *context, uint32_t lane)
+{
+    const store_context *store = context;
+    const gd_code *code = store->code;
+    const gd_places *places = store->places;
+    const gd_slot *slots = store->warp->cta->image->list + code->list;
+    uint64_t step = places->layout == GD_LAYOUT_TOGETHER ? (uint64_t)code->bytes * code->count : 0;
+    uint64_t place = places->layout == GD_LAYOUT_APART ? places->hosts[lane] : places->first + lane * step;
+
+    for (uint32_t i = 0; i < code->count; i++) {
+        const unsigned char *from = (const unsigned char *)gd_lanes(store->warp, slots[i]) + (size_t)lane * code->x;
+        if (memcmp((const unsigned char *)(uintptr_t)place + i * code->bytes, from, code->bytes) != 0)
             return false;
     }
+    return true;
+}
+
+/* Whether two lanes that write at the same place write the same. */
+static bool is_equal(const void *context, uint32_t lane, uint32_t other)
+{
+    const store_context *store = context;
+    const gd_code *code = store->code;
+    const gd_slot *slots = store->warp->cta->image->list + code->list;
+
+    if (store->places->addresses[lane] != store->places->addresses[other])
+        return false;
+    for (uint32_t i = 0; i < code->count; i++) {
+        const unsigned char *lanes = gd_lanes(store->warp, slots[i]);
+        if (memcmp(lanes + (size_t)lane * code->x, lanes + (size_t)other * code->x, code->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Tells the race detector of a load or store that is about to be done. */
+static void check_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, const gd_places *places)
+{
+    const store_context context = {.warp = warp, .code = code, .places = places};
+    const gd_check check = {.space = (gd_space)code->space,
+                            .bytes = (uint32_t)code->bytes * code->count,
+                            .action = write ? GD_ACTION_WRITE : GD_ACTION_READ,
+                            .order = code->order,
+                            .addresses = places->addresses,
+                            .same = write ? is_same : NULL,
+                            .equal = write ? is_equal : NULL,
+                            .context = &context};
+
+    gd_check_access(warp, code, mask, &check);
+}
+
+/* Where the accesses of all lanes lie on the host; false after a fault. Every load and store comes through here. */
+static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, gd_places *places)
+{
+    uint32_t bytes = (uint32_t)code->bytes * code->count;
+
+    warp->cta->sweeps->survey(warp, code, mask, bytes, places);
+    if (!find_all(warp, code, write, bytes, places) && !find_each(warp, code, mask, write, bytes, places))
+        return false;
+    if (warp->cta->race)
+        check_places(warp, code, mask, write, places);
     return true;
 }
 
@@ -206,14 +301,19 @@ static uint64_t extend(uint64_t value, uint32_t bytes, uint32_t target)
     return target < 8 ? wide & ((UINT64_C(1) << (8 * target)) - 1) : wide;
 }
 
-static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
-                         unsigned char *const *places, uint32_t offset)
+static unsigned char *place_of(const gd_places *places, uint32_t lane, uint32_t offset)
+{
+    return (unsigned char *)(uintptr_t)(places->hosts[lane] + offset);
+}
+
+static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot, const gd_places *places,
+                         uint32_t offset)
 {
     if (code->bytes == 16) {
         unsigned char *lanes = gd_lanes(warp, slot);
         GD_EACH_LANE(lane, mask)
         {
-            memcpy(lanes + (size_t)lane * 16, places[lane] + offset, 16);
+            memcpy(lanes + (size_t)lane * 16, place_of(places, lane, offset), 16);
         }
         return;
     }
@@ -221,55 +321,74 @@ static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask
         gd_u32 *lanes = gd_lanes(warp, slot);
         GD_EACH_LANE(lane, mask)
         {
-            memcpy(&lanes[lane], places[lane] + offset, 4);
+            memcpy(&lanes[lane], place_of(places, lane, offset), 4);
         }
         return;
     }
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t value = read_bits(places[lane] + offset, code->bytes);
+        uint64_t value = read_bits(place_of(places, lane, offset), code->bytes);
         if (code->flags & GD_ACCESS_SIGNED)
             value = extend(value, code->bytes, code->y);
         gd_lane_put(warp, slot, lane, code->x, value);
     }
 }
 
+/* Gives each lane its own place again. */
+static void spread(const gd_code *code, uint32_t mask, gd_places *places)
+{
+    uint64_t step = places->layout == GD_LAYOUT_TOGETHER ? (uint64_t)code->bytes * code->count : 0;
+
+    if (places->layout == GD_LAYOUT_APART)
+        return;
+    GD_EACH_LANE(lane, mask)
+    {
+        places->hosts[lane] = places->first + lane * step;
+    }
+}
+
 void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    unsigned char *places[GD_LANES];
-    const uint32_t *slots = warp->cta->image->list + code->list;
+    gd_places places;
+    const gd_slot *slots = warp->cta->image->list + code->list;
 
-    if (!find_places(warp, code, mask, false, places))
+    if (!find_places(warp, code, mask, false, &places))
         return;
-    for (uint32_t i = 0; i < code->count; i++)
-        load_element(warp, code, mask, slots[i], places, i * code->bytes);
     if (code->flags & GD_ACCESS_STRONG)
         warp->cta->polls++;
+    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
+        warp->cta->sweeps->load(warp, code, slots, (const unsigned char *)(uintptr_t)places.first))
+        return;
+    spread(code, mask, &places);
+    for (uint32_t i = 0; i < code->count; i++)
+        load_element(warp, code, mask, slots[i], &places, i * code->bytes);
 }
 
 static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
-                          unsigned char *const *places, uint32_t offset)
+                          const gd_places *places,
+                          uint32_t offset)
 {
     const unsigned char *lanes = gd_lanes(warp, slot);
 
     GD_EACH_LANE(lane, mask)
     {
         const unsigned char *from = lanes + (size_t)lane * code->x; /* little-endian: the low bytes stand first */
+        unsigned char *to = place_of(places, lane, offset);
         switch (code->bytes) {
         case 1:
-            places[lane][offset] = *from;
+            *to = *from;
             break;
         case 2:
-            memcpy(places[lane] + offset, from, 2);
+            memcpy(to, from, 2);
             break;
         case 4:
-            memcpy(places[lane] + offset, from, 4);
+            memcpy(to, from, 4);
             break;
         case 8:
-            memcpy(places[lane] + offset, from, 8);
+            memcpy(to, from, 8);
             break;
         default:
-            memcpy(places[lane] + offset, from, 16);
+            memcpy(to, from, 16);
             break;
         }
     }
@@ -277,14 +396,18 @@ static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mas
 
 void gd_run_store(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    unsigned char *places[GD_LANES];
-    const uint32_t *slots = warp->cta->image->list + code->list;
+    gd_places places;
+    const gd_slot *slots = warp->cta->image->list + code->list;
 
-    if (!find_places(warp, code, mask, true, places))
+    if (!find_places(warp, code, mask, true, &places))
         return;
-    for (uint32_t i = 0; i < code->count; i++)
-        store_element(warp, code, mask, slots[i], places, i * code->bytes);
     warp->cta->work++;
+    if (mask == UINT32_MAX && places.layout == GD_LAYOUT_TOGETHER &&
+        warp->cta->sweeps->store(warp, code, slots, (unsigned char *)(uintptr_t)places.first))
+        return;
+    spread(code, mask, &places);
+    for (uint32_t i = 0; i < code->count; i++)
+        store_element(warp, code, mask, slots[i], &places, i * code->bytes);
 }
 
 void gd_run_touch(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -1,5 +1,6 @@
 /* Predicates, carries, wide moves, and questions about addresses. */
 #include "emulator/exec_move.h"
+#include "emulator/cluster.h"
 #include "emulator/exec_lanes.h"
 #include "emulator/program.h"
 
@@ -54,7 +55,7 @@ void gd_run_local_address(gd_warp *warp, const gd_code *code, uint32_t mask)
     }
 }
 
-static bool lies_in(uint64_t address, uint32_t space)
+static bool lies_in(const gd_cta *cta, uint64_t address, uint32_t space)
 {
     const uint64_t window = UINT64_C(1) << 32;
     bool shared = address - GD_SHARED_WINDOW < window, local = address - GD_LOCAL_WINDOW < window;
@@ -62,6 +63,8 @@ static bool lies_in(uint64_t address, uint32_t space)
 
     switch (space) {
     case GD_AT_SHARED:
+        return shared && (address - GD_SHARED_WINDOW) >> GD_RANK_SHIFT == cta->rank;
+    case GD_AT_CLUSTER:
         return shared;
     case GD_AT_LOCAL:
         return local;
@@ -79,7 +82,7 @@ void gd_run_space(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         uint64_t address = gd_lane_get(warp, code->a, lane, code->bytes);
-        bool inside = lies_in(address, code->x);
+        bool inside = lies_in(warp->cta, address, code->x);
         if (code->x == GD_AT_CONSTANT || code->x == GD_AT_GLOBAL) {
             const gd_allocation *item = inside ? gd_memory_find(warp->cta->view->memory, address) : NULL;
             bool constant = item && item->kind == GD_MEMORY_CONSTANT;

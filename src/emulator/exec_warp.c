@@ -1,6 +1,7 @@
 /* Votes, shuffles, matches, reductions and elections (PTX ISA 9.7.9, 9.7.13). */
 #include "emulator/exec_warp.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_sweep.h"
 
 /* The lanes that take part; 0 when they wait for others. */
 static uint32_t gather(gd_warp *warp, const gd_code *code, uint32_t mask)
@@ -32,51 +33,22 @@ void gd_run_vote(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_predicate_put(warp, code->d, result ? UINT32_MAX : 0, here);
 }
 
-/* PTX ISA 9.7.9.6: the lane to read from, and whether it lies in the segment. */
-static bool find_source(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c, uint32_t *source)
-{
-    uint32_t clamp = c & 31, segment = c >> 8 & 31;
-    uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment;
-    int32_t wanted;
-
-    switch (mode) {
-    case GD_SHFL_UP:
-        wanted = (int32_t)lane - (int32_t)(b & 31);
-        *source = (uint32_t)wanted & 31;
-        return wanted >= (int32_t)most;
-    case GD_SHFL_DOWN:
-        wanted = (int32_t)(lane + (b & 31));
-        break;
-    case GD_SHFL_BFLY:
-        wanted = (int32_t)(lane ^ (b & 31));
-        break;
-    default:
-        wanted = (int32_t)(least | (b & 31 & ~segment));
-        break;
-    }
-    *source = (uint32_t)wanted & 31;
-    return wanted <= (int32_t)most;
-}
-
 void gd_run_shfl(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    uint32_t here = gather(warp, code, mask), inside = 0, values[GD_LANES];
+    uint32_t here = gather(warp, code, mask), inside, values[GD_LANES];
     const gd_u32 *a = gd_lanes(warp, code->a), *b = gd_lanes(warp, code->b), *c = gd_lanes(warp, code->c);
     gd_u32 *d = gd_lanes(warp, code->d);
 
-    GD_EACH_LANE(lane, here)
-    {
-        uint32_t source;
-        bool valid = find_source(code->x, lane, b[lane], c[lane], &source);
-        inside |= valid ? UINT32_C(1) << lane : 0;
-        values[lane] = a[valid ? source : lane];
-    }
-    GD_EACH_LANE(lane, here)
+    if (!here)
+        return;
+    inside = warp->cta->sweeps->shuffle(code->x, a, b, c, values);
+    if (here == UINT32_MAX)
+        memcpy(d, values, sizeof values);
+    GD_EACH_LANE(lane, here == UINT32_MAX ? 0 : here)
     {
         d[lane] = values[lane];
     }
-    if (here)
-        gd_predicate_put(warp, code->address, inside, here);
+    gd_predicate_put(warp, code->address, inside, here);
 }
 
 void gd_run_match(gd_warp *warp, const gd_code *code, uint32_t mask)

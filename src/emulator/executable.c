@@ -221,7 +221,7 @@ static gd_CUresult launch_nodes(gd_executable *executable, gd_stream *stream, gd
     for (uint32_t i = 1; result == GD_CUDA_SUCCESS && i < executable->node_count; i++) {
         uint32_t count = list_dependencies(executable, i, tasks, list);
         count = add_event_wait(&executable->nodes[i], list, count);
-        tasks[i] = gd_schedule_submit(stream->object.context, &works[i], list, count, true);
+        tasks[i] = gd_schedule_submit(stream->object.context, &works[i], list, count, stream->id, true);
         if (tasks[i])
             note_event(&executable->nodes[i], tasks[i]);
         else

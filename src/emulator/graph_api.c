@@ -123,16 +123,16 @@ static gd_CUresult add_edges(gd_CUgraph handle, const gd_CUgraphNode *from, cons
     return result;
 }
 
+/* Without data, the edge goes whatever it has; NVIDIA's driver does so. */
 static gd_CUresult remove_edge(gd_graph *graph, gd_CUgraphNode from_handle, gd_CUgraphNode to_handle,
                                const gd_CUgraphEdgeData *data)
 {
-    const gd_CUgraphEdgeData ordinary = {0};
     const gd_node *from = find_node(from_handle), *to = find_node(to_handle);
 
     for (uint32_t i = 0; from && to && i < graph->edge_count; i++) {
         const gd_graph_edge *edge = &graph->edges[i];
         if (graph->nodes[edge->from] != from || graph->nodes[edge->to] != to ||
-            memcmp(&edge->data, data ? data : &ordinary, sizeof edge->data))
+            (data && memcmp(&edge->data, data, sizeof edge->data)))
             continue;
         graph->edge_count--;
         memmove(graph->edges + i, graph->edges + i + 1, (graph->edge_count - i) * sizeof *graph->edges);
@@ -290,7 +290,9 @@ static gd_CUresult make_work(gd_context *context, const gd_CUgraphNodeParams *pa
     case GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return make_event(params->is.event, GD_WORK_EVENT_RECORD, work);
     default:
-        return gd_device_unsupported("a node of this type in cuGraphAddNode");
+        return params->type < 0 || params->type > GD_CU_GRAPH_NODE_TYPE_CONDITIONAL
+                   ? GD_CUDA_ERROR_INVALID_VALUE
+                   : gd_device_unsupported("a node of this type in cuGraphAddNode");
     }
 }
 
@@ -314,6 +316,12 @@ static gd_CUresult replace(gd_CUresult made, gd_work *target, gd_work *work)
         work->is.kernel.programmatic = target->is.kernel.programmatic;
         work->is.kernel.cooperative = target->is.kernel.cooperative;
         memcpy(work->is.kernel.cluster, target->is.kernel.cluster, sizeof work->is.kernel.cluster);
+        work->is.kernel.explicit_cluster = target->is.kernel.explicit_cluster;
+        work->is.kernel.priority = target->is.kernel.priority;
+        gd_CUlaunchAttribute *none = work->is.kernel.attributes;
+        work->is.kernel.attributes = target->is.kernel.attributes;
+        work->is.kernel.attribute_count = target->is.kernel.attribute_count;
+        target->is.kernel.attributes = none;
     }
     gd_work_free(target);
     *target = *work;
@@ -426,22 +434,37 @@ static gd_CUresult get_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type)
 {
     const gd_node *node = find_node(handle);
 
-    if (!type)
+    if (!type || !node)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (!node)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
     *type = gd_work_node_type(node->work.kind);
     return GD_CUDA_SUCCESS;
 }
 
+/* Pointers to a kernel's arguments, made when they are asked for. */
+static bool point_at_parameters(gd_kernel_work *kernel)
+{
+    uint32_t count = 0, offset, bytes;
+
+    while (gd_entry_parameter(kernel->entry, count, &offset, &bytes))
+        count++;
+    if (kernel->pointers || !count)
+        return true;
+    kernel->pointers = calloc(count, sizeof *kernel->pointers);
+    for (uint32_t i = 0; kernel->pointers && gd_entry_parameter(kernel->entry, i, &offset, &bytes); i++)
+        kernel->pointers[i] = kernel->parameters + offset;
+    return kernel->pointers != NULL;
+}
+
 static gd_CUresult get_kernel(gd_CUgraphNode handle, void *params, size_t bytes)
 {
-    const gd_work *work = work_of_node(handle);
+    gd_work *work = work_of_node(handle);
     gd_CUDA_KERNEL_NODE_PARAMS kernel = {0};
 
     if (!params || !work || work->kind != GD_WORK_KERNEL)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    const gd_kernel_work *is = &work->is.kernel;
+    gd_kernel_work *is = &work->is.kernel;
+    if (!point_at_parameters(is))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
     kernel.func = is->handle;
     kernel.gridDimX = is->grid[0];
     kernel.gridDimY = is->grid[1];
@@ -450,7 +473,8 @@ static gd_CUresult get_kernel(gd_CUgraphNode handle, void *params, size_t bytes)
     kernel.blockDimY = is->block[1];
     kernel.blockDimZ = is->block[2];
     kernel.sharedMemBytes = is->dynamic_shared_bytes;
-    memcpy(params, &kernel, bytes); /* the arguments are not told */
+    kernel.kernelParams = is->pointers;
+    memcpy(params, &kernel, bytes);
     return GD_CUDA_SUCCESS;
 }
 
@@ -503,7 +527,7 @@ static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstrea
     gd_CUresult result = gd_stream_find(context, stream_handle, &stream);
 
     if (!executable || result != GD_CUDA_SUCCESS)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     result = gd_capture_check_waiting(stream);
     return result != GD_CUDA_SUCCESS || only_upload ? result : gd_executable_launch(executable, stream);
 }

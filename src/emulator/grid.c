@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "emulator/grid.h"
+#include "emulator/report.h"
 
-/* A turn's length in warp-instructions: long, short while the grid's trigger is waited for so that what depends on it
- * starts when it may, and the share after which a young grid lets older ones go on. */
-enum { TURN = 2048, SHORT_TURN = 1, SHARE = 1 << 20, REGISTER_UNIT = 256 };
+/* A turn's length in warp-instructions, and the share after which a young grid lets older ones go on. */
+enum { TURN = 2048, SHARE = 1 << 20, REGISTER_UNIT = 256 };
 
 typedef struct multiprocessor {
     uint32_t threads, registers, ctas;
@@ -189,6 +189,16 @@ static bool has_room(const gd_grid *grid, const needs *cta)
     return room >= size;
 }
 
+/* The last CTAs that were placed are a cluster. */
+static bool join_cluster(uint64_t size)
+{
+    gd_cta *ctas[GD_DEVICE_CLUSTER_NON_PORTABLE];
+
+    for (uint64_t i = 0; i < size; i++)
+        ctas[i] = machine.residents[machine.count - size + i].cta;
+    return gd_cluster_join(ctas, (uint32_t)size);
+}
+
 static bool place_grid(gd_grid *grid)
 {
     const needs cta = needs_of(grid);
@@ -203,6 +213,8 @@ static bool place_grid(gd_grid *grid)
             if (!place_one(grid, &cta))
                 return false;
         }
+        if (!join_cluster(size))
+            return false;
     }
     if (!grid->task->is_launched) {
         grid->task->is_launched = true;
@@ -311,10 +323,8 @@ static resident *choose_anew(void)
     return choose();
 }
 
-static uint64_t get_turn(const resident *item)
+static uint64_t get_turn(void)
 {
-    if (item->grid->watched && !item->triggered)
-        return SHORT_TURN;
     return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM ? 1 + draw() % TURN : TURN;
 }
 
@@ -327,6 +337,7 @@ static gd_CUresult fault_result(gd_fault_kind kind)
     case GD_FAULT_ALIGNMENT:
         return GD_CUDA_ERROR_MISALIGNED_ADDRESS;
     case GD_FAULT_UNSUPPORTED:
+    case GD_FAULT_WINDOW: /* as an H200 does; GD_FAULT_PEER is a launch failure there */
         return GD_CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case GD_FAULT_DEADLOCK:
     case GD_FAULT_STEPS:
@@ -334,6 +345,50 @@ static gd_CUresult fault_result(gd_fault_kind kind)
     default:
         return GD_CUDA_ERROR_LAUNCH_FAILED;
     }
+}
+
+/* The kinds of findings as reports name them. */
+static const char *fault_name(const gd_fault *fault, const gd_allocation *memory)
+{
+    switch (fault->kind) {
+    case GD_FAULT_ADDRESS:
+        return memory && memory->freed ? "use-after-free" : "out-of-bounds";
+    case GD_FAULT_ALIGNMENT:
+        return "misaligned";
+    case GD_FAULT_READ_ONLY:
+        return "read-only";
+    case GD_FAULT_TRAP:
+        return "trap";
+    case GD_FAULT_DEADLOCK:
+        return "deadlock";
+    case GD_FAULT_STEPS:
+        return "step-limit";
+    case GD_FAULT_UNSUPPORTED:
+        return "unsupported";
+    default:
+        return "fault";
+    }
+}
+
+static void report_fault(const resident *item, const char *text)
+{
+    const gd_fault *fault = gd_cta_get_fault(item->cta);
+    const gd_entry *entry = item->grid->view.entry;
+    const gd_allocation *memory = fault->bytes ? gd_memory_find(gd_the_device.memory, fault->address) : NULL;
+    char instruction[160];
+    gd_race_access access = {.kernel = entry->name,
+                             .launch = item->grid->task->launch,
+                             .line = fault->line,
+                             .column = fault->column,
+                             .instruction = instruction,
+                             .action = fault->write ? GD_ACTION_WRITE : GD_ACTION_READ,
+                             .writes = fault->write,
+                             .bytes = fault->bytes};
+
+    memcpy(access.cta, fault->cta, sizeof access.cta);
+    memcpy(access.thread, fault->thread, sizeof access.thread);
+    gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction, &access.module);
+    gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text);
 }
 
 static void describe_fault(const resident *item)
@@ -344,11 +399,12 @@ static void describe_fault(const resident *item)
     int used = snprintf(text, sizeof text,
                         "kernel %s (launch %" PRIu64 "), CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), thread (%" PRIu32
                         ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
-                        item->grid->view.entry->name, item->grid->task->number, fault->cta[0], fault->cta[1],
+                        item->grid->view.entry->name, item->grid->task->launch, fault->cta[0], fault->cta[1],
                         fault->cta[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->line, fault->text);
     if (fault->bytes && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, " (%s of %" PRIu32 " bytes at 0x%" PRIx64 ")",
                  fault->write ? "write" : "read", fault->bytes, fault->address);
+    report_fault(item, text);
     note_fault(item->grid->task, fault_result(fault->kind), text);
 }
 
@@ -380,12 +436,18 @@ static void note_exit(resident *item)
         return;
     task->completed = grid->latest;
     task->state = GD_TASK_COMPLETE;
+    if (task->race)
+        gd_race_task_complete(gd_the_device.race, task->race);
     gd_grid_end(grid);
 }
 
+/* While the grid's trigger is waited for, a turn ends with the CTA's, so that what depends on it starts when it may. */
 static void run_turn(resident *item)
 {
-    item->state = gd_cta_run(item->cta, get_turn(item), item->clock);
+    bool watched = item->grid->watched && !item->triggered;
+
+    item->state = watched ? gd_cta_run_to_trigger(item->cta, get_turn(), item->clock)
+                          : gd_cta_run(item->cta, get_turn(), item->clock);
     uint64_t cycles = gd_cta_cycles(item->cta), passed = cycles - item->cycles;
     item->cycles = cycles;
     item->clock += passed;
@@ -393,6 +455,31 @@ static void run_turn(resident *item)
     if (item->state == GD_CTA_POLLING)
         item->clock += passed == 0; /* a CTA that polls must not keep its place in time for ever */
     item->deferred = item->state == GD_CTA_POLLING || item->used > SHARE;
+}
+
+static bool was_woken(const resident *item, const gd_grid *grid)
+{
+    return (item->state == GD_CTA_BLOCKED || item->state == GD_CTA_WAITING) && item->grid == grid &&
+           gd_cta_can_go_on(item->cta);
+}
+
+/* A cluster's barrier is complete: CTAs that waited at it go on, at the time at which the last one came. */
+static void wake_cluster(resident *item)
+{
+    uint64_t time = item->clock;
+
+    for (uint32_t i = 0; i < machine.count; i++) {
+        if (was_woken(&machine.residents[i], item->grid))
+            time = later(time, machine.residents[i].clock);
+    }
+    item->clock = time;
+    for (uint32_t i = 0; i < machine.count; i++) {
+        resident *other = &machine.residents[i];
+        if (!was_woken(other, item->grid))
+            continue;
+        other->state = GD_CTA_READY;
+        other->clock = time;
+    }
 }
 
 gd_turn gd_grid_run(void)
@@ -404,6 +491,8 @@ gd_turn gd_grid_run(void)
     if (!item)
         return GD_TURN_NONE;
     run_turn(item);
+    if (gd_cta_woke_others(item->cta))
+        wake_cluster(item);
     if (item->state == GD_CTA_FAULT) {
         describe_fault(item);
         return GD_TURN_FAULT;
@@ -430,8 +519,12 @@ static void make_view(gd_grid_view *view, const gd_task *task)
                            .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
                            .parameters = kernel->parameters,
                            .grid_number = task->number,
+                           .explicit_cluster = kernel->explicit_cluster,
+                           .multiprocessors = gd_the_device.settings.multiprocessors,
                            .memory = gd_the_device.memory,
-                           .step_limit = gd_the_device.settings.steps};
+                           .step_limit = gd_the_device.settings.steps,
+                           .race = task->race ? gd_the_device.race : NULL,
+                           .race_task = task->race};
     memcpy(view->grid, kernel->grid, sizeof view->grid);
     memcpy(view->block, kernel->block, sizeof view->block);
     memcpy(view->cluster, kernel->cluster, sizeof view->cluster);

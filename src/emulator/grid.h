@@ -14,7 +14,7 @@ struct gd_grid {
     uint64_t latest;                        /* latest of its CTAs' clocks that matter for a port */
     bool is_released;
     bool crowded; /* has had to wait for room */
-    bool watched; /* a task waits for its trigger: it is run in short turns until then */
+    bool watched; /* a task waits for its trigger: turns of its CTAs end there */
 };
 
 typedef enum gd_turn {

@@ -30,6 +30,8 @@ typedef struct image {
 
 /* ---- logs ---- */
 
+enum { LAST_OPTION = GD_CU_JIT_SPLIT_COMPILE + 1 }; /* CU_JIT_BINARY_LOADER_THREAD_COUNT */
+
 gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values)
 {
     *jit = (gd_jit){0};
@@ -37,6 +39,8 @@ gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *opti
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         size_t number = (size_t)(uintptr_t)values[i];
+        if (options[i] < 0 || options[i] > LAST_OPTION)
+            return GD_CUDA_ERROR_INVALID_VALUE;
         if (options[i] == GD_CU_JIT_INFO_LOG_BUFFER) {
             jit->info.buffer = values[i];
         } else if (options[i] == GD_CU_JIT_ERROR_LOG_BUFFER) {

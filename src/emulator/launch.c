@@ -54,6 +54,7 @@ static gd_CUresult set_cluster(gd_kernel_work *kernel, const gd_function *functi
     kernel->cluster[0] = x;
     kernel->cluster[1] = y;
     kernel->cluster[2] = z;
+    kernel->explicit_cluster = true;
     return GD_CUDA_SUCCESS;
 }
 
@@ -224,6 +225,26 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
     return result;
 }
 
+gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
+{
+    const gd_function *function = gd_function_find(context, kernel->handle);
+    const uint32_t *own = function ? function->cluster : NULL;
+    gd_CUlaunchAttribute wanted = *attribute;
+    const gd_CUlaunchConfig config = {.attrs = &wanted, .numAttrs = 1};
+
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (wanted.id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && !wanted.value.clusterDim.x &&
+        !wanted.value.clusterDim.y && !wanted.value.clusterDim.z) {
+        for (uint32_t i = 0; i < 3; i++)
+            kernel->cluster[i] = own[i] ? own[i] : 1;
+        kernel->explicit_cluster = own[0] != 0;
+        return GD_CUDA_SUCCESS;
+    }
+    gd_CUresult result = apply_attributes(kernel, function, &config);
+    return result == GD_CUDA_SUCCESS ? check_residency(kernel) : result;
+}
+
 gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
 {
     const gd_function *function;
@@ -240,7 +261,7 @@ gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
 /* ---- launching ---- */
 
 /* What an attribute's event stands for: a port of the task, or of the node that was captured. */
-static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port)
+static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port, unsigned char type)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -252,7 +273,7 @@ static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handl
     }
     gd_CUresult result = gd_capture_record(stream, event);
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < event->tips.count; i++) {
-        event->tips.list[i].data.type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+        event->tips.list[i].data.type = type;
         event->tips.list[i].data.from_port = (unsigned char)port;
     }
     return result;
@@ -267,9 +288,11 @@ static gd_CUresult note_events(gd_stream *stream, gd_task *task, const gd_CUlaun
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
             result = note_event(stream, task, attribute->value.programmaticEvent.event,
                                 attribute->value.programmaticEvent.triggerAtBlockStart ? GD_PORT_LAUNCH
-                                                                                       : GD_PORT_PROGRAMMATIC);
+                                                                                       : GD_PORT_PROGRAMMATIC,
+                                GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
         else if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            result = note_event(stream, task, attribute->value.launchCompletionEvent.event, GD_PORT_LAUNCH);
+            result = note_event(stream, task, attribute->value.launchCompletionEvent.event, GD_PORT_LAUNCH,
+                                GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
     }
     return result;
 }
@@ -367,7 +390,7 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_VALUE;
     size_t each =
         GD_DEVICE_SM_SHARED / (size_t)blocks - GD_DEVICE_SHARED_RESERVED - function->entry->static_shared_bytes;
-    size_t most = GD_DEVICE_SHARED_OPTIN - function->entry->static_shared_bytes;
+    size_t most = (size_t)function->dynamic_shared; /* as an H200's driver answers */
     *bytes = each < most ? each : most;
     return GD_CUDA_SUCCESS;
 }

@@ -261,7 +261,7 @@ static gd_CUresult get_name(const char **name, gd_CUkernel handle)
     const gd_kernel *kernel = gd_object_find(handle, GD_OBJECT_KERNEL);
 
     if (!name || !kernel)
-        return name ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
+        return name && handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     *name = name_of(kernel);
     return GD_CUDA_SUCCESS;
 }
@@ -292,7 +292,7 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t
     uint32_t at, size;
 
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return kernel ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     if (!offset || index > UINT32_MAX || !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *offset = at;

@@ -18,6 +18,8 @@ struct gd_memory {
     record **list; /* by start */
     size_t count, capacity, freed;
     uint64_t limit, used, next;
+    gd_memory_forget *forget; /* NULL */
+    void *context;
 };
 
 gd_memory *gd_memory_create(uint64_t limit)
@@ -31,8 +33,11 @@ gd_memory *gd_memory_create(uint64_t limit)
     return memory;
 }
 
-static void drop_bytes(record *item)
+static void drop_bytes(const gd_memory *memory, record *item)
 {
+    if (item->allocation.shadow && memory->forget)
+        memory->forget(memory->context, item->allocation.shadow);
+    item->allocation.shadow = NULL;
     if (item->owned)
         free(item->allocation.host);
     item->allocation.host = NULL;
@@ -44,7 +49,7 @@ void gd_memory_destroy(gd_memory *memory)
     if (!memory)
         return;
     for (size_t i = 0; i < memory->count; i++) {
-        drop_bytes(memory->list[i]);
+        drop_bytes(memory, memory->list[i]);
         free(memory->list[i]);
     }
     free(memory->list);
@@ -190,7 +195,7 @@ gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind 
         return NULL;
     item->allocation = (gd_allocation){.bytes = bytes, .kind = kind, .name = name};
     if (!place(memory, item, host) || !insert(memory, item)) {
-        drop_bytes(item);
+        drop_bytes(memory, item);
         free(item);
         return NULL;
     }
@@ -205,7 +210,7 @@ bool gd_memory_give(gd_memory *memory, uint64_t start)
 
     if (!item || item->allocation.start != start || item->allocation.freed)
         return false;
-    drop_bytes(item);
+    drop_bytes(memory, item);
     item->allocation.freed = true;
     item->allocation.name = NULL; /* it may belong to a module that goes as well */
     memory->used -= item->allocation.bytes;
@@ -221,6 +226,12 @@ gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address)
         return NULL;
     gd_allocation *item = &memory->list[index - 1]->allocation;
     return address - item->start < item->bytes ? item : NULL;
+}
+
+void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context)
+{
+    memory->forget = call;
+    memory->context = context;
 }
 
 uint64_t gd_memory_used(const gd_memory *memory)

@@ -31,7 +31,11 @@ typedef struct gd_allocation {
     gd_memory_kind kind;
     bool freed;           /* kept for a while, to name a use after free */
     const char *name;     /* of a module variable; NULL */
+    struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
+
+/* Called for each allocation with a shadow whose memory goes. */
+typedef void gd_memory_forget(void *context, struct gd_shadow *shadow);
 
 typedef struct gd_memory gd_memory;
 
@@ -47,6 +51,8 @@ bool gd_memory_give(gd_memory *memory, uint64_t start);
 
 /* The allocation, freed ones included, that holds an address; NULL. Logarithmic; callers keep the last answer at hand. */
 gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address);
+
+void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context);
 
 uint64_t gd_memory_used(const gd_memory *memory);
 

@@ -9,6 +9,7 @@
 #include "emulator/api.h"
 #include "emulator/copy.h"
 #include "emulator/ownership.h"
+#include "emulator/report.h"
 #include "emulator/stream.h"
 
 enum { PITCH_ALIGNMENT = 512 };
@@ -76,11 +77,20 @@ static void remove_owned(owned *item)
     memmove(item, item + 1, (ownership.count - index) * sizeof *item);
 }
 
+static void report_left(const owned *item)
+{
+    const gd_allocation *memory = gd_memory_find(gd_the_device.memory, item->start);
+
+    if (memory && !item->registered)
+        gd_report_leak(memory->start, memory->bytes);
+}
+
 void gd_ownership_end(const gd_context *context)
 {
     for (size_t i = ownership.count; i-- > 0;) {
         if (ownership.list[i].context != context)
             continue;
+        report_left(&ownership.list[i]);
         gd_memory_give(gd_the_device.memory, ownership.list[i].start);
         remove_owned(&ownership.list[i]);
     }
@@ -141,8 +151,12 @@ static gd_CUresult allocate_host(gd_context *context, void **host, size_t bytes,
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    if (!host || bytes == 0 || flags > 7)
+    if (!host || flags > 7)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (bytes == 0) {
+        *host = NULL;
+        return GD_CUDA_SUCCESS;
+    }
     result = take(context, bytes, GD_MEMORY_HOST, NULL, flags, &address);
     if (result == GD_CUDA_SUCCESS)
         *host = (void *)(uintptr_t)address;
@@ -188,6 +202,8 @@ static gd_CUresult free_host(void *host, bool registered)
 {
     owned *item = find_owned((uint64_t)(uintptr_t)host);
 
+    if (!host && !registered)
+        return GD_CUDA_SUCCESS;
     if (!host || !item || item->kind != GD_MEMORY_HOST || item->registered != registered)
         return registered && host ? GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : GD_CUDA_ERROR_INVALID_VALUE;
     return release(item);
@@ -451,10 +467,10 @@ static gd_CUresult get_info(size_t *free_bytes, size_t *total)
 {
     uint64_t used = gd_memory_used(gd_the_device.memory);
 
-    if (!free_bytes || !total)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    *total = gd_the_device.settings.memory;
-    *free_bytes = used < *total ? *total - used : 0;
+    if (total)
+        *total = gd_the_device.settings.memory;
+    if (free_bytes)
+        *free_bytes = used < gd_the_device.settings.memory ? gd_the_device.settings.memory - used : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -462,8 +478,6 @@ static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdevicept
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
 
-    if (!start && !bytes)
-        return GD_CUDA_ERROR_INVALID_VALUE;
     if (!allocation || allocation->freed || address >= allocation->start + allocation->bytes)
         return GD_CUDA_ERROR_NOT_FOUND;
     if (start)
@@ -547,7 +561,17 @@ static gd_CUresult get_attribute(void *data, int32_t attribute, gd_CUdeviceptr a
                                                                                           : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Several facts at once; what is not known about a pointer of the program's own is zero. */
+/* What is not known about a pointer of the program's own is zero, and the device's number -2. */
+static void tell_nothing(void *data, int32_t attribute, size_t bytes)
+{
+    const int no_device = -2;
+
+    memset(data, 0, bytes);
+    if (attribute == GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+        memcpy(data, &no_device, sizeof no_device);
+}
+
+/* Several facts at once. */
 static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data, gd_CUdeviceptr address)
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
@@ -567,7 +591,7 @@ static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, voi
         if (!known || !data[i])
             return GD_CUDA_ERROR_INVALID_VALUE;
         if (!allocation || allocation->freed || !tell(data[i], attributes[i], allocation, address))
-            memset(data[i], attributes[i] == GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 0xff : 0, known);
+            tell_nothing(data[i], attributes[i], known);
     }
     return GD_CUDA_SUCCESS;
 }

@@ -81,6 +81,11 @@ struct gd_work;
 gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle,
                               void **parameters, void **extra, struct gd_work *work);
 
+/* Carries an attribute out on work whose arrays it leaves alone; a cluster of 0 means none but the kernel's own. */
+struct gd_kernel_work;
+gd_CUresult gd_launch_attribute(gd_context *context, struct gd_kernel_work *kernel,
+                                const gd_CUlaunchAttribute *attribute);
+
 /* Checks that what a kernel node names is still there, and looks its entry up. */
 gd_CUresult gd_launch_refresh(gd_context *context, struct gd_work *work);
 

@@ -58,8 +58,10 @@ static gd_CUresult decode(gd_module *module, gd_jit *jit)
     gd_program_error error = {0};
 
     module->program = gd_program_create(&module->ptx->module, gd_the_device.memory, &error);
-    if (module->program)
+    if (module->program) {
+        gd_program_set_number(module->program, ++gd_the_device.modules);
         return GD_CUDA_SUCCESS;
+    }
     gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", error.line, error.text);
     return GD_CUDA_ERROR_INVALID_PTX;
 }
@@ -297,7 +299,7 @@ static gd_CUresult get_name(gd_context *context, const char **name, gd_CUfunctio
     const gd_function *function = gd_function_find(context, handle);
 
     if (!name || !function)
-        return name ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
+        return name && handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     *name = function->entry->name;
     return GD_CUDA_SUCCESS;
 }
@@ -307,7 +309,7 @@ static gd_CUresult get_module(gd_context *context, gd_CUmodule *module, gd_CUfun
     const gd_function *function = gd_function_find(context, handle);
 
     if (!module || !function)
-        return module ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
+        return module && handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     *module = function->module->object.handle;
     return GD_CUDA_SUCCESS;
 }
@@ -318,7 +320,7 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUfunction handle, size
     uint32_t at, size;
 
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     if (!offset || index > UINT32_MAX || !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *offset = at;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "emulator/decode.h"
+#include "emulator/exec_control.h"
 
 /* ---- failing ---- */
 
@@ -339,6 +340,22 @@ static bool decode_entries(gd_program *program, gd_program_error *error)
 
 /* ---- the contract of machine.h ---- */
 
+void gd_program_set_number(gd_program *program, uint32_t number)
+{
+    program->number = number;
+}
+
+bool gd_entry_waits(const gd_entry *entry)
+{
+    const gd_image *image = (const gd_image *)(const void *)entry;
+
+    for (uint32_t i = 0; i < image->code_count; i++) {
+        if (image->code[i].run == gd_run_grid_wait)
+            return true;
+    }
+    return false;
+}
+
 gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory, gd_program_error *error)
 {
     gd_program *program = calloc(1, sizeof *program);
@@ -378,6 +395,7 @@ void gd_program_destroy(gd_program *program)
         free(program->images[i].routines);
         free(program->images[i].list);
         free(program->images[i].constants);
+        free(program->images[i].sites);
         free(program->images[i].constant_table);
     }
     free(program->variables);

@@ -28,6 +28,7 @@ typedef struct gd_image {
     uint32_t constant_table_count, constant_count;
     uint32_t frame_bytes; /* of the deepest chain of calls */
     uint32_t depth;       /* calls inside one another, at most */
+    uint32_t *sites;      /* by operation, for reports; NULL until one is asked for */
     gd_program_error refusal;
 } gd_image;
 
@@ -44,6 +45,7 @@ struct gd_program {
     bool *addressed;           /* by function: an initial value holds its address */
     gd_arena names;            /* of variables */
     gd_image *images;          /* in the order of module->entries */
+    uint32_t number;           /* of the module, for reports */
 };
 
 /* Addresses of functions, as mov gives them and an indirect call takes them. */

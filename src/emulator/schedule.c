@@ -21,8 +21,59 @@ enum { SLICE_TURNS = 64 };
 static struct {
     gd_task *first, *last;
     uint32_t count;
-    uint64_t next_number;
+    uint64_t next_number, launches;
 } queue;
+
+/* ---- what the race detector is told ---- */
+
+enum { FEW_DEPENDENCIES = 32 };
+
+/* A task's dependencies in the detector's words; a list that is freed by free_race_list, whole or empty. */
+typedef struct race_list {
+    gd_race_dependency few[FEW_DEPENDENCIES];
+    gd_race_dependency *list;
+    uint32_t count;
+} race_list;
+
+static void make_race_list(race_list *made, const gd_task *task)
+{
+    static const gd_race_port ports[] = {GD_RACE_COMPLETE, GD_RACE_PROGRAMMATIC, GD_RACE_LAUNCH};
+
+    made->count = 0;
+    made->list = made->few;
+    if (task->dependency_count > FEW_DEPENDENCIES)
+        made->list = malloc(task->dependency_count * sizeof *made->list);
+    for (uint32_t i = 0; made->list && i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        if (dependency->task->race)
+            made->list[made->count++] = (gd_race_dependency){
+                .task = dependency->task->race, .port = ports[dependency->port], .waited = dependency->programmatic};
+    }
+}
+
+static void free_race_list(race_list *made)
+{
+    if (made->list != made->few)
+        free(made->list);
+}
+
+typedef void race_step(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count);
+
+static void tell_race(gd_task *task, race_step *step)
+{
+    race_list list;
+
+    if (!task->race)
+        return;
+    make_race_list(&list, task);
+    step(gd_the_device.race, task->race, list.list, list.count);
+    free_race_list(&list);
+}
+
+uint64_t gd_schedule_launches(void)
+{
+    return queue.launches;
+}
 
 /* ---- tasks ---- */
 
@@ -49,6 +100,8 @@ void gd_task_release(gd_task *task)
         return;
     drop_dependencies(task);
     gd_work_free(&task->work);
+    if (task->race)
+        gd_race_task_release(gd_the_device.race, task->race);
     free(task);
 }
 
@@ -107,6 +160,7 @@ static void settle(gd_task *task)
             task->settled = later(task->settled, dependency->task->settled);
     }
     task->state = GD_TASK_SETTLED;
+    tell_race(task, gd_race_task_settle);
     drop_dependencies(task);
     unlink_task(task);
 }
@@ -163,6 +217,8 @@ static void complete(gd_task *task, uint64_t time)
     task->launched = task->triggered = task->completed = time;
     task->is_launched = task->is_triggered = true;
     task->state = GD_TASK_COMPLETE;
+    if (task->race)
+        gd_race_task_complete(gd_the_device.race, task->race);
 }
 
 static bool is_programmatic(const gd_task *task)
@@ -195,13 +251,14 @@ static bool start(gd_task *task)
     uint64_t ready = get_ready(task);
     gd_CUresult result;
 
+    tell_race(task, gd_race_task_begin);
     if (task->work.kind == GD_WORK_KERNEL) {
         result = gd_grid_start(task, ready + get_start_time(task));
         if (result == GD_CUDA_SUCCESS && !is_programmatic(task))
             gd_grid_release(task->grid, ready);
     } else {
+        result = gd_work_execute(&task->work, task->race);
         complete(task, ready + gd_work_time(&task->work));
-        result = gd_work_execute(&task->work);
     }
     if (result == GD_CUDA_SUCCESS)
         return true;
@@ -256,6 +313,7 @@ static bool promote(gd_task *task, bool *changed)
             return false;
     }
     if (task->grid && !task->grid->is_released && can_release(task, &time)) {
+        tell_race(task, gd_race_task_wait);
         gd_grid_release(task->grid, time + RELEASE_TIME);
         *changed = true;
     }
@@ -307,15 +365,27 @@ static bool advance(bool *stale)
     return true;
 }
 
-void gd_schedule_wait(gd_task *task, gd_port port)
+static void run_until(const gd_task *task, gd_port port)
 {
     bool stale = true;
 
-    if (!task)
-        return;
     while (!gd_task_reached(task, port) && advance(&stale))
         ;
+}
+
+void gd_schedule_observe(gd_task *task, gd_port port)
+{
+    if (task && task->race && port == GD_PORT_COMPLETE && task->state == GD_TASK_SETTLED)
+        gd_race_host_wait(gd_the_device.race, task->race);
+}
+
+void gd_schedule_wait(gd_task *task, gd_port port)
+{
+    if (!task)
+        return;
+    run_until(task, port);
     gd_the_device.now = later(gd_the_device.now, gd_task_time(task, port));
+    gd_schedule_observe(task, port);
 }
 
 void gd_schedule_advance(void)
@@ -344,6 +414,8 @@ void gd_schedule_drain(const gd_context *context)
         gd_schedule_wait(task, GD_PORT_COMPLETE);
         gd_task_release(task);
     }
+    if (gd_the_device.race && !queue.first)
+        gd_race_host_wait_all(gd_the_device.race);
 }
 
 void gd_schedule_cancel(gd_context *context)
@@ -383,8 +455,35 @@ static bool draw_late(uint64_t number)
     return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM && (mixed ^ mixed >> 32) & 1;
 }
 
+static gd_action work_action(gd_work_kind kind)
+{
+    return kind == GD_WORK_COPY      ? GD_ACTION_COPY
+           : kind == GD_WORK_FILL    ? GD_ACTION_FILL
+           : kind == GD_WORK_RELEASE ? GD_ACTION_FREE
+           : kind == GD_WORK_KERNEL  ? GD_ACTION_READ
+                                     : GD_ACTION_HOST;
+}
+
+/* The detector's side of a task. Without memory for it the task goes unchecked. */
+static void make_race_task(gd_task *task, uint64_t stream)
+{
+    const gd_kernel_work *kernel = &task->work.is.kernel;
+    gd_race_task_info info = {.action = work_action(task->work.kind), .stream = stream};
+
+    if (task->work.kind == GD_WORK_KERNEL) {
+        info.kernel = kernel->entry->name;
+        info.launch = task->launch;
+        info.programmatic = is_programmatic(task);
+        info.has_wait = gd_entry_waits(kernel->entry);
+        memcpy(info.grid, kernel->grid, sizeof info.grid);
+        memcpy(info.block, kernel->block, sizeof info.block);
+        memcpy(info.cluster, kernel->cluster, sizeof info.cluster);
+    }
+    task->race = gd_race_task_create(gd_the_device.race, &info);
+}
+
 gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            bool in_graph)
+                            uint64_t stream, bool in_graph)
 {
     gd_task *task = calloc(1, sizeof *task);
 
@@ -398,18 +497,19 @@ gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_depende
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     task->in_graph = in_graph;
     task->number = ++queue.next_number;
+    task->launch = task->work.kind == GD_WORK_KERNEL ? ++queue.launches : 0;
     task->late = draw_late(task->number);
     task->submitted = gd_the_device.now;
     task->references = 2; /* the queue's and the caller's */
     append(task);
+    if (gd_the_device.race)
+        make_race_task(task, stream);
     if (queue.count > GD_QUEUE_LIMIT) {
         gd_task *middle = queue.first;
         for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
             middle = middle->next;
         gd_task_hold(middle);
-        uint64_t now = gd_the_device.now;
-        gd_schedule_wait(middle, GD_PORT_COMPLETE);
-        gd_the_device.now = now; /* the host did not wait */
+        run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
         gd_task_release(middle);
     }
     return task;

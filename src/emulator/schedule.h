@@ -56,6 +56,7 @@ struct gd_task {
     uint32_t dependency_count;
     uint32_t references;
     uint64_t number;
+    uint64_t launch;    /* the number of a kernel's launch, from 1 */
     uint64_t submitted; /* times in nanoseconds */
     uint64_t launched, triggered, completed, settled;
     uint64_t start_delay;
@@ -63,13 +64,14 @@ struct gd_task {
     bool is_launched, is_triggered;
     bool late; /* drawn: starts after the end of what it depends on */
     bool in_graph;
-    gd_grid *grid; /* while a kernel runs */
+    gd_grid *grid;      /* while a kernel runs */
+    gd_race_task *race; /* what the race detector knows of it; NULL */
 };
 
 /* Appends work, which it takes over, to the queue. The result has a reference that the caller gives back. NULL when
  * memory runs out; the work is freed then. */
 gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            bool in_graph);
+                            uint64_t stream, bool in_graph);
 
 gd_task *gd_task_hold(gd_task *task); /* NULL is let pass, in both */
 void gd_task_release(gd_task *task);
@@ -81,6 +83,9 @@ uint64_t gd_task_time(const gd_task *task, gd_port port);
 /* Runs until the port is reached, or no context's work is left, and lets the host's time pass. */
 void gd_schedule_wait(gd_task *task, gd_port port);
 
+/* The program has seen, by waiting or by asking, that a port has been reached. */
+void gd_schedule_observe(gd_task *task, gd_port port);
+
 /* Runs a slice: for queries, which may be a program's way of waiting. */
 void gd_schedule_advance(void);
 
@@ -89,6 +94,9 @@ void gd_schedule_drain(const gd_context *context);
 
 /* Drops the work of a context, running or not. */
 void gd_schedule_cancel(gd_context *context);
+
+/* Kernels that have been launched. */
+uint64_t gd_schedule_launches(void);
 
 /* Registers of a thread, as residency and cuFuncGetAttribute count them. */
 uint32_t gd_schedule_registers(const gd_entry *entry);

@@ -38,6 +38,8 @@ void gd_stream_destroy(gd_stream *stream)
     drop_waits(stream);
     gd_task_release(stream->last);
     gd_object_remove(&stream->object);
+    free(stream->told_nodes);
+    free(stream->told_edges);
     free(stream);
 }
 
@@ -78,7 +80,7 @@ typedef struct dependency_list {
 
 static bool add_dependency(dependency_list *list, gd_task *task, gd_port port, bool programmatic)
 {
-    if (!task || task->state == GD_TASK_SETTLED)
+    if (!task)
         return true;
     if (list->count == list->capacity) {
         uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
@@ -141,7 +143,7 @@ gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
     if (result == GD_CUDA_SUCCESS && !list_dependencies(&list, stream, work))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS) {
-        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, false);
+        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, stream->id, false);
         result = made ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         gd_work_free(work);
@@ -231,7 +233,10 @@ static gd_CUresult query(gd_context *context, gd_CUstream handle)
     gd_schedule_advance();
     if (stream->object.context->fault)
         return stream->object.context->fault;
-    return gd_task_reached(stream->last, GD_PORT_COMPLETE) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_READY;
+    if (!gd_task_reached(stream->last, GD_PORT_COMPLETE))
+        return GD_CUDA_ERROR_NOT_READY;
+    gd_schedule_observe(stream->last, GD_PORT_COMPLETE);
+    return GD_CUDA_SUCCESS;
 }
 
 typedef enum stream_fact { FACT_FLAGS, FACT_PRIORITY, FACT_ID, FACT_CONTEXT, FACT_DEVICE } stream_fact;
@@ -260,7 +265,7 @@ static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact
 
 static gd_CUresult add_wait(gd_stream *stream, const gd_event *event)
 {
-    if (!event->task || gd_task_reached(event->task, event->port))
+    if (!event->task)
         return GD_CUDA_SUCCESS;
     gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
     if (!more)

@@ -49,6 +49,7 @@ struct gd_stream {
     uint32_t wait_count;
     gd_capture *capture;
     gd_tips tips;
+    void *told_nodes, *told_edges; /* lists that cuStreamGetCaptureInfo gave out; NULL */
 };
 
 typedef struct gd_event {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/check.h"
 #include "emulator/device.h"
 #include "emulator/graph.h"
 #include "emulator/work.h"
@@ -27,6 +28,7 @@ static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
 {
     *target = *source;
     target->attributes = NULL;
+    target->pointers = NULL;
     return duplicate(&target->parameters, source->parameters, source->parameter_bytes) &&
            duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
 }
@@ -54,6 +56,7 @@ void gd_work_free(gd_work *work)
     if (work->kind == GD_WORK_KERNEL) {
         free(work->is.kernel.parameters);
         free(work->is.kernel.attributes);
+        free(work->is.kernel.pointers);
     } else if (work->kind == GD_WORK_COPY) {
         free(work->is.copy.staged);
     } else if (work->kind == GD_WORK_GRAPH) {
@@ -161,8 +164,69 @@ static void call_host(const gd_host_work *host)
     gd_call_leave_callback();
 }
 
-gd_CUresult gd_work_execute(gd_work *work)
+/* ---- what the race detector is told ---- */
+
+static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint64_t height, uint64_t depth,
+                      uint64_t pitch, uint64_t slice, bool write)
 {
+    gd_allocation *item = gd_memory_find(gd_the_device.memory, address);
+    gd_shadow *shadow = item ? gd_check_shadow(gd_the_device.race, item) : NULL;
+
+    if (!shadow || !width)
+        return;
+    if (pitch == width && slice == width * height) { /* all in one */
+        gd_race_range(gd_the_device.race, race, shadow, address - item->start, width * height * depth, write);
+        return;
+    }
+    for (uint64_t z = 0; z < depth; z++) {
+        for (uint64_t y = 0; y < height; y++)
+            gd_race_range(gd_the_device.race, race, shadow, address - item->start + z * slice + y * pitch, width,
+                          write);
+    }
+}
+
+static void note_side(gd_race_task *race, const gd_copy_work *copy, const gd_copy_side *side, bool write)
+{
+    bool one_row = copy->height == 1 && copy->depth == 1, one_plane = copy->depth == 1;
+    uint64_t bytes;
+
+    if (side->device && gd_copy_extent(copy, side, &bytes) && gd_work_resolve(side->address, bytes, NULL))
+        note_rows(race, side->address, copy->width, copy->height, copy->depth, one_row ? copy->width : side->pitch,
+                  one_plane ? copy->width * copy->height : side->slice, write);
+}
+
+/* Before the work is carried out. */
+static void note_accesses(const gd_work *work, gd_race_task *race)
+{
+    const gd_fill_work *fill = &work->is.fill;
+    uint64_t width = (uint64_t)fill->width * fill->element_bytes;
+    gd_allocation *item;
+
+    switch (work->kind) {
+    case GD_WORK_COPY:
+        if (!work->is.copy.staged)
+            note_side(race, &work->is.copy, &work->is.copy.source, false);
+        note_side(race, &work->is.copy, &work->is.copy.target, true);
+        break;
+    case GD_WORK_FILL:
+        if (width && fill->height && gd_work_resolve(fill->address, (fill->height - 1) * fill->pitch + width, NULL))
+            note_rows(race, fill->address, width, fill->height, 1, fill->height == 1 ? width : fill->pitch,
+                      width * fill->height, true);
+        break;
+    case GD_WORK_RELEASE:
+        item = gd_memory_find(gd_the_device.memory, work->is.address);
+        if (item && !item->freed)
+            note_rows(race, item->start, item->bytes, 1, 1, item->bytes, item->bytes, true);
+        break;
+    default:
+        break;
+    }
+}
+
+gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race)
+{
+    if (race)
+        note_accesses(work, race);
     switch (work->kind) {
     case GD_WORK_COPY:
         return copy_bytes(&work->is.copy);

@@ -29,8 +29,10 @@ typedef struct gd_kernel_work {
     uint32_t dynamic_shared_bytes;
     unsigned char *parameters; /* as many bytes as its entry takes */
     uint32_t parameter_bytes;
+    void **pointers; /* to each parameter in there, for cuGraphKernelNodeGetParams */
     bool programmatic; /* attribute 6 */
     bool cooperative;
+    bool explicit_cluster; /* `cluster` was asked for */
     int32_t priority;
     gd_CUlaunchAttribute *attributes; /* as given, for cuGraphKernelNodeGetAttribute */
     uint32_t attribute_count;
@@ -81,9 +83,9 @@ struct gd_work {
 bool gd_work_copy(gd_work *target, const gd_work *source);
 void gd_work_free(gd_work *work);
 
-/* The work carried out at once: everything but kernels, graphs and events. CUDA_ERROR_ILLEGAL_ADDRESS when memory that
- * it names is no longer there. */
-gd_CUresult gd_work_execute(gd_work *work);
+/* The work carried out at once: everything but kernels, graphs and events. `race`, which may be NULL, is told what it
+ * accesses. CUDA_ERROR_ILLEGAL_ADDRESS when memory that it names is no longer there. */
+gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race);
 
 /* Nanoseconds of model time that it takes. */
 uint64_t gd_work_time(const gd_work *work);

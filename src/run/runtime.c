@@ -18,6 +18,8 @@ enum {
     INFO_MINIMUM = sizeof(griddep_runtime_info)
 };
 
+static const char NVIDIA_DRIVER[] = "libcuda.so.1";
+
 static const char *environment(const char *name)
 {
     const char *value = getenv(name);
@@ -94,23 +96,69 @@ static void add_emulator_path(gd_text *path)
     gd_text_string(path, name);
 }
 
-static int32_t driver_path(const char *name, gd_text *path, griddep_error *error)
+/* Whether a failure to open the NVIDIA driver means that there is none for this machine, and not that it is broken. */
+static bool has_no_nvidia(int32_t status, const griddep_error *error)
+{
+    return status == GRIDDEP_ERROR_NO_DRIVER &&
+           (error->driver_code == GD_CUDA_SUCCESS || error->driver_code == GD_CUDA_ERROR_NO_DEVICE ||
+            error->driver_code == GD_CUDA_ERROR_STUB_LIBRARY);
+}
+
+static int32_t open_emulated(gd_driver **driver, griddep_error *error)
+{
+    gd_text path = {0};
+
+    add_emulator_path(&path);
+    int32_t status = path.failed ? gd_error_memory(error) : gd_driver_open(path.data, driver, error);
+    gd_text_free(&path);
+    return status;
+}
+
+/* The NVIDIA driver where there is one with a device, else the emulated one; *fallback says then why. */
+static int32_t open_automatic(gd_driver **driver, char **fallback, griddep_error *error)
+{
+    griddep_error nvidia, emulated;
+
+    griddep_error_init(&nvidia);
+    griddep_error_init(&emulated);
+    int32_t status = gd_driver_open(NVIDIA_DRIVER, driver, &nvidia);
+    if (!status)
+        return status;
+    if (!has_no_nvidia(status, &nvidia)) {
+        gd_error_set(error, status, "%s", nvidia.text);
+    } else {
+        status = open_emulated(driver, &emulated);
+        if (!status && !(*fallback = strdup(nvidia.text))) {
+            gd_driver_close(*driver);
+            return gd_error_memory(error);
+        }
+        if (!status)
+            return status;
+        gd_error_set(error, status, "%s; the emulated driver cannot be opened either: %s", nvidia.text, emulated.text);
+    }
+    if (error)
+        error->driver_code = nvidia.driver_code;
+    return status;
+}
+
+/* *fallback, to free, is set where the choice was auto's and fell on the emulated driver. */
+static int32_t open_driver(const char *name, gd_driver **driver, char **fallback, griddep_error *error)
 {
     bool from_environment = !name || !strcmp(name, "auto");
 
     if (from_environment)
         name = environment("GRIDDEP_DRIVER");
-    if (!name || !strcmp(name, "auto") || !strcmp(name, "nvidia"))
-        gd_text_string(path, "libcuda.so.1");
-    else if (!strcmp(name, "emulated"))
-        add_emulator_path(path);
-    else if (strchr(name, '/'))
-        gd_text_string(path, name);
-    else
-        return gd_error_set(error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
-                            "%s is \"%s\"; it may be auto, nvidia, emulated, or a path with a slash",
-                            from_environment ? "GRIDDEP_DRIVER" : "the driver option", name);
-    return path->failed ? gd_error_memory(error) : GRIDDEP_OK;
+    if (!name || !strcmp(name, "auto"))
+        return open_automatic(driver, fallback, error);
+    if (!strcmp(name, "nvidia"))
+        return gd_driver_open(NVIDIA_DRIVER, driver, error);
+    if (!strcmp(name, "emulated"))
+        return open_emulated(driver, error);
+    if (strchr(name, '/'))
+        return gd_driver_open(name, driver, error);
+    return gd_error_set(error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
+                        "%s is \"%s\"; it may be auto, nvidia, emulated, or a path with a slash",
+                        from_environment ? "GRIDDEP_DRIVER" : "the driver option", name);
 }
 
 /* ---- context ---- */
@@ -254,6 +302,22 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
     return GRIDDEP_OK;
 }
 
+/* A driver that does not tell UUIDs is older than the emulated one. */
+static int32_t query_emulated(const griddep_runtime *runtime, uint32_t *emulated, griddep_error *error)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUuuid uuid;
+
+    *emulated = 0;
+    if (!driver->cuDeviceGetUuid)
+        return GRIDDEP_OK;
+    gd_CUresult result = driver->cuDeviceGetUuid(&uuid, runtime->device);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "the device's UUID cannot be read");
+    *emulated = !memcmp(uuid.bytes, GD_EMULATED_UUID, sizeof uuid.bytes);
+    return GRIDDEP_OK;
+}
+
 static uint32_t find_features(const griddep_runtime *runtime)
 {
     const gd_driver *driver = runtime->driver;
@@ -282,6 +346,8 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
     griddep_runtime_info *info = &runtime->info;
     int32_t status = query_device(runtime, error);
 
+    if (!status)
+        status = query_emulated(runtime, &info->emulated, error);
     if (status)
         return status;
     info->size = sizeof *info;
@@ -293,6 +359,7 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
     info->cache_directory = runtime->cache ? gd_cache_directory(runtime->cache) : "";
     info->pdl_disabled = runtime->kill_switch;
     info->features = find_features(runtime);
+    info->fallback = "";
     return GRIDDEP_OK;
 }
 
@@ -324,6 +391,7 @@ static void release(griddep_runtime *runtime)
     gd_nvrtc_close(runtime->nvrtc);
     gd_cache_close(runtime->cache);
     free(runtime->nvrtc_path);
+    free(runtime->fallback);
     if (runtime->primary)
         runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
     gd_driver_close(runtime->driver);
@@ -377,11 +445,21 @@ int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, g
     return status;
 }
 
+/* The runtime takes over what auto fell back for. */
+static void keep_fallback(griddep_runtime *runtime, char *fallback)
+{
+    if (!fallback)
+        return;
+    runtime->fallback = fallback;
+    runtime->info.fallback = fallback;
+    gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the emulated driver is used, and no GPU: %s", fallback);
+}
+
 int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runtime **runtime, griddep_error *error)
 {
     griddep_runtime_options options;
     gd_driver *driver = NULL;
-    gd_text path = {0};
+    char *fallback = NULL;
     int32_t status = gd_error_check(error);
 
     if (status)
@@ -390,11 +468,14 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
     status = read_options(&options, given, error);
     if (!status)
-        status = driver_path(options.driver, &path, error);
+        status = open_driver(options.driver, &driver, &fallback, error);
     if (!status)
-        status = gd_driver_open(path.data, &driver, error);
-    gd_text_free(&path);
-    return status ? status : gd_runtime_open_on(driver, given, runtime, error);
+        status = gd_runtime_open_on(driver, given, runtime, error);
+    if (status)
+        free(fallback);
+    else
+        keep_fallback(*runtime, fallback);
+    return status;
 }
 
 void griddep_runtime_close(griddep_runtime *runtime)

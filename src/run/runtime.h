@@ -30,6 +30,7 @@ struct griddep_runtime {
     gd_CUcontext context;
     bool primary; /* the context is the primary one, and retained */
     char device_name[256];
+    char *fallback; /* why auto took the emulated driver, or NULL */
     gd_limits limits;
     griddep_runtime_info info; /* its strings belong to this object */
     struct gd_cache *cache;    /* NULL: none */

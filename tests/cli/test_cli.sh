@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check explain rewrite; do
+for command in info kernels run demo check sanitize explain rewrite; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -236,7 +236,7 @@ refused() { # refused TYPE FIELDS MESSAGE
 taken() { # taken TYPE FIELDS
     number_file "$1" "$2"
     run run "$work/number.yaml" --driver "$nowhere"
-    check "$1 with $2" 3 err "no NVIDIA driver or device"
+    check "$1 with $2" 3 err "no driver or device"
 }
 refused f32 "constant: 1e39" ":46: 1e39 does not fit f32"
 refused f32 "constant: 3.4028236e38" "3.4028236e38 does not fit f32"
@@ -599,29 +599,280 @@ check "rewrite what" 2 err "usage: griddep rewrite"
 
 no_driver() {
     run info $1
-    check "info without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "info without a driver ($1)" 3 err "no driver or device"
     silent "info without a driver ($1)" out
     run info $1 --json
     check "info --json without a driver ($1)" 3
     json "info --json without a driver ($1)" 'd["driver"] is None and d["error"]["name"] == "GRIDDEP_ERROR_NO_DRIVER"'
     run demo $1
-    check "demo without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "demo without a driver ($1)" 3 err "no driver or device"
     run run copy.yaml $1
-    check "run without a driver ($1)" 3 err "no NVIDIA driver or device"
+    check "run without a driver ($1)" 3 err "no driver or device"
     run run copy.yaml $1 --json
     check "run --json without a driver ($1)" 3
     json "run --json without a driver ($1)" 'd["driver"] is None'
     for example in "$top"/examples/*.yaml; do
         run run "$example" $1
-        check "$(basename "$example") is valid" 3 err "no NVIDIA driver or device"
+        check "$(basename "$example") is valid" 3 err "no driver or device"
     done
 }
 no_driver "--driver $nowhere"
-if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
-    skip "no libcuda.so.1: there is one here"
+# has_nvidia: libcuda.so.1 is one that the loader finds; what is said about machines without it cannot be tried then.
+has_nvidia() { ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; }
+if has_nvidia; then
+    skip "--driver nvidia without libcuda.so.1: there is one here"
+    skip "the emulated driver in place of none: there is libcuda.so.1 here"
 else
-    no_driver ""
+    no_driver "--driver nvidia"
+    GRIDDEP_DRIVER=nvidia
+    export GRIDDEP_DRIVER
+    run info
+    check "GRIDDEP_DRIVER=nvidia" 3 err "libcuda.so.1"
+    unset GRIDDEP_DRIVER
+    run info
+    check "no driver: the emulated one" 0 out "This is the emulated driver" out "times are model time, not a GPU's" out "no NVIDIA driver" out "libcuda.so.1"
+    run info --driver auto --json
+    json "no driver: the emulated one, JSON" 'd["driver"]["emulated"] and "libcuda.so.1" in d["driver"]["fallback"]'
+    run run copy.yaml --repeat 0
+    check "a run without a driver" 0 out "This is the emulated driver"
+    GRIDDEP_LOG=warning
+    export GRIDDEP_LOG
+    run info
+    check "no driver: a warning" 0 err "griddep: warning: the emulated driver is used, and no GPU: "
+    unset GRIDDEP_LOG
 fi
+
+# ---- the emulated driver
+
+run info --emulate
+check "info --emulate" 0 out "This is the emulated driver" out "multiprocessors          4"
+head -n 2 "$work/out" >"$work/first"
+if grep -q "This is the emulated driver" "$work/first"; then pass; else fail "info says it in its first lines"; fi
+if grep -q "It was taken because" "$work/out"; then fail "who asked for the emulated driver needs no reason"; else pass; fi
+run info --emulate --json
+json "info --emulate --json" 'd["driver"]["emulated"] is True and d["driver"]["fallback"] is None'
+run info --emulate --multiprocessors 7 --json
+json "--multiprocessors" 'd["device"]["multiprocessors"] == 7'
+run info --driver emulated --multiprocessors 0
+check "--multiprocessors 0" 2 err "--multiprocessors takes a whole number from 1 to 1024"
+for setting in "--schedule lazy" "--model observed" "--multiprocessors 8"; do
+    run info --driver nvidia $setting
+    check "--driver nvidia $setting" 2 err "$(echo "$setting" | sed 's/ .*//') is for the emulated driver, not for --driver nvidia"
+done
+run info --driver nvidia --emulate
+check "--emulate --driver nvidia" 2 err "--emulate is the same as --driver emulated; --driver is 'nvidia'"
+run info --emulate --driver emulated
+check "--emulate --driver emulated" 0
+for schedule in "" lzay random random: random:x random:1x random:-1 random:99999999999999999999 "eager "; do
+    run info --emulate "--schedule=$schedule"
+    check "--schedule '$schedule'" 2 err "--schedule is eager, lazy, or random:"
+done
+run info --emulate --model observd
+check "--model observd" 2 err "--model is one of contract, observed, not 'observd'; did you mean 'observed'?"
+for settings in "--schedule eager" "--schedule lazy" "--schedule random:7" "--schedule random:0xffff" "--model observed" "--schedule lazy --model contract --multiprocessors 2"; do
+    run run copy.yaml --emulate --repeat 0 $settings
+    check "run --emulate $settings" 0 out "buffer y is as expected" out "graph-pdl"
+done
+run run copy.yaml --emulate
+check "run --emulate" 0 out "This is the emulated driver" out "model time of a step" out "over serial"
+if grep -q 'B/s' "$work/out"; then fail "run --emulate: a bandwidth of model time"; else pass; fi
+run run copy.yaml --emulate --json
+json "run --emulate --json" 'd["driver"]["emulated"] and all(m["timing"]["clock"] == "model" and m["timing"]["bytes_per_second"] is None and m["timing"]["samples"] == 1 for m in d["modes"])'
+run run copy.yaml --emulate --repeat 3 --json
+json "run --emulate --repeat 3" 'all(m["timing"]["samples"] == 3 for m in d["modes"])'
+run run copy.yaml --emulate --schedule eager --mode pdl --json
+cp "$work/out" "$work/eager"
+run run copy.yaml --emulate --schedule eager --mode pdl --json
+if cmp -s "$work/out" "$work/eager"; then pass; else fail "model time is the same in each run"; fi
+run demo --emulate --ceiling
+check "demo --emulate --ceiling" 2 err "--ceiling measures a GPU's memory"
+run demo --emulate --layers 2 --rows 256 --columns 128
+check "demo --emulate" 0 out "This is the emulated driver" out "demo, 2 layers of 256 x 128 bf16" out "is as expected (reference)" out "model time of a step"
+run demo --emulate --layers 1 --columns 64 --json
+check "demo --emulate --json" 0
+json "demo's size on the emulated driver" 'd["chain"] == "demo, 1 layers of 1024 x 64 bf16" and d["driver"]["emulated"]'
+
+# ---- sanitize
+
+run sanitize
+check "sanitize what" 2 err "usage: griddep sanitize CHAIN.yaml"
+run sanitize --
+check "sanitize --" 2 err "there is no program behind '--'"
+run sanitize -- ""
+check "sanitize -- ''" 2 err "the program behind '--' has an empty name"
+run sanitize copy.yaml -- true
+check "a chain and a program" 2 err "'copy.yaml' is one word too many"
+run sanitize copy.yaml late.yaml
+check "two chains" 2 err "'late.yaml' is one word too many"
+run sanitize --scedule lazy copy.yaml
+check "sanitize --scedule" 2 err "sanitize has no option --scedule; did you mean --schedule?"
+run sanitize copy.yaml --schedule lazy --schedule soon
+check "sanitize --schedule soon" 2 err "--schedule is eager, lazy, or random:" err "not 'soon'"
+run sanitize --schedule lazy --schedule eager -- true
+check "a program in two schedules" 2 err "a program runs once: --schedule is given 2 times"
+run sanitize --modes pdl -- true
+check "modes of a program" 2 err "--modes is for a chain"
+run sanitize --driver "$nowhere" -- true
+check "another driver for a program" 2 err "--driver is for a chain"
+run sanitize copy.yaml --modes pdl,grpah
+check "sanitize --modes pdl,grpah" 2 err "--modes is one of serial, pdl, graph, graph-pdl, not 'grpah'; did you mean 'graph'?"
+run sanitize copy.yaml --modes pdl,
+check "sanitize --modes pdl," 2 err "not ''"
+run sanitize copy.yaml --check rac
+check "sanitize --check rac" 2 err "--check is one of all, race, shared, initialized, leak, not 'rac'; did you mean 'race'?"
+run sanitize copy.yaml --check all,leak
+check "sanitize --check all,leak" 2 err "--check is all, or a list without it"
+run sanitize copy.yaml --model contarct
+check "sanitize --model contarct" 2 err "did you mean 'contract'?"
+run sanitize nowhere.yaml
+check "sanitize what is not there" 2 err "griddep: nowhere.yaml: No such file"
+run sanitize bad_type.yaml
+check "sanitize a bad chain file" 2 err "griddep: $(cat bad_type.expect)"
+run sanitize bad_type.yaml --json
+json "sanitize a bad chain file, JSON" 'd["error"]["line"] == 3'
+for report in "$work" "$work/none/report" ""; do
+    run sanitize copy.yaml --report "$report"
+    check "report to '$report'" 2 err "--report: $report: "
+    run sanitize --report "$report" -- touch "$work/started"
+    check "report to '$report' of a program" 2 err "--report: $report: "
+done
+if [ -e "$work/started" ]; then fail "a program was started whose report cannot be written"; else pass; fi
+run sanitize copy.yaml --driver "$nowhere"
+check "sanitize without a driver" 3 err "no driver or device"
+silent "sanitize without a driver" out
+if [ -n "$fake" ] && [ -e "$fake" ]; then
+    run sanitize copy.yaml --driver "$fake"
+    check "sanitize on another driver" 2 err "$fake is not the emulated driver"
+fi
+
+# Programs: this one writes what the emulated driver would.
+cat >"$work/racy" <<'PROGRAM'
+#!/bin/sh
+printf '%s|' "$GRIDDEP_EMULATOR_CHECK" "$GRIDDEP_EMULATOR_SCHEDULE" "$GRIDDEP_EMULATOR_MODEL" "$GRIDDEP_EMULATOR_MULTIPROCESSORS" "$@"
+cat
+access() { printf '{"kernel":"%s","launch":%s,"cta":[1,0,0],"thread":[5,0,0],"module":2,"line":%s,"column":5,"instruction":"%s","action":"%s","bytes":4}' "$@"; }
+{
+    printf '{"finding":1,"kind":"race","text":"kernel down (launch 3) reads allocation 0x700000000000","missing":"a wait","first":%s,"second":%s,"memory":{"space":"global","start":"0x700000000000","bytes":4096,"offset":64,"name":null}}\n' \
+        "$(access down 3 41 'ld.global.f32 %f1, [%rd1];' read)" "$(access up 2 11 'st.global.f32 [%rd1], %f1;' write)"
+    printf '{"finding":2,"kind":"leak","text":"4096 bytes are left","missing":null,"first":null,"second":null,"memory":null}\n'
+    printf '{"count":1,"times":17}\n'
+    [ -n "$UNFINISHED" ] || printf '{"summary":true,"findings":2,"reports":18,"launches":12,"schedule":"lazy","model":"contract"}\n'
+} >>"$GRIDDEP_EMULATOR_REPORT"
+exit 5
+PROGRAM
+cat >"$work/clean" <<'PROGRAM'
+#!/bin/sh
+printf '{"summary":true,"findings":0,"reports":0,"launches":12,"schedule":"%s","seed":7,"model":"observed"}\n' "${2:-eager}" >>"$GRIDDEP_EMULATOR_REPORT"
+exit "$1"
+PROGRAM
+printf 'no program\n' >"$work/plain"
+chmod +x "$work/racy" "$work/clean"
+echo input >"$work/input"
+TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+input=$work/input
+run_from sanitize --schedule lazy --multiprocessors 3 -- "$work/racy" --json "a  b" ""
+check "a program with a race" 66 out "all|lazy||3|--json|a  b||input" err "module 2:41:5: race: kernel down (launch 3) reads" \
+    err "  41 | ld.global.f32 %f1, [%rd1];" err "read of 4 bytes by down, launch 3, CTA 1,0,0, thread 5,0,0" \
+    err "module 2:11:5: write of 4 bytes by up" err "in allocation 0x700000000000, byte 64 of 4096" err "missing: a wait" \
+    err "seen 17 times: lazy" err "leak: 4096 bytes are left" err "griddep: 2 findings in this execution (schedule lazy, model contract)"
+run sanitize --check race,leak --model observed --report "$work/report" -- "$work/racy"
+check "a program's report" 66 out "race,leak||observed||"
+silent "a program's report" err
+if grep -q "^2 findings in this execution" "$work/report"; then pass; else fail "a program's report is in its file"; fi
+run sanitize --report "$work/report" --json -- "$work/racy"
+check "a program's report, JSON" 66
+cp "$work/report" "$work/out"
+json "a program's report, JSON" 'd["exit_code"] == 66 and d["complete"] and [(f["kind"], f["times"]) for f in d["findings"]] == [("race", 17), ("leak", 1)] and d["launches"] == 12'
+UNFINISHED=1
+export UNFINISHED
+run sanitize -- "$work/racy"
+check "a program that did not sum up" 66 err "race: " err "there may be more findings"
+unset UNFINISHED
+for status in 0 5 255; do
+    run sanitize -- "$work/clean" $status
+    check "a program's exit code $status" $status err "griddep: no race in this execution (schedule eager, model observed)"
+    silent "a program's exit code $status" out
+done
+run sanitize -- "$work/clean" 0 random
+check "a random schedule has its seed" 0 err "no race in this execution (schedule random:7, model observed)"
+run sanitize --check leak -- "$work/clean" 0
+check "who does not look for races does not speak of them" 0 err "nothing found in this execution (schedule eager, model observed; check leak)"
+run sanitize -- sh -c 'echo "garbage" >>"$GRIDDEP_EMULATOR_REPORT"'
+check "a damaged report" 0 err "1 line of the emulated driver's report cannot be read" err "nothing was checked"
+cat >"$work/odd" <<'PROGRAM'
+#!/bin/sh
+cat >>"$GRIDDEP_EMULATOR_REPORT" <<'LINES'
+{"finding":1,"kind":"race\u001b[31m","text":"a\u001b[31m\nforged: line","missing":7,"first":"nobody","second":{"kernel":["x"],"launch":-4,"cta":[0,0],"thread":{},"line":1e99,"instruction":"\u001b[1m"},"memory":[]}
+{"count":1,"times":"many"}
+{"count":9,"times":2}
+{"finding":2,"kind":null,"text":"no kind"}
+{"summary":true,"launches":null,"schedule":"\u001b[1mlazy","model":"m\n"}
+[1,2]
+{"finding":
+LINES
+PROGRAM
+chmod +x "$work/odd"
+run sanitize -- "$work/odd"
+check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: ?[1mlazy" err "1 finding in this execution (schedule ?[1mlazy, model m?)" \
+    err "4 lines of the emulated driver's report cannot be read"
+if grep -q "$(printf '\033')" "$work/err"; then fail "an odd report reaches the terminal"; else pass; fi
+run sanitize -- true
+check "a program without the driver" 0 err "warning: nothing was checked: the program did not use the emulated driver"
+if grep -q "no race" "$work/err"; then fail "nothing was checked, and yet no race"; else pass; fi
+run sanitize -- sh -c 'kill -KILL $$'
+check "a program that a signal ends" 137
+run sanitize -- "$work/nowhere"
+check "no such program" 127 err "$work/nowhere cannot be started: No such file or directory"
+run sanitize -- griddep-no-such-program
+check "no such program on the path" 127 err "griddep-no-such-program cannot be started"
+run sanitize -- "$work/plain"
+check "a program that cannot be run" 126 err "cannot be started: Permission denied"
+run sanitize -- "$work"
+check "a folder as program" 126 err "cannot be started"
+run sanitize -- sh -c 'IFS=:; for folder in $LD_LIBRARY_PATH; do [ ! -e "$folder/libcuda.so.1" ] || exit 0; done; exit 1'
+check "libcuda.so.1 is on the program's library path" 0
+for signal in TERM USR1; do
+    rm -f "$work/ready"
+    "$griddep" sanitize -- sh -c "trap 'exit 9' $signal; : >'$work/ready'; while :; do sleep 0.05; done" >"$work/out" 2>"$work/err" </dev/null &
+    sanitizer=$!
+    tries=0
+    while [ ! -e "$work/ready" ] && [ $tries -lt 200 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -$signal $sanitizer
+    wait $sanitizer
+    code=$?
+    check "SIG$signal is passed on" 9
+done
+if [ -z "$(ls "$TMPDIR")" ]; then pass; else fail "temporary files are left: $(ls "$TMPDIR")"; fi
+
+# The emulated driver itself, by a program and by chains.
+run sanitize -- "$griddep" run copy.yaml --driver nvidia --repeat 0
+check "griddep itself as the program" 0 out "This is the emulated driver"
+if grep -q "nothing was checked" "$work/err"; then
+    skip "races of chains: the emulated driver of this build writes no report"
+else
+    check "griddep itself as the program, checked" 0 err "no race in this execution (schedule eager, model contract)"
+    run sanitize copy.yaml
+    check "a chain without a race" 0 out "no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)"
+    run sanitize copy.yaml --schedule lazy --model observed
+    check "a chain without a race in one schedule" 0 out "no race in this execution (schedule lazy, model observed)"
+    run sanitize late.yaml
+    check "a chain with a race" 66 out "late.ptx:25:" out "race: " out "buffer b" out "25 | " out "ld.global.f32 %value, [%x];" \
+        out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
+    if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
+    run sanitize late.yaml --json
+    check "a chain with a race, JSON" 66
+    json "a chain with a race, JSON" 'any(f["kind"] == "race" and f["first"]["kernel"] and {f["first"]["file"], f["second"]["file"]} & {"late.ptx"} and f["memory"]["buffer"] == "b" for f in d["findings"])'
+    sed 's/%x, %x, %offset/%x, %x, 1048576/' late.ptx >"$work/late.ptx"
+    cp late.yaml "$work/outside.yaml"
+    run sanitize "$work/outside.yaml" --modes graph-pdl
+    check "a chain with a fault" 66 out "out-of-bounds: " out "seen "
+fi
+unset TMPDIR
 
 # ---- a scripted driver, whose kernels do nothing
 
@@ -633,6 +884,40 @@ else
     run info --driver "$fake" --json
     check "info --json" 0
     json "info --json" 'd["device"]["compute_capability"] == "9.0" and d["features"]["pdl"]["works"]'
+    json "not the emulated driver" 'd["driver"]["emulated"] is False and d["driver"]["fallback"] is None'
+    run info --driver "$fake" --schedule lazy
+    check "a setting of the emulated driver for another one" 2 err "--schedule is for the emulated driver, and $fake was opened"
+
+    # The same library in the place of NVIDIA's, and what auto makes of it.
+    mkdir "$work/nvidia"
+    ln -s "$fake" "$work/nvidia/libcuda.so.1"
+    as_nvidia() { # as_nvidia RESULT ARGUMENT...: cuInit returns RESULT
+        result=$1
+        shift
+        FAKE_DRIVER_INIT=$result LD_LIBRARY_PATH=$work/nvidia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$griddep" "$@" >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+    }
+    as_nvidia "" info
+    check "auto takes the NVIDIA driver" 0 out "libcuda.so.1" out "Fake device"
+    as_nvidia 100 info
+    check "an NVIDIA driver without a device" 0 out "This is the emulated driver" out "CUDA_ERROR_NO_DEVICE"
+    as_nvidia 34 info
+    check "a toolkit's stub" 0 out "This is the emulated driver" out "CUDA_ERROR_STUB_LIBRARY"
+    as_nvidia 803 info
+    check "an NVIDIA driver that does not fit its kernel module" 3 err "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+    silent "an NVIDIA driver that does not fit its kernel module" out
+    as_nvidia 999 info
+    check "an NVIDIA driver that fails" 4 err "CUDA_ERROR_UNKNOWN"
+    for result in 34 100; do
+        as_nvidia $result info --driver nvidia
+        check "--driver nvidia never falls back ($result)" 3 err "libcuda.so.1"
+        silent "--driver nvidia never falls back ($result)" out
+    done
+    : >"$work/nvidia/empty"
+    ln -sf empty "$work/nvidia/libcuda.so.1"
+    as_nvidia "" info --driver nvidia
+    check "a libcuda.so.1 that is no library" 3 err "libcuda.so.1"
+    rm "$work/nvidia/libcuda.so.1"
     GRIDDEP_PDL=off
     export GRIDDEP_PDL
     run info --driver "$fake" --json
@@ -732,6 +1017,60 @@ else
     silent "run --pdl off" err
     run demo --driver "$fake" --layers 2 --rows 64 --columns 32 --repeat 1
     check "demo whose kernels do nothing" 1 out "Fake device" out "is not as expected (reference)"
+
+    # The scripted driver in the place of the emulated one, with a report for each of the schedules.
+    sanitize() {
+        FAKE_DRIVER_REPORT=$work/script "$griddep" sanitize --driver "$fake" "$@" >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+    }
+    summary='{"summary":true,"findings":1,"reports":17,"launches":6,"schedule":"@SCHEDULE@","model":"contract"}'
+    access() { printf '{"kernel":"%s","launch":%s,"cta":[0,0,0],"thread":[5,0,0],"module":2,"line":%s,"column":5,"instruction":"%s","action":"%s","bytes":4}' "$@"; }
+    early=$(access late 5 25 'ld.global.f32 %value, [%x];' read)
+    late=$(access late 6 25 'ld.global.f32 %value, [%x];' read)
+    write=$(access vector_add 4 1 'st.global.f32 [%other], %x0;' write)
+    finding() { printf '{"finding":%s,"kind":"race","text":"kernel late (launch 5) reads allocation @1@ before its griddepcontrol.wait; kernel vector_add (launch 4) writes it, prelaunch 4","missing":"a wait of launch 5","first":%s,"second":%s,"memory":{"space":"global","start":"@1@","bytes":128,"offset":20,"name":null}}\n' "$@"; }
+    finding 1 "$early" "$write" >"$work/script"
+    printf '{"count":1,"times":17}\n%s\n' "$summary" >>"$work/script"
+    printf '%s\n' "$summary" >"$work/script.lazy"
+    finding 1 "$write" "$early" >"$work/script.random:2"
+    finding 2 "$late" "$write" | sed 's/"line":1/"line":2/' >>"$work/script.random:2"
+    printf '%s\n' "$summary" >>"$work/script.random:2"
+    sanitize late.yaml
+    check "findings of a chain" 66 out "late.ptx:25:5: race: kernel late (launch 1) reads buffer b before its griddepcontrol.wait; kernel vector_add (launch 0) writes it, prelaunch 4" \
+        out "  25 |     ld.global.f32 %value, [%x];" out "     |     ^" out "  read of 4 bytes by late, launch 1, CTA 0,0,0, thread 5,0,0" \
+        out "elementwise/vector_add.ptx:1:5: write of 4 bytes by vector_add, launch 0" out "   1 | st.global.f32 [%other], %x0;" \
+        out "  in buffer b, byte 20 of 128, element 5" out "missing: a wait of launch 1" \
+        out "seen 104 times: eager (pdl, graph-pdl), random:1 (pdl, graph-pdl), random:2 (pdl, graph-pdl), random:3 (pdl, graph-pdl)" \
+        out "seen 2 times: random:2 (pdl, graph-pdl)" out "late.yaml' finds 2 errors in this chain without running it"
+    if tail -n 1 "$work/out" | grep -q '^2 findings in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "findings of a chain: the last line"; fi
+    silent "findings of a chain" err
+    sanitize late.yaml --json --schedule lazy --schedule eager --modes pdl
+    check "findings of a chain, JSON" 66
+    json "findings of a chain, JSON" '[f["runs"] for f in d["findings"]] == [[{"schedule": "eager", "mode": "pdl", "times": 17}]] and [r["findings"] for r in d["runs"]] == [0, 1] and d["static_errors"] == 2'
+    json "names in a chain's findings, JSON" '[(f["first"]["file"], f["first"]["chain_launch"], f["memory"]["buffer"], f["memory"]["element"], f["times"]) for f in d["findings"]] == [("late.ptx", 1, "b", 5, 17)]'
+    sanitize late.yaml --schedule eager --report "$work/report" --json
+    check "a chain's report" 66
+    silent "a chain's report" out
+    cp "$work/report" "$work/out"
+    json "a chain's report" 'd["verdict"] == "1 finding in this execution (schedule eager, model contract)"'
+    cp "$work/script.lazy" "$work/script"
+    rm "$work"/script.*
+    sanitize copy.yaml
+    check "a chain without findings" 0 out "copy, 3 launches, 10 runs"
+    if tail -n 1 "$work/out" | grep -q '^no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "a chain without findings: the last line"; fi
+    sanitize copy.yaml --schedule random:9 --modes graph-pdl
+    check "a chain without findings in one schedule" 0 out "1 run" out "no race in this execution (schedule random:9, model contract)"
+    sanitize late.yaml --schedule lazy
+    check "a chain whose results are wrong" 1 out "results: they are not as the chain file expects" out "no race in this execution"
+    : >"$work/script"
+    sanitize copy.yaml
+    check "a driver that does not sum up" 4 err "the emulated driver did not sum up what it checked"
+    silent "a driver that does not sum up" out
+    FAKE_DRIVER_INIT=999
+    export FAKE_DRIVER_INIT
+    sanitize copy.yaml
+    check "a driver that fails" 4 err "CUDA_ERROR_UNKNOWN"
+    unset FAKE_DRIVER_INIT
 
     # unwritten CODE TYPE COUNT: a run whose kernel does not write the one buffer that it should
     unwritten() {

@@ -54,8 +54,26 @@ static const char kernels[] =
            ".visible .entry forever" TWO_POINTERS "{\nagain:\n    bra again;\n}\n"
            ".visible .entry big" TWO_POINTERS "\n.maxntid 128, 1, 1\n{\n    ret;\n}\n";
 
+/* Of clusters: ring passes what it reads to the next CTA, and adds one; gone writes to a CTA that has exited; in stuck, a CTA never
+ * comes to the cluster's barrier. */
+static const char cluster_kernels[] =
+    HEADER ".visible .entry ring" TWO_POINTERS
+           ".reqnctapercluster 4, 1, 1 {\n    .reg .b32 %s, %r;\n    .shared .b32 s[2];\n" ADDRESSES TRIGGER WAIT
+           "    ld.global.u32 %v, [%in];\n    mov.u32 %s, s;\n    mov.u32 %r, %cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
+           "    and.b32 %r, %r, 3;\n    mapa.shared::cluster.u32 %s, %s, %r;\n    mad.lo.u32 %s, %i, 4, %s;\n    mul.lo.u32 %r, %cta, 8;\n"
+           "    sub.u32 %s, %s, %r;\n    st.shared::cluster.u32 [%s], %v;\n    barrier.cluster.arrive;\n"
+           "    barrier.cluster.wait;\n    mov.u32 %r, %tid.x;\n    mov.u32 %s, s;\n    mad.lo.u32 %s, %r, 4, %s;\n"
+           "    ld.shared.u32 %v, [%s];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+           ".visible .entry gone" TWO_POINTERS
+           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    .shared .b32 s;\n    mov.u32 %r, %cluster_ctarank;\n"
+           "    setp.eq.u32 %p, %r, 1;\n    @%p exit;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    mov.u32 %r, s;\n"
+           "    mapa.shared::cluster.u32 %r, %r, 1;\n    st.shared::cluster.u32 [%r], 1;\n    ret;\n}\n"
+           ".visible .entry stuck" TWO_POINTERS
+           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
+           "    setp.eq.u32 %p, %r, 1;\n    @%p bar.sync 1, 96;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    ret;\n}\n";
+
 static gd_CUcontext context;
-static gd_CUmodule module;
+static gd_CUmodule module, cluster_module;
 static gd_CUstream stream;
 static gd_CUdeviceptr a, b, c;
 
@@ -69,6 +87,7 @@ static void begin(const char *schedule, const char *model)
     ck_good(cuDevicePrimaryCtxRetain(&context, 0));
     ck_good(cuCtxPushCurrent_v2(context));
     ck_good(cuModuleLoadData(&module, kernels));
+    ck_good(cuModuleLoadData(&cluster_module, cluster_kernels));
     ck_good(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING));
     ck_good(cuMemAlloc_v2(&a, BYTES));
     ck_good(cuMemAlloc_v2(&b, BYTES));
@@ -94,6 +113,7 @@ static void end_clean(void)
     ck_good(cuMemFree_v2(c));
     ck_good(cuStreamDestroy_v2(stream));
     ck_good(cuModuleUnload(module));
+    ck_good(cuModuleUnload(cluster_module));
     ck_good(cuMemGetInfo_v2(&free_bytes, &total));
     ck_assert_uint_eq(free_bytes, total);
     ck_good(cuCtxPopCurrent_v2(&popped));
@@ -105,7 +125,8 @@ static gd_CUfunction function_of(const char *name)
 {
     gd_CUfunction function = NULL;
 
-    ck_good(cuModuleGetFunction(&function, module, name));
+    if (cuModuleGetFunction(&function, module, name) != GD_CUDA_SUCCESS)
+        ck_good(cuModuleGetFunction(&function, cluster_module, name));
     return function;
 }
 
@@ -1152,6 +1173,66 @@ START_TEST(edges_are_checked)
 }
 END_TEST
 
+/* The values are those of an H200's driver. */
+START_TEST(kernel_nodes_have_attributes)
+{
+    void *parameters[2] = {&a, &b};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 2, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchAttributeValue value;
+    gd_CUgraphNode plain, ring;
+    gd_CUgraphExec executable;
+    gd_CUgraph graph;
+
+    setup();
+    ck_good(cuGraphCreate(&graph, 0));
+    params.kernelParams = parameters;
+    params.func = function_of("step");
+    ck_good(cuGraphAddKernelNode_v2(&plain, graph, NULL, 0, &params));
+    params.func = function_of("ring");
+    ck_good(cuGraphAddKernelNode_v2(&ring, graph, NULL, 0, &params));
+    for (int id = 0; id < 18; id++) {
+        bool has = id == 1 || id == 2 || id == 4 || id == 5 || (id >= 8 && id <= 10) || id == 13 || id == 14;
+        memset(&value, 7, sizeof value);
+        ck_result(cuGraphKernelNodeGetAttribute(plain, id, &value), has ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE);
+        if (id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            ck_assert(!value.clusterDim.x && !value.clusterDim.y && !value.clusterDim.z && value.pad[12] == 7);
+        if (id == GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
+            ck_assert(value.pad[0] == 0 && value.pad[1] == 1);
+    }
+    value.priority = -3;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_good(cuGraphKernelNodeGetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_assert_int_eq(value.priority, -3);
+    value.priority = 9;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_good(cuGraphKernelNodeGetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    ck_assert_int_eq(value.priority, 0);
+    value.clusterDim.x = 3;
+    value.clusterDim.y = value.clusterDim.z = 1;
+    ck_result(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    value.clusterDim.x = 2;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_result(cuGraphKernelNodeSetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(cuGraphKernelNodeCopyAttributes(ring, plain), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGraphKernelNodeCopyAttributes(plain, plain));
+    value.clusterDim.x = 4;
+    ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_good(cuGraphKernelNodeCopyAttributes(ring, plain));
+    memset(&value, 0, sizeof value);
+    ck_good(cuGraphKernelNodeGetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_assert(value.clusterDim.x == 4 && value.clusterDim.y == 1 && value.clusterDim.z == 1);
+    ck_good(cuGraphKernelNodeSetParams_v2(ring, &params)); /* keeps them */
+    ck_good(cuGraphKernelNodeGetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_assert_uint_eq(value.clusterDim.x, 4);
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    ck_good(cuGraphLaunch(executable, stream));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuGraphExecDestroy(executable));
+    ck_good(cuGraphDestroy(graph));
+    end_clean();
+}
+END_TEST
+
 START_TEST(graphs_nest_and_change)
 {
     gd_CUgraph inner, outer, clone;
@@ -1225,7 +1306,6 @@ START_TEST(captures_fork_and_join)
     ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_ACTIVE);
     ck_good(try_launch(function_of("quiet"), other, 2, N / 2, b, c, false));
     ck_good(cuEventRecord(joined, other));
-    ck_result(cuStreamEndCapture(other, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     ck_good(cuStreamWaitEvent(stream, joined, 0));
     launch("quiet", c, a, false);
     ck_good(cuStreamEndCapture(stream, &graph));
@@ -1314,6 +1394,8 @@ START_TEST(faults_end_the_context_alone)
         {"skew", GD_CUDA_ERROR_MISALIGNED_ADDRESS, "line "},
         {"halt", GD_CUDA_ERROR_LAUNCH_FAILED, "trap"},
         {"forever", GD_CUDA_ERROR_LAUNCH_TIMEOUT, "step limit"},
+        {"gone", GD_CUDA_ERROR_LAUNCH_FAILED, "CTA rank 1 of the cluster, which has exited"},
+        {"stuck", GD_CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock"},
     };
     gd_CUcontext other, popped;
     gd_CUdeviceptr memory;
@@ -1327,6 +1409,24 @@ START_TEST(faults_end_the_context_alone)
     ck_good(cuMemAlloc_v2(&memory, 4));
     ck_good(cuMemFree_v2(memory));
     ck_good(cuCtxDestroy_v2(other));
+}
+END_TEST
+
+/* ---- clusters ---- */
+
+/* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of them are there, and on four. */
+START_TEST(clusters_share_memory)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random"};
+
+    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", _i % 2 ? "1" : "4", 1);
+    begin(schedules[_i / 2], "contract");
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, a, b, false));
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, b, c, true));
+    ck_good(try_launch(function_of("ring"), stream, N / 2, 2, c, a, true));
+    ck_assert_uint_eq(word_of(a), 3);
+    ck_result(try_launch(function_of("ring"), stream, 6, 2, a, b, false), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    end_clean();
 }
 END_TEST
 
@@ -1356,7 +1456,7 @@ START_TEST(stale_handles_are_noticed)
         ck_result(cuStreamDestroy_v2(handle), GD_CUDA_ERROR_INVALID_HANDLE);
         ck_result(try_launch(handle, stream, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
         ck_result(cuGraphGetNodes(handle, NULL, &count), GD_CUDA_ERROR_INVALID_VALUE);
-        ck_result(cuGraphLaunch(handle, stream), GD_CUDA_ERROR_INVALID_HANDLE);
+        ck_result(cuGraphLaunch(handle, stream), handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_ne(cuGraphDestroy(handle), GD_CUDA_SUCCESS);
         ck_assert_int_ne(cuGraphExecDestroy(handle), GD_CUDA_SUCCESS);
         ck_assert_int_ne(cuCtxDestroy_v2(handle), GD_CUDA_SUCCESS);
@@ -1485,11 +1585,12 @@ int main(void)
     ADD(suite, "streams", events_order_streams, streams_without_order_race, the_legacy_stream_orders_blocking_ones,
         queries_make_progress, model_time_repeats_and_shows_overlap, host_functions_run_in_order);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
-        graphs_nest_and_change, captures_fork_and_join, captures_forbid_what_they_must);
+        graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
     ADD(suite, "library", code_comes_from_the_cache);
     tcase_set_timeout(loops, 60);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
-    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 4);
+    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
+    tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
     suite_add_tcase(suite, loops);
     SRunner *runner = srunner_create(suite);

@@ -806,7 +806,7 @@ START_TEST(special_registers)
                72, NULL, 0, 64);
     for (uint32_t i = 0; i < 72; i++) {
         ck_assert_uint_eq((uint32_t)res.values[i], i / 32 * 100 + i % 32 + 72000 + i % 32 * 1000000);
-        ck_assert_uint_eq(res.values[i] >> 32, 1 + 64 + 32);
+        ck_assert_uint_eq(res.values[i] >> 32, 1 + 128 + 32); /* shared memory is given out in units of 128 bytes */
     }
     device_close(&res.dev);
 }
@@ -876,6 +876,39 @@ START_TEST(lanes_wait_for_lanes)
                       "set: st.volatile.shared.u32 [%r9], 77; mov.u32 %r2, 77;\n"
                       "done: cvt.u64.u32 %rd3, %r2; st.global.u64 [%rd1], %rd3;\n"),
                32, 77);
+}
+END_TEST
+
+/* Lanes that spin give way wherever in their loop a turn of the warp ends, at the branch that parts them and at a branch through a table
+ * included: the loop has eight operations, and each lap of the test shifts it by one. */
+START_TEST(spinning_lanes_give_way)
+{
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, HEAD ".visible .entry spin(.param .u64 out)\n{\n"
+                               ".reg .pred %p, %first, %last; .reg .b32 %lane, %v, %zero; .reg .b64 %out;\n"
+                               "ld.param.u64 %out, [out]; mov.u32 %lane, %tid.x; mov.u32 %zero, 0;\n"
+                               "setp.eq.u32 %first, %lane, 0; setp.eq.u32 %last, %lane, 31;\n");
+    for (int i = 0; i < _i; i++)
+        gd_text_string(&text, "mov.u32 %v, 0;\n");
+    gd_text_string(&text, "@%last bra set;\n"
+                          "loop: ld.volatile.global.u32 %v, [%out];\n"
+                          "@%first bra together;\n"
+                          "xor.b32 %lane, %lane, 1;\n"
+                          "table: .branchtargets next;\n"
+                          "together: xor.b32 %lane, %lane, 2; xor.b32 %lane, %lane, 4; brx.idx %zero, table; next:\n"
+                          "setp.eq.u32 %p, %v, 0;\n"
+                          "@%p bra loop;\n"
+                          "bra end;\n"
+                          "set: st.volatile.global.u32 [%out], 1;\n"
+                          "end: ret;\n}\n");
+    device_open(&dev, gd_text_get(&text));
+    uint64_t out = device_take(&dev, &(uint32_t){0}, 4);
+    gd_cta_state state = run_shape(&dev, "spin", (shape){1, {32, 1, 1}, 0, 1000000}, &out);
+    ck_assert_msg(state == GD_CTA_DONE, "shift %d, state %d: %s", _i, state, dev.fault.text);
+    device_close(&dev);
+    gd_text_free(&text);
 }
 END_TEST
 
@@ -1238,6 +1271,11 @@ typedef struct mma_case {
     uint32_t a, b;    /* registers */
 } mma_case;
 
+static bool is_integer(const mma_case *form)
+{
+    return form->kind >= 3 && form->kind <= 7;
+}
+
 static double element_of(const uint32_t *words, uint32_t index, const mma_case *form)
 {
     uint32_t per = 32 / form->bits, bits = words[index / per] >> (index % per * form->bits);
@@ -1257,8 +1295,18 @@ static double element_of(const uint32_t *words, uint32_t index, const mma_case *
         return (double)single.f;
     case 3:
         return (int8_t)bits;
-    default:
+    case 4:
         return (uint8_t)bits;
+    case 5:
+        return (int32_t)(bits << 28) >> 28;
+    case 6:
+        return bits & 15;
+    case 7:
+        return bits & 1;
+    case 8: /* e4m3 */
+        return (bits & 0x80 ? -1.0 : 1.0) * ldexp(8 + (bits & 7), (int)(bits >> 3 & 15) - 10);
+    default: /* e5m2 */
+        return (bits & 0x80 ? -1.0 : 1.0) * ldexp(4 + (bits & 3), (int)(bits >> 2 & 31) - 17);
     }
 }
 
@@ -1273,8 +1321,11 @@ static uint32_t random_element(const mma_case *form)
         return (bits & 0x8070) | 0x3f80;
     case 2:
         return (bits & 0x807e0000) | 0x3f800000;
+    case 8:
+    case 9:
+        return (bits & 0x87) | 0x38;
     default:
-        return bits & 0xff;
+        return bits & (form->bits == 32 ? UINT32_MAX : (1u << form->bits) - 1);
     }
 }
 
@@ -1307,7 +1358,9 @@ START_TEST(matrix_products)
     static const mma_case cases[] = {
         {"f32.f16.f16.f32", 16, 16, 0, 4, 2},   {"f32.f16.f16.f32", 8, 16, 0, 2, 1}, {"f32.bf16.bf16.f32", 16, 16, 1, 4, 2},
         {"f32.tf32.tf32.f32", 8, 32, 2, 4, 2},  {"f32.tf32.tf32.f32", 4, 32, 2, 2, 1}, {"s32.s8.s8.s32", 32, 8, 3, 4, 2},
-        {"s32.u8.u8.s32", 16, 8, 4, 2, 1},
+        {"s32.u8.u8.s32", 16, 8, 4, 2, 1},      {"s32.s4.s4.s32", 64, 4, 5, 4, 2},   {"s32.u4.u4.s32", 32, 4, 6, 2, 1},
+        {"s32.b1.b1.s32.and.popc", 256, 1, 7, 4, 2}, {"s32.b1.b1.s32.and.popc", 128, 1, 7, 2, 1}, {"f32.e4m3.e4m3.f32", 32, 8, 8, 4, 2},
+        {"f32.e5m2.e5m2.f32", 16, 8, 9, 2, 1},
     };
     const mma_case *form = &cases[_i];
     uint32_t per = 32 / form->bits, row_words = form->k / per, in[24 * 16 + 128] = {0};
@@ -1317,7 +1370,7 @@ START_TEST(matrix_products)
     for (uint32_t i = 0; i < 24 * form->k; i++)
         in[i / per] |= random_element(form) << (i % per * form->bits);
     for (uint32_t i = 0; i < 128; i++)
-        in[24 * row_words + i] = form->kind >= 3 ? (uint32_t)random_bits() % 1000 : F((float)(random_bits() % 64));
+        in[24 * row_words + i] = is_integer(form) ? (uint32_t)random_bits() % 1000 : F((float)(random_bits() % 64));
     write_mma(&text, form);
     result_run(&res, gd_text_get(&text), 32, in, sizeof in, 0);
     const uint32_t *out = (const uint32_t *)(const void *)res.values;
@@ -1326,14 +1379,59 @@ START_TEST(matrix_products)
             uint32_t u;
             float f;
         } c = {in[24 * row_words + i]};
-        double sum = form->kind >= 3 ? (double)c.u : (double)c.f;
+        double sum = is_integer(form) ? (double)c.u : (double)c.f;
         for (uint32_t k = 0; k < form->k; k++)
             sum += element_of(in, i / 8 * form->k + k, form) * element_of(in + 16 * row_words, i % 8 * form->k + k, form);
-        ck_assert_msg(out[i] == (form->kind >= 3 ? (uint32_t)(int32_t)sum : F((float)sum)), "%s: element %u is 0x%x, expected %g", form->name,
+        ck_assert_msg(out[i] == (is_integer(form) ? (uint32_t)(int32_t)sum : F((float)sum)), "%s: element %u is 0x%x, expected %g", form->name,
                       i, out[i], sum);
     }
     device_close(&res.dev);
     gd_text_free(&text);
+}
+END_TEST
+
+/* a[row][k] = 10 row + k, b[k][column] = 3 column - k, c = row + column, in the three shapes of f64 that differ in their registers. */
+START_TEST(double_matrices)
+{
+    static const struct {
+        const char *shape, *a, *b;
+        uint32_t m, k, a_count, b_count;
+    } forms[] = {{"m8n8k4", "{%fd1}", "{%fd11}", 8, 4, 1, 1},
+                 {"m16n8k8", "{%fd1, %fd2, %fd3, %fd4}", "{%fd11, %fd12}", 16, 8, 4, 2},
+                 {"m16n8k16", "{%fd1, %fd2, %fd3, %fd4, %fd5, %fd6, %fd7, %fd8}", "{%fd11, %fd12, %fd13, %fd14}", 16, 16, 8, 4}};
+
+    for (size_t n = 0; n < sizeof forms / sizeof forms[0]; n++) {
+        gd_text text = {0};
+        result res;
+        gd_text_string(&text, HEAD ".visible .entry k(.param .u64 out, .param .u64 in) {\n.reg .f64 %fd<24>; .reg .b32 %r<12>; .reg .b64 %rd<4>;\n"
+                                   "ld.param.u64 %rd1, [out]; mov.u32 %r1, %laneid; shr.u32 %r2, %r1, 2; and.b32 %r3, %r1, 3;\n");
+        for (uint32_t i = 0; i < forms[n].a_count; i++)
+            gd_text_format(&text, "mad.lo.s32 %%r4, %%r2, 10, %%r3; add.s32 %%r4, %%r4, %u; cvt.rn.f64.s32 %%fd%u, %%r4;\n",
+                           forms[n].m == 16 ? 80 * (i % 2) + i / 2 * 4 : 0, i + 1);
+        for (uint32_t i = 0; i < forms[n].b_count; i++)
+            gd_text_format(&text, "mad.lo.s32 %%r4, %%r2, 3, -%u; sub.s32 %%r4, %%r4, %%r3; cvt.rn.f64.s32 %%fd%u, %%r4;\n", 4 * i, i + 11);
+        for (uint32_t i = 0; i < forms[n].m / 4; i++)
+            gd_text_format(&text, "mad.lo.s32 %%r4, %%r3, 2, %%r2; add.s32 %%r4, %%r4, %u; cvt.rn.f64.s32 %%fd%u, %%r4;\n", i % 2 + i / 2 * 8, i + 16);
+        const char *sums = forms[n].m == 8 ? "{%fd16, %fd17}" : "{%fd16, %fd17, %fd18, %fd19}";
+        gd_text_format(&text, "mma.sync.aligned.%s.row.col.f64.f64.f64.f64 %s, %s, %s, %s;\n", forms[n].shape, sums, forms[n].a, forms[n].b, sums);
+        gd_text_string(&text, "mad.lo.u32 %r5, %r2, 64, 0; mad.lo.u32 %r5, %r3, 16, %r5; cvt.u64.u32 %rd2, %r5; add.u64 %rd1, %rd1, %rd2;\n");
+        for (uint32_t i = 0; i < forms[n].m / 4; i++)
+            gd_text_format(&text, "st.global.f64 [%%rd1+%u], %%fd%u;\n", i / 2 * 512 + i % 2 * 8, i + 16);
+        gd_text_string(&text, "ret; }\n");
+        result_run(&res, gd_text_get(&text), 64, NULL, 0, 0);
+        const double *out = (const double *)(const void *)res.values;
+        for (uint32_t row = 0; row < forms[n].m; row++) {
+            for (uint32_t column = 0; column < 8; column++) {
+                double sum = row + column;
+                for (uint32_t k = 0; k < forms[n].k; k++)
+                    sum += (10.0 * row + k) * (3.0 * column - k);
+                ck_assert_msg(out[8 * row + column] == sum, "%s: row %u, column %u is %g, expected %g", forms[n].shape, row, column,
+                              out[8 * row + column], sum);
+            }
+        }
+        device_close(&res.dev);
+        gd_text_free(&text);
+    }
 }
 END_TEST
 
@@ -1439,7 +1537,8 @@ static const char *const refusals[][2] = {
     {"add.u32.funny %r2, %r3, %r4;\n", "add.u32.funny"},
     {"cvt.rn.relu.f32.s32 %f1, %r1;\n", "cvt.rn.relu.f32.s32 in this form"},
     {"call nowhere;\n", "call"},
-    {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd1, %fd2}, {%fd3}, {%fd4}, {%fd1, %fd2};\n", "mma.sync.aligned.m8n8k4"},
+    {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8};\n", "mma.sync.aligned.m8n8k4"},
+    {"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 0;\n", "mma.sp.sync.aligned.m16n8k16"},
     {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1}];\n", "tex.1d.v4.f32.s32"},
     {"add.rn.ftz.f64 %fd1, %fd2, %fd3;\n", "add.rn.ftz.f64"},
     {"setp.lo.s32 %p1, %r1, %r2;\n", "setp.lo.s32"},
@@ -1499,6 +1598,29 @@ START_TEST(waits_for_the_grid)
     ck_assert_int_eq(gd_cta_run(cta, 100000, 0), GD_CTA_DONE);
     ck_assert(gd_cta_triggered(cta));
     ck_assert_uint_gt(gd_cta_cycles(cta), 0);
+    gd_cta_destroy(cta);
+    device_close(&dev);
+}
+END_TEST
+
+/* The run ends behind the first trigger of any thread, and only there. */
+START_TEST(runs_to_the_trigger)
+{
+    uint64_t parameters[2] = {0};
+    gd_grid_view view;
+    device dev;
+    gd_cta *cta = start(&dev, &view, KERNEL("mov.u32 %r2, 0; again: st.global.u32 [%rd1], 1; griddepcontrol.launch_dependents;\n"
+                                            "st.global.u32 [%rd1], 2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra again; bar.sync 0;\n"), parameters);
+
+    parameters[0] = parameters[1] = device_take(&dev, NULL, 4096);
+    const uint64_t *places = device_bytes(&dev, parameters[0]);
+    ck_assert_int_eq(gd_cta_run_to_trigger(cta, 100000, 0), GD_CTA_READY);
+    ck_assert(gd_cta_triggered(cta));
+    ck_assert_uint_eq(places[0], 1);
+    ck_assert_uint_eq(places[32], 0);
+    ck_assert_int_eq(gd_cta_run_to_trigger(cta, 100000, 0), GD_CTA_DONE);
+    ck_assert_uint_eq(places[0], 2);
+    ck_assert_uint_eq(places[32], 2);
     gd_cta_destroy(cta);
     device_close(&dev);
 }
@@ -1772,11 +1894,11 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 static Suite *interpreter_suite(void)
 {
     const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
-    const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
+    const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {spinning_lanes_give_way, 8}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};
-    const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 7}, {matrix_loads, 0}};
-    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {polls_and_goes_on, 0}, {steps, 0}};
+    const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 13}, {double_matrices, 0}, {matrix_loads, 0}};
+    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {runs_to_the_trigger, 0}, {polls_and_goes_on, 0}, {steps, 0}};
     const listed shelf[] = {{shelf_vector_add, 2}, {shelf_rms_norm, 2}, {shelf_softmax, 2}, {shelf_matvec, 4}, {shelf_spin, 0}};
     Suite *suite = suite_create("interpreter");
 

@@ -1,12 +1,18 @@
 /* The fake driver's devices, contexts and error words. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fake_state.h"
 
 gd_CUresult fake_do_init(unsigned int flags)
 {
+    const char *scripted = getenv("FAKE_DRIVER_INIT");
+
     if (flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (scripted && *scripted)
+        return (gd_CUresult)strtol(scripted, NULL, 10);
     if (fake_state.device_count == 0)
         return GD_CUDA_ERROR_NO_DEVICE;
     fake_state.initialized = true;
@@ -79,6 +85,18 @@ gd_CUresult fake_do_device_name(char *name, int bytes, gd_CUdevice device)
     if (!is_device(device))
         return GD_CUDA_ERROR_INVALID_DEVICE;
     snprintf(name, (size_t)bytes, "Fake device %d", device);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_device_uuid(gd_CUuuid *uuid, gd_CUdevice device)
+{
+    if (!uuid)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!is_device(device))
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    memset(uuid->bytes, 'f', sizeof uuid->bytes);
+    if (fake_report_is_emulated())
+        memcpy(uuid->bytes, GD_EMULATED_UUID, sizeof uuid->bytes);
     return GD_CUDA_SUCCESS;
 }
 

@@ -104,6 +104,7 @@ ENTRY(cuDeviceGetCount, (int *count), INITIALIZED, fake_do_device_count(count), 
 ENTRY(cuDeviceGet, (gd_CUdevice *device, int ordinal), INITIALIZED, fake_do_device_get(device, ordinal), N(ordinal))
 ENTRY(cuDeviceGetName, (char *name, int capacity, gd_CUdevice device), INITIALIZED,
       fake_do_device_name(name, capacity, device), N(capacity), N(device))
+ENTRY(cuDeviceGetUuid, (gd_CUuuid *uuid, gd_CUdevice device), INITIALIZED, fake_do_device_uuid(uuid, device), N(device))
 ENTRY(cuDeviceGetAttribute, (int *value, gd_CUdevice_attribute attribute, gd_CUdevice device), INITIALIZED,
       fake_do_device_attribute(value, attribute, device), N(attribute), N(device))
 ENTRY(cuDeviceTotalMem, (size_t *bytes, gd_CUdevice device), INITIALIZED, fake_do_device_memory(bytes, device), N(device))

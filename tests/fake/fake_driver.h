@@ -28,7 +28,10 @@ void fake_driver_reset(void);
 gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version, uint64_t flags, int *found);
 gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int *found);
 
-/* ---- Script */
+/* ---- Script
+ *
+ * For tests that run a program: FAKE_DRIVER_INIT in the environment is what cuInit returns, FAKE_DRIVER_REPORT what the
+ * emulated driver's checks report (fake_report.c). */
 
 /* The nth call from now on (from 1) of a symbol, or of any symbol when NULL, returns `result`. The call does nothing,
  * except that a call that ends something (destroy, free, unload, release, pop, end of capture) still ends it, as after

@@ -169,6 +169,9 @@ gd_CUresult fake_do_get_error(gd_CUresult error, const char **text, bool words);
 gd_CUresult fake_do_device_count(int *count);
 gd_CUresult fake_do_device_get(gd_CUdevice *device, int ordinal);
 gd_CUresult fake_do_device_name(char *name, int bytes, gd_CUdevice device);
+bool fake_report_is_emulated(void); /* whether a test scripts the emulated driver's report */
+void fake_report_allocation(uint64_t address);
+gd_CUresult fake_do_device_uuid(gd_CUuuid *uuid, gd_CUdevice device);
 gd_CUresult fake_do_device_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device);
 gd_CUresult fake_do_device_memory(size_t *bytes, gd_CUdevice device);
 fake_object *fake_context_create(gd_CUdevice device, bool primary);

@@ -119,6 +119,7 @@ gd_CUresult fake_do_allocate(gd_CUdeviceptr *address, size_t bytes)
     made->is.memory.bytes = bytes;
     fake_state.memory_used += bytes;
     *address = (uint64_t)(uintptr_t)memory;
+    fake_report_allocation(*address);
     return GD_CUDA_SUCCESS;
 }
 

@@ -99,6 +99,9 @@ class RuntimeInfo(Sized):
         ("blocks_per_multiprocessor", c_uint32),
         ("pdl_disabled", c_uint32),
         ("context", c_void_p),
+        ("emulated", c_uint32),
+        ("reserved", c_uint32),
+        ("fallback", c_char_p),
     ]
 
 

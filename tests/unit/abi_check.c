@@ -101,6 +101,9 @@ SAME_FIELD(CUlaunchConfig, hStream);
 SAME_FIELD(CUlaunchConfig, attrs);
 SAME_FIELD(CUlaunchConfig, numAttrs);
 
+SAME_SIZE(CUuuid);
+SAME_FIELD(CUuuid, bytes);
+
 SAME_SIZE(CUgraphEdgeData);
 SAME_FIELD(CUgraphEdgeData, from_port);
 SAME_FIELD(CUgraphEdgeData, to_port);
@@ -111,6 +114,7 @@ SAME_FIELD(CUgraphEdgeData, reserved);
 #define gd_CUresult CUresult
 #define gd_CUdevice CUdevice_v1
 #define gd_CUdeviceptr CUdeviceptr_v2
+#define gd_CUuuid CUuuid
 #define gd_CUcontext CUcontext
 #define gd_CUmodule CUmodule
 #define gd_CUfunction CUfunction

@@ -233,6 +233,25 @@ START_TEST(runtime_refuses_bad_options)
 }
 END_TEST
 
+START_TEST(runtime_tells_emulated_from_real)
+{
+    griddep_runtime *opened = NULL;
+    griddep_runtime_info info = {.size = sizeof info};
+
+    ck_status(open_with(NULL, &opened), GRIDDEP_OK);
+    ck_status(griddep_runtime_get_info(opened, &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.emulated, 0);
+    ck_assert_str_eq(info.fallback, "");
+    griddep_runtime_close(opened);
+    fake_driver_hide("cuDeviceGetUuid");
+    ck_status(open_with(NULL, &opened), GRIDDEP_OK);
+    info.emulated = 7;
+    ck_status(griddep_runtime_get_info(opened, &info, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.emulated, 0);
+    griddep_runtime_close(opened);
+}
+END_TEST
+
 START_TEST(runtime_names_what_is_missing)
 {
     griddep_runtime *opened = NULL;
@@ -1762,6 +1781,7 @@ int main(void)
     tcase_add_test(opening, runtime_adopts_the_current_context);
     tcase_add_test(opening, runtime_refuses_bad_options);
     tcase_add_test(opening, runtime_names_what_is_missing);
+    tcase_add_test(opening, runtime_tells_emulated_from_real);
     tcase_add_test(opening, runtime_on_an_old_driver);
     tcase_add_loop_test(opening, runtime_reads_the_kill_switch, 0, 8);
     tcase_add_test(opening, runtime_logs_to_the_caller);

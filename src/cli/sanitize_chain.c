@@ -1,0 +1,444 @@
+/* griddep sanitize CHAIN.yaml: the chain in each schedule and mode, each in a process of its own, so that a fault ends
+ * one of them and not the others. */
+#include "cli/sanitize.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+#include "cli/chaincheck.h"
+#include "cli/chainfile.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+#include "cli/suggest.h"
+#include "cli/supervise.h"
+
+static const char *const usual_schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3"};
+
+enum { LARGEST_OUTPUT = 1 << 20 };
+
+/* What a run tells its parent, in memory that both have. */
+typedef struct gd_sanitize_result {
+    bool is_done, equal;     /* all ran; the buffers are as the serial run left them */
+    uint32_t unequal_buffer; /* the first that is not */
+    gd_difference unequal;
+    uint64_t addresses[]; /* of the buffers */
+} gd_sanitize_result;
+
+typedef struct gd_sanitize_state {
+    const gd_sanitize *request;
+    const char *path;
+    const gd_plan *plan;
+    gd_modulefile_list modules;
+    const char *const *schedules;
+    size_t schedule_count;
+    uint32_t modes;
+    gd_sanitize_result *result;
+    size_t result_bytes;
+    gd_job_serial *serial; /* shared likewise: only the first run has to run serially */
+    size_t serial_bytes;
+    FILE *said; /* what the current run printed */
+    gd_racelist list;
+    uint32_t static_errors;
+    json_t *runs;
+    json_t *differences; /* texts: runs whose results are not those of the serial run */
+    char *model;
+    bool differs; /* some run's results are not as expected */
+} gd_sanitize_state;
+
+/* ---- one run, in the child ---- */
+
+static void keep_result(const gd_job *job, int32_t mode, gd_sanitize_result *result)
+{
+    const gd_job_mode *ran = &job->results[mode];
+    result->equal = ran->equal;
+    result->unequal_buffer = ran->unequal_buffer;
+    result->unequal = ran->unequal;
+    result->is_done = true;
+}
+
+static int run_job(const gd_sanitize_state *state, int32_t mode)
+{
+    const char *driver = state->request->driver != NULL ? state->request->driver : "emulated";
+    const gd_device_choice choice = {.driver = driver};
+    gd_job job = {
+        .plan = state->plan, .modes = 1U << mode, .serial = state->serial, .addresses = state->result->addresses};
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = gd_device_open(&choice, &runtime, &info);
+    if (code != 0)
+        return code;
+    if (info.emulated)
+        code = gd_job_run(&job, runtime);
+    else
+        code = gd_message_error(GD_EXIT_USAGE, "%s is not the emulated driver", info.driver);
+    if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
+        keep_result(&job, mode, state->result);
+    gd_job_free(&job);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+/* The child's streams go to a file: what it says of a fault is said better by the finding. */
+static int be_child(const gd_sanitize_state *state, const char *report, const char *schedule, int32_t mode)
+{
+    int said = fileno(state->said);
+    gd_progress_end();
+    setenv("GRIDDEP_LOG", "error", 0); /* names what is not emulated */
+    if (dup2(said, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
+        return GD_EXIT_REFUSED;
+    int code = gd_sanitize_set_environment(state->request, report, schedule);
+    return code != 0 ? code : run_job(state, mode);
+}
+
+/* ---- runs ---- */
+
+static int start_run(const gd_sanitize_state *state, const char *report, const char *schedule, int32_t mode, int *ended)
+{
+    memset(state->result, 0, state->result_bytes);
+    rewind(state->said);
+    if (ftruncate(fileno(state->said), 0) != 0)
+        return gd_message_error(GD_EXIT_REFUSED, "a temporary file cannot be emptied: %s", strerror(errno));
+    fflush(NULL);
+    pid_t process = gd_supervise_fork();
+    if (process < 0)
+        return gd_message_error(GD_EXIT_REFUSED, "no process can be started: %s", strerror(errno));
+    if (process == 0)
+        exit(be_child(state, report, schedule, mode));
+    *ended = gd_supervise_wait(process);
+    return 0;
+}
+
+/* Copies to stderr what the run said. */
+static void repeat_words(const gd_sanitize_state *state)
+{
+    char *words = gd_heap_take(LARGEST_OUTPUT + 1, 1);
+    rewind(state->said);
+    words[fread(words, 1, LARGEST_OUTPUT, state->said)] = '\0';
+    gd_progress_clear();
+    gd_output_put(stderr, words);
+    free(words);
+}
+
+static char *value_text(double value)
+{
+    return isnan(value) ? gd_heap_string("NaN") : gd_heap_format("%.9g", value);
+}
+
+static void note_difference(gd_sanitize_state *state, const char *schedule, int32_t mode)
+{
+    const gd_sanitize_result *result = state->result;
+    const gd_difference *difference = &result->unequal;
+    if (!result->is_done || result->equal)
+        return;
+    char *got = value_text(difference->got), *wanted = value_text(difference->wanted);
+    char *text =
+        gd_heap_format("in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
+                       "in some bit, first element %llu: %s, serial %s",
+                       griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
+                       (unsigned long long)difference->unequal, (unsigned long long)difference->first, got, wanted);
+    free(wanted);
+    free(got);
+    gd_output_append(state->differences, gd_output_string(text));
+    free(text);
+}
+
+static void note_run(gd_sanitize_state *state, const gd_emulator_report *report, const char *schedule, int32_t mode,
+                     int ended)
+{
+    json_t *run = json_object();
+    gd_output_set(run, "schedule", gd_output_string(schedule));
+    gd_output_set(run, "mode", gd_output_string(griddep_mode_name(mode)));
+    gd_output_set(run, "exit_code", json_integer(ended));
+    gd_output_set(run, "launches", json_integer((json_int_t)report->launches));
+    gd_output_set(run, "findings", json_integer((json_int_t)json_array_size(report->findings)));
+    gd_output_set(run, "equal_to_serial", state->result->is_done ? json_boolean(state->result->equal) : json_null());
+    gd_output_append(state->runs, run);
+}
+
+/* Whether somebody wanted the run to end, and with it all others. */
+static bool is_interrupted(int ended)
+{
+    return ended == 128 + SIGINT || ended == 128 + SIGTERM || ended == 128 + SIGHUP || ended == 128 + SIGQUIT;
+}
+
+/* A run that ended badly is explained by its findings; one without any has to be explained by its own words. */
+static int judge_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
+{
+    bool found = json_array_size(report->findings) > 0;
+    bool ran = ended == GD_EXIT_OK || ended == GD_EXIT_DIFFERS;
+    state->differs |= ended == GD_EXIT_DIFFERS;
+    if (is_interrupted(ended))
+        return ended;
+    if (found)
+        return 0;
+    if (!ran)
+        repeat_words(state);
+    if (ended > 128)
+        return gd_message_error(GD_EXIT_REFUSED, "a run of the chain was ended by signal %d", ended - 128);
+    if (!ran)
+        return ended;
+    if (report->processes == 0)
+        return gd_message_error(GD_EXIT_REFUSED, "the emulated driver did not sum up what it checked");
+    return 0;
+}
+
+static int take_run(gd_sanitize_state *state, const char *path, const char *schedule, int32_t mode, int ended)
+{
+    const gd_race_chain chain = {
+        .plan = state->plan, .modules = &state->modules, .addresses = state->result->addresses};
+    gd_emulator_report report = {0};
+    int code = gd_emulator_report_read(path, &report);
+    if (code == 0)
+        code = judge_run(state, &report, ended);
+    if (code == 0) {
+        gd_emulator_report_warn(&report);
+        gd_racelist_add(&state->list, &report, &chain, schedule, griddep_mode_name(mode));
+        note_difference(state, schedule, mode);
+        note_run(state, &report, schedule, mode, ended);
+        if (state->model == NULL && report.model != NULL)
+            state->model = gd_heap_string(report.model);
+    }
+    gd_emulator_report_free(&report);
+    return code;
+}
+
+static int run_once(gd_sanitize_state *state, const char *schedule, int32_t mode)
+{
+    int ended = 0;
+    gd_progress_show("schedule %s, mode %s", schedule, griddep_mode_name(mode));
+    char *report = gd_emulator_report_begin();
+    if (report == NULL)
+        return GD_EXIT_REFUSED;
+    int code = start_run(state, report, schedule, mode, &ended);
+    if (code == 0)
+        code = take_run(state, report, schedule, mode, ended);
+    unlink(report);
+    free(report);
+    return code;
+}
+
+static int run_all(gd_sanitize_state *state)
+{
+    int code = 0;
+    for (size_t i = 0; i < state->schedule_count && code == 0; i++)
+        for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
+            if (state->modes >> mode & 1U)
+                code = run_once(state, state->schedules[i], mode);
+    gd_progress_clear();
+    return code;
+}
+
+/* ---- telling ---- */
+
+static char *list_schedules(const gd_sanitize_state *state)
+{
+    return gd_suggest_list(state->schedules, state->schedule_count);
+}
+
+static void print_differences(const gd_sanitize_state *state)
+{
+    FILE *stream = state->request->stream;
+    for (size_t i = 0; i < json_array_size(state->differences); i++) {
+        fputs("results: ", stream);
+        gd_output_put(stream, json_string_value(json_array_get(state->differences, i)));
+        putc('\n', stream);
+    }
+    if (state->differs && json_array_size(state->differences) == 0)
+        fputs("results: they are not as the chain file expects; 'griddep run --emulate' tells more\n", stream);
+}
+
+static void print_hint(const gd_sanitize_state *state)
+{
+    FILE *stream = state->request->stream;
+    if (state->static_errors == 0)
+        return;
+    fputs("hint: 'griddep check ", stream);
+    gd_output_put(stream, state->path);
+    fprintf(stream, "' finds %u error%s in this chain without running it\n", (unsigned)state->static_errors,
+            state->static_errors == 1 ? "" : "s");
+}
+
+static void print_text(const gd_sanitize_state *state, const char *verdict)
+{
+    FILE *stream = state->request->stream;
+    fputs("on the emulated driver: chain ", stream);
+    char *name = gd_output_clean(state->plan->name);
+    size_t runs = json_array_size(state->runs);
+    fprintf(stream, "%s, %u launch%s, %zu run%s\n", name, (unsigned)state->plan->launch_count,
+            state->plan->launch_count == 1 ? "" : "es", runs, runs == 1 ? "" : "s");
+    free(name);
+    gd_racelist_print(stream, &state->list);
+    print_differences(state);
+    print_hint(state);
+    char *clean = gd_output_clean(verdict);
+    fprintf(stream, "%s\n", clean);
+    free(clean);
+}
+
+static void print_json(const gd_sanitize_state *state, int code, const char *verdict)
+{
+    json_t *document = json_object();
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "exit_code", json_integer(code));
+    gd_output_set(document, "chain", gd_output_string(state->plan->name));
+    gd_output_set(document, "file", gd_output_string(state->path));
+    gd_output_set(document, "model", gd_output_string(state->model));
+    gd_output_set(document, "runs", json_incref(state->runs));
+    gd_output_set(document, "findings", json_incref(state->list.findings));
+    gd_output_set(document, "differences", json_incref(state->differences));
+    gd_output_set(document, "static_errors", json_integer(state->static_errors));
+    gd_output_set(document, "verdict", gd_output_string(verdict));
+    gd_output_write_to(state->request->stream, document);
+}
+
+static int tell(const gd_sanitize_state *state)
+{
+    size_t found = gd_racelist_count(&state->list);
+    int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
+    char *schedules = list_schedules(state);
+    char *verdict = gd_sanitize_verdict(state->request, found, schedules, state->schedule_count > 1,
+                                        state->model != NULL ? state->model : "unknown");
+    if (state->request->json)
+        print_json(state, code, verdict);
+    else
+        print_text(state, verdict);
+    free(verdict);
+    free(schedules);
+    return code;
+}
+
+/* ---- what has to be there before ---- */
+
+static int choose_modes(const char *list, uint32_t *modes)
+{
+    const char *names[GRIDDEP_MODE_COUNT];
+    *modes = 0;
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i] = griddep_mode_name(i);
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ","), index = 0;
+        char *word = gd_heap_format("%.*s", (int)length, at);
+        int code = gd_options_choose("modes", word, names, GRIDDEP_MODE_COUNT, &index);
+        free(word);
+        if (code != 0)
+            return code;
+        *modes |= 1U << index;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+static int count_static_errors(gd_sanitize_state *state)
+{
+    griddep_findings *findings = NULL;
+    int code = gd_chaincheck_run(state->plan, &state->modules, GRIDDEP_PDL_DEFAULT, &findings);
+    uint32_t count = code == 0 ? griddep_findings_count(findings) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_finding finding = {.size = sizeof(finding)};
+        if (griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK)
+            state->static_errors += finding.severity == GRIDDEP_SEVERITY_ERROR;
+    }
+    griddep_findings_destroy(findings);
+    return code;
+}
+
+static int check_plan(gd_sanitize_state *state)
+{
+    int code = gd_plan_check_memory(state->plan);
+    if (code == 0)
+        code = gd_modulefile_load(state->plan, &state->modules);
+    if (code == 0)
+        code = gd_plan_check(state->plan, &state->modules);
+    return code == 0 ? count_static_errors(state) : code;
+}
+
+static void *share(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED ? room : NULL;
+}
+
+static int take_room(gd_sanitize_state *state)
+{
+    state->result_bytes = sizeof(*state->result) + state->plan->buffer_count * sizeof(uint64_t);
+    state->serial_bytes = gd_job_serial_bytes(state->plan);
+    state->result = share(state->result_bytes);
+    state->serial = share(state->serial_bytes);
+    state->said = tmpfile();
+    if (state->result == NULL || state->serial == NULL || state->said == NULL)
+        return gd_message_error(GD_EXIT_REFUSED, "there is no room for the results of a run: %s", strerror(errno));
+    return 0;
+}
+
+static void give_back(gd_sanitize_state *state)
+{
+    if (state->result != NULL)
+        munmap(state->result, state->result_bytes);
+    if (state->serial != NULL)
+        munmap(state->serial, state->serial_bytes);
+    if (state->said != NULL)
+        fclose(state->said);
+    gd_modulefile_free(&state->modules);
+    gd_racelist_free(&state->list);
+    json_decref(state->runs);
+    json_decref(state->differences);
+    free(state->model);
+}
+
+static int run_plan(const gd_sanitize *request, const char *path, const gd_plan *plan, uint32_t modes)
+{
+    bool usual = request->schedules.count == 0;
+    gd_sanitize_state state = {.request = request,
+                               .path = path,
+                               .plan = plan,
+                               .modes = modes,
+                               .schedules = usual ? usual_schedules : request->schedules.values,
+                               .schedule_count = usual ? sizeof(usual_schedules) / sizeof(usual_schedules[0])
+                                                       : request->schedules.count,
+                               .list = gd_racelist_begin(),
+                               .runs = json_array(),
+                               .differences = json_array()};
+    int code = check_plan(&state);
+    if (code == 0)
+        code = take_room(&state);
+    if (code == 0)
+        code = run_all(&state);
+    if (code == 0)
+        code = tell(&state);
+    give_back(&state);
+    return code;
+}
+
+int gd_sanitize_chain(const gd_sanitize *request, const char *path)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    uint32_t modes = 0;
+    int code = choose_modes(request->modes != NULL ? request->modes : "pdl,graph-pdl", &modes);
+    if (code == 0)
+        code = gd_chainfile_load(path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    gd_progress_begin();
+    if (code == 0)
+        code = run_plan(request, path, &plan, modes);
+    gd_plan_free(&plan);
+    return code;
+}

@@ -1,0 +1,119 @@
+/* griddep sanitize -- PROGRAM: the program with the emulated driver in the place of libcuda.so.1. */
+#include "cli/sanitize.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+#include "cli/driverfolder.h"
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/supervise.h"
+
+static int lead_library_path(const char *folder)
+{
+    const char *before = getenv("LD_LIBRARY_PATH");
+    bool has_more = before != NULL && before[0] != '\0';
+    char *path = gd_heap_format("%s%s%s", folder, has_more ? ":" : "", has_more ? before : "");
+    int code = gd_emulation_set("LD_LIBRARY_PATH", path);
+    free(path);
+    return code;
+}
+
+static int set_environment(const gd_sanitize *request, const char *report)
+{
+    const char *schedule = request->schedules.count > 0 ? request->schedules.values[0] : NULL;
+    char *folder = gd_driverfolder_find();
+    if (folder == NULL)
+        return GD_EXIT_NO_DRIVER;
+    int code = lead_library_path(folder);
+    free(folder);
+    return code != 0 ? code : gd_sanitize_set_environment(request, report, schedule);
+}
+
+static void print_json(const gd_sanitize *request, const gd_emulator_report *report, const gd_racelist *list, int code,
+                       const char *program, const char *verdict)
+{
+    json_t *document = json_object();
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "exit_code", json_integer(code));
+    gd_output_set(document, "program", gd_output_string(program));
+    gd_output_set(document, "schedule", gd_output_string(report->schedule));
+    gd_output_set(document, "model", gd_output_string(report->model));
+    gd_output_set(document, "launches", json_integer((json_int_t)report->launches));
+    gd_output_set(document, "complete", json_boolean(report->processes > 0 && report->unreadable == 0));
+    gd_output_set(document, "findings", json_incref(list->findings));
+    gd_output_set(document, "verdict", gd_output_string(verdict));
+    gd_output_write_to(request->stream, document);
+}
+
+static void warn(const gd_emulator_report *report, size_t found)
+{
+    gd_emulator_report_warn(report);
+    if (report->processes > 0)
+        return;
+    if (found > 0)
+        gd_message_warning("the program ended without summing up; there may be more findings");
+    else
+        gd_message_warning("nothing was checked: the program did not use the emulated driver, or ended without "
+                           "running its exit handlers");
+}
+
+/* `ended` is the program's exit code. */
+static int tell(const gd_sanitize *request, const gd_emulator_report *report, const char *program, int ended)
+{
+    const gd_race_chain no_chain = {0};
+    const char *schedule = report->schedule != NULL ? report->schedule : "unknown";
+    const char *model = report->model != NULL ? report->model : "unknown";
+    gd_racelist list = gd_racelist_begin();
+    gd_racelist_add(&list, report, &no_chain, schedule, NULL);
+    size_t found = gd_racelist_count(&list);
+    int code = found > 0 ? GD_EXIT_SANITIZE : ended;
+    bool told = found > 0 || report->processes > 0;
+    char *verdict = told ? gd_sanitize_verdict(request, found, schedule, false, model) : NULL;
+    if (request->json) {
+        print_json(request, report, &list, code, program, verdict);
+    } else if (told) {
+        char *clean = gd_output_clean(verdict);
+        gd_racelist_print(request->stream, &list);
+        fprintf(request->stream, "%s%s\n", request->report == NULL ? "griddep: " : "", clean);
+        free(clean);
+    }
+    warn(report, found);
+    free(verdict);
+    gd_racelist_free(&list);
+    return code;
+}
+
+static int run(const gd_sanitize *request, const char *path, char **arguments)
+{
+    gd_emulator_report report = {0};
+    pid_t process = 0;
+    int code = set_environment(request, path);
+    if (code == 0)
+        code = gd_supervise_start(arguments, &process);
+    if (code != 0)
+        return code;
+    int ended = gd_supervise_wait(process);
+    code = gd_emulator_report_read(path, &report);
+    if (code == 0)
+        code = tell(request, &report, arguments[0], ended);
+    gd_emulator_report_free(&report);
+    return code;
+}
+
+int gd_sanitize_program(const gd_sanitize *request, char **arguments)
+{
+    if (request->driver != NULL)
+        return gd_message_error(GD_EXIT_USAGE, "--driver is for a chain; a program opens libcuda.so.1");
+    char *path = gd_emulator_report_begin();
+    if (path == NULL)
+        return GD_EXIT_REFUSED;
+    int code = run(request, path, arguments);
+    unlink(path);
+    free(path);
+    return code;
+}

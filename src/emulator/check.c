@@ -1,0 +1,151 @@
+/* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is. */
+#include "emulator/check.h"
+#include "emulator/cluster.h"
+#include "emulator/exec_memory.h"
+#include "emulator/program.h"
+#include "emulator/site.h"
+
+/* Bytes that the host may write without the driver's knowledge, or that were there from the start, count as written. */
+gd_shadow *gd_check_shadow(gd_race *race, gd_allocation *item)
+{
+    if (!item->shadow)
+        item->shadow =
+            gd_shadow_create(race, item->start, item->bytes, item->name, item->kind != GD_MEMORY_DEVICE || item->name);
+    return item->shadow;
+}
+
+gd_race_cta *gd_check_owner(const gd_warp *warp, gd_space space, uint64_t *address)
+{
+    const gd_cluster *cluster = warp->cta->cluster;
+
+    space = gd_resolve(space, address);
+    uint32_t rank = (uint32_t)(*address >> GD_RANK_SHIFT);
+    if (space == GD_AT_SHARED || rank == warp->cta->rank)
+        return warp->cta->race;
+    return rank < cluster->size && cluster->members[rank] ? cluster->members[rank]->race : NULL;
+}
+
+static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check)
+{
+    return (gd_race_operation){.warp = warp->index,
+                               .mask = mask,
+                               .site = gd_site_find(warp->cta->view->race, warp->cta->image, code),
+                               .bytes = check->bytes,
+                               .action = check->action,
+                               .strong = check->order & GD_ORDER_STRONG,
+                               .acquire = check->order & GD_ORDER_ACQUIRE,
+                               .release = check->order & GD_ORDER_RELEASE,
+                               .async = check->async,
+                               .scope = (gd_scope)(check->order >> GD_ORDER_SCOPE_SHIFT),
+                               .addresses = check->addresses,
+                               .same = check->same,
+                               .equal = check->equal,
+                               .context = check->context};
+}
+
+/* The lanes of a mask whose addresses lie in one allocation with the lowest of them. */
+static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask, const uint64_t *addresses,
+                           gd_allocation **item)
+{
+    gd_allocation *found = gd_allocation_find(warp->cta, code, addresses[gd_lowest(mask)]);
+    uint32_t group = 0;
+
+    *item = found;
+    if (!found)
+        return mask & -mask;
+    GD_EACH_LANE(lane, mask)
+    {
+        group |= addresses[lane] - found->start < found->bytes ? UINT32_C(1) << lane : 0;
+    }
+    return group;
+}
+
+static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask, gd_race_operation *operation)
+{
+    while (mask) {
+        gd_allocation *item;
+        operation->mask = find_group(warp, code, mask, operation->addresses, &item);
+        gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
+        if (shadow)
+            gd_race_global(warp->cta->race, shadow, operation);
+        mask &= ~operation->mask;
+    }
+}
+
+/* Lanes may reach into the shared memory of several CTAs of the cluster. */
+static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operation)
+{
+    while (mask) {
+        uint64_t first = operation->addresses[gd_lowest(mask)], address = first;
+        uint32_t group = 0;
+        GD_EACH_LANE(lane, mask)
+        {
+            group |= (operation->addresses[lane] ^ first) >> GD_RANK_SHIFT ? 0 : UINT32_C(1) << lane;
+        }
+        gd_race_cta *owner = gd_check_owner(warp, GD_AT_CLUSTER, &address);
+        operation->mask = group;
+        if (owner)
+            gd_race_shared(warp->cta->race, owner, operation);
+        mask &= ~group;
+    }
+}
+
+void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check)
+{
+    gd_race_operation operation;
+    uint64_t addresses[GD_LANES];
+    uint32_t shared = 0, global = 0;
+
+    if (check->space == GD_AT_LOCAL || check->space == GD_AT_CONSTANT)
+        return;
+    operation = describe(warp, code, mask, check);
+    if (check->space == GD_AT_GLOBAL) {
+        check_global(warp, code, mask, &operation);
+        return;
+    }
+    if (check->space == GD_AT_SHARED || check->space == GD_AT_CLUSTER) {
+        check_shared(warp, mask, &operation);
+        return;
+    }
+    GD_EACH_LANE(lane, mask)
+    {
+        addresses[lane] = check->addresses[lane];
+        gd_space space = gd_resolve(check->space, &addresses[lane]);
+        shared |= space == GD_AT_SHARED || space == GD_AT_CLUSTER ? UINT32_C(1) << lane : 0;
+        global |= space == GD_AT_GLOBAL ? UINT32_C(1) << lane : 0;
+    }
+    operation.addresses = addresses;
+    if (global)
+        check_global(warp, code, global, &operation);
+    if (shared)
+        check_shared(warp, shared, &operation);
+}
+
+void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
+                    gd_action action, bool async)
+{
+    const gd_check check = {.action = action, .async = async, .bytes = bytes < 16 ? (uint32_t)bytes : 16};
+    gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
+    gd_race_cta *owner;
+    gd_allocation *item;
+
+    if (!bytes)
+        return;
+    space = gd_resolve(space, &address);
+    switch (space) {
+    case GD_AT_SHARED:
+    case GD_AT_CLUSTER:
+        owner = gd_check_owner(warp, space, &address);
+        if (owner)
+            gd_race_shared_range(warp->cta->race, owner, &operation, address, bytes);
+        break;
+    case GD_AT_GLOBAL:
+        item = gd_allocation_find(warp->cta, code, address);
+        gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
+        if (shadow)
+            gd_race_global_range(warp->cta->race, shadow, &operation, address, bytes);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,390 @@
+/* Clocks: stamps of the threads of a CTA, parts of other CTAs, and what is made of them. Joins return a new reference
+ * and leave their arguments to the caller. */
+#include <string.h>
+
+#include "emulator/race_core.h"
+
+static uint32_t higher(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- stamps ---- */
+
+static size_t stamps_bytes(uint32_t count, uint32_t agents)
+{
+    return sizeof(gd_stamps) + ((size_t)count + agents) * sizeof(uint32_t);
+}
+
+gd_stamps *gd_stamps_create(gd_race *race, uint32_t base, uint32_t count, uint32_t agents)
+{
+    gd_stamps *stamps = gd_race_take(race, stamps_bytes(count, agents));
+
+    if (!stamps)
+        return NULL;
+    stamps->refs = 1;
+    stamps->base = base;
+    stamps->count = count;
+    stamps->agents = agents;
+    return stamps;
+}
+
+gd_stamps *gd_stamps_hold(gd_stamps *stamps)
+{
+    if (stamps)
+        stamps->refs++;
+    return stamps;
+}
+
+void gd_stamps_drop(gd_race *race, gd_stamps *stamps)
+{
+    if (stamps && !--stamps->refs)
+        gd_race_give(race, stamps, stamps_bytes(stamps->count, stamps->agents));
+}
+
+/* Whether a has all that b has. */
+static bool stamps_cover(const gd_stamps *a, const gd_stamps *b)
+{
+    if (a == b || !b)
+        return true;
+    if (!a || a->base < b->base)
+        return false;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->values[i] > gd_stamps_of(a, i))
+            return false;
+    }
+    for (uint32_t i = 0; i < b->agents; i++) {
+        if (b->values[b->count + i] > gd_stamps_agent(a, i))
+            return false;
+    }
+    return true;
+}
+
+gd_stamps *gd_stamps_join(gd_race *race, gd_stamps *a, gd_stamps *b)
+{
+    if (stamps_cover(a, b))
+        return gd_stamps_hold(a);
+    if (stamps_cover(b, a))
+        return gd_stamps_hold(b);
+    gd_stamps *result =
+        gd_stamps_create(race, higher(a->base, b->base), higher(a->count, b->count), higher(a->agents, b->agents));
+    if (!result)
+        return NULL;
+    for (uint32_t i = 0; i < result->count; i++)
+        result->values[i] = higher(gd_stamps_of(a, i), gd_stamps_of(b, i));
+    for (uint32_t i = 0; i < result->agents; i++)
+        result->values[result->count + i] = higher(gd_stamps_agent(a, i), gd_stamps_agent(b, i));
+    return result;
+}
+
+/* ---- parts: big-endian Patricia trees, which share what did not change ---- */
+
+static gd_parts *parts_hold(gd_parts *parts)
+{
+    if (parts)
+        parts->refs++;
+    return parts;
+}
+
+/* No deeper than the bits of a number. */
+static void parts_drop(gd_race *race, gd_parts *parts)
+{
+    if (!parts || --parts->refs)
+        return;
+    if (parts->bit) {
+        parts_drop(race, parts->child[0]);
+        parts_drop(race, parts->child[1]);
+    }
+    gd_stamps_drop(race, parts->stamps);
+    gd_race_give(race, parts, sizeof *parts);
+}
+
+/* Takes stamps over. */
+static gd_parts *leaf(gd_race *race, uint32_t uid, uint32_t task, gd_stamps *stamps)
+{
+    gd_parts *parts = gd_race_take(race, sizeof *parts);
+
+    if (!parts) {
+        gd_stamps_drop(race, stamps);
+        return NULL;
+    }
+    parts->refs = 1;
+    parts->key = uid;
+    parts->task = task;
+    parts->stamps = stamps;
+    return parts;
+}
+
+/* Takes both children over; one of them may be NULL. */
+static gd_parts *branch(gd_race *race, uint32_t key, uint32_t bit, gd_parts *zero, gd_parts *one)
+{
+    if (!zero || !one)
+        return zero ? zero : one;
+    gd_parts *parts = gd_race_take(race, sizeof *parts);
+    if (!parts) {
+        parts_drop(race, zero);
+        parts_drop(race, one);
+        return NULL;
+    }
+    parts->refs = 1;
+    parts->key = key & ~(bit | (bit - 1));
+    parts->bit = bit;
+    parts->child[0] = zero;
+    parts->child[1] = one;
+    return parts;
+}
+
+static bool matches(uint32_t key, const gd_parts *parts)
+{
+    return (key & ~(parts->bit | (parts->bit - 1))) == parts->key;
+}
+
+static unsigned side(uint32_t key, uint32_t bit)
+{
+    return (key & bit) != 0;
+}
+
+/* Two trees whose numbers part at a bit. */
+static gd_parts *part_at(gd_race *race, gd_parts *a, gd_parts *b)
+{
+    uint32_t bit = UINT32_C(1) << (31 - __builtin_clz(a->key ^ b->key));
+    bool swap = side(a->key, bit);
+
+    return branch(race, a->key, bit, parts_hold(swap ? b : a), parts_hold(swap ? a : b));
+}
+
+static gd_parts *parts_join(gd_race *race, gd_parts *a, gd_parts *b);
+
+/* b goes below a. */
+static gd_parts *join_below(gd_race *race, gd_parts *a, gd_parts *b)
+{
+    unsigned at = side(b->key, a->bit);
+    gd_parts *child = parts_join(race, a->child[at], b);
+
+    if (child == a->child[at]) {
+        parts_drop(race, child);
+        return parts_hold(a);
+    }
+    gd_parts *other = parts_hold(a->child[!at]);
+    return branch(race, a->key, a->bit, at ? other : child, at ? child : other);
+}
+
+static gd_parts *join_leaves(gd_race *race, gd_parts *a, gd_parts *b)
+{
+    gd_stamps *stamps = gd_stamps_join(race, a->stamps, b->stamps);
+
+    if (stamps == a->stamps || stamps == b->stamps) {
+        gd_parts *same = stamps == a->stamps ? a : b;
+        gd_stamps_drop(race, stamps);
+        return parts_hold(same);
+    }
+    return leaf(race, a->key, a->task, stamps);
+}
+
+static gd_parts *join_branches(gd_race *race, gd_parts *a, gd_parts *b)
+{
+    gd_parts *zero = parts_join(race, a->child[0], b->child[0]), *one = parts_join(race, a->child[1], b->child[1]);
+
+    for (int i = 0; i < 2; i++) {
+        gd_parts *old = i ? b : a;
+        if (zero == old->child[0] && one == old->child[1]) {
+            parts_drop(race, zero);
+            parts_drop(race, one);
+            return parts_hold(old);
+        }
+    }
+    return branch(race, a->key, a->bit, zero, one);
+}
+
+static gd_parts *parts_join(gd_race *race, gd_parts *a, gd_parts *b)
+{
+    if (a == b || !b)
+        return parts_hold(a);
+    if (!a)
+        return parts_hold(b);
+    if (a->key == b->key && a->bit == b->bit)
+        return a->bit ? join_branches(race, a, b) : join_leaves(race, a, b);
+    if (a->bit > b->bit && matches(b->key, a))
+        return join_below(race, a, b);
+    if (b->bit > a->bit && matches(a->key, b))
+        return join_below(race, b, a);
+    return part_at(race, a, b);
+}
+
+/* Without the parts of known tasks. */
+static gd_parts *parts_prune(gd_race *race, gd_parts *parts, const gd_known *known)
+{
+    if (!parts)
+        return NULL;
+    if (!parts->bit)
+        return gd_known_has(race, known, parts->task) ? NULL : parts_hold(parts);
+    gd_parts *zero = parts_prune(race, parts->child[0], known), *one = parts_prune(race, parts->child[1], known);
+    if (zero == parts->child[0] && one == parts->child[1]) {
+        parts_drop(race, zero);
+        parts_drop(race, one);
+        return parts_hold(parts);
+    }
+    return branch(race, parts->key, parts->bit, zero, one);
+}
+
+const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid)
+{
+    const gd_parts *parts = outside ? outside->parts : NULL;
+
+    while (parts && parts->bit) {
+        if (!matches(uid, parts))
+            return NULL;
+        parts = parts->child[side(uid, parts->bit)];
+    }
+    return parts && parts->key == uid ? parts : NULL;
+}
+
+/* ---- outsides ---- */
+
+gd_outside *gd_outside_create(gd_race *race, gd_known *known, gd_parts *parts)
+{
+    gd_outside *outside = known || parts ? gd_race_take(race, sizeof *outside) : NULL;
+
+    if (!outside) {
+        gd_known_drop(race, known);
+        parts_drop(race, parts);
+        return NULL;
+    }
+    outside->refs = 1;
+    outside->known = known;
+    outside->parts = parts;
+    return outside;
+}
+
+gd_outside *gd_outside_hold(gd_outside *outside)
+{
+    if (outside)
+        outside->refs++;
+    return outside;
+}
+
+void gd_outside_drop(gd_race *race, gd_outside *outside)
+{
+    if (!outside || --outside->refs)
+        return;
+    gd_known_drop(race, outside->known);
+    parts_drop(race, outside->parts);
+    gd_race_give(race, outside, sizeof *outside);
+}
+
+/* The one of a and b that has just these; both are taken over. */
+static gd_outside *outside_of(gd_race *race, gd_outside *a, gd_outside *b, gd_known *known, gd_parts *parts)
+{
+    for (int i = 0; i < 2; i++) {
+        gd_outside *old = i ? b : a;
+        if (old && old->known == known && old->parts == parts) {
+            gd_known_drop(race, known);
+            parts_drop(race, parts);
+            return gd_outside_hold(old);
+        }
+    }
+    return gd_outside_create(race, known, parts);
+}
+
+gd_outside *gd_outside_join(gd_race *race, gd_outside *a, gd_outside *b)
+{
+    if (a == b || !b)
+        return gd_outside_hold(a);
+    if (!a)
+        return gd_outside_hold(b);
+    gd_known *known = gd_known_join(race, a->known, b->known);
+    return outside_of(race, a, b, known, parts_join(race, a->parts, b->parts));
+}
+
+void gd_outside_add(gd_race *race, gd_outside **target, gd_outside *more)
+{
+    gd_outside *joined = gd_outside_join(race, *target, more);
+
+    gd_outside_drop(race, *target);
+    *target = joined;
+}
+
+gd_outside *gd_outside_with(gd_race *race, gd_outside *outside, uint32_t task)
+{
+    gd_known *known = gd_known_with(race, outside ? outside->known : NULL, task);
+
+    return outside_of(race, outside, NULL, known, parts_hold(outside ? outside->parts : NULL));
+}
+
+gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside)
+{
+    if (!outside || !outside->parts)
+        return outside;
+    gd_parts *parts = parts_prune(race, outside->parts, outside->known);
+    gd_outside *result = outside_of(race, outside, NULL, gd_known_hold(outside->known), parts);
+    gd_outside_drop(race, outside);
+    return result;
+}
+
+gd_outside *gd_outside_part(gd_race *race, uint32_t uid, uint32_t task, gd_stamps *stamps)
+{
+    return gd_outside_create(race, NULL, leaf(race, uid, task, stamps));
+}
+
+/* ---- clocks ---- */
+
+gd_clock *gd_clock_create(gd_race *race, gd_outside *outside, gd_stamps *stamps)
+{
+    gd_clock *clock = gd_race_take(race, sizeof *clock);
+
+    if (!clock) {
+        gd_outside_drop(race, outside);
+        gd_stamps_drop(race, stamps);
+        return NULL;
+    }
+    clock->refs = 1;
+    clock->outside = outside;
+    clock->stamps = stamps;
+    return clock;
+}
+
+gd_clock *gd_clock_hold(gd_clock *clock)
+{
+    if (clock)
+        clock->refs++;
+    return clock;
+}
+
+void gd_clock_drop(gd_race *race, gd_clock *clock)
+{
+    if (!clock || --clock->refs)
+        return;
+    gd_outside_drop(race, clock->outside);
+    gd_stamps_drop(race, clock->stamps);
+    gd_race_give(race, clock, sizeof *clock);
+}
+
+/* The clock itself when it has just these, which are taken over. */
+static gd_clock *clock_of(gd_race *race, gd_clock *clock, gd_outside *outside, gd_stamps *stamps)
+{
+    if (clock && clock->outside == outside && clock->stamps == stamps) {
+        gd_outside_drop(race, outside);
+        gd_stamps_drop(race, stamps);
+        return gd_clock_hold(clock);
+    }
+    return gd_clock_create(race, outside, stamps);
+}
+
+gd_clock *gd_clock_join(gd_race *race, gd_clock *a, gd_clock *b)
+{
+    if (a == b || !b)
+        return gd_clock_hold(a);
+    if (!a)
+        return gd_clock_hold(b);
+    gd_outside *outside = gd_outside_join(race, a->outside, b->outside);
+    return clock_of(race, a, outside, gd_stamps_join(race, a->stamps, b->stamps));
+}
+
+/* The own CTA's part stays in the outside, where nobody looks for it. */
+gd_clock *gd_clock_acquire(gd_race *race, gd_clock *clock, gd_outside *more, uint32_t uid)
+{
+    const gd_parts *own = gd_outside_find(more, uid);
+    gd_outside *outside = gd_outside_join(race, clock ? clock->outside : NULL, more);
+
+    return clock_of(race, clock, outside, gd_stamps_join(race, clock ? clock->stamps : NULL, own ? own->stamps : NULL));
+}

@@ -1,0 +1,116 @@
+/* The last suite: that the cases before it have asked for everything. It counts only where all of them ran. */
+#include "conformance.h"
+
+static const struct {
+    const char *symbol;
+    entry_id id;
+} entries[] = {
+#define GD_ENTRY(symbol, name, version, arguments) {#symbol, ENTRY_##symbol},
+#include "emulator/entries.def"
+#undef GD_ENTRY
+};
+
+/* Whether all suites ran: check's own variables choose parts. */
+static bool is_whole_run(void)
+{
+    return !getenv("CK_RUN_CASE") && !getenv("CK_RUN_SUITE");
+}
+
+/* Some errors are undefined on a real driver, so that only the emulator is held to have each. */
+START_TEST(every_entry_point_has_a_case)
+{
+    if (!is_whole_run())
+        return;
+    for (size_t i = 0; i < COUNT_OF(entries); i++) {
+        if (!calls_good(entries[i].id) || (on_emulator && !calls_bad(entries[i].id))) {
+            char message[128];
+            snprintf(message, sizeof message, "no case calls %s %s", entries[i].symbol,
+                     calls_good(entries[i].id) ? "with an error" : "with success");
+            driver_differs(message, __FILE__, __LINE__);
+        }
+    }
+}
+END_TEST
+
+/* Programs that link with the driver find the exported names. */
+START_TEST(every_entry_point_is_exported)
+{
+    for (size_t i = 0; i < COUNT_OF(entries); i++) {
+        if (!is_exported(entries[i].symbol))
+            driver_differs(entries[i].symbol, __FILE__, __LINE__);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *symbol, *name;
+    int version;
+} unsupported[] = {
+#define GD_UNSUPPORTED(symbol, name, version) {#symbol, #name, version},
+#include "emulator/unsupported.def"
+#undef GD_UNSUPPORTED
+};
+
+/* Entry points by name only. They take no arguments there; a real driver's do. */
+START_TEST(the_rest_is_not_supported)
+{
+    if (DIFFERS(UNSUPPORTED_ENTRIES))
+        return;
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
+        gd_CUresult (*function)(void) = NULL;
+        void *found = NULL;
+        gd_CUdriverProcAddressQueryResult status = -1;
+        good(cuGetProcAddress_v2, (unsupported[i].name, &found, unsupported[i].version, 0, &status));
+        ck_assert_msg(found != NULL, "%s of version %d: status %d", unsupported[i].name, unsupported[i].version,
+                      status);
+        memcpy(&function, &found, sizeof function);
+        ck_assert_msg(function() == GD_CUDA_ERROR_NOT_SUPPORTED, "%s", unsupported[i].symbol);
+        ck_assert_msg(is_exported(unsupported[i].symbol), "%s is not exported", unsupported[i].symbol);
+    }
+}
+END_TEST
+
+/* Instructions that have no case, because the emulator does not carry them out. */
+static const char *const without_case[] = {
+#define GD_OP(identifier, name) name,
+#include "not_executed.def"
+#undef GD_OP
+};
+
+static bool is_without_case(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(without_case); i++) {
+        if (!strcmp(without_case[i], name))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(every_instruction_has_a_case)
+{
+    static const char *const names[] = {
+#define GD_OP(identifier, name, control, memory) name,
+#include "ptx/ops.def"
+#undef GD_OP
+    };
+
+    if (!is_whole_run())
+        return;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (is_instruction_seen((int)i) == is_without_case(names[i]))
+            driver_differs(names[i], __FILE__, __LINE__);
+    }
+}
+END_TEST
+
+Suite *coverage_suite(void)
+{
+    const conformance_case cases[] = {{every_entry_point_has_a_case, 0},
+                                      {every_entry_point_is_exported, 0},
+                                      {the_rest_is_not_supported, 0},
+                                      {every_instruction_has_a_case, 0}};
+    Suite *suite = suite_create("coverage");
+
+    add_cases(suite, "coverage", setup_driver, teardown_driver, cases, COUNT_OF(cases));
+    return suite;
+}

@@ -1,0 +1,381 @@
+/* The race detector against the shelf: each kernel of the shelf runs in a chain on the emulated driver, as it is and
+ * with its wait deleted, delayed behind each load, narrowed to some threads, or carried by a barrier that is then taken
+ * away. What is right must be quiet in every schedule and model, what is wrong must be found in every mode.
+ *
+ * Each run is a process of its own, since the emulated driver reads its settings once. EMULATED_DRIVER names the
+ * driver. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+enum { TEXT = 1 << 16, BUFFERS = 8, MOST_LAUNCHES = 4, MOST_ARGUMENTS = 5, MOST_LOADS = 16 };
+
+#define WAIT "griddepcontrol.wait;"
+
+/* ---- chains ---- */
+
+typedef struct argument {
+    int32_t buffer; /* its number; -1: a value */
+    uint32_t value;
+} argument;
+
+#define B(number)                                                                                                      \
+    {                                                                                                                  \
+        number, 0                                                                                                      \
+    }
+#define V(number)                                                                                                      \
+    {                                                                                                                  \
+        -1, number                                                                                                     \
+    }
+
+typedef struct step {
+    const char *kernel; /* of the shelf */
+    uint32_t grid, block, shared;
+    argument arguments[MOST_ARGUMENTS];
+    uint32_t argument_count;
+} step;
+
+typedef struct subject {
+    const char *kernel; /* the one that is mutated */
+    uint64_t bytes;     /* of each buffer */
+    step steps[MOST_LAUNCHES];
+    uint32_t step_count;
+} subject;
+
+#define EPSILON 0x3727c5ac /* 1e-5 */
+
+/* Each chain has a buffer that a later launch reads and one that is written again, so that both orders are at stake. */
+static const subject subjects[] = {
+    {"vector_add",
+     4096,
+     {{"vector_add", 2, 128, 0, {B(0), B(1), B(2), V(1024)}, 4},
+      {"vector_add", 2, 128, 0, {B(2), B(1), B(3), V(1024)}, 4},
+      {"vector_add", 2, 128, 0, {B(3), B(1), B(2), V(1024)}, 4}},
+     3},
+    {"softmax",
+     4096,
+     {{"softmax", 4, 64, 0, {B(0), B(1), V(256)}, 3},
+      {"softmax", 4, 64, 0, {B(1), B(2), V(256)}, 3},
+      {"softmax", 4, 64, 0, {B(2), B(1), V(256)}, 3}},
+     3},
+    {"rms_norm",
+     4096,
+     {{"rms_norm", 4, 64, 0, {B(0), B(4), B(1), V(512), V(EPSILON)}, 5},
+      {"rms_norm", 4, 64, 0, {B(1), B(4), B(2), V(512), V(EPSILON)}, 5},
+      {"rms_norm", 4, 64, 0, {B(2), B(4), B(1), V(512), V(EPSILON)}, 5}},
+     3},
+    {"matvec_bf16",
+     524288,
+     {{"matvec_bf16", 4, 128, 32768, {B(5), B(0), B(1), V(512), V(512)}, 5},
+      {"rms_norm", 1, 64, 0, {B(1), B(4), B(2), V(512), V(EPSILON)}, 5},
+      {"matvec_bf16", 4, 128, 32768, {B(6), B(2), B(3), V(512), V(512)}, 5},
+      {"matvec_bf16", 4, 128, 32768, {B(5), B(3), B(1), V(512), V(512)}, 5}},
+     4},
+    {"spin",
+     4096,
+     {{"spin", 2, 64, 0, {B(0), B(1), V(40)}, 3},
+      {"spin", 2, 64, 0, {B(1), B(2), V(40)}, 3},
+      {"spin", 2, 64, 0, {B(2), B(1), V(40)}, 3}},
+     3},
+};
+
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+/* ---- one run, in a child ---- */
+
+static void need(int32_t status, const griddep_error *error, const char *what)
+{
+    if (status == GRIDDEP_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", what, error->text);
+    _exit(2);
+}
+
+static griddep_kernel *load(griddep_runtime *runtime, const char *name, const char *mutated, const char *text)
+{
+    griddep_module *module;
+    griddep_kernel *kernel;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    if (!strcmp(name, mutated))
+        need(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), &error, "load");
+    else
+        need(griddep_module_load_shelf(runtime, name, NULL, &module, &error), &error, "load");
+    need(griddep_kernel_get(module, name, &kernel, &error), &error, "kernel");
+    return kernel;
+}
+
+static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, const uint64_t *buffers, bool first)
+{
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {from->grid},
+                                    .block = {from->block},
+                                    .shared_bytes = from->shared,
+                                    .pdl = first ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_FORCE};
+    griddep_argument arguments[MOST_ARGUMENTS];
+    griddep_error error;
+
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < from->argument_count; i++) {
+        const argument *item = &from->arguments[i];
+        arguments[i] = (griddep_argument){.bytes = item->buffer < 0 ? 4 : 8,
+                                          .value = item->buffer < 0 ? item->value : buffers[item->buffer]};
+    }
+    need(griddep_chain_add(chain, kernel, &config, arguments, from->argument_count, &error), &error, "add");
+}
+
+static void run_child(const subject *of, const char *text, int32_t mode)
+{
+    griddep_runtime_options options = {
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = ""};
+    griddep_runtime *runtime;
+    griddep_chain *chain;
+    griddep_error error;
+    uint64_t buffers[BUFFERS];
+    void *stream;
+    unsigned char *zeros = calloc(1, of->bytes);
+
+    griddep_error_init(&error);
+    need(griddep_runtime_open(&options, &runtime, &error), &error, "open");
+    need(griddep_stream_create(runtime, &stream, &error), &error, "stream");
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        need(griddep_memory_allocate(runtime, of->bytes, &buffers[i], &error), &error, "allocate");
+        need(griddep_memory_write(runtime, buffers[i], zeros, of->bytes, stream, &error), &error, "write");
+    }
+    free(zeros);
+    need(griddep_chain_create(runtime, &chain, &error), &error, "chain");
+    for (uint32_t i = 0; i < of->step_count; i++)
+        add(chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i], buffers, i == 0);
+    need(griddep_chain_run(chain, mode, stream, &error), &error, "run");
+    need(griddep_stream_synchronize(runtime, stream, &error), &error, "synchronize");
+    exit(0); /* runs the driver's destructor, which closes the report */
+}
+
+typedef struct outcome {
+    uint32_t races, others;
+    char first[4096]; /* the first finding's line */
+} outcome;
+
+static outcome read_report(const char *path)
+{
+    outcome found = {0};
+    char line[4096];
+    bool ended = false;
+    FILE *file = fopen(path, "r");
+
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+        ended |= strstr(line, "\"summary\":true") != NULL;
+        if (strncmp(line, "{\"finding\"", 10) != 0)
+            continue;
+        if (!found.races && !found.others)
+            snprintf(found.first, sizeof found.first, "%s", line);
+        if (strstr(line, "\"kind\":\"race\""))
+            found.races++;
+        else
+            found.others++;
+    }
+    fclose(file);
+    ck_assert_msg(ended, "the report has no summary");
+    return found;
+}
+
+static outcome run(const subject *of, const char *text, int32_t mode, const char *schedule, const char *model)
+{
+    char path[] = "/tmp/griddep-mutations-XXXXXX";
+    int file = mkstemp(path), status;
+
+    ck_assert_int_ge(file, 0);
+    close(file);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        setenv("GRIDDEP_EMULATOR_CHECK", "race,shared,initialized", 1);
+        setenv("GRIDDEP_EMULATOR_REPORT", path, 1);
+        setenv("GRIDDEP_EMULATOR_SCHEDULE", schedule, 1);
+        setenv("GRIDDEP_EMULATOR_MODEL", model, 1);
+        run_child(of, text, mode);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s, %s: the run ended with status 0x%x", of->kernel,
+                  schedule, (unsigned)status);
+    outcome found = read_report(path);
+    unlink(path);
+    return found;
+}
+
+/* ---- mutations: texts made of the shelf's ---- */
+
+static char made[TEXT];
+
+static const char *shelf_text(const subject *of)
+{
+    griddep_shelf_info info = {.size = sizeof info};
+
+    ck_assert_int_eq(griddep_shelf_find(of->kernel, 90, &info, NULL), GRIDDEP_OK);
+    ck_assert_uint_lt(info.bytes, TEXT / 2);
+    return info.text;
+}
+
+/* The text with its wait, of which there is one, replaced, and with `later` put in at a place behind it, which may be
+ * NULL. */
+static const char *replace_wait(const char *text, const char *replacement, const char *place, const char *later)
+{
+    const char *wait = strstr(text, "    " WAIT) + 4;
+    int used = snprintf(made, sizeof made, "%.*s%s", (int)(wait - text), text, replacement);
+    const char *rest = wait + strlen(WAIT);
+
+    ck_assert_ptr_null(strstr(rest, "    " WAIT));
+    if (place)
+        used += snprintf(made + used, sizeof made - (size_t)used, "%.*s%s\n", (int)(place - rest), rest, later);
+    used += snprintf(made + used, sizeof made - (size_t)used, "%s", place ? place : rest);
+    ck_assert_int_lt(used, (int)sizeof made);
+    return made;
+}
+
+/* Behind the nth load from global memory, from 0, that stands behind the wait; NULL past the last. */
+static const char *find_behind_load(const char *text, uint32_t nth)
+{
+    const char *at = strstr(text, "    " WAIT);
+
+    for (uint32_t i = 0; at && i <= nth; i++) {
+        at = strstr(at, "    ld.global");
+        at = at ? strchr(at, ';') + 1 : NULL;
+    }
+    return at;
+}
+
+/* A wait that only some threads execute: `value` is a special register, the predicate holds where it is below `limit`.
+ */
+static const char *narrow(const char *value, const char *compare, const char *limit, const char *behind)
+{
+    static char text[512];
+
+    snprintf(text, sizeof text,
+             "{\n .reg .pred %%narrow;\n .reg .b32 %%some;\n mov.u32 %%some, %s;\n setp.%s.u32 %%narrow, %%some, %s;\n"
+             " @%%narrow " WAIT "\n%s }",
+             value, compare, limit, behind);
+    return text;
+}
+
+static void must_be_found(const subject *of, const char *text, const char *what)
+{
+    static const int32_t modes[] = {GRIDDEP_MODE_PDL, GRIDDEP_MODE_GRAPH_PDL};
+    static const char *const schedules[] = {"eager", "lazy"};
+
+    for (int i = 0; i < 4; i++) {
+        outcome found = run(of, text, modes[i / 2], schedules[i % 2], "contract");
+        ck_assert_msg(found.races, "%s, wait %s, %s, %s: no race was found", of->kernel, what,
+                      griddep_mode_name(modes[i / 2]), schedules[i % 2]);
+        if (getenv("GRIDDEP_SHOW_MUTATIONS"))
+            fprintf(stderr, "%s, wait %s, %s, %s: %u\n  %.300s\n", of->kernel, what, griddep_mode_name(modes[i / 2]),
+                    schedules[i % 2], found.races, found.first);
+    }
+}
+
+static void must_be_quiet(const subject *of, const char *text, const char *what)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3", "random:4"};
+
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+            const char *model = i % 2 ? "observed" : "contract";
+            outcome found = run(of, text, mode, schedules[i], model);
+            ck_assert_msg(!found.races && !found.others, "%s, wait %s, %s, %s, %s: %s", of->kernel, what,
+                          griddep_mode_name(mode), schedules[i], model, found.first);
+        }
+    }
+}
+
+START_TEST(as_it_is)
+{
+    const subject *of = &subjects[_i];
+
+    must_be_quiet(of, shelf_text(of), "as it is");
+}
+END_TEST
+
+START_TEST(deleted)
+{
+    const subject *of = &subjects[_i];
+
+    must_be_found(of, replace_wait(shelf_text(of), "", NULL, NULL), "deleted");
+}
+END_TEST
+
+START_TEST(delayed)
+{
+    const subject *of = &subjects[_i];
+    const char *text = shelf_text(of);
+    uint32_t loads = 0;
+
+    for (const char *place; loads < MOST_LOADS && (place = find_behind_load(text, loads)); loads++) {
+        char what[64];
+        snprintf(what, sizeof what, "behind load %u", loads);
+        must_be_found(of, replace_wait(text, "", place, "\n    " WAIT), what);
+    }
+    ck_assert_uint_gt(loads, 0);
+    must_be_found(of, replace_wait(text, "", strstr(strstr(text, WAIT), "    ret;"), "    " WAIT), "before the end");
+}
+END_TEST
+
+START_TEST(narrowed)
+{
+    const subject *of = &subjects[_i];
+    const char *text = shelf_text(of);
+
+    must_be_found(of, replace_wait(text, narrow("%tid.x", "lt", "32", ""), NULL, NULL), "in warp 0 only");
+    must_be_found(of, replace_wait(text, narrow("%tid.x", "ge", "32", ""), NULL, NULL), "in all warps but the first");
+    must_be_found(of, replace_wait(text, narrow("%laneid", "lt", "16", ""), NULL, NULL), "in half of each warp");
+}
+END_TEST
+
+/* One warp waits for all, and a barrier carries that to the others; without the barrier, or with one of a warp, they
+ * have not waited. */
+START_TEST(carried)
+{
+    const subject *of = &subjects[_i];
+    const char *text = shelf_text(of);
+
+    must_be_quiet(of, replace_wait(text, narrow("%tid.x", "lt", "32", " bar.sync 15;\n"), NULL, NULL),
+                  "carried by a barrier");
+    must_be_quiet(of, replace_wait(text, narrow("%laneid", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL, NULL),
+                  "carried by a barrier of the warp");
+    must_be_found(of, replace_wait(text, narrow("%tid.x", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL, NULL),
+                  "carried to one warp only");
+    must_be_found(of, replace_wait(text, narrow("%laneid", "eq", "0", ""), NULL, NULL), "carried by nothing");
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("mutations");
+    const TTest *tests[] = {as_it_is, deleted, delayed, narrowed, carried};
+    static const char *const names[] = {"as it is", "deleted", "delayed", "narrowed", "carried"};
+
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        TCase *each = tcase_create(names[i]);
+        tcase_set_timeout(each, 300);
+        tcase_add_loop_test(each, tests[i], 0, SUBJECTS);
+        suite_add_tcase(suite, each);
+    }
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(make_suite());
+
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,1317 @@
+/* The race detector, told by hand what happens: for each rule of order a racing case and its nearest ordered neighbour,
+ * then granularity, memory, many tasks, allocations that fail, and random schedules against a slow exact model. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "emulator/race.h"
+#include "unit/fail_alloc.h"
+
+#define BASE UINT64_C(0x700000000000)
+
+enum { MEMORY_BYTES = 64 * 1024, ALL = -1 };
+
+/* ---- a world ---- */
+
+static struct {
+    gd_race *race;
+    gd_shadow *memory;
+    uint64_t launches;
+    uint32_t site;
+    uint32_t races, uninitialized, exhausted;
+    char text[1024], missing[1024];
+    gd_race_finding last;
+    bool same, equal;
+} world;
+
+static void take_finding(void *context, const gd_race_finding *finding)
+{
+    (void)context;
+    if (finding->kind == GD_RACE_EXHAUSTED) {
+        world.exhausted++;
+        return;
+    }
+    if (finding->kind == GD_RACE_UNINITIALIZED)
+        world.uninitialized++;
+    else
+        world.races++;
+    world.last = *finding;
+    snprintf(world.text, sizeof world.text, "%s", finding->text);
+    snprintf(world.missing, sizeof world.missing, "%s", finding->missing);
+}
+
+static void open_world(bool observed, bool initialized)
+{
+    const gd_race_options options = {true, true, initialized, observed, take_finding, NULL};
+
+    memset(&world, 0, sizeof world);
+    world.race = gd_race_create(&options);
+    if (world.race)
+        world.memory = gd_shadow_create(world.race, BASE, MEMORY_BYTES, NULL, true);
+}
+
+static void close_world(void)
+{
+    gd_shadow_destroy(world.race, world.memory);
+    gd_race_destroy(world.race);
+    world.race = NULL;
+}
+
+static void setup(void)
+{
+    open_world(false, false);
+    ck_assert_ptr_nonnull(world.memory);
+}
+
+static void setup_observed(void)
+{
+    open_world(true, false);
+}
+
+static void setup_initialized(void)
+{
+    open_world(false, true);
+}
+
+/* How many races there have been since the last question. */
+static uint32_t races(void)
+{
+    uint32_t count = world.races;
+
+    world.races = 0;
+    return count;
+}
+
+#define NO_RACE() ck_assert_msg(races() == 0, "a false alarm: %s", world.text)
+#define RACE(words)                                                                                                    \
+    do {                                                                                                               \
+        ck_assert_msg(races() > 0, "a race was not found");                                                            \
+        ck_assert_msg(strstr(world.text, words) || strstr(world.missing, words), "\"%s\" lacks \"%s\"", world.text,    \
+                      words);                                                                                          \
+        ck_assert_msg(world.missing[0] != 0, "nothing is said to be missing");                                         \
+    } while (0)
+
+/* ---- tasks ---- */
+
+static gd_race_task *make_kernel(const char *name, uint64_t stream, uint32_t ctas, uint32_t threads, uint32_t cluster)
+{
+    const gd_race_task_info info = {.action = GD_ACTION_READ,
+                                    .kernel = name,
+                                    .launch = ++world.launches,
+                                    .stream = stream,
+                                    .grid = {ctas, 1, 1},
+                                    .block = {threads, 1, 1},
+                                    .cluster = {cluster, 1, 1},
+                                    .programmatic = true,
+                                    .has_wait = true};
+
+    return gd_race_task_create(world.race, &info);
+}
+
+static gd_race_task *kernel(const char *name, uint64_t stream)
+{
+    return make_kernel(name, stream, 4, 64, 1);
+}
+
+static gd_race_task *other_task(gd_action action, uint64_t stream)
+{
+    const gd_race_task_info info = {.action = action, .stream = stream};
+
+    return gd_race_task_create(world.race, &info);
+}
+
+static void begin_behind(gd_race_task *task, gd_race_task *before, gd_race_port port)
+{
+    const gd_race_dependency one = {before, port, port == GD_RACE_PROGRAMMATIC};
+
+    gd_race_task_begin(world.race, task, &one, before ? 1 : 0);
+}
+
+static void let_wait(gd_race_task *task, gd_race_task *before)
+{
+    const gd_race_dependency one = {before, GD_RACE_PROGRAMMATIC, true};
+
+    gd_race_task_wait(world.race, task, &one, before ? 1 : 0);
+}
+
+static void settle_behind(gd_race_task *task, gd_race_task *before)
+{
+    const gd_race_dependency one = {before, GD_RACE_COMPLETE, false};
+
+    gd_race_task_settle(world.race, task, &one, before ? 1 : 0);
+}
+
+static void end_behind(gd_race_task *task, gd_race_task *before)
+{
+    gd_race_task_complete(world.race, task);
+    settle_behind(task, before);
+}
+
+static gd_race_cta *make_cta(gd_race_task *task, uint32_t number, uint32_t threads)
+{
+    const uint32_t position[3] = {number, 0, 0};
+
+    return gd_race_cta_create(world.race, task, position, threads, 0x400, 4096);
+}
+
+static gd_race_cta *cta_of(gd_race_task *task)
+{
+    return make_cta(task, 0, 64);
+}
+
+static void leave(gd_race_cta *cta)
+{
+    gd_race_exit(cta, 0, UINT32_MAX);
+    gd_race_exit(cta, 1, UINT32_MAX);
+    gd_race_cta_destroy(world.race, cta);
+}
+
+static void finish(gd_race_cta *cta, gd_race_task *task, gd_race_task *before)
+{
+    leave(cta);
+    end_behind(task, before);
+}
+
+/* ---- accesses of one thread ---- */
+
+enum { WEAK, RELAXED, ACQUIRE, RELEASE, ACQ_REL, ASYNC };
+
+static bool ask_same(const void *context, uint32_t lane)
+{
+    (void)context;
+    (void)lane;
+    return world.same;
+}
+
+static bool ask_equal(const void *context, uint32_t lane, uint32_t other)
+{
+    (void)context;
+    (void)lane;
+    (void)other;
+    return world.equal;
+}
+
+static gd_race_operation operation_of(uint32_t thread, gd_action action, uint32_t bytes, int how, gd_scope scope)
+{
+    return (gd_race_operation){.warp = thread / 32,
+                               .mask = UINT32_C(1) << (thread % 32),
+                               .site = world.site,
+                               .bytes = bytes,
+                               .action = action,
+                               .strong = (how != WEAK && how != ASYNC) || action == GD_ACTION_ATOMIC,
+                               .acquire = how == ACQUIRE || how == ACQ_REL,
+                               .release = how == RELEASE || how == ACQ_REL,
+                               .async = how == ASYNC,
+                               .scope = scope,
+                               .same = ask_same};
+}
+
+static void touch(gd_race_cta *cta, uint32_t thread, uint64_t offset, uint32_t bytes, gd_action action, int how,
+                  gd_scope scope)
+{
+    uint64_t addresses[32] = {0};
+    gd_race_operation operation = operation_of(thread, action, bytes, how, scope);
+
+    addresses[thread % 32] = BASE + offset;
+    operation.addresses = addresses;
+    gd_race_global(cta, world.memory, &operation);
+}
+
+static void touch_shared(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner, uint64_t offset, gd_action action,
+                         int how)
+{
+    uint64_t addresses[32] = {0};
+    gd_race_operation operation = operation_of(thread, action, 4, how, GD_SCOPE_CTA);
+
+    addresses[thread % 32] = 0x400 + offset;
+    operation.addresses = addresses;
+    gd_race_shared(cta, owner, &operation);
+}
+
+static void rd(gd_race_cta *cta, uint32_t thread, uint64_t offset)
+{
+    touch(cta, thread, offset, 4, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+}
+
+static void wr(gd_race_cta *cta, uint32_t thread, uint64_t offset)
+{
+    touch(cta, thread, offset, 4, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+}
+
+static void atom(gd_race_cta *cta, uint32_t thread, uint64_t offset, int how, gd_scope scope)
+{
+    touch(cta, thread, offset, 4, GD_ACTION_ATOMIC, how, scope);
+}
+
+static void fence(gd_race_cta *cta, uint32_t thread, gd_scope scope)
+{
+    gd_race_fence(cta, thread / 32, UINT32_C(1) << (thread % 32), scope);
+}
+
+static void grid_wait(gd_race_cta *cta, uint32_t thread)
+{
+    gd_race_grid_wait(cta, thread / 32, UINT32_C(1) << (thread % 32));
+}
+
+static void trigger(gd_race_cta *cta, uint32_t thread)
+{
+    gd_race_trigger(cta, thread / 32, UINT32_C(1) << (thread % 32));
+}
+
+static void barrier(gd_race_cta *cta)
+{
+    gd_race_barrier_arrive(cta, 0, 0, UINT32_MAX, true);
+    gd_race_barrier_arrive(cta, 0, 1, UINT32_MAX, true);
+    gd_race_barrier_complete(cta, 0);
+}
+
+/* ---- tasks ---- */
+
+START_TEST(tasks_of_a_stream)
+{
+    gd_race_task *a = kernel("a", 1), *b = kernel("b", 1), *c = kernel("c", 2);
+
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = cta_of(a);
+    wr(ca, 3, 0);
+    finish(ca, a, NULL);
+    begin_behind(b, a, GD_RACE_COMPLETE);
+    gd_race_cta *cb = cta_of(b);
+    rd(cb, 5, 0);
+    wr(cb, 5, 0);
+    NO_RACE();
+    begin_behind(c, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *cc = cta_of(c);
+    rd(cc, 5, 0);
+    RACE("nothing orders the two (stream 1 and stream 2)");
+    ck_assert_uint_eq(world.last.first.launch, 2);
+    ck_assert_uint_eq(world.last.second.launch, 3);
+    ck_assert_uint_eq(world.last.first.thread[0], 5);
+    ck_assert(world.last.first.writes && !world.last.second.writes);
+    ck_assert_uint_eq(world.last.start, BASE);
+    finish(cb, b, a);
+    finish(cc, c, NULL);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+    gd_race_task_release(world.race, c);
+}
+END_TEST
+
+/* A program of PDL: first writes, mid overlaps it and may wait, last overlaps mid and waits; who may read what first
+ * wrote? */
+static uint32_t run_transitive(bool mid_waits, uint32_t waiting_thread, bool barrier_behind)
+{
+    gd_race_task *first = kernel("first", 1), *mid = kernel("mid", 1), *last = kernel("last", 1);
+
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *c1 = cta_of(first);
+    trigger(c1, 0);
+    begin_behind(mid, first, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *c2 = cta_of(mid);
+    trigger(c2, 0);
+    begin_behind(last, mid, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *c3 = cta_of(last);
+    wr(c1, 0, 0);
+    finish(c1, first, NULL);
+    let_wait(mid, first);
+    if (mid_waits)
+        grid_wait(c2, 7);
+    wr(c2, 0, 128);
+    finish(c2, mid, first);
+    let_wait(last, mid);
+    grid_wait(c3, waiting_thread);
+    if (barrier_behind)
+        barrier(c3);
+    rd(c3, 9, 128);
+    uint32_t direct = races();
+    rd(c3, 9, 0);
+    uint32_t through = races();
+    finish(c3, last, mid);
+    gd_race_task_release(world.race, first);
+    gd_race_task_release(world.race, mid);
+    gd_race_task_release(world.race, last);
+    gd_race_host_wait_all(world.race);
+    return direct << 1 | through;
+}
+
+START_TEST(wait_orders_behind_direct_prerequisites)
+{
+    ck_assert_uint_eq(run_transitive(true, 9, false), 0);
+    ck_assert_uint_eq(run_transitive(false, 9, false), 1);
+    ck_assert_msg(strstr(world.text, "waits for mid (launch") || strstr(world.text, "waits for kernel mid (launch"),
+                  "%s", world.text);
+    ck_assert_ptr_nonnull(strstr(world.text, "ended without waiting for kernel first"));
+    ck_assert_uint_eq(run_transitive(true, 8, false), 3);
+    ck_assert_ptr_nonnull(strstr(world.text, "in a thread that has not executed griddepcontrol.wait"));
+    ck_assert_uint_eq(run_transitive(true, 8, true), 0);
+    ck_assert_uint_eq(run_transitive(true, 63, true), 0);
+}
+END_TEST
+
+START_TEST(wait_as_observed_orders_behind_all)
+{
+    ck_assert_uint_eq(run_transitive(false, 9, false), 0);
+    ck_assert_uint_eq(run_transitive(false, 8, false), 3);
+}
+END_TEST
+
+/* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the second's read? */
+static uint32_t run_edge(gd_race_port port, bool released, bool host)
+{
+    gd_race_task *a = kernel("a", 1), *b = NULL;
+
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = cta_of(a);
+    wr(ca, 33, 0);
+    barrier(ca);
+    if (released)
+        fence(ca, 3, GD_SCOPE_GPU);
+    trigger(ca, 3);
+    wr(ca, 3, 64);
+    if (host || port == GD_RACE_COMPLETE) {
+        finish(ca, a, NULL);
+        ca = NULL;
+    }
+    if (host)
+        gd_race_host_wait(world.race, a);
+    b = kernel("b", 2);
+    begin_behind(b, a, port);
+    gd_race_cta *cb = cta_of(b);
+    rd(cb, 1, 0);
+    uint32_t before = races();
+    rd(cb, 1, 64);
+    uint32_t behind = races();
+    leave(cb);
+    if (ca)
+        finish(ca, a, NULL);
+    end_behind(b, a);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+    gd_race_host_wait_all(world.race);
+    return before << 1 | behind;
+}
+
+START_TEST(ports)
+{
+    ck_assert_uint_eq(run_edge(GD_RACE_COMPLETE, false, false), 0);
+    ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, false, false), 3);
+    ck_assert_ptr_nonnull(strstr(world.text, "before its griddepcontrol.wait"));
+    /* What came before the fence is there when the dependent begins; what came behind the trigger is not. */
+    ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, true, false), 1);
+    ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, true, false), 3);
+    ck_assert_ptr_nonnull(strstr(world.text, "launch order"));
+    ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, false, true), 0);
+}
+END_TEST
+
+/* The dependent that runs ahead reads what its prerequisite writes only later: the same words, the other way round in
+ * time. */
+START_TEST(read_ahead_of_the_write)
+{
+    gd_race_task *a = kernel("a", 1), *b = kernel("b", 1);
+
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = cta_of(a);
+    trigger(ca, 0);
+    begin_behind(b, a, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *cb = cta_of(b);
+    rd(cb, 0, 0);
+    wr(ca, 0, 0);
+    RACE("kernel b (launch 2) reads allocation 0x700000000000 before its griddepcontrol.wait; kernel a (launch 1) "
+         "writes "
+         "it");
+    ck_assert_uint_eq(world.last.first.launch, 2);
+    finish(ca, a, NULL);
+    let_wait(b, a);
+    grid_wait(cb, 0);
+    wr(cb, 0, 0);
+    NO_RACE();
+    finish(cb, b, a);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+}
+END_TEST
+
+START_TEST(copies_and_fills)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1), *copy = other_task(GD_ACTION_COPY, 2);
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    rd(cta, 0, 4000);
+    wr(cta, 0, 8000);
+    NO_RACE();
+    begin_behind(copy, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, copy, world.memory, 2000, 1000, false);
+    RACE("a fill writes allocation 0x700000000000 and a copy reads it");
+    gd_race_range(world.race, copy, world.memory, 8001, 1, false);
+    RACE("kernel k (launch 1)");
+    ck_assert_int_eq(world.last.second.action, GD_ACTION_COPY);
+    gd_race_range(world.race, copy, world.memory, 4000, 1, true);
+    RACE("a copy writes it");
+    finish(cta, task, fill);
+    end_behind(copy, NULL);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_race_task_release(world.race, copy);
+}
+END_TEST
+
+/* Two streams by turns, with and without a host that waits now and then. */
+static void run_many(uint32_t count, uint32_t host_every, uint32_t streams)
+{
+    gd_race_task *last[2] = {NULL, NULL};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i % streams;
+        gd_race_task *task = kernel("k", at), *before = last[at];
+        begin_behind(task, before, GD_RACE_COMPLETE);
+        if (i % 64 == 0) {
+            gd_race_cta *cta = make_cta(task, 0, 64);
+            wr(cta, 0, at * 64);
+            leave(cta);
+        }
+        end_behind(task, before);
+        gd_race_task_release(world.race, before);
+        last[at] = task;
+        if (host_every && i % host_every == 0)
+            gd_race_host_wait(world.race, task);
+    }
+    for (uint32_t at = 0; at < streams; at++)
+        gd_race_task_release(world.race, last[at]);
+}
+
+START_TEST(a_million_tasks)
+{
+    uint64_t cells;
+
+    run_many(500000, 0, 2);
+    NO_RACE();
+    gd_race_host_wait_all(world.race);
+    run_many(500000, 1000, 1);
+    NO_RACE();
+    ck_assert_msg(gd_race_bytes(world.race, &cells) < UINT64_C(16) << 20, "%" PRIu64 " bytes",
+                  gd_race_bytes(world.race, &cells));
+}
+END_TEST
+
+/* ---- barriers of a CTA ---- */
+
+START_TEST(full_barrier)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, WEAK);
+    touch_shared(cta, 40, cta, 0, GD_ACTION_READ, WEAK);
+    RACE("a barrier between the two accesses");
+    ck_assert_int_eq(world.last.kind, GD_RACE_SHARED);
+    touch_shared(cta, 0, cta, 64, GD_ACTION_WRITE, WEAK);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 64, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 0, cta, 64, GD_ACTION_WRITE, WEAK);
+    ck_assert_uint_eq(races(), 1);
+    finish(cta, task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* ---- patterns of release and acquire ---- */
+
+/* CTA 0 writes data and sets a flag, CTA 1 sees the flag and reads the data. */
+static uint32_t pass_message(int store, bool fence_before, int load, bool fence_behind, gd_scope scope)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64);
+    wr(a, 3, 0);
+    if (fence_before)
+        fence(a, 3, scope);
+    touch(a, 3, 256, 4, GD_ACTION_WRITE, store, scope);
+    touch(b, 40, 256, 4, GD_ACTION_READ, load, scope);
+    if (fence_behind)
+        fence(b, 40, scope);
+    rd(b, 40, 0);
+    uint32_t found = races();
+    leave(a);
+    finish(b, task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(message_passing)
+{
+    ck_assert_uint_eq(pass_message(RELEASE, false, ACQUIRE, false, GD_SCOPE_GPU), 0);
+    ck_assert_uint_eq(pass_message(RELAXED, true, ACQUIRE, false, GD_SCOPE_GPU), 0);
+    ck_assert_uint_eq(pass_message(RELEASE, false, RELAXED, true, GD_SCOPE_SYS), 0);
+    ck_assert_uint_eq(pass_message(RELAXED, true, RELAXED, true, GD_SCOPE_GPU), 0);
+    ck_assert_uint_eq(pass_message(RELAXED, false, ACQUIRE, false, GD_SCOPE_GPU), 1);
+    ck_assert_uint_eq(pass_message(RELEASE, false, RELAXED, false, GD_SCOPE_GPU), 1);
+    ck_assert_uint_eq(pass_message(RELAXED, true, RELAXED, false, GD_SCOPE_GPU), 1);
+    ck_assert_uint_eq(pass_message(RELAXED, false, RELAXED, true, GD_SCOPE_GPU), 1);
+    /* Scope cta, between CTAs: neither the flag's accesses get on nor do they order the data's. */
+    ck_assert_uint_eq(pass_message(RELEASE, false, ACQUIRE, false, GD_SCOPE_CTA), 2);
+    ck_assert_uint_eq(pass_message(WEAK, true, WEAK, true, GD_SCOPE_GPU), 2);
+}
+END_TEST
+
+/* The last of the CTAs to count itself reads what all have written. */
+static uint32_t reduce_last(bool fences, int how)
+{
+    gd_race_task *task = kernel("k", 1);
+    gd_race_cta *ctas[4];
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    for (uint32_t i = 0; i < 4; i++) {
+        ctas[i] = make_cta(task, i, 64);
+        wr(ctas[i], 33, i * 4);
+        barrier(ctas[i]);
+        if (fences)
+            fence(ctas[i], 0, GD_SCOPE_GPU);
+        atom(ctas[i], 0, 256, how, GD_SCOPE_GPU);
+        if (fences)
+            fence(ctas[i], 0, GD_SCOPE_GPU);
+        barrier(ctas[i]);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        rd(ctas[3], 40 + i, i * 4);
+    uint32_t found = races();
+    for (uint32_t i = 0; i < 4; i++)
+        leave(ctas[i]);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(last_block_reduction)
+{
+    ck_assert_uint_eq(reduce_last(true, RELAXED), 0);
+    ck_assert_uint_eq(reduce_last(false, ACQ_REL), 0);
+    ck_assert_uint_eq(reduce_last(false, RELAXED), 3);
+    ck_assert_uint_eq(reduce_last(false, RELEASE), 3);
+}
+END_TEST
+
+/* ---- values, and bytes that nobody wrote ---- */
+
+START_TEST(writes_of_the_same_value)
+{
+    gd_race_task *task = kernel("k", 1);
+    uint64_t addresses[32] = {0};
+    gd_race_operation operation = operation_of(0, GD_ACTION_WRITE, 4, WEAK, GD_SCOPE_CTA);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    world.same = true;
+    wr(cta, 0, 0);
+    wr(cta, 40, 0);
+    NO_RACE();
+    world.same = false;
+    wr(cta, 0, 0);
+    RACE("a barrier");
+    operation.mask = 3;
+    operation.equal = ask_equal;
+    operation.addresses = addresses;
+    addresses[0] = addresses[1] = BASE + 64;
+    gd_race_global(cta, world.memory, &operation);
+    RACE("lanes of a warp");
+    barrier(cta);
+    world.equal = true;
+    gd_race_global(cta, world.memory, &operation);
+    NO_RACE();
+    finish(cta, task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+START_TEST(uninitialized_reads)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
+    gd_shadow *fresh = gd_shadow_create(world.race, BASE + MEMORY_BYTES, 64, NULL, false), *old = world.memory;
+
+    world.memory = fresh;
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, fill, fresh, 0, 32, true);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    rd(cta, 0, MEMORY_BYTES + 28);
+    ck_assert_uint_eq(world.uninitialized, 0);
+    rd(cta, 0, MEMORY_BYTES + 32);
+    rd(cta, 1, MEMORY_BYTES + 32);
+    ck_assert_uint_eq(world.uninitialized, 1);
+    atom(cta, 0, MEMORY_BYTES + 40, RELAXED, GD_SCOPE_GPU);
+    ck_assert_uint_eq(world.uninitialized, 2);
+    wr(cta, 0, MEMORY_BYTES + 36);
+    rd(cta, 0, MEMORY_BYTES + 36);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, WEAK);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(world.uninitialized, 2);
+    touch_shared(cta, 0, cta, 4, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(world.uninitialized, 3);
+    ck_assert_uint_eq(races(), 0);
+    finish(cta, task, fill);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_shadow_destroy(world.race, fresh);
+    world.memory = old;
+}
+END_TEST
+
+/* ---- what else orders the threads of a CTA ---- */
+
+static gd_race_cta *open_cta(gd_race_task **task)
+{
+    *task = kernel("k", 1);
+    begin_behind(*task, NULL, GD_RACE_COMPLETE);
+    return cta_of(*task);
+}
+
+static void close_cta(gd_race_cta *cta, gd_race_task *task)
+{
+    finish(cta, task, NULL);
+    gd_race_task_release(world.race, task);
+}
+
+START_TEST(named_barriers)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    /* Lane 0 of both warps meet at barrier 1, the others go on. */
+    wr(cta, 0, 0);
+    wr(cta, 1, 4);
+    gd_race_barrier_arrive(cta, 1, 0, 1, true);
+    gd_race_barrier_arrive(cta, 1, 1, 1, true);
+    gd_race_barrier_complete(cta, 1);
+    rd(cta, 32, 0);
+    NO_RACE();
+    rd(cta, 33, 0);
+    RACE("a barrier");
+    rd(cta, 32, 4);
+    RACE("a barrier");
+    /* Warp 0 arrives and goes on; warp 1 waits: it has what came before the arrival alone. */
+    wr(cta, 0, 64);
+    gd_race_barrier_arrive(cta, 2, 0, UINT32_MAX, false);
+    wr(cta, 0, 68);
+    gd_race_barrier_arrive(cta, 2, 1, UINT32_MAX, true);
+    gd_race_barrier_complete(cta, 2);
+    rd(cta, 40, 64);
+    NO_RACE();
+    rd(cta, 40, 68);
+    RACE("a barrier");
+    wr(cta, 40, 128);
+    rd(cta, 0, 128);
+    RACE("a barrier");
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(meetings_of_a_warp)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    wr(cta, 0, 0);
+    rd(cta, 1, 0);
+    RACE("bar.warp.sync is missing");
+    wr(cta, 0, 64);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    rd(cta, 1, 64);
+    NO_RACE();
+    rd(cta, 32, 64);
+    RACE("a barrier");
+    wr(cta, 0, 128);
+    wr(cta, 2, 132);
+    gd_race_warp_sync(cta, 0, 3);
+    rd(cta, 1, 128);
+    NO_RACE();
+    rd(cta, 1, 132);
+    RACE("bar.warp.sync is missing");
+    rd(cta, 2, 128);
+    RACE("bar.warp.sync is missing");
+    /* What a warp synchronized among itself goes along with what one of its lanes lets others know. */
+    wr(cta, 5, 192);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    gd_race_barrier_arrive(cta, 1, 0, 1, true);
+    gd_race_barrier_arrive(cta, 1, 1, 1, true);
+    gd_race_barrier_complete(cta, 1);
+    rd(cta, 32, 192);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(mbarrier_phases)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    wr(cta, 0, 0);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
+    gd_race_mbarrier_complete(cta, 0x400);
+    /* Arrives for the next phase before the other has seen the end of this one. */
+    wr(cta, 0, 64);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400);
+    rd(cta, 32, 0);
+    NO_RACE();
+    rd(cta, 32, 64);
+    RACE("a barrier");
+    rd(cta, 33, 0);
+    RACE("a barrier");
+    gd_race_mbarrier_complete(cta, 0x400);
+    gd_race_mbarrier_forget(cta, 0x400);
+    gd_race_mbarrier_wait(cta, 1, 4, cta, 0x400);
+    rd(cta, 34, 0);
+    RACE("a barrier");
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(groups_of_asynchronous_copies)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, ASYNC);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
+    RACE("before the copy's completion was waited for");
+    gd_race_async_commit(cta, 0, 1);
+    touch_shared(cta, 0, cta, 16, GD_ACTION_WRITE, ASYNC);
+    gd_race_async_commit(cta, 0, 1);
+    gd_race_async_wait(cta, 0, 1, 1);
+    touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 0, cta, 16, GD_ACTION_READ, WEAK);
+    RACE("copy's group");
+    gd_race_async_wait(cta, 0, 1, 0);
+    touch_shared(cta, 0, cta, 16, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    /* A wait is the thread's own; a barrier hands it on. */
+    touch_shared(cta, 40, cta, 16, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(races(), 1);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 16, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    /* A barrier alone does not end a copy. */
+    touch_shared(cta, 0, cta, 32, GD_ACTION_WRITE, ASYNC);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 32, GD_ACTION_READ, WEAK);
+    RACE("asynchronous copy");
+    gd_race_async_wait_all(cta, 0, 1);
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    touch_shared(cta, 5, cta, 32, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
+{
+    gd_race_operation operation = operation_of(thread, GD_ACTION_WRITE, 16, ASYNC, GD_SCOPE_CTA);
+
+    gd_race_shared_range(cta, cta, &operation, 0x400 + offset, 2048);
+}
+
+START_TEST(bulk_copies_complete_on_their_mbarrier)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    copy_bulk(cta, 0, 0);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x1000, true);
+    gd_race_mbarrier_complete(cta, 0x1000);
+    copy_bulk(cta, 0, 2048);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x1008, true);
+    gd_race_mbarrier_complete(cta, 0x1008);
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x1008);
+    touch_shared(cta, 32, cta, 2048, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 32, cta, 100, GD_ACTION_READ, WEAK);
+    RACE("a wait for the mbarrier");
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x1000);
+    touch_shared(cta, 32, cta, 100, GD_ACTION_READ, WEAK);
+    NO_RACE();
+    touch_shared(cta, 0, cta, 100, GD_ACTION_WRITE, WEAK);
+    RACE("asynchronous copy");
+    barrier(cta);
+    touch_shared(cta, 50, cta, 2148, GD_ACTION_WRITE, WEAK);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(barriers_of_a_cluster)
+{
+    gd_race_task *task = make_kernel("k", 1, 4, 64, 2);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *pair[2] = {a, b};
+    for (int ordered = 0; ordered < 2; ordered++) {
+        touch_shared(a, 0, b, (uint64_t)ordered * 16, GD_ACTION_WRITE, WEAK);
+        for (uint32_t i = 0; i < 2; i++) {
+            gd_race_cluster_arrive(pair[i], 0, UINT32_MAX, ordered);
+            gd_race_cluster_arrive(pair[i], 1, UINT32_MAX, ordered);
+        }
+        gd_race_cluster_complete(pair, 2);
+        gd_race_cluster_wait(b, 1, 1);
+        touch_shared(b, 32, b, (uint64_t)ordered * 16, GD_ACTION_READ, WEAK);
+        if (ordered)
+            NO_RACE();
+        else
+            RACE("CTAs of one grid run in no order");
+    }
+    touch_shared(b, 0, b, 16, GD_ACTION_READ, WEAK);
+    ck_assert_uint_eq(races(), 1);
+    /* Scope cluster gets on within the cluster, and nowhere else. */
+    gd_race_cta *c = make_cta(task, 2, 64);
+    atom(a, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    atom(b, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    NO_RACE();
+    atom(c, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
+    RACE("scope");
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* ---- atomics ---- */
+
+START_TEST(atomics_and_plain_accesses)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+    atom(a, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(c, 0, 0, RELAXED, GD_SCOPE_SYS);
+    NO_RACE();
+    rd(b, 0, 0);
+    RACE("make both so");
+    /* A plain write before the own atomic still races with the atomics of others. */
+    wr(a, 0, 64);
+    atom(a, 0, 64, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 64, RELAXED, GD_SCOPE_GPU);
+    RACE("CTAs of one grid run in no order");
+    rd(a, 0, 128);
+    atom(a, 0, 128, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 128, RELAXED, GD_SCOPE_GPU);
+    RACE("CTAs of one grid run in no order");
+    atom(a, 0, 192, RELAXED, GD_SCOPE_CTA);
+    atom(a, 40, 192, RELAXED, GD_SCOPE_CTA);
+    NO_RACE();
+    atom(b, 0, 192, RELAXED, GD_SCOPE_GPU);
+    RACE("scope");
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* A release, then an atomic of a third that joins the chain, then an acquire; a store in between breaks it. */
+static uint32_t run_chain(gd_action between)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+    wr(a, 0, 0);
+    touch(a, 0, 256, 4, GD_ACTION_WRITE, RELEASE, GD_SCOPE_GPU);
+    touch(b, 0, 256, 4, between, RELAXED, GD_SCOPE_GPU);
+    touch(c, 0, 256, 4, GD_ACTION_READ, ACQUIRE, GD_SCOPE_GPU);
+    rd(c, 0, 0);
+    uint32_t found = races();
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(release_sequences)
+{
+    ck_assert_uint_eq(run_chain(GD_ACTION_ATOMIC), 0);
+    ck_assert_uint_eq(run_chain(GD_ACTION_READ), 0);
+    ck_assert_uint_eq(run_chain(GD_ACTION_WRITE), 1);
+}
+END_TEST
+
+/* A barrier of the grid made of a counter: twice, each CTA reads what its neighbour wrote before. */
+static uint32_t run_grid_barrier(bool fences)
+{
+    enum { CTAS = 4 };
+    gd_race_task *task = kernel("k", 1);
+    gd_race_cta *ctas[CTAS];
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    for (uint32_t i = 0; i < CTAS; i++)
+        ctas[i] = make_cta(task, i, 64);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < CTAS; i++) {
+            wr(ctas[i], 33, round * 64 + i * 4);
+            barrier(ctas[i]);
+            if (fences)
+                fence(ctas[i], 0, GD_SCOPE_GPU);
+            atom(ctas[i], 0, 512, RELAXED, GD_SCOPE_GPU);
+        }
+        for (uint32_t i = 0; i < CTAS; i++) {
+            touch(ctas[i], 0, 512, 4, GD_ACTION_READ, fences ? ACQUIRE : RELAXED, GD_SCOPE_GPU);
+            barrier(ctas[i]);
+            rd(ctas[i], 50, round * 64 + (i + 1) % CTAS * 4);
+        }
+    }
+    for (uint32_t i = 0; i < CTAS; i++)
+        wr(ctas[i], 0, (i + 1) % CTAS * 4);
+    uint32_t found = races();
+    for (uint32_t i = 0; i < CTAS; i++)
+        leave(ctas[i]);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+START_TEST(barrier_of_a_grid)
+{
+    ck_assert_uint_eq(run_grid_barrier(true), 0);
+    ck_assert_uint_gt(run_grid_barrier(false), 0);
+}
+END_TEST
+
+/* ---- bytes ---- */
+
+START_TEST(bytes_are_told_apart)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t j = 0; j < 5; j++) {
+            uint64_t base = 1024 - 32 + 4096 * (uint64_t)(i * 5 + j) % MEMORY_BYTES;
+            for (uint32_t at = 0; at < 32; at += sizes[j]) {
+                uint64_t place = base % 32 ? base : base;
+                barrier(cta);
+                touch(cta, 0, place + 16, sizes[i], GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+                touch(cta, 40, place + at, sizes[j], GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+                bool overlap = at < 16 + sizes[i] && 16 < at + sizes[j];
+                ck_assert_msg((races() > 0) == overlap, "%u bytes at 16, %u bytes at %u", sizes[i], sizes[j], at);
+            }
+        }
+    }
+    /* Over the border of a page, and not aligned. */
+    barrier(cta);
+    touch(cta, 0, 2046, 4, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, 2045, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, 2050, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    NO_RACE();
+    touch(cta, 40, 2049, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    ck_assert_uint_eq(world.last.offset, 2049);
+    touch(cta, 40, 2046, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    /* The last byte of the allocation. */
+    touch(cta, 0, MEMORY_BYTES - 1, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(cta, 40, MEMORY_BYTES - 4, 4, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+    ck_assert_uint_eq(races(), 1);
+    close_cta(cta, task);
+}
+END_TEST
+
+START_TEST(every_reader_up_to_the_limit_is_found)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    for (uint32_t who = 0; who < GD_RACE_READERS; who++) {
+        const uint64_t place = who * 64;
+        barrier(cta);
+        for (uint32_t i = 0; i < GD_RACE_READERS; i++)
+            rd(cta, i * 7, place);
+        NO_RACE();
+        /* All but one are ordered before the writer. */
+        for (uint32_t i = 0; i < GD_RACE_READERS; i++) {
+            if (i != who)
+                gd_race_mbarrier_arrive(cta, 0, UINT32_C(1) << (i * 7), cta, 0x400 + 8 * who, false);
+        }
+        gd_race_mbarrier_complete(cta, 0x400 + 8 * who);
+        gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400 + 8 * who);
+        wr(cta, 32, place);
+        ck_assert_uint_eq(races(), 1);
+        ck_assert_uint_eq(world.last.first.thread[0], who * 7);
+    }
+    /* Of many readers some are kept, of different warps first. */
+    barrier(cta);
+    for (uint32_t i = 0; i < 64; i++)
+        rd(cta, i, 512);
+    gd_race_mbarrier_arrive(cta, 0, UINT32_MAX, cta, 0x500, false);
+    gd_race_mbarrier_complete(cta, 0x500);
+    gd_race_mbarrier_wait(cta, 1, UINT32_MAX, cta, 0x500);
+    wr(cta, 63, 512);
+    RACE("is missing between the two accesses");
+    close_cta(cta, task);
+}
+END_TEST
+
+/* ---- cost ---- */
+
+START_TEST(memory_of_cells)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
+    uint64_t cells;
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_shadow *large = gd_shadow_create(world.race, BASE + (UINT64_C(1) << 32), UINT64_C(512) << 20, NULL, false);
+    gd_race_range(world.race, fill, large, 0, UINT64_C(512) << 20, true);
+    gd_race_bytes(world.race, &cells);
+    ck_assert_uint_eq(cells, 0);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = cta_of(task);
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+        uint64_t before, after, touched = 0;
+        gd_race_bytes(world.race, &before);
+        for (uint32_t at = 0; at < 4096; at += bytes, touched += bytes)
+            touch(cta, at / bytes % 32, bytes * 8192 % MEMORY_BYTES + at % 4096, bytes, GD_ACTION_WRITE, WEAK,
+                  GD_SCOPE_CTA);
+        gd_race_bytes(world.race, &after);
+        ck_assert_uint_le(after - before, 8 * touched / bytes + 0);
+    }
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    gd_race_bytes(world.race, &cells);
+    ck_assert_uint_eq(cells, 0);
+    finish(cta, task, fill);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_shadow_destroy(world.race, large);
+}
+END_TEST
+
+START_TEST(entries_are_collected)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < 2000000; i++) {
+        world.site = i % 1000;
+        wr(cta, i % 64, i % 512 * 4);
+        if (i % 16 == 0)
+            barrier(cta);
+        else
+            gd_race_warp_sync(cta, i % 64 / 32, UINT32_MAX);
+        uint64_t bytes = gd_race_bytes(world.race, NULL);
+        most = bytes > most ? bytes : most;
+    }
+    ck_assert_msg(most < UINT64_C(24) << 20, "%" PRIu64 " bytes", most);
+    close_cta(cta, task);
+}
+END_TEST
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Nanoseconds of an access of 32 lanes to neighbouring words, over and over the whole of the memory. */
+static double time_lanes(gd_race_cta *cta, gd_action action)
+{
+    enum { ROUNDS = 200 };
+    uint64_t addresses[32];
+    gd_race_operation operation = operation_of(0, action, 4, WEAK, GD_SCOPE_GPU);
+    double start = 0;
+
+    operation.mask = UINT32_MAX;
+    operation.addresses = addresses;
+    for (uint32_t round = 0; round <= ROUNDS; round++) {
+        if (round == 1)
+            start = seconds();
+        for (uint64_t offset = 0; offset < MEMORY_BYTES; offset += 128) {
+            for (uint32_t lane = 0; lane < 32; lane++)
+                addresses[lane] = BASE + offset + lane * 4;
+            gd_race_global(cta, world.memory, &operation);
+        }
+    }
+    return (seconds() - start) * 1e9 / (ROUNDS * (MEMORY_BYTES / 128));
+}
+
+START_TEST(cost_of_an_access)
+{
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
+
+    begin_behind(fill, NULL, GD_RACE_COMPLETE);
+    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
+    end_behind(fill, NULL);
+    begin_behind(task, fill, GD_RACE_COMPLETE);
+    gd_race_cta *cta = make_cta(task, 0, 64), *next = make_cta(task, 1, 64);
+    double read = time_lanes(cta, GD_ACTION_READ), again = time_lanes(next, GD_ACTION_READ);
+    finish(cta, task, fill);
+    leave(next);
+    gd_race_host_wait_all(world.race);
+    gd_race_task *writer = kernel("k", 1);
+    begin_behind(writer, task, GD_RACE_COMPLETE);
+    cta = make_cta(writer, 0, 64);
+    double write = time_lanes(cta, GD_ACTION_WRITE);
+    printf("an access of 32 lanes: %.0f ns read, %.0f ns read by a second CTA, %.0f ns written\n", read, again, write);
+    NO_RACE();
+    ck_assert(read < 5000 && write < 5000);
+    finish(cta, writer, task);
+    gd_race_task_release(world.race, fill);
+    gd_race_task_release(world.race, task);
+    gd_race_task_release(world.race, writer);
+}
+END_TEST
+
+/* ---- no memory ---- */
+
+/* A bit of everything; nothing of it may fail, whatever is NULL. */
+static void run_everything(void)
+{
+    gd_race_task *a = kernel("a", 1), *b = make_kernel("b", 1, 2, 64, 2);
+    const gd_race_site site = {"a", 1, 2, 3, "ld.global.f32 %f1, [%rd1];"};
+
+    world.site = gd_race_site_add(world.race, &site);
+    begin_behind(a, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *ca = make_cta(a, 0, 64);
+    wr(ca, 0, 0);
+    touch(ca, 40, 64, 16, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
+    touch(ca, 40, 70, 1, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
+    touch_shared(ca, 0, ca, 0, GD_ACTION_WRITE, ASYNC);
+    gd_race_async_wait_all(ca, 0, 1);
+    barrier(ca);
+    gd_race_barrier_arrive(ca, 1, 0, 3, false);
+    gd_race_barrier_arrive(ca, 1, 1, 3, true);
+    gd_race_barrier_complete(ca, 1);
+    gd_race_warp_sync(ca, 0, 3);
+    copy_bulk(ca, 0, 128);
+    gd_race_mbarrier_arrive(ca, 0, 1, ca, 0x400, true);
+    gd_race_mbarrier_complete(ca, 0x400);
+    gd_race_mbarrier_wait(ca, 1, 3, ca, 0x400);
+    fence(ca, 0, GD_SCOPE_GPU);
+    atom(ca, 0, 128, ACQ_REL, GD_SCOPE_GPU);
+    atom(ca, 40, 128, RELAXED, GD_SCOPE_GPU);
+    fence(ca, 40, GD_SCOPE_GPU);
+    trigger(ca, 0);
+    begin_behind(b, a, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *cb[2] = {make_cta(b, 0, 64), make_cta(b, 1, 64)};
+    for (uint32_t i = 0; i < 6; i++)
+        rd(cb[i & 1], i * 9, 256);
+    gd_race_cluster_arrive(cb[0], 0, 3, true);
+    gd_race_cluster_complete(cb, 2);
+    gd_race_cluster_wait(cb[1], 0, 3);
+    rd(cb[0], 0, 0);
+    finish(ca, a, NULL);
+    let_wait(b, a);
+    grid_wait(cb[0], 0);
+    leave(cb[0]);
+    finish(cb[1], b, a);
+    gd_race_range(world.race, b, world.memory, 100, 5000, true);
+    gd_race_host_wait(world.race, b);
+    gd_race_task_release(world.race, a);
+    gd_race_task_release(world.race, b);
+    gd_race_host_wait_all(world.race);
+}
+
+START_TEST(any_allocation_may_fail)
+{
+    for (long n = 0;; n++) {
+        ck_assert_int_lt(n, 2000);
+        fail_alloc_after(n);
+        open_world(false, false);
+        bool opened = world.race != NULL;
+        run_everything();
+        bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_msg(!opened || world.exhausted == hit, "allocation %ld: told %u times", n, world.exhausted);
+        if (hit)
+            ck_assert_uint_le(world.races, 2);
+        close_world();
+        if (!hit)
+            break;
+    }
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("race");
+    TCase *tasks = tcase_create("tasks"), *observed = tcase_create("observed"), *ctas = tcase_create("cta");
+
+    tcase_add_checked_fixture(tasks, setup, close_world);
+    tcase_add_test(tasks, tasks_of_a_stream);
+    tcase_add_test(tasks, wait_orders_behind_direct_prerequisites);
+    tcase_add_test(tasks, ports);
+    tcase_add_test(tasks, read_ahead_of_the_write);
+    tcase_add_test(tasks, copies_and_fills);
+    suite_add_tcase(suite, tasks);
+    tcase_add_checked_fixture(observed, setup_observed, close_world);
+    tcase_add_test(observed, wait_as_observed_orders_behind_all);
+    suite_add_tcase(suite, observed);
+    tcase_add_checked_fixture(ctas, setup, close_world);
+    tcase_add_test(ctas, full_barrier);
+    tcase_add_test(ctas, named_barriers);
+    tcase_add_test(ctas, meetings_of_a_warp);
+    tcase_add_test(ctas, mbarrier_phases);
+    tcase_add_test(ctas, groups_of_asynchronous_copies);
+    tcase_add_test(ctas, bulk_copies_complete_on_their_mbarrier);
+    tcase_add_test(ctas, barriers_of_a_cluster);
+    tcase_add_test(ctas, atomics_and_plain_accesses);
+    tcase_add_test(ctas, release_sequences);
+    tcase_add_test(ctas, barrier_of_a_grid);
+    tcase_add_test(ctas, bytes_are_told_apart);
+    tcase_add_test(ctas, every_reader_up_to_the_limit_is_found);
+    tcase_add_test(ctas, message_passing);
+    tcase_add_test(ctas, last_block_reduction);
+    tcase_add_test(ctas, writes_of_the_same_value);
+    suite_add_tcase(suite, ctas);
+    TCase *initialized = tcase_create("initialized");
+    tcase_add_checked_fixture(initialized, setup_initialized, close_world);
+    tcase_add_test(initialized, uninitialized_reads);
+    suite_add_tcase(suite, initialized);
+    TCase *cost = tcase_create("cost");
+    tcase_set_timeout(cost, 60);
+    tcase_add_checked_fixture(cost, setup, close_world);
+    tcase_add_test(cost, a_million_tasks);
+    tcase_add_test(cost, memory_of_cells);
+    tcase_add_test(cost, entries_are_collected);
+    tcase_add_test(cost, cost_of_an_access);
+    suite_add_tcase(suite, cost);
+    TCase *exhausted = tcase_create("exhausted");
+    tcase_set_timeout(exhausted, 60);
+    tcase_add_test(exhausted, any_allocation_may_fail);
+    suite_add_tcase(suite, exhausted);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(make_suite());
+
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
