@@ -369,8 +369,7 @@ gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
 /* The first version changes nothing under a context that is there. */
 gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT,
-            gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : set_flags(device, flags));
+    GD_CALL(GD_NEED_INIT, gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : set_flags(device, flags));
 }
 
 gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)

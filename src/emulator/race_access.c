@@ -568,19 +568,52 @@ static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_o
     return find_entry(a, warp, alone);
 }
 
+/* Lanes from `lane` on whose accesses change nothing and find nothing, since the same entry has been there and nobody
+ * after it: what a loop over the same memory mostly does. They are neighbours in one page and know the same. Returns
+ * their number. */
+static uint32_t count_settled(const actor *a, const gd_thread *threads, uint32_t mask, uint32_t lane)
+{
+    const gd_race_operation *operation = a->operation;
+    const gd_page *page = a->page;
+    const uint32_t bytes = operation->bytes, entry = a->entry << 5, first = lane;
+
+    if (!page || bytes != UINT32_C(1) << page->shift || a->self.strong || a->self.async)
+        return 0;
+    for (; lane < GD_RACE_LANES && (mask >> lane & 1) && threads[lane].clock == a->clock; lane++) {
+        const uint64_t offset = operation->addresses[lane] - a->shadow->start;
+        if (offset >> GD_PAGE_SHIFT != a->page_number || (offset & (bytes - 1)))
+            break;
+        const gd_cell cell = page->cells[(offset & (GD_PAGE_BYTES - 1)) >> page->shift];
+        const uint32_t ref = entry | lane;
+        if (a->self.writes ? cell.writer != ref || cell.reader
+                           : cell.reader != ref || cell.writer >> 5 != a->fine || !cell.writer)
+            break;
+    }
+    return lane - first;
+}
+
 static void access_lanes(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation)
 {
     actor a;
 
     if (!begin(&a, cta, shadow, operation, false))
         return;
-    for (uint32_t mask = operation->mask; mask; mask &= mask - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(mask);
-        take_lane(&a, lane);
-        const uint64_t offset = operation->addresses[lane] - shadow->start;
-        if (!visit_cell(&a, offset, operation->bytes))
-            visit(&a, offset, operation->bytes);
-        a.done |= UINT32_C(1) << lane;
+    const gd_thread *threads = gd_thread_of(cta, operation->warp, 0);
+    uint32_t tries = 2; /* the first lane finds the page */
+    for (uint32_t mask = operation->mask; mask;) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(mask);
+        const uint32_t settled = tries ? count_settled(&a, threads, mask, lane) : 0;
+        uint32_t done = settled < GD_RACE_LANES ? ((UINT32_C(1) << settled) - 1) << lane : UINT32_MAX;
+        if (!settled) {
+            tries -= tries != 0;
+            const uint64_t offset = operation->addresses[lane] - shadow->start;
+            take_lane(&a, lane);
+            if (!visit_cell(&a, offset, operation->bytes))
+                visit(&a, offset, operation->bytes);
+            done = UINT32_C(1) << lane;
+        }
+        a.done |= done;
+        mask &= ~done;
     }
     if (a.conflict || a.uninitialized)
         report(&a);

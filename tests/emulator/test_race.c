@@ -749,6 +749,17 @@ START_TEST(meetings_of_a_warp)
     gd_race_barrier_complete(cta, 1);
     rd(cta, 32, 192);
     NO_RACE();
+    gd_race_warp_sync(cta, 0, UINT32_MAX);
+    wr(cta, 6, 256);
+    gd_race_warp_sync(cta, 0, UINT32_MAX); /* all lanes know the same here */
+    wr(cta, 6, 320);
+    gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
+    gd_race_mbarrier_complete(cta, 0x400);
+    gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400);
+    rd(cta, 32, 256);
+    NO_RACE();
+    rd(cta, 32, 320);
+    RACE("a barrier");
     close_cta(cta, task);
 }
 END_TEST
