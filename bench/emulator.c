@@ -230,10 +230,10 @@ static uint64_t vectors_length(const test *item)
     return threads_of(item) * 10 + item->parameters[2].value * 13;
 }
 
-/* The address of a shared variable takes two operations, since the CTA's rank in its cluster is part of it. */
+/* The address of a shared variable takes two operations more, since the CTA's rank in its cluster is part of it. */
 static uint64_t reduce_length(const test *item)
 {
-    return threads_of(item) * (8 + item->parameters[1].value * (3 + 8 * 9 + 3) + 4);
+    return threads_of(item) * (9 + item->parameters[1].value * (3 + 8 * 9 + 3) + 4);
 }
 
 static uint64_t diverge_length(const test *item)
