@@ -120,7 +120,7 @@ START_TEST(operations_agree)
         for (int variant = 0; variant <= has_avx2(); variant++) {
             gd_run *operation = variant ? gd_lanes_avx2[op] : gd_lanes_base[op];
             run(operation, start, 0, flags, mask, part);
-            check_masked(start, base, part, mask, bytes, (int)op);
+            check_masked(start, base, part, mask, bytes, op);
             for (gd_slot slot = PLACE; slot <= 4 * PLACE; slot += PLACE) {
                 run(operation, start, slot, flags, UINT32_MAX, over);
                 ck_assert_msg(!memcmp(over + slot, base, bytes * GD_LANES), "operation %d over the operand at %u", op,
