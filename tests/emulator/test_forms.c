@@ -1,0 +1,288 @@
+/* Every instruction in every form: tests/emulator/forms.txt lists them one a line, as PTX text, a tab, and what it changes; lines that begin with
+ * `!` are forms that are valid for sm_90a and refused. A form runs in a warp of its own, with the same registers and memory each time (prologue
+ * below); what its lane 5 has in registers and local memory, and what is in shared and global memory afterwards, is compared with the list.
+ *
+ * GRIDDEP_UPDATE_GOLDEN=1 rewrites the list with what came out. */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "machine_test.h"
+
+#ifndef SOURCE_DIRECTORY
+#define SOURCE_DIRECTORY "."
+#endif
+
+#define LIST SOURCE_DIRECTORY "/tests/emulator/forms.txt"
+
+enum { BATCH = 128, BLOCK = 512, LOCAL = 64, REGISTERS = 256, DUMP = REGISTERS + BLOCK + LOCAL };
+
+typedef struct form {
+    char *text, *expected; /* "!": refused */
+} form;
+
+static struct {
+    char *bytes;
+    form *list;
+    size_t count, capacity;
+} forms;
+
+static const char head[] =
+    ".version 8.8\n.target sm_90a\n.address_size 64\n.global .align 16 .b8 gv[512];\n"
+    ".const .align 16 .b8 cv[512] = {1, 130, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 255, 254, 253, 252};\n";
+
+/* Values are chosen to mean something in every type: r1 is -123.117 as f32 and (-3.0, 1.0) as f16x2, r2 is 1.5 and (1.94, 3.0). */
+static const char prologue[] =
+    "(.param .b64 in, .param .b64 dump, .param .align 16 .b8 out[256]) {\n"
+    ".reg .pred p<8>; .reg .b8 c<8>; .reg .b16 h<16>; .reg .b32 r<16>, q<4>; .reg .b64 d<16>; .reg .b128 x<8>;\n"
+    ".shared .align 128 .b8 sh[512]; .shared .align 8 .b64 mb; .local .align 16 .b8 lo[256];\n"
+    "ld.param.b64 d10, [in]; mov.u32 r10, sh; mov.u32 r11, mb; cvt.u64.u32 d11, r10; cvta.shared.u64 d11, d11;\n"
+    "cvt.u64.u32 d12, r11; cvta.shared.u64 d12, d12; mov.u32 r12, %laneid; mad.wide.u32 d13, r12, 16, d10;\n"
+    "ld.global.v4.b32 {q0, q1, q2, q3}, [d13]; mad.lo.u32 r13, r12, 16, r10; st.shared.v4.b32 [r13], {q0, q1, q2, q3};\n"
+    "st.local.v4.b32 [lo], {q0, q1, q2, q3}; st.local.v4.b32 [lo+16], {q0, q1, q2, q3};\n"
+    "mov.b32 r0, 0x11111111; mov.b32 r1, 0xc2f63c00; mov.b32 r2, 0x3fc04206; mov.b32 r3, 0x905; mov.b32 r4, 0x3c00bc00;\n"
+    "mov.b32 r5, 0xfffffff0; mov.b32 r6, 0x81827f01; mov.b32 r7, 16; mov.b32 r8, 32; mov.b32 r9, 3;\n"
+    "mov.b64 d0, 0x2222222222222222; mov.b64 d1, 0xc05edd2f1a9fbe77; mov.b64 d2, 0x3ffc000000000006; mov.b64 d3, 0x1200000905;\n"
+    "mov.b64 d4, 0x4000000000000000; mov.b64 d5, 0; mov.b64 d6, 77; mov.b64 d7, 0xbff0000000000000; mov.b64 d8, 1; mov.b64 d9, 2;\n"
+    "mov.b16 h0, 0x3333; mov.b16 h1, 0xc248; mov.b16 h2, 0x4506; mov.b16 h3, 3; mov.b16 h4, 4; mov.b16 h5, 5; mov.b16 h6, 6; mov.b16 h7, 1;\n"
+    "mov.b16 {c0, c1}, h1; mov.b16 {c2, c3}, h2; mov.b128 x0, {d1, d2}; mov.b128 x1, {d3, d4}; mov.b128 x2, {d5, d6}; mov.b128 x3, {d7, d8};\n"
+    "setp.eq.u32 p0, r12, 99; setp.ne.u32 p1, r12, 99; setp.eq.u32 p2, r12, 99; setp.lt.u32 p3, r12, 7; setp.eq.u32 p4, r12, 5; mov.b32 r15, -1; bar.warp.sync 0xffffffff;\n";
+
+static const char epilogue[] =
+    "\nbar.warp.sync 0xffffffff; ld.param.b64 d13, [dump]; mov.u32 r12, %laneid; mad.wide.u32 d14, r12, 16, d13; mov.u32 r13, sh;\n"
+    "mad.lo.u32 r13, r12, 16, r13; ld.shared.v4.b32 {q0, q1, q2, q3}, [r13]; st.global.v4.b32 [d14+256], {q0, q1, q2, q3};\n"
+    "setp.ne.u32 p7, r12, 5; @p7 ret; selp.b32 q0, 1, 0, p0; selp.b32 q1, 1, 0, p1; st.global.v2.b32 [d13], {q0, q1};\n"
+    "st.global.v4.b16 [d13+8], {h0, h1, h2, h3}; st.global.v4.b32 [d13+16], {r0, r1, r2, r3}; st.global.v4.b32 [d13+32], {r4, r5, r6, r7};\n"
+    "st.global.v2.b64 [d13+48], {d0, d1}; st.global.v2.b64 [d13+64], {d2, d3}; st.global.v2.b64 [d13+80], {d4, d5};\n"
+    "st.global.v2.b64 [d13+96], {d6, d7}; st.global.b128 [d13+112], x0; st.global.b128 [d13+128], x1; mov.b16 h8, {c0, c1}; mov.b16 h9, {c2, c3};\n"
+    "st.global.v2.b16 [d13+144], {h8, h9};\n"
+    "ld.local.v4.b32 {q0, q1, q2, q3}, [lo]; st.global.v4.b32 [d13+768], {q0, q1, q2, q3};\n"
+    "ld.local.v4.b32 {q0, q1, q2, q3}, [lo+16]; st.global.v4.b32 [d13+784], {q0, q1, q2, q3}; ret;\n}\n";
+
+static const struct {
+    const char *name;
+    uint32_t offset, bytes;
+} fields[] = {{"p0", 0, 4},   {"p1", 4, 4},   {"h0", 8, 2},   {"h1", 10, 2},  {"h2", 12, 2},  {"h3", 14, 2},  {"r0", 16, 4},
+              {"r1", 20, 4},  {"r2", 24, 4},  {"r3", 28, 4},  {"r4", 32, 4},  {"r5", 36, 4},  {"r6", 40, 4},  {"r7", 44, 4},
+              {"d0", 48, 8},  {"d1", 56, 8},  {"d2", 64, 8},  {"d3", 72, 8},  {"d4", 80, 8},  {"d5", 88, 8},  {"d6", 96, 8},
+              {"d7", 104, 8}, {"x0", 112, 8}, {"x0.high", 120, 8}, {"x1", 128, 8}, {"x1.high", 136, 8}, {"c0c1", 144, 2}, {"c2c3", 146, 2}};
+
+/* ---- the list ---- */
+
+static void add(char *text, char *expected)
+{
+    if (forms.count == forms.capacity) {
+        forms.capacity = forms.capacity ? 2 * forms.capacity : 1024;
+        forms.list = realloc(forms.list, forms.capacity * sizeof *forms.list);
+        ck_assert_ptr_nonnull(forms.list);
+    }
+    forms.list[forms.count++] = (form){text, expected};
+}
+
+static void read_list(void)
+{
+    FILE *file = fopen(LIST, "r");
+
+    ck_assert_msg(file != NULL, "%s is missing", LIST);
+    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
+    long bytes = ftell(file);
+    rewind(file);
+    forms.bytes = calloc(1, (size_t)bytes + 1);
+    ck_assert_ptr_nonnull(forms.bytes);
+    ck_assert_uint_eq(fread(forms.bytes, 1, (size_t)bytes, file), (size_t)bytes);
+    fclose(file);
+    for (char *line = strtok(forms.bytes, "\n"); line; line = strtok(NULL, "\n")) {
+        char *tab = strchr(line, '\t');
+        if (*line == '#')
+            continue;
+        if (tab)
+            *tab++ = 0;
+        add(*line == '!' ? line + 2 : line, *line == '!' ? (char *)"!" : tab ? tab : (char *)"");
+    }
+}
+
+static bool is_refused(const form *item)
+{
+    return item->expected[0] == '!';
+}
+
+static void write_module(gd_text *text, size_t first, size_t count, bool refused)
+{
+    gd_text_string(text, head);
+    gd_text_format(text, ".visible .entry base%s%s", prologue, epilogue);
+    for (size_t i = first; i < first + count && i < forms.count; i++) {
+        if (refused || !is_refused(&forms.list[i]))
+            gd_text_format(text, ".visible .entry e%zu%s%s%s", i, prologue, forms.list[i].text, epilogue);
+    }
+}
+
+/* ---- running ---- */
+
+typedef struct outcome {
+    unsigned char dump[DUMP], global[BLOCK];
+} outcome;
+
+static gd_cta_state run_entry(device *dev, const char *name, uint64_t in, uint64_t dump, outcome *result)
+{
+    struct {
+        uint64_t in, dump;
+        unsigned char out[256];
+    } parameters = {.in = in, .dump = dump};
+    unsigned char *global = device_bytes(dev, in);
+
+    for (uint32_t i = 0; i < BLOCK; i++)
+        global[i] = (unsigned char)(i * 37 + 11);
+    for (uint32_t i = 0; i < sizeof parameters.out; i++)
+        parameters.out[i] = (unsigned char)(i * 29 + 3);
+    memset(device_bytes(dev, dump), 0, DUMP);
+    gd_cta_state state = run_grid(dev, name, (shape){.block = 32}, &parameters);
+    memcpy(result->dump, device_bytes(dev, dump), DUMP);
+    memcpy(result->global, global, BLOCK);
+    return state;
+}
+
+static void describe_words(gd_text *text, char name, const unsigned char *bytes, const unsigned char *before, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, 4);
+        if (memcmp(bytes + i, before + i, 4) != 0)
+            gd_text_format(text, " %c%u=%" PRIx32, name, i, word);
+    }
+}
+
+/* What differs from a run of nothing, and predicates that the form names. */
+static void describe(gd_text *text, const char *form_text, const outcome *result, const outcome *base)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        uint64_t value = 0;
+        memcpy(&value, result->dump + fields[i].offset, fields[i].bytes);
+        bool named = fields[i].name[0] == 'p' && strstr(form_text, "p0");
+        if (named || memcmp(result->dump + fields[i].offset, base->dump + fields[i].offset, fields[i].bytes) != 0)
+            gd_text_format(text, " %s=%" PRIx64, fields[i].name, value);
+    }
+    describe_words(text, 's', result->dump + REGISTERS, base->dump + REGISTERS, BLOCK);
+    describe_words(text, 'l', result->dump + REGISTERS + BLOCK, base->dump + REGISTERS + BLOCK, LOCAL);
+    describe_words(text, 'g', result->global, base->global, BLOCK);
+}
+
+/* Runs the forms of a batch; the outcome of each as text. */
+static void run_batch(size_t first, char **outcomes)
+{
+    gd_text text = {0};
+    outcome base, result;
+    device dev;
+
+    write_module(&text, first, BATCH, false);
+    device_open(&dev, gd_text_get(&text));
+    uint64_t in = device_take(&dev, NULL, BLOCK), dump = device_take(&dev, NULL, DUMP);
+    ck_assert_int_eq(run_entry(&dev, "base", in, dump, &base), GD_CTA_DONE);
+    for (size_t i = first; i < first + BATCH && i < forms.count; i++) {
+        gd_text words = {0};
+        char name[32];
+        if (is_refused(&forms.list[i]))
+            continue;
+        snprintf(name, sizeof name, "e%zu", i);
+        if (run_entry(&dev, name, in, dump, &result) == GD_CTA_DONE)
+            describe(&words, forms.list[i].text, &result, &base);
+        else
+            gd_text_format(&words, " fault: %s", dev.fault.text);
+        const char *made = gd_text_get(&words);
+        outcomes[i] = strdup(made && *made ? made + 1 : "");
+        ck_assert_ptr_nonnull(outcomes[i]);
+        gd_text_free(&words);
+    }
+    device_close(&dev);
+    gd_text_free(&text);
+}
+
+/* Comments and refused forms stay as they are. */
+static void rewrite_list(char *const *outcomes)
+{
+    FILE *old = fopen(LIST, "r");
+    gd_text text = {0};
+    char line[2048];
+    size_t i = 0;
+
+    ck_assert_ptr_nonnull(old);
+    while (fgets(line, sizeof line, old)) {
+        if (*line == '#' || *line == '!')
+            gd_text_string(&text, line);
+        else if (*line != '\n')
+            gd_text_format(&text, "%s\t%s\n", forms.list[i].text, outcomes[i]);
+        i += *line != '#' && *line != '\n';
+    }
+    fclose(old);
+    FILE *file = fopen(LIST, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(gd_text_get(&text), file);
+    ck_assert_int_eq(fclose(file), 0);
+    gd_text_free(&text);
+}
+
+START_TEST(forms_do_what_the_list_says)
+{
+    read_list();
+    char **outcomes = calloc(forms.count, sizeof *outcomes);
+    ck_assert_ptr_nonnull(outcomes);
+    for (size_t i = 0; i < forms.count; i += BATCH)
+        run_batch(i, outcomes);
+    if (getenv("GRIDDEP_UPDATE_GOLDEN")) {
+        rewrite_list(outcomes);
+        return;
+    }
+    for (size_t i = 0; i < forms.count; i++) {
+        if (!is_refused(&forms.list[i]))
+            ck_assert_msg(strcmp(outcomes[i], forms.list[i].expected) == 0, "%s\n  gives    %s\n  expected %s", forms.list[i].text,
+                          outcomes[i], forms.list[i].expected);
+        free(outcomes[i]);
+    }
+    free(outcomes);
+    free(forms.list);
+    free(forms.bytes);
+}
+END_TEST
+
+/* The first word of a form, which a refusal names (what is no instruction by itself apart). */
+START_TEST(others_are_refused)
+{
+    gd_text text = {0};
+    device dev;
+
+    read_list();
+    write_module(&text, 0, forms.count, true);
+    device_open(&dev, gd_text_get(&text));
+    for (size_t i = 0; i < forms.count; i++) {
+        gd_program_error refusal = {0};
+        char name[32];
+        snprintf(name, sizeof name, "e%zu", i);
+        const gd_entry *entry = gd_program_entry(dev.program, name);
+        ck_assert_ptr_nonnull(entry);
+        gd_entry_refusal(entry, &refusal);
+        ck_assert_msg(entry->refused == is_refused(&forms.list[i]), "%s: %s", forms.list[i].text,
+                      entry->refused ? refusal.text : "is not refused");
+        size_t word = strcspn(forms.list[i].text, " ;");
+        ck_assert_msg(!entry->refused || !strncmp(refusal.text, forms.list[i].text, word), "%s: %s", forms.list[i].text,
+                      refusal.text);
+    }
+    device_close(&dev);
+    gd_text_free(&text);
+    free(forms.list);
+    free(forms.bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("forms");
+    TCase *item = tcase_create("forms");
+
+    tcase_set_timeout(item, 300);
+    tcase_add_test(item, forms_do_what_the_list_says);
+    tcase_add_test(item, others_are_refused);
+    suite_add_tcase(suite, item);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
