@@ -353,6 +353,9 @@ static const char *fault_name(const gd_fault *fault, const gd_allocation *memory
     switch (fault->kind) {
     case GD_FAULT_ADDRESS:
         return memory && memory->freed ? "use-after-free" : "out-of-bounds";
+    case GD_FAULT_PEER:
+    case GD_FAULT_WINDOW:
+        return "out-of-bounds";
     case GD_FAULT_ALIGNMENT:
         return "misaligned";
     case GD_FAULT_READ_ONLY:
