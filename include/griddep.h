@@ -424,11 +424,15 @@ typedef struct griddep_check_launch {
     const griddep_check_argument *arguments; /* in the order of the parameters */
     uint32_t argument_count;
     int32_t pdl;               /* GRIDDEP_PDL_*: DEFAULT is auto */
+    uint32_t lane;             /* as in griddep_chain_add_to */
+    uint32_t after_count;
+    const uint32_t *after;     /* indices of earlier launches, of other lanes, that it waits for */
 } griddep_check_launch;
 
 /* Checks launches in stream order as a whole: each entry in the light of what its arguments are, and the hops between them: missing or late
- * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost.
- * Since 0.1. */
+ * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost. Of several
+ * lanes each is looked at by itself; between lanes, what nothing orders, and for a launch that waits for one of another lane, what may still run then
+ * in that lane. Since 0.1. */
 int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
                             griddep_error *error);
 
