@@ -21,8 +21,8 @@
  *             lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as uint64_t.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current context as it was.
- * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads at once. A chain may be used by
- *             one thread at a time. Ending an object while another thread uses that very object is the caller's error.
+ * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads at once. A chain or a graph may be used
+ *             by one thread at a time. Ending an object while another thread uses that very object is the caller's error.
  * Process     The library never ends the process, installs no signal handler, and prints nothing unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
  */
@@ -127,6 +127,7 @@ typedef struct griddep_runtime griddep_runtime;
 typedef struct griddep_module griddep_module;
 typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
+typedef struct griddep_graph griddep_graph;
 typedef struct griddep_ptx griddep_ptx;
 
 enum {
@@ -173,7 +174,7 @@ typedef struct griddep_runtime_options {
 enum {
     GRIDDEP_FEATURE_PDL = 1,           /* griddepcontrol and attribute 6: compute capability 9.0, driver API 11.8 */
     GRIDDEP_FEATURE_GRAPH = 2,         /* stream capture and graph launch */
-    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be read with their ports and types: driver API 12.3 */
+    GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be made and read with their ports and types: driver API 12.3 */
     GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability 9.0 */
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
     GRIDDEP_FEATURE_CODE_CACHE = 32,   /* PTX is compiled once and kept on disk: the driver has a linker, the cache a place */
@@ -242,6 +243,21 @@ int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_err
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
 int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
+
+/* Events without timing. The driver demands them for what a launch itself records: attributes 7 and 12, below. */
+enum {
+    GRIDDEP_EVENT_TIMING = 0, /* what griddep_event_create makes */
+    GRIDDEP_EVENT_ORDER = 1   /* no timing: CU_EVENT_DISABLE_TIMING */
+};
+
+/* An event of a kind (GRIDDEP_EVENT_*; ARGUMENT for another value). It is recorded and destroyed like any other; elapsed takes only events
+ * with timing. Since 0.1. */
+int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
+
+/* What is given to the stream from now on waits for what the event was last recorded behind, in a stream of its own or in a launch; an event
+ * that was never recorded orders nothing. While `event` was recorded in a capture, the stream becomes part of it. STREAM where the driver says
+ * that captures do not allow it. Since 0.1. */
+int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * PTX: parsed text, on any machine, with no driver
@@ -416,11 +432,15 @@ typedef struct griddep_check_launch {
     const griddep_check_argument *arguments; /* in the order of the parameters */
     uint32_t argument_count;
     int32_t pdl;               /* GRIDDEP_PDL_*: DEFAULT is auto */
+    uint32_t lane;             /* as in griddep_chain_add_to */
+    uint32_t after_count;
+    const uint32_t *after;     /* indices of earlier launches, of other lanes, that it waits for */
 } griddep_check_launch;
 
 /* Checks launches in stream order as a whole: each entry in the light of what its arguments are, and the hops between them: missing or late
- * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost.
- * Since 0.1. */
+ * waits, transitive gaps, writes that a kernel still reading could see (write after read), triggers that nobody uses, overlap that is lost. Of several
+ * lanes each is looked at by itself; between lanes, what nothing orders, and for a launch that waits for one of another lane, what may still run then
+ * in that lane. Since 0.1. */
 int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
                             griddep_error *error);
 
@@ -605,6 +625,17 @@ typedef struct griddep_launch_config {
     void *stream;            /* CUstream; NULL: the legacy default stream. Must be NULL in griddep_chain_add */
 } griddep_launch_config;
 
+/* Attribute 7: the launch records `event` when all its blocks have executed griddepcontrol.launch_dependents or ended, with trigger_at_start
+ * (0 or 1) when all have begun. What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel that does must
+ * execute griddepcontrol.wait before it touches what the launch writes. Captured, it becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. The event
+ * has no timing (GRIDDEP_EVENT_ORDER): a launch with one that has is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or
+ * another trigger_at_start. Since 0.1. */
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
+
+/* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have begun. It orders the starts of launches and
+ * nothing else: no data is visible then. Since 0.1. */
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
+
 /* Whether a launch set attribute 6, and why. The first two are "set", all others "not set". */
 enum {
     GRIDDEP_REASON_SET = 0,            /* set: each path of the kernel waits */
@@ -654,7 +685,7 @@ typedef struct griddep_hop_info {
     const char *kernel;   /* its name */
     int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1 the edge from the launch before is
                              programmatic, 0 it is not; -1 in stream modes, for the first launch, or where the driver does not tell */
-    uint32_t reserved;
+    uint32_t lane;        /* that the launch is in */
 } griddep_hop_info;
 
 /* An empty chain. Since 0.1. */
@@ -665,6 +696,18 @@ void griddep_chain_destroy(griddep_chain *chain);
  * ARGUMENT where config->stream is not NULL or the kernel belongs to another runtime. Since 0.1. */
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config,
                           const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+
+/* The same into a lane. The launches of one lane follow each other; lanes run beside each other where nothing orders them. Lane 0 is what
+ * griddep_chain_add fills, and the stream that the chain is run in; each other lane is a stream of the chain's own, which begins behind what
+ * stood in the caller's stream and which what follows the chain waits for. In graph modes the order becomes edges. Lanes are numbered without gaps:
+ * ARGUMENT where `lane` is larger than the number of lanes there are. Since 0.1. */
+int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config,
+                             const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+
+/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, so for its end; in
+ * mode graph-pdl by an edge, which is programmatic where the launch waits on every path. Once more is no failure, nor is it within a lane, which has that
+ * order. NOT_FOUND where there is no such launch, ARGUMENT where `on` is not before `index`. Since 0.1. */
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
 
 /* Makes ready what the first run in a mode would make ready: in graph modes captures and instantiates. Since 0.1. */
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
@@ -677,6 +720,203 @@ int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, grid
 /* Number of launches, and what happens at the index-th in a mode; prepares that mode. Since 0.1. */
 uint32_t griddep_chain_length(const griddep_chain *chain);
 int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Graph: nodes and edges with ports, made by hand, from a chain, from a capture, or taken over from elsewhere
+ *
+ * A graph is kept by this library and given to the driver when it is instantiated. Nodes and edges are numbered in the order in which
+ * they were added. What the driver would refuse later, or take and ignore, is refused when it is said, with the nodes' names.
+ */
+
+/* As CUgraphNodeType. A graph from outside may have others; they are kept, and told by their number. */
+enum {
+    GRIDDEP_GRAPH_NODE_KERNEL = 0,
+    GRIDDEP_GRAPH_NODE_COPY = 1,
+    GRIDDEP_GRAPH_NODE_FILL = 2,
+    GRIDDEP_GRAPH_NODE_HOST = 3,
+    GRIDDEP_GRAPH_NODE_CHILD = 4,
+    GRIDDEP_GRAPH_NODE_EMPTY = 5,
+    GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6,
+    GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7
+};
+
+/* Where at a node an edge begins (CU_GRAPH_KERNEL_NODE_PORT_*). Kernels alone have more than the first. */
+enum {
+    GRIDDEP_PORT_DEFAULT = 0,      /* its end */
+    GRIDDEP_PORT_PROGRAMMATIC = 1, /* all its blocks have triggered or ended */
+    GRIDDEP_PORT_LAUNCH_ORDER = 2  /* all its blocks have begun */
+};
+
+/* What an edge orders. */
+enum {
+    GRIDDEP_EDGE_DEFAULT = 0,      /* the second node begins when the port is reached */
+    GRIDDEP_EDGE_PROGRAMMATIC = 1, /* likewise, between kernels, and griddepcontrol.wait in the second waits for the first's end. From port
+                                      PROGRAMMATIC or LAUNCH_ORDER. The caller vouches for it as for GRIDDEP_PDL_FORCE */
+    GRIDDEP_EDGE_AUTO = 2          /* PROGRAMMATIC from port PROGRAMMATIC where both are kernels, and device, driver and the second node's `pdl`
+                                      allow it (auto: every path through it waits); else DEFAULT. The port is then given as DEFAULT */
+};
+
+typedef void (*griddep_host_function)(void *user);
+
+/* An empty graph. Since 0.1. */
+int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
+void griddep_graph_destroy(griddep_graph *graph);
+
+/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. UNSUPPORTED for an
+ * adopted graph. Since 0.1.
+ *
+ * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where config has a stream, where the kernel belongs to another
+ * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
+ * fill and copy: bytes > 0; device addresses, for copy also of host memory (unified addressing), which must stay until the last launch is over.
+ * host: runs on a thread of the driver and must not call the driver or this library.
+ * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated. It must not contain this graph.
+ * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs; borrowed. */
+int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
+                                 const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value, uint64_t bytes, uint32_t *node,
+                               griddep_error *error);
+int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node,
+                               griddep_error *error);
+int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node,
+                               griddep_error *error);
+int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+
+/* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port that the first node does not have, a programmatic edge
+ * from or to what is no kernel, a port that does not go with the type, an edge between the same two nodes, and one that would close a cycle. Where
+ * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why.
+ * Since 0.1. */
+int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
+                               griddep_error *error);
+
+/* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Since 0.1. */
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
+
+/* Begins to capture what is given to a stream, and ends it with a graph of that (adopted, owned). STREAM where the stream is a default stream, is
+ * captured already, is not captured, or where the capture was spoilt or has streams that were not joined; ending ends it also then. Since 0.1. */
+int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error);
+
+enum {
+    GRIDDEP_GRAPH_OWN = 1 /* the CUgraph belongs to the griddep_graph when the call has succeeded */
+};
+
+/* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges. Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph.
+ * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. No nodes and edges can be added.
+ * Since 0.1. */
+int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
+
+/* Says which PTX entry a kernel node of an adopted graph runs: its traits are what the audit and griddep_graph_upgrade go by from then on. ARGUMENT
+ * for a node that is no kernel. Since 0.1. */
+int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry,
+                               griddep_error *error);
+
+/* Makes the graph ready to run; again, it is made anew. The driver's refusal is reported with the node or edge that it refused. launch and upload do
+ * it by themselves when it has not been done. Since 0.1. */
+int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
+
+/* Runs the graph in a stream (NULL: the legacy default stream), asynchronously; upload only brings it to the device ahead of its first launch. Launches of
+ * one graph run one after the other. STREAM in a stream that is being captured, whose capture is spoilt. Since 0.1. */
+int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
+int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
+
+/* Gives a kernel node other arguments, or another configuration, without instantiating again; launches that are under way keep what they had. ARGUMENT
+ * for a node that is no kernel; UNSUPPORTED where cluster, attributes or `pdl` would change after the graph was instantiated, and in an adopted graph for a
+ * kernel that is not of a module of this runtime. There set_config fails with UNSUPPORTED until set_arguments has told the arguments.
+ * Since 0.1. */
+int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count,
+                                    griddep_error *error);
+int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
+
+/* Switches a kernel, fill or copy off (0) or on again (1); switched off it orders what stands around it and does nothing. ARGUMENT for other nodes.
+ * Since 0.1. */
+int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
+
+/* Takes over what the nodes of another graph of the same shape do: kernels, arguments, addresses, values. The graph is instantiated where it was not. ARGUMENT
+ * where nodes or edges differ: the first difference is named; DRIVER where the driver refuses, with the node that it names. The graph
+ * is then as before. Neither graph may be adopted, else UNSUPPORTED. Since 0.1. */
+int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
+
+/* How much two kernels overlap. */
+enum {
+    GRIDDEP_OVERLAP_NONE = 0,
+    GRIDDEP_OVERLAP_TAIL = 1, /* the second starts when the first's blocks have ended, before its memory is flushed */
+    GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
+};
+
+/* What the audit says of an edge. */
+enum {
+    GRIDDEP_AUDIT_OVERLAPS = 0,       /* programmatic; the second kernel waits on every path, the first triggers */
+    GRIDDEP_AUDIT_NO_TRIGGER = 1,     /* programmatic, but the first kernel never triggers: overlap at its tail alone */
+    GRIDDEP_AUDIT_LAUNCH_ORDER = 2,   /* programmatic, from the start of the first kernel's blocks */
+    GRIDDEP_AUDIT_UNSAFE = 3,         /* programmatic, but the second kernel does not wait on every path: it races */
+    GRIDDEP_AUDIT_UNKNOWN_WAIT = 4,   /* programmatic; whether the second kernel waits is not known */
+    GRIDDEP_AUDIT_WRONG_PORT = 5,     /* plain, but from the start of the first kernel's blocks: a wait does not help the second one */
+    GRIDDEP_AUDIT_PLAIN = 6,          /* plain, and could be programmatic: griddep_graph_upgrade */
+    GRIDDEP_AUDIT_OTHER_ORDER = 7,    /* another node must end before the second kernel begins: `node` */
+    GRIDDEP_AUDIT_NODE_BETWEEN = 8,   /* `node` stands between two kernels and is none: they cannot overlap */
+    GRIDDEP_AUDIT_NOT_KERNELS = 9,    /* not between two kernels */
+    GRIDDEP_AUDIT_NO_WAIT = 10,       /* plain; the second kernel never waits */
+    GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11, /* plain; a path through the second kernel misses the wait */
+    GRIDDEP_AUDIT_WRONG_END = 12,     /* plain; the first kernel has the wait and the second one the trigger: they are at the wrong ends */
+    GRIDDEP_AUDIT_UNKNOWN_CODE = 13,  /* plain; the second kernel's PTX is not known */
+    GRIDDEP_AUDIT_OFF = 14,           /* plain; the node, the mode or the runtime says off */
+    GRIDDEP_AUDIT_KILL_SWITCH = 15,   /* plain; GRIDDEP_PDL=off */
+    GRIDDEP_AUDIT_DEVICE = 16,        /* plain; the device is below compute capability 9.0 */
+    GRIDDEP_AUDIT_DRIVER = 17,        /* plain; the driver has no edges with ports */
+    GRIDDEP_AUDIT_NO_EDGE_DATA = 18,  /* the driver does not tell ports and types of edges */
+    GRIDDEP_AUDIT_DISABLED = 19       /* one of both nodes is switched off */
+};
+
+/* "the second kernel never executes griddepcontrol.wait", ... Static. Since 0.1. */
+const char *griddep_audit_text(int32_t audit);
+
+typedef struct griddep_graph_node_info {
+    uint32_t size;
+    int32_t type;         /* GRIDDEP_GRAPH_NODE_*, or another CUgraphNodeType */
+    const char *name;     /* of a kernel, NULL where it is not known; else what it is: "fill" */
+    uint32_t traits;      /* GRIDDEP_TRAIT_* of a kernel */
+    uint32_t enabled;
+    uint32_t before_count; /* edges that lead to it */
+    uint32_t after_count;  /* edges that lead from it */
+    void *handle;         /* CUgraphNode; NULL before the graph is instantiated */
+} griddep_graph_node_info;
+
+typedef struct griddep_graph_edge_info {
+    uint32_t size;
+    uint32_t from, to;    /* nodes */
+    int32_t asked;        /* GRIDDEP_EDGE_* as it was added */
+    int32_t from_port;    /* GRIDDEP_PORT_* and */
+    int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1 where it does not tell */
+    int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides it */
+    int32_t audit;        /* GRIDDEP_AUDIT_* */
+    uint32_t node;        /* with AUDIT_OTHER_ORDER and AUDIT_NODE_BETWEEN; else 0 */
+    uint32_t reserved;
+} griddep_graph_edge_info;
+
+/* The audit: what nodes and edges there are, and what becomes of the overlap. Nothing is instantiated for it. 0 for a graph that is NULL; an index past the last:
+ * NOT_FOUND. Names live until the graph is changed. Since 0.1. */
+uint32_t griddep_graph_node_count(const griddep_graph *graph);
+uint32_t griddep_graph_edge_count(const griddep_graph *graph);
+int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
+int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
+
+/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of AUDIT_PLAIN. All
+ * others stay, and griddep_graph_get_edge says of each why. The graph is instantiated with them; where the driver refuses, everything is put back as it was and its
+ * refusal returned. In an adopted graph the CUgraph itself is changed. count (may be NULL) tells how many edges there were. What a kernel touches
+ * before its wait is not looked at, as with GRIDDEP_PDL_AUTO. Since 0.1. */
+int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
+
+enum {
+    GRIDDEP_FORMAT_DOT = 0, /* for Graphviz */
+    GRIDDEP_FORMAT_JSON = 1
+};
+
+/* Writes the audit as text, like griddep_ptx_print writes. Since 0.1. */
+int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes,
+                            griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries

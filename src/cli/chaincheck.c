@@ -70,7 +70,10 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
                                              .entry = launch->kernel,
                                              .arguments = arguments[i],
                                              .argument_count = launch->argument_count,
-                                             .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
+                                             .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl,
+                                             .lane = launch->lane,
+                                             .after_count = launch->after_count,
+                                             .after = launch->after};
     }
     int32_t status = griddep_chain_check(launches, plan->launch_count, findings, &error);
     for (uint32_t i = 0; i < plan->launch_count; i++)

@@ -77,6 +77,9 @@ static const cyaml_schema_field_t launch_fields[] = {
     TEXT(gd_chainfile_launch, shared),
     TEXT(gd_chainfile_launch, pdl),
     TEXT(gd_chainfile_launch, reference),
+    TEXT(gd_chainfile_launch, name),
+    TEXT(gd_chainfile_launch, lane),
+    LIST(gd_chainfile_launch, after, &text_schema, 1, MOST_LAUNCHES),
     LIST(gd_chainfile_launch, arguments, &argument_schema, 0, MOST_ARGUMENTS),
     CYAML_FIELD_END};
 

@@ -55,6 +55,10 @@ typedef struct gd_chainfile_launch {
     char *shared;
     char *pdl;
     char *reference;
+    char *name;
+    char *lane;
+    char **after;
+    uint32_t after_count;
     gd_chainfile_argument *arguments;
     uint32_t arguments_count;
 } gd_chainfile_launch;

@@ -22,6 +22,7 @@ static const gd_command commands[] = {
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
     {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
     {"sanitize", "run a chain or a program without a GPU and report races and faults", gd_command_sanitize},
+    {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
     {"explain", "tell what the code of a finding means, and what to do", gd_command_explain},
     {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},

@@ -34,6 +34,16 @@ gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan)
     return ADD(plan->expectations, plan->expectation_count);
 }
 
+uint32_t gd_plan_lane(gd_plan *plan, const char *name)
+{
+    const char *wanted = name != NULL ? name : "main";
+    for (uint32_t i = 0; i < plan->lane_count; i++)
+        if (strcmp(plan->lanes[i], wanted) == 0)
+            return i;
+    ADD(plan->lanes, plan->lane_count)[0] = gd_heap_string(wanted);
+    return plan->lane_count - 1;
+}
+
 uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
 {
     for (uint32_t i = 0; i < plan->module_count; i++)
@@ -145,10 +155,15 @@ void gd_plan_free(gd_plan *plan)
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         free(plan->launches[i].kernel);
+        free(plan->launches[i].name);
+        free(plan->launches[i].after);
         free(plan->launches[i].arguments);
     }
     for (uint32_t i = 0; i < plan->expectation_count; i++)
         free(plan->expectations[i].path);
+    for (uint32_t i = 0; i < plan->lane_count; i++)
+        free(plan->lanes[i]);
+    free(plan->lanes);
     free(plan->modules);
     free(plan->buffers);
     free(plan->launches);

@@ -67,6 +67,10 @@ typedef struct gd_plan_argument {
 
 typedef struct gd_plan_launch {
     char *kernel;
+    char *name;      /* or NULL */
+    uint32_t lane;   /* index in the plan's lanes */
+    uint32_t *after; /* earlier launches that it waits for */
+    uint32_t after_count;
     uint32_t module;
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
     bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
@@ -97,6 +101,8 @@ typedef struct gd_plan {
     uint32_t buffer_count;
     gd_plan_launch *launches;
     uint32_t launch_count;
+    char **lanes; /* their names, in the order in which launches name them */
+    uint32_t lane_count;
     gd_plan_expectation *expectations;
     uint32_t expectation_count;
     uint64_t step_bytes; /* that a step moves; 0 until gd_plan_finish or as given */
@@ -108,6 +114,9 @@ gd_plan_buffer *gd_plan_add_buffer(gd_plan *plan);
 gd_plan_launch *gd_plan_add_launch(gd_plan *plan);
 gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch);
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan);
+
+/* The index of a lane, which is added when the plan lacks it; NULL: the lane of launches that name none. */
+uint32_t gd_plan_lane(gd_plan *plan, const char *name);
 
 /* The index of a shelf kernel's module, which is added when the plan lacks it. */
 uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place);

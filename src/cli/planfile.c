@@ -531,6 +531,57 @@ static int read_reference(const gd_cursor *cursor, const gd_chainfile_launch *so
     return code;
 }
 
+/* A launch's own name, and its lane. The launch is the plan's last. */
+static int read_names(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
+{
+    gd_plan_launch *launch = &plan->launches[plan->launch_count - 1];
+    if (source->name != NULL && source->name[0] == '\0')
+        return gd_message_error_at(place_at(cursor, "name"), "name is empty");
+    if (source->lane != NULL && source->lane[0] == '\0')
+        return gd_message_error_at(place_at(cursor, "lane"), "lane is empty");
+    for (uint32_t i = 0; i + 1 < plan->launch_count && source->name != NULL; i++)
+        if (plan->launches[i].name != NULL && strcmp(plan->launches[i].name, source->name) == 0)
+            return gd_message_error_at(place_at(cursor, "name"), "a second launch named '%s'", source->name);
+    if (source->name != NULL)
+        launch->name = gd_heap_string(source->name);
+    launch->lane = gd_plan_lane(plan, source->lane);
+    return 0;
+}
+
+/* The index of an earlier launch by its name. The launch that is being read is the plan's last. */
+static int find_launch(const gd_cursor *cursor, const gd_plan *plan, const char *name, uint32_t *index)
+{
+    uint32_t own = plan->launch_count - 1, count = 0;
+    for (uint32_t i = 0; i < own; i++) {
+        if (plan->launches[i].name != NULL && strcmp(plan->launches[i].name, name) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    if (plan->launches[own].name != NULL && strcmp(plan->launches[own].name, name) == 0)
+        return gd_message_error_at(place_at(cursor, "after"), "launch '%s' cannot wait for itself", name);
+    const char **names = gd_heap_take(own, sizeof(*names));
+    for (uint32_t i = 0; i < own; i++)
+        if (plan->launches[i].name != NULL)
+            names[count++] = plan->launches[i].name;
+    char *suggestion = gd_suggest_text(name, names, count);
+    int code =
+        gd_message_error_at(place_at(cursor, "after"), "no launch before this one is named '%s'%s", name, suggestion);
+    free(suggestion);
+    free(names);
+    return code;
+}
+
+static int read_after(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
+{
+    gd_plan_launch *launch = &plan->launches[plan->launch_count - 1];
+    int code = 0;
+    launch->after = gd_heap_take(source->after_count, sizeof(*launch->after));
+    for (uint32_t i = 0; i < source->after_count && code == 0; i++)
+        code = find_launch(cursor, plan, source->after[i], &launch->after[launch->after_count++]);
+    return code;
+}
+
 static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
 {
     static const char *const choices[] = {"auto", "off", "force"};
@@ -544,7 +595,11 @@ static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *sourc
     launch->kernel = gd_heap_string(source->kernel);
     launch->module = module;
     launch->place = gd_yaml_place(cursor->yaml, cursor->path);
-    code = read_shapes(cursor, source, launch);
+    code = read_names(cursor, source, plan);
+    if (code == 0)
+        code = read_after(cursor, source, plan);
+    if (code == 0)
+        code = read_shapes(cursor, source, launch);
     if (code == 0 && source->pdl != NULL) {
         code = read_word(cursor, "pdl", source->pdl, choices, 3, &choice);
         launch->pdl = values[choice];

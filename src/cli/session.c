@@ -81,6 +81,19 @@ static griddep_argument *make_arguments(const gd_session *session, const gd_plan
     return arguments;
 }
 
+static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, const griddep_launch_config *config,
+                            const gd_plan_launch *launch, griddep_error *error)
+{
+    uint32_t index = griddep_chain_length(session->chain);
+    griddep_argument *arguments = make_arguments(session, launch);
+    int32_t status =
+        griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments, launch->argument_count, error);
+    free(arguments);
+    for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
+        status = griddep_chain_depend(session->chain, index, launch->after[i], error);
+    return status;
+}
+
 static int add_launch(gd_session *session, const gd_plan_launch *launch, int32_t pdl)
 {
     griddep_launch_config config = {.size = sizeof(config),
@@ -94,11 +107,9 @@ static int add_launch(gd_session *session, const gd_plan_launch *launch, int32_t
     griddep_error error;
     griddep_error_init(&error);
     griddep_kernel *kernel = NULL;
-    griddep_argument *arguments = make_arguments(session, launch);
     int32_t status = griddep_kernel_get(session->modules[launch->module], launch->kernel, &kernel, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_chain_add(session->chain, kernel, &config, arguments, launch->argument_count, &error);
-    free(arguments);
+        status = add_to_chain(session, kernel, &config, launch, &error);
     if (status == GRIDDEP_OK)
         return 0;
     char *doing = gd_heap_format("launch of '%s'", launch->kernel);

@@ -22,6 +22,8 @@ typedef void *gd_CUgraphNode;
 typedef void *gd_CUgraphExec;
 typedef void *gd_CUgraphDeviceNode;
 typedef void *gd_CUlinkState;
+typedef void *gd_CUkernel;
+typedef void gd_CUhostFn(void *user);
 
 typedef int32_t gd_CUresult;
 typedef int32_t gd_CUdevice_attribute;
@@ -36,6 +38,7 @@ typedef int32_t gd_CUlaunchMemSyncDomain;
 typedef int32_t gd_CUstreamCaptureStatus;
 typedef int32_t gd_CUstreamCaptureMode;
 typedef int32_t gd_CUgraphNodeType;
+typedef int32_t gd_CUgraphExecUpdateResult;
 typedef int32_t gd_CUdriverProcAddressQueryResult;
 
 /* GD_CUDA_SUCCESS and GD_CUDA_ERROR_*, of type gd_CUresult */
@@ -137,9 +140,60 @@ typedef struct gd_CUgraphEdgeData {
     unsigned char reserved[5];
 } gd_CUgraphEdgeData;
 
+typedef struct gd_CUDA_MEMCPY3D {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    int32_t srcMemoryType;
+    const void *srcHost;
+    gd_CUdeviceptr srcDevice;
+    void *srcArray;
+    void *reserved0;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    int32_t dstMemoryType;
+    void *dstHost;
+    gd_CUdeviceptr dstDevice;
+    void *dstArray;
+    void *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+} gd_CUDA_MEMCPY3D;
+
+/* The second version, which is the third too. */
+typedef struct gd_CUDA_KERNEL_NODE_PARAMS {
+    gd_CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+    gd_CUkernel kern;
+    gd_CUcontext ctx;
+} gd_CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct gd_CUDA_MEMSET_NODE_PARAMS_v1 {
+    gd_CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value;
+    unsigned int elementSize;
+    size_t width, height;
+} gd_CUDA_MEMSET_NODE_PARAMS_v1;
+
+typedef struct gd_CUDA_HOST_NODE_PARAMS {
+    gd_CUhostFn *fn;
+    void *userData;
+} gd_CUDA_HOST_NODE_PARAMS;
+
+typedef struct gd_CUgraphExecUpdateResultInfo {
+    gd_CUgraphExecUpdateResult result;
+    gd_CUgraphNode errorNode;
+    gd_CUgraphNode errorFromNode;
+} gd_CUgraphExecUpdateResultInfo;
+
 _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the driver ABI is declared for 64-bit machines");
 _Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribute, value) == 8, "CUlaunchAttribute");
 _Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hStream) == 32, "CUlaunchConfig");
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
+_Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
+_Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 
 #endif

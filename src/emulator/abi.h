@@ -6,9 +6,7 @@
 #include "cuda/abi.h"
 
 typedef void *gd_CUlibrary;
-typedef void *gd_CUkernel;
 typedef void *gd_CUmemoryPool;
-typedef void gd_CUhostFn(void *user);
 typedef void gd_CUstreamCallback(gd_CUstream stream, gd_CUresult status, void *user);
 typedef size_t gd_CUoccupancyB2DSize(int block);
 
@@ -47,24 +45,6 @@ typedef struct gd_CUDA_MEMCPY2D {
     size_t WidthInBytes, Height;
 } gd_CUDA_MEMCPY2D;
 
-typedef struct gd_CUDA_MEMCPY3D {
-    size_t srcXInBytes, srcY, srcZ, srcLOD;
-    int32_t srcMemoryType;
-    const void *srcHost;
-    gd_CUdeviceptr srcDevice;
-    void *srcArray;
-    void *reserved0;
-    size_t srcPitch, srcHeight;
-    size_t dstXInBytes, dstY, dstZ, dstLOD;
-    int32_t dstMemoryType;
-    void *dstHost;
-    gd_CUdeviceptr dstDevice;
-    void *dstArray;
-    void *reserved1;
-    size_t dstPitch, dstHeight;
-    size_t WidthInBytes, Height, Depth;
-} gd_CUDA_MEMCPY3D;
-
 typedef struct gd_CUDA_KERNEL_NODE_PARAMS_v1 {
     gd_CUfunction func;
     unsigned int gridDimX, gridDimY, gridDimZ;
@@ -73,18 +53,6 @@ typedef struct gd_CUDA_KERNEL_NODE_PARAMS_v1 {
     void **kernelParams;
     void **extra;
 } gd_CUDA_KERNEL_NODE_PARAMS_v1;
-
-/* The second version, which is the third too. */
-typedef struct gd_CUDA_KERNEL_NODE_PARAMS {
-    gd_CUfunction func;
-    unsigned int gridDimX, gridDimY, gridDimZ;
-    unsigned int blockDimX, blockDimY, blockDimZ;
-    unsigned int sharedMemBytes;
-    void **kernelParams;
-    void **extra;
-    gd_CUkernel kern;
-    gd_CUcontext ctx;
-} gd_CUDA_KERNEL_NODE_PARAMS;
 
 /* The second version; the first ends before ctx. */
 typedef struct gd_CUDA_MEMSET_NODE_PARAMS {
@@ -95,11 +63,6 @@ typedef struct gd_CUDA_MEMSET_NODE_PARAMS {
     size_t width, height;
     gd_CUcontext ctx;
 } gd_CUDA_MEMSET_NODE_PARAMS;
-
-typedef struct gd_CUDA_HOST_NODE_PARAMS {
-    gd_CUhostFn *fn;
-    void *userData;
-} gd_CUDA_HOST_NODE_PARAMS;
 
 typedef struct gd_CUDA_MEMCPY_NODE_PARAMS {
     int flags;
@@ -130,16 +93,8 @@ typedef struct gd_CUDA_GRAPH_INSTANTIATE_PARAMS {
     int32_t result_out;
 } gd_CUDA_GRAPH_INSTANTIATE_PARAMS;
 
-typedef struct gd_CUgraphExecUpdateResultInfo {
-    int32_t result;
-    gd_CUgraphNode errorNode;
-    gd_CUgraphNode errorFromNode;
-} gd_CUgraphExecUpdateResultInfo;
-
 _Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
-_Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS_v1) == 56, "CUDA_KERNEL_NODE_PARAMS_v1");
-_Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16, "CUgraphNodeParams");
 _Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
@@ -151,10 +106,6 @@ enum {
     GD_CU_LIMIT_PRINTF_FIFO_SIZE = 1,
     GD_CU_LIMIT_MALLOC_HEAP_SIZE = 2,
     GD_CU_LIMIT_COUNT = 10,
-    GD_CU_MEMORYTYPE_HOST = 1,
-    GD_CU_MEMORYTYPE_DEVICE = 2,
-    GD_CU_MEMORYTYPE_ARRAY = 3,
-    GD_CU_MEMORYTYPE_UNIFIED = 4,
     GD_CU_POINTER_ATTRIBUTE_CONTEXT = 1,
     GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
     GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
@@ -166,11 +117,7 @@ enum {
     GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
     GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
     GD_CU_POINTER_ATTRIBUTE_MAPPED = 13,
-    GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
-    GD_CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
-    GD_CU_GRAPH_EXEC_UPDATE_ERROR = 1,
-    GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
-    GD_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3
+    GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16
 };
 
 #endif

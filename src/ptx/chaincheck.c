@@ -1,13 +1,14 @@
 /* Checking a chain: reads the launches, makes each module's and each entry's facts once, lays out what may run beside
  * what, and has the hazards and the hops looked at. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ptx/chaincheck.h"
 
-enum { LAUNCH_MINIMUM = sizeof(griddep_check_launch), CAPABILITY = 90 };
+enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane), CAPABILITY = 90 };
 
 typedef struct builder {
     gd_chain chain;
@@ -194,6 +195,14 @@ static int32_t check_values(const griddep_check_launch *given, uint32_t index, g
     if (given->ptx && (given->node != GRIDDEP_NODE_KERNEL || !given->entry))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "launches[%" PRIu32 "] has PTX, but is no kernel or names no entry", index);
+    if (given->after_count && !given->after)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].after is NULL", index);
+    for (uint32_t i = 0; i < given->after_count; i++) {
+        if (given->after[i] >= index)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launches[%" PRIu32 "].after[%" PRIu32 "] is %" PRIu32 ", which is not before it",
+                                index, i, given->after[i]);
+    }
     for (uint32_t i = 0; i < given->argument_count; i++) {
         if (given->arguments[i].access < GRIDDEP_ACCESS_UNKNOWN || given->arguments[i].access > GRIDDEP_ACCESS_CONSTANT)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -243,8 +252,9 @@ static int32_t read_launches(builder *build, const griddep_check_launch *launche
 
 /* ---- what runs beside what ---- */
 
-static bool sets_attribute(const gd_chain_launch *launch, uint32_t index)
+static bool sets_attribute(const gd_chain_launch *launch)
 {
+    bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
     const gd_chain_kernel *kernel = launch->kernel;
     int32_t capability = kernel ? kernel->module->functions.module->capability : 0;
 
@@ -252,26 +262,26 @@ static bool sets_attribute(const gd_chain_launch *launch, uint32_t index)
         return false;
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
-    return index > 0 && launch->given.pdl != GRIDDEP_PDL_OFF && kernel &&
+    return !first && launch->given.pdl != GRIDDEP_PDL_OFF && kernel &&
            kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
 static void lay_out(gd_chain *chain, uint32_t index)
 {
     gd_chain_launch *launch = &chain->launches[index];
-    const gd_chain_launch *last = index ? &chain->launches[index - 1] : NULL;
+    const gd_chain_launch *last = launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
 
-    launch->attribute = sets_attribute(launch, index);
+    launch->attribute = sets_attribute(launch);
     launch->overlaps = launch->attribute && last && last->given.node == GRIDDEP_NODE_KERNEL;
     launch->before = launch->after = launch->after_end = index;
     if (!launch->overlaps)
         return;
-    launch->before = index - 1;
+    launch->before = launch->previous;
     if (!last->overlaps)
         return;
     bool covers = last->kernel && last->kernel->covers;
     launch->after = covers ? last->after : last->before;
-    launch->after_end = covers ? last->after_end : index - 1;
+    launch->after_end = covers ? last->after_end : launch->previous;
     if (!covers || !last->kernel->covers_trigger)
         launch->before = last->before;
     else if (last->after < last->after_end)
@@ -348,6 +358,8 @@ static int32_t check_chain(builder *build, const griddep_check_launch *launches)
     if (!chain->launches || !build->module_list || !build->kernel_list)
         return gd_error_memory(build->error);
     int32_t status = read_launches(build, launches);
+    if (!status)
+        status = gd_chain_place(chain, &build->arena, build->error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
         lay_out(chain, i);
     if (!status)
@@ -355,6 +367,7 @@ static int32_t check_chain(builder *build, const griddep_check_launch *launches)
     if (status)
         return status;
     gd_chain_check_hazards(chain);
+    gd_chain_check_lanes(chain);
     gd_chain_check_hops(chain);
     return gd_findings_check(chain->findings, build->error);
 }

@@ -2,13 +2,16 @@
  *
  * What may still run beside a launch is a stretch of the launches before it: one stretch for the time before its wait,
  * a smaller one for the time behind it (empty where each launch before has waited). A hazard is a pair of accesses to
- * one buffer, at least one of them a write, between a launch and one of its stretch. */
+ * one buffer, at least one of them a write, between a launch and one of its stretch.
+ *
+ * Stretches are of one lane: launches of others between their ends do not count. */
 #ifndef GD_PTX_CHAINCHECK_H
 #define GD_PTX_CHAINCHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "ptx/check_rules.h"
 #include "ptx/ptx.h"
 
@@ -46,9 +49,12 @@ typedef struct gd_chain_launch {
     griddep_check_launch given;
     const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
     const char *name;
-    bool attribute;            /* attribute 6 is set */
-    bool overlaps;             /* it is and can have an effect */
-    uint32_t before;           /* [before, own index) may run before the wait; own index: nothing */
+    uint32_t previous; /* in its lane; GD_PTX_NONE: the first */
+    uint32_t *seen;    /* by lane: how many of the chain's launches, counted from the first of all, a path orders
+                          those of that lane before this one; in a chain with several lanes */
+    bool attribute;    /* attribute 6 is set */
+    bool overlaps;     /* it is and can have an effect */
+    uint32_t before;   /* [before, own index) may run before the wait; own index: nothing */
     uint32_t after, after_end; /* [after, after_end) may run behind the wait */
     bool hazard;               /* one was found before its wait */
 } gd_chain_launch;
@@ -67,6 +73,7 @@ typedef struct gd_chain {
     uint32_t count;
     gd_buffer_use *uses; /* ordered by buffer, then launch, then argument */
     uint32_t use_count;
+    uint32_t lane_count;
     griddep_findings *findings;
 } gd_chain;
 
@@ -80,6 +87,21 @@ typedef struct gd_chain {
 
 gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code, int32_t severity, uint32_t at,
                                 const char *hint);
+
+/* Looks back from a use over a stretch of the launches of a lane for the nearest hazard; `between` is the launch that
+ * did not order them. Behind the wait, or before it. Returns whether there is one. */
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end, uint32_t between,
+                        bool behind_wait);
+
+bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
+const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument);
+const char *gd_chain_touch_verb(const gd_buffer_use *use);
+
+/* Where each launch stands: its place in its lane, and with several lanes what is ordered before it. */
+int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error);
+
+/* Hazards between lanes: GD212, and GD130, GD201, GD202, GD205 and GD206 where one lane waits for another. */
+void gd_chain_check_lanes(gd_chain *chain);
 
 /* Hazards between the launches: GD130, GD201, GD202, GD205 to GD207, GD209, GD210, GD112. */
 void gd_chain_check_hazards(gd_chain *chain);

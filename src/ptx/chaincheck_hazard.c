@@ -11,13 +11,13 @@ static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t ar
     return launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument] : NULL;
 }
 
-static bool meet(const gd_buffer_use *a, const gd_buffer_use *b)
+bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b)
 {
     return a->start < b->end && b->start < a->end;
 }
 
 /* The name of the parameter behind an argument, or "argument N" without a text. */
-static const char *parameter_name(const gd_chain_launch *launch, uint32_t argument)
+const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument)
 {
     const gd_ptx_function *function = launch->kernel ? launch->kernel->function : NULL;
 
@@ -30,6 +30,7 @@ static const char *parameter_name(const gd_chain_launch *launch, uint32_t argume
 typedef struct pair {
     gd_chain *chain;
     const gd_buffer_use *own, *other; /* `other` belongs to the launch that may still run */
+    uint32_t between;
 } pair;
 
 static const gd_chain_launch *own_launch(const pair *at)
@@ -42,7 +43,7 @@ static const gd_chain_launch *other_launch(const pair *at)
     return &at->chain->launches[at->other->launch];
 }
 
-static const char *touch_verb(const gd_buffer_use *use)
+const char *gd_chain_touch_verb(const gd_buffer_use *use)
 {
     return use->writes ? use->reads ? "updates" : "writes" : "reads";
 }
@@ -59,13 +60,13 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
     gd_chain_add(at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : 0, GD205, instruction,
                  "insert a wait (griddep rewrite), or do not force the launch",
                  "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s", own->name,
-                 writes ? "writes" : "reads", parameter_name(own, at->own->argument), at->other->launch, other->name,
-                 touch_verb(at->other),
+                 writes ? "writes" : "reads", gd_chain_parameter_name(own, at->own->argument), at->other->launch,
+                 other->name, gd_chain_touch_verb(at->other),
                  fenced ? "; whether the release fence in front of its trigger orders them cannot be shown" : "");
-    if (!writes && produced && produced->late_write != GD_PTX_NONE && at->other->launch + 1 == at->own->launch)
+    if (!writes && produced && produced->late_write != GD_PTX_NONE && at->other->launch == at->between)
         gd_chain_add(at->chain, at->other->launch, 0, GD207, produced->late_write, "let the dependent wait",
                      "%s writes %s behind its trigger, and launch %" PRIu32 " (%s) reads it without a wait",
-                     other->name, parameter_name(other, at->other->argument), at->own->launch, own->name);
+                     other->name, gd_chain_parameter_name(other, at->other->argument), at->own->launch, own->name);
 }
 
 static void report_dry_read(const pair *at, const gd_parameter_use *use)
@@ -78,7 +79,7 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
     }
     gd_chain_add(at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206, use->dry_read,
                  WAIT_HINT, "%s reads %s before its wait, and launch %" PRIu32 " (%s), which may still run, writes it",
-                 own->name, parameter_name(own, at->own->argument), at->other->launch, other->name);
+                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name);
 }
 
 static void report_dry_write(const pair *at, const gd_parameter_use *use)
@@ -91,8 +92,8 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
     }
     gd_chain_add(at->chain, at->own->launch, use->hoped_write ? GRIDDEP_SEVERITY_WARNING : 0, GD202, use->dry_write,
                  WAIT_HINT, "%s writes %s before its wait, and launch %" PRIu32 " (%s), which may still run, %s it",
-                 own->name, parameter_name(own, at->own->argument), at->other->launch, other->name,
-                 touch_verb(at->other));
+                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
+                 gd_chain_touch_verb(at->other));
 }
 
 /* Before the wait. Returns whether there is a hazard. */
@@ -115,8 +116,8 @@ static bool check_before(const pair *at)
         gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent, "use a coherent load (ld.global)",
                      "%s reads %s through the non-coherent path, and launch %" PRIu32 " (%s), which may still run when "
                      "it starts, writes it",
-                     own_launch(at)->name, parameter_name(own_launch(at), at->own->argument), at->other->launch,
-                     other_launch(at)->name);
+                     own_launch(at)->name, gd_chain_parameter_name(own_launch(at), at->own->argument),
+                     at->other->launch, other_launch(at)->name);
     return found;
 }
 
@@ -125,36 +126,38 @@ static bool check_after(const pair *at)
 {
     const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
     const gd_parameter_use *use = use_of(own, at->own->argument);
-    uint32_t between = at->own->launch - 1;
+    uint32_t between = at->between;
 
     if (at->own->reads && at->other->writes)
         gd_chain_add(at->chain, at->own->launch, 0, GD201, use ? use->read : GD_PTX_NONE, BETWEEN_HINT,
                      "%s reads %s, which launch %" PRIu32 " (%s) writes, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, parameter_name(own, at->own->argument), at->other->launch, other->name, between,
-                     at->chain->launches[between].name);
+                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
+                     between, at->chain->launches[between].name);
     if (at->own->writes)
         gd_chain_add(at->chain, at->own->launch, 0, GD202, use ? use->write : GD_PTX_NONE, BETWEEN_HINT,
                      "%s writes %s, which launch %" PRIu32 " (%s) %s, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, parameter_name(own, at->own->argument), at->other->launch, other->name,
-                     touch_verb(at->other), between, at->chain->launches[between].name);
+                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
+                     gd_chain_touch_verb(at->other), between, at->chain->launches[between].name);
     return true;
 }
 
-/* Looks back from a use over a stretch of launches for the nearest hazard. */
-static bool look_back(gd_chain *chain, uint32_t use, uint32_t from, uint32_t end, bool (*check)(const pair *at))
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end, uint32_t between,
+                        bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
     for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer && chain->uses[i].launch >= from;) {
         const gd_buffer_use *other = &chain->uses[i];
-        if (other->launch >= end || !meet(own, other) || !(own->writes || other->writes))
+        if (other->launch >= end || chain->launches[other->launch].given.lane != lane || !gd_chain_meet(own, other) ||
+            !(own->writes || other->writes))
             continue;
-        if (found && other->launch + 1 < own->launch)
+        if (found && other->launch < between)
             break;
-        found |= check(&(pair){.chain = chain, .own = own, .other = other});
+        const pair at = {.chain = chain, .own = own, .other = other, .between = between};
+        found |= behind_wait ? check_after(&at) : check_before(&at);
     }
     return found;
 }
@@ -199,7 +202,8 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
                          "%s, on a path that has not executed griddepcontrol.wait", kernel->dry_unknown_words.text);
         return;
     }
-    if (hazard || (kernel && is_known(launch) && is_known(&chain->launches[index - 1])))
+    uint32_t previous = launch->previous;
+    if (hazard || (kernel && is_known(launch) && is_known(&chain->launches[previous])))
         return;
     gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
                  "insert a wait (griddep rewrite), or do not force the launch",
@@ -207,7 +211,7 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
                           " (%s) cannot be shown"
                         : "%s is launched dependently and its code is not known; that it waits before it touches what "
                           "launch %" PRIu32 " (%s) touches cannot be shown",
-                 launch->name, index - 1, chain->launches[index - 1].name);
+                 launch->name, previous, chain->launches[previous].name);
 }
 
 /* ---- declarations ---- */
@@ -221,7 +225,7 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
         gd_chain_add(chain, use->launch, 0, GD210, found->write, "declare the argument write or update",
                      "%s writes %s, which the chain declares read", launch->name,
-                     parameter_name(launch, use->argument));
+                     gd_chain_parameter_name(launch, use->argument));
 }
 
 /* Writers of what another use of the buffer [first, end) declares constant. */
@@ -237,12 +241,12 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
         const gd_parameter_use *use = use_of(launch, writer->argument);
         for (uint32_t c = first; c < end && writer->writes; c++) {
             const gd_buffer_use *constant = &chain->uses[c];
-            if (!constant->constant || !meet(writer, constant))
+            if (!constant->constant || !gd_chain_meet(writer, constant))
                 continue;
             gd_chain_add(chain, writer->launch, 0, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
                          "%s writes %s, which launch %" PRIu32 " (%s) declares constant", launch->name,
-                         parameter_name(launch, writer->argument), constant->launch,
+                         gd_chain_parameter_name(launch, writer->argument), constant->launch,
                          chain->launches[constant->launch].name);
             break;
         }
@@ -266,9 +270,11 @@ void gd_chain_check_hazards(gd_chain *chain)
         gd_chain_launch *launch = &chain->launches[chain->uses[i].launch];
         if (!launch->overlaps)
             continue;
-        launch->hazard |= look_back(chain, i, launch->before, chain->uses[i].launch, check_before);
+        uint32_t lane = launch->given.lane;
+        launch->hazard |=
+            gd_chain_look_back(chain, i, lane, launch->before, chain->uses[i].launch, launch->previous, false);
         if (launch->after < launch->after_end)
-            look_back(chain, i, launch->after, launch->after_end, check_after);
+            gd_chain_look_back(chain, i, lane, launch->after, launch->after_end, launch->previous, true);
     }
     for (uint32_t i = 0; i < chain->count; i++)
         check_unknown(chain, i, chain->launches[i].hazard);

@@ -1,37 +1,20 @@
-/* A chain: launches in stream order, checked and packed when they are added, run in four modes.
+/* A chain: launches, checked and packed when they are added, run in four modes.
  *
  * A launch is kept in the driver's own terms, so that running it is one driver call. The two graph modes capture the
- * same calls once into a graph each, by a stream of the chain's own. */
+ * same calls once into a graph each, by a stream of the chain's own; a chain with several lanes is made into a graph
+ * edge by edge instead (chain_lane.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/table.h"
-#include "run/launch.h"
-#include "run/module.h"
+#include "run/chain.h"
+#include "run/graph.h"
 
 enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
 
-typedef struct chain_launch {
-    griddep_kernel *kernel; /* its module is held */
-    gd_launch launch;
-    unsigned char *packed; /* the arguments' bytes */
-    void **pointers;       /* to each of them */
-} chain_launch;
-
-/* What a graph mode made ready. */
-typedef struct chain_graph {
-    gd_CUgraphExec exec; /* NULL: not made yet */
-    int8_t *edges;       /* for each launch, as griddep_hop_info.edge */
-} chain_graph;
-
-struct griddep_chain {
-    griddep_runtime *runtime;
-    chain_launch **launches;
-    uint32_t count, capacity;
-    chain_graph graphs[GRIDDEP_MODE_COUNT]; /* only the graph modes' are used */
-};
+static const gd_call_owner chain_owner = {"chain", "griddep_chain_run"};
 
 static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
     [GRIDDEP_MODE_SERIAL] = "serial",
@@ -52,136 +35,98 @@ static bool overlaps(int32_t mode)
 
 /* ---- decisions ---- */
 
-static int32_t decide(const griddep_chain *chain, int32_t mode, uint32_t index)
+/* Attribute 6 of a lane's first launch would be about what stood before in the stream. An edge of a graph is about the
+ * launch that it comes from. */
+int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
-    const chain_launch *launch = chain->launches[index];
-    int32_t reason = gd_launch_decide(launch->kernel, overlaps(mode) ? launch->launch.pdl : GRIDDEP_PDL_OFF);
+    const gd_chain_launch *launch = &chain->launches[index];
+    bool first = launch->previous == GD_CHAIN_NONE && !(is_graph(mode) && launch->on_count);
+    int32_t reason =
+        gd_launch_decide(launch->call->kernel, overlaps(mode) ? launch->call->launch.pdl : GRIDDEP_PDL_OFF);
 
-    return index == 0 && reason == GRIDDEP_REASON_SET ? GRIDDEP_REASON_FIRST : reason;
+    return first && reason == GRIDDEP_REASON_SET ? GRIDDEP_REASON_FIRST : reason;
 }
 
 /* ---- launches ---- */
 
-static void destroy_launch(chain_launch *launch)
+static void destroy_launch(const griddep_chain *chain, gd_chain_launch *launch)
 {
-    if (!launch)
-        return;
-    if (launch->kernel)
-        griddep_module_unload(launch->kernel->module);
-    free(launch->launch.attributes);
-    free(launch->packed);
-    free(launch->pointers);
-    free(launch);
+    if (launch->event)
+        chain->runtime->driver->cuEventDestroy(launch->event);
+    gd_call_release(launch->call);
+    free(launch->on);
 }
 
-static int32_t pack(chain_launch *made, const griddep_argument *arguments, griddep_error *error)
-{
-    const griddep_kernel *kernel = made->kernel;
-
-    made->packed = calloc(1, (size_t)kernel->info.parameter_bytes + 1);
-    made->pointers = calloc((size_t)kernel->info.parameter_count + 1, sizeof *made->pointers);
-    if (!made->packed || !made->pointers)
-        return gd_error_memory(error);
-    for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
-        made->pointers[i] = made->packed + kernel->parameters[i].offset;
-        memcpy(made->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
-    }
-    return GRIDDEP_OK;
-}
-
-/* Checks the configuration; its attributes are kept in as much memory as they need. */
-static int32_t configure(chain_launch *made, const griddep_launch_config *config, griddep_error *error)
-{
-    griddep_kernel *kernel = made->kernel;
-    gd_launch_room room;
-    gd_launch launch;
-    bool pushed;
-    int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
-
-    if (status)
-        return status;
-    status = gd_launch_make(kernel, config, &room, &launch, error);
-    gd_runtime_leave(kernel->runtime, pushed);
-    if (status)
-        return status;
-    if (launch.config.hStream)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "kernel %s: a launch in a chain has no stream of its own; give it to griddep_chain_run",
-                            kernel->name);
-    gd_CUlaunchAttribute *attributes = calloc((size_t)launch.attribute_count + 1, sizeof *attributes);
-    if (!attributes)
-        return gd_error_memory(error);
-    memcpy(attributes + 1, room.attributes + 1, launch.attribute_count * sizeof *attributes);
-    made->launch = launch;
-    made->launch.attributes = attributes;
-    return GRIDDEP_OK;
-}
-
-static int32_t make_launch(griddep_kernel *kernel, const griddep_launch_config *config,
-                           const griddep_argument *arguments, uint32_t argument_count, chain_launch **launch,
-                           griddep_error *error)
-{
-    int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
-
-    if (status)
-        return status;
-    chain_launch *made = calloc(1, sizeof *made);
-    if (!made)
-        return gd_error_memory(error);
-    made->kernel = kernel;
-    gd_module_hold(kernel->module);
-    status = configure(made, config, error);
-    if (!status)
-        status = pack(made, arguments, error);
-    if (status)
-        destroy_launch(made);
-    else
-        *launch = made;
-    return status;
-}
-
-static int32_t append(griddep_chain *chain, chain_launch *launch, griddep_error *error)
+static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
 {
     if (chain->count == chain->capacity) {
         uint32_t capacity = chain->capacity ? chain->capacity * 2 : 16;
-        chain_launch **more = capacity > chain->capacity ? realloc(chain->launches, capacity * sizeof *more) : NULL;
+        gd_chain_launch *more = capacity > chain->capacity ? realloc(chain->launches, capacity * sizeof *more) : NULL;
         if (!more)
             return gd_error_memory(error);
         chain->launches = more;
         chain->capacity = capacity;
     }
-    chain->launches[chain->count++] = launch;
+    if (lane == chain->lane_count) {
+        uint32_t *more = realloc(chain->last, ((size_t)lane + 1) * sizeof *more);
+        if (!more)
+            return gd_error_memory(error);
+        chain->last = more;
+        chain->last[chain->lane_count++] = GD_CHAIN_NONE;
+    }
     return GRIDDEP_OK;
+}
+
+/* Takes the call over on success. */
+static int32_t append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error)
+{
+    int32_t status = grow(chain, lane, error);
+
+    if (status)
+        return status;
+    chain->launches[chain->count] = (gd_chain_launch){.call = call, .lane = lane, .previous = chain->last[lane]};
+    chain->last[lane] = chain->count++;
+    return GRIDDEP_OK;
+}
+
+int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+                            griddep_error *error)
+{
+    gd_call *call = chain->launches[index].call;
+    int32_t reason = gd_chain_decide(chain, mode, index);
+
+    gd_launch_allow_overlap(&call->launch, reason <= GRIDDEP_REASON_FORCED);
+    call->launch.config.hStream = stream;
+    gd_CUresult result =
+        chain->runtime->driver->cuLaunchKernelEx(&call->launch.config, call->kernel->function, call->pointers, NULL);
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    int32_t status = gd_launch_fail(call->kernel, &call->launch, result, error);
+    gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
+    return status;
 }
 
 /* Launches all in a stream; the context is current. */
 static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
 {
-    const gd_driver *driver = chain->runtime->driver;
+    int32_t status = GRIDDEP_OK;
 
-    for (uint32_t i = 0; i < chain->count; i++) {
-        chain_launch *item = chain->launches[i];
-        gd_launch_allow_overlap(&item->launch, decide(chain, mode, i) <= GRIDDEP_REASON_FORCED);
-        item->launch.config.hStream = stream;
-        gd_CUresult result =
-            driver->cuLaunchKernelEx(&item->launch.config, item->kernel->function, item->pointers, NULL);
-        if (result != GD_CUDA_SUCCESS) {
-            int32_t status = gd_launch_fail(item->kernel, &item->launch, result, error);
-            gd_error_append(error, " (launch %" PRIu32 " of the chain)", i);
-            return status;
-        }
-    }
-    return GRIDDEP_OK;
+    if (chain->lane_count > 1)
+        return gd_chain_launch_lanes(chain, mode, stream, error);
+    for (uint32_t i = 0; i < chain->count && !status; i++)
+        status = gd_chain_launch_one(chain, mode, i, stream, error);
+    return status;
 }
 
 /* ---- graphs ---- */
 
-static void drop_graph(const griddep_chain *chain, chain_graph *graph)
+static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
 {
     if (graph->exec)
         chain->runtime->driver->cuGraphExecDestroy(graph->exec);
+    griddep_graph_destroy(graph->graph);
     free(graph->edges);
-    *graph = (chain_graph){0};
+    *graph = (gd_chain_graph){0};
 }
 
 static void drop_graphs(griddep_chain *chain)
@@ -280,26 +225,61 @@ static int32_t read_edges(const griddep_chain *chain, gd_CUgraph graph, int8_t *
     return status;
 }
 
-/* Makes a graph mode ready; the context is current. */
-static int32_t make_graph(griddep_chain *chain, int32_t mode, griddep_error *error)
+/* Makes a graph mode ready. */
+static int32_t capture_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made, griddep_error *error)
 {
     const gd_driver *driver = chain->runtime->driver;
-    chain_graph made = {0};
     gd_CUgraph graph = NULL;
     int32_t status = capture(chain, mode, &graph, error);
 
     if (status)
         return status;
-    made.edges = malloc((size_t)chain->count + 1);
-    status = made.edges ? read_edges(chain, graph, made.edges, error) : gd_error_memory(error);
+    status = read_edges(chain, graph, made->edges, error);
     if (!status) {
-        gd_CUresult result = driver->cuGraphInstantiateWithFlags(&made.exec, graph, 0);
+        gd_CUresult result = driver->cuGraphInstantiateWithFlags(&made->exec, graph, 0);
         if (result != GD_CUDA_SUCCESS) {
-            made.exec = NULL;
+            made->exec = NULL;
             status = gd_driver_fail(driver, result, error, "instantiating the chain's graph");
         }
     }
     driver->cuGraphDestroy(graph);
+    return status;
+}
+
+/* The edges from the launches before, in the lanes. */
+static void note_edges(const griddep_chain *chain, const griddep_graph *graph, int8_t *edges)
+{
+    gd_CUgraphEdgeData data;
+
+    memset(edges, -1, chain->count);
+    for (uint32_t i = 0; i < graph->edge_count && chain->runtime->driver->cuGraphGetEdges; i++) {
+        const gd_graph_edge *edge = &graph->edges[i];
+        if (chain->launches[edge->to].previous != edge->from)
+            continue;
+        gd_graph_resolve(graph, edge, &data);
+        edges[edge->to] = data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    }
+}
+
+static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made, griddep_error *error)
+{
+    int32_t status = gd_chain_make_graph(chain, mode, &made->graph, error);
+
+    if (!status)
+        status = griddep_graph_instantiate(made->graph, error);
+    if (!status)
+        note_edges(chain, made->graph, made->edges);
+    return status;
+}
+
+/* The context is current. */
+static int32_t make_graph(griddep_chain *chain, int32_t mode, griddep_error *error)
+{
+    gd_chain_graph made = {.edges = malloc((size_t)chain->count + 1)};
+    int32_t status = !made.edges             ? gd_error_memory(error)
+                     : chain->lane_count > 1 ? build_graph(chain, mode, &made, error)
+                                             : capture_graph(chain, mode, &made, error);
+
     if (status)
         drop_graph(chain, &made);
     else
@@ -309,12 +289,28 @@ static int32_t make_graph(griddep_chain *chain, int32_t mode, griddep_error *err
 
 static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
-    return is_graph(mode) && chain->count && !chain->graphs[mode].exec ? make_graph(chain, mode, error) : GRIDDEP_OK;
+    if (!chain->count)
+        return GRIDDEP_OK;
+    if (is_graph(mode))
+        return chain->graphs[mode].edges ? GRIDDEP_OK : make_graph(chain, mode, error);
+    return chain->lane_count > 1 ? gd_chain_make_lanes(chain, error) : GRIDDEP_OK;
+}
+
+static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+{
+    const gd_chain_graph *graph = &chain->graphs[mode];
+    gd_CUgraphExec exec = graph->graph ? graph->graph->exec : graph->exec;
+    gd_CUresult result = chain->runtime->driver->cuGraphLaunch(exec, stream);
+
+    if (result == GD_CUDA_SUCCESS)
+        return GRIDDEP_OK;
+    int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
+    return gd_runtime_blame_stream(chain->runtime, stream, status, error);
 }
 
 /* ---- public ---- */
 
-static int32_t check_chain(const griddep_chain *chain, int32_t mode, griddep_error *error)
+int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -363,12 +359,18 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
 
 void griddep_chain_destroy(griddep_chain *chain)
 {
+    bool pushed;
+
     if (!chain)
         return;
     drop_graphs(chain);
+    gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
+    gd_chain_drop_lanes(chain);
     for (uint32_t i = 0; i < chain->count; i++)
-        destroy_launch(chain->launches[i]);
+        destroy_launch(chain, &chain->launches[i]);
+    gd_runtime_leave(chain->runtime, pushed);
     free(chain->launches);
+    free(chain->last);
     griddep_runtime_close(chain->runtime);
     free(chain);
 }
@@ -376,8 +378,15 @@ void griddep_chain_destroy(griddep_chain *chain)
 int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config,
                           const griddep_argument *arguments, uint32_t argument_count, griddep_error *error)
 {
-    chain_launch *launch = NULL;
-    int32_t status = check_chain(chain, GRIDDEP_MODE_SERIAL, error);
+    return griddep_chain_add_to(chain, 0, kernel, config, arguments, argument_count, error);
+}
+
+int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel,
+                             const griddep_launch_config *config, const griddep_argument *arguments,
+                             uint32_t argument_count, griddep_error *error)
+{
+    gd_call *call = NULL;
+    int32_t status = gd_chain_check(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
         return status;
@@ -386,20 +395,55 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const gr
     if (kernel->runtime != chain->runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s belongs to another runtime than the chain",
                             kernel->name);
-    status = make_launch(kernel, config, arguments, argument_count, &launch, error);
+    if (lane > chain->lane_count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "lane %" PRIu32 " of a chain that has %" PRIu32 "; lanes are numbered without gaps", lane,
+                            chain->lane_count);
+    status = gd_call_create(kernel, config, arguments, argument_count, &chain_owner, &call, error);
     if (!status)
-        status = append(chain, launch, error);
+        status = append(chain, lane, call, error);
     if (status)
-        destroy_launch(launch);
+        gd_call_release(call);
     else
         drop_graphs(chain);
     return status;
 }
 
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error)
+{
+    int32_t status = gd_chain_check(chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (status)
+        return status;
+    if (index >= chain->count || on >= chain->count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32, chain->count,
+                            index >= chain->count ? index : on);
+    gd_chain_launch *launch = &chain->launches[index];
+    if (on >= index)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32 " (%s), which is not before it",
+                            index, launch->call->kernel->name, on, chain->launches[on].call->kernel->name);
+    if (chain->launches[on].lane == launch->lane)
+        return GRIDDEP_OK;
+    for (uint32_t i = 0; i < launch->on_count; i++) {
+        if (launch->on[i] == on)
+            return GRIDDEP_OK;
+    }
+    uint32_t *more = realloc(launch->on, ((size_t)launch->on_count + 1) * sizeof *more);
+    if (!more)
+        return gd_error_memory(error);
+    launch->on = more;
+    launch->on[launch->on_count++] = on;
+    chain->launches[on].watched = true;
+    drop_graphs(chain);
+    return GRIDDEP_OK;
+}
+
 int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     bool pushed;
-    int32_t status = check_chain(chain, mode, error);
+    int32_t status = gd_chain_check(chain, mode, error);
 
     if (!status)
         status = gd_runtime_enter(chain->runtime, &pushed, error);
@@ -413,22 +457,15 @@ int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error 
 int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error)
 {
     bool pushed;
-    int32_t status = check_chain(chain, mode, error);
+    int32_t status = gd_chain_check(chain, mode, error);
 
     if (!status)
         status = gd_runtime_enter(chain->runtime, &pushed, error);
     if (status)
         return status;
     status = prepare(chain, mode, error);
-    if (!status && chain->count && is_graph(mode)) {
-        gd_CUresult result = chain->runtime->driver->cuGraphLaunch(chain->graphs[mode].exec, stream);
-        if (result != GD_CUDA_SUCCESS) {
-            status = gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
-            status = gd_runtime_blame_stream(chain->runtime, stream, status, error);
-        }
-    } else if (!status) {
-        status = launch_all(chain, mode, stream, error);
-    }
+    if (!status && chain->count)
+        status = is_graph(mode) ? launch_graph(chain, mode, stream, error) : launch_all(chain, mode, stream, error);
     gd_runtime_leave(chain->runtime, pushed);
     return status;
 }
@@ -449,8 +486,9 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "the chain has %" PRIu32 " launches; there is no number %" PRIu32, chain->count, index);
     const griddep_hop_info known = {.size = sizeof known,
-                                    .reason = decide(chain, mode, index),
-                                    .kernel = chain->launches[index]->kernel->name,
-                                    .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1};
+                                    .reason = gd_chain_decide(chain, mode, index),
+                                    .kernel = chain->launches[index].call->kernel->name,
+                                    .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1,
+                                    .lane = chain->launches[index].lane};
     return gd_struct_write(info, &known, sizeof known, HOP_MINIMUM, "griddep_hop_info", error);
 }

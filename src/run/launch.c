@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "run/event.h"
 #include "run/launch.h"
 
 enum {
@@ -131,6 +132,9 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && clustered)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "the cluster is given twice, in cluster and as an attribute");
+        int32_t status = gd_event_check_attribute(kernel->runtime, attribute, error);
+        if (status)
+            return status;
         memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
     }
     return GRIDDEP_OK;

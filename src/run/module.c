@@ -165,12 +165,60 @@ static int32_t find_kernel(griddep_module *module, const char *name, griddep_ker
     return status;
 }
 
+/* ---- the runtime's list ---- */
+
+static void enlist(griddep_module *module)
+{
+    griddep_runtime *runtime = module->runtime;
+
+    pthread_mutex_lock(&runtime->mutex);
+    module->next = runtime->modules;
+    runtime->modules = module;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+static void delist(griddep_module *module)
+{
+    griddep_runtime *runtime = module->runtime;
+
+    pthread_mutex_lock(&runtime->mutex);
+    griddep_module **at = &runtime->modules;
+    while (*at && *at != module)
+        at = &(*at)->next;
+    if (*at)
+        *at = module->next;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+/* A hold on a module that may be ending in another thread: then it has no references left, and leaves the list next. */
+static bool try_hold(griddep_module *module)
+{
+    unsigned references = atomic_load_explicit(&module->references, memory_order_relaxed);
+
+    while (references && !atomic_compare_exchange_weak_explicit(&module->references, &references, references + 1,
+                                                                memory_order_relaxed, memory_order_relaxed))
+        ;
+    return references > 0;
+}
+
+static griddep_module *find_module(griddep_runtime *runtime, gd_CUmodule handle)
+{
+    griddep_module *found;
+
+    pthread_mutex_lock(&runtime->mutex);
+    for (found = runtime->modules; found && (found->handle != handle || !try_hold(found)); found = found->next)
+        ;
+    pthread_mutex_unlock(&runtime->mutex);
+    return found;
+}
+
 /* ---- loading ---- */
 
 static void release(griddep_module *module)
 {
     bool pushed;
 
+    delist(module);
     for (griddep_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
         next = kernel->next;
         gd_kernel_destroy(kernel);
@@ -292,6 +340,7 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
     gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels%s", options->name,
                  gd_image_kind_name(kind), loaded->kernel_count,
                  loaded->from_cache ? ", compiled code from the cache" : "");
+    enlist(loaded);
     *module = loaded;
     return GRIDDEP_OK;
 }
@@ -373,6 +422,28 @@ griddep_module *gd_module_hold(griddep_module *module)
 {
     atomic_fetch_add_explicit(&module->references, 1u, memory_order_relaxed);
     return module;
+}
+
+int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, griddep_kernel **kernel,
+                            griddep_error *error)
+{
+    gd_CUmodule handle = NULL;
+    griddep_kernel *found = NULL;
+    int32_t status = GRIDDEP_OK;
+    gd_CUresult result = runtime->driver->cuFuncGetModule(&handle, function);
+    griddep_module *module = result == GD_CUDA_SUCCESS ? find_module(runtime, handle) : NULL;
+
+    for (uint32_t i = 0; module && i < module->kernel_count && !status; i++) {
+        status = find_kernel(module, module->kernel_names[i], &found, error);
+        if (!status && found->function == function)
+            break;
+        found = NULL;
+    }
+    if (!found)
+        griddep_module_unload(module);
+    if (!status)
+        *kernel = found;
+    return status;
 }
 
 /* ---- public ---- */

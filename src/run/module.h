@@ -23,8 +23,14 @@ struct griddep_module {
     pthread_mutex_t mutex; /* guards kernels */
     bool mutex_ready;
     griddep_kernel *kernels; /* those that were asked for */
+    griddep_module *next;    /* in the runtime's list */
 };
 
 griddep_module *gd_module_hold(griddep_module *module);
+
+/* The kernel that a function is, and a hold on its module; *kernel is NULL where it belongs to no module of the
+ * runtime. The context is current. */
+int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, griddep_kernel **kernel,
+                            griddep_error *error);
 
 #endif

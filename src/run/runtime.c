@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/word.h"
 #include "run/cache.h"
+#include "run/event.h"
 #include "run/runtime.h"
 
 enum {
@@ -331,7 +332,7 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_CLUSTER;
     if (version >= 12030)
         features |= GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
-    if (driver->cuGraphGetEdges)
+    if (driver->cuGraphGetEdges && driver->cuGraphAddDependencies && driver->cuGraphRemoveDependencies)
         features |= GRIDDEP_FEATURE_GRAPH_EDGES;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
@@ -390,6 +391,7 @@ static void release(griddep_runtime *runtime)
 {
     gd_nvrtc_close(runtime->nvrtc);
     gd_cache_close(runtime->cache);
+    gd_event_forget_all(runtime);
     free(runtime->nvrtc_path);
     free(runtime->fallback);
     if (runtime->primary)

@@ -13,6 +13,7 @@
 #include "cuda/nvrtc.h"
 
 struct gd_cache;
+struct gd_timed_event;
 
 typedef struct gd_limits {
     uint32_t grid[3];
@@ -36,7 +37,9 @@ struct griddep_runtime {
     struct gd_cache *cache;    /* NULL: none */
     char *nvrtc_path;          /* NULL: by soname */
     gd_nvrtc *nvrtc;           /* opened by the first compilation */
-    pthread_mutex_t mutex;     /* guards nvrtc */
+    griddep_module *modules;   /* those that are loaded */
+    struct gd_timed_event *timed_events;
+    pthread_mutex_t mutex; /* guards nvrtc, modules and timed_events */
     bool mutex_ready;
 };
 

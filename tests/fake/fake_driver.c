@@ -136,6 +136,10 @@ ENTRY(cuModuleEnumerateFunctions, (gd_CUfunction *functions, unsigned int capaci
 
 ENTRY(cuFuncGetName, (const char **name, gd_CUfunction function), CURRENT, fake_do_function_name(name, function),
       P(function))
+ENTRY(cuFuncGetModule, (gd_CUmodule *module, gd_CUfunction function), CURRENT, fake_do_function_module(module, function),
+      P(function))
+ENTRY(cuKernelGetFunction, (gd_CUfunction *function, gd_CUkernel kernel), CURRENT,
+      fake_do_kernel_function(function, kernel), P(kernel))
 ENTRY(cuFuncGetAttribute, (int *value, gd_CUfunction_attribute attribute, gd_CUfunction function), CURRENT,
       fake_do_get_attribute(value, attribute, function), N(attribute), P(function))
 ENTRY(cuFuncSetAttribute, (gd_CUfunction function, gd_CUfunction_attribute attribute, int value), CURRENT,
@@ -169,6 +173,8 @@ ENTRY(cuMemsetD8Async, (gd_CUdeviceptr target, unsigned char value, size_t bytes
 ENTRY(cuStreamCreate, (gd_CUstream *stream, unsigned int flags), CURRENT, fake_do_stream_create(stream, flags), N(flags))
 ENTRY(cuStreamDestroy, (gd_CUstream stream), CURRENT | ENDS, fake_handle_end(STREAM, stream), P(stream))
 ENTRY(cuStreamSynchronize, (gd_CUstream stream), CURRENT, fake_do_stream_synchronize(stream), P(stream))
+ENTRY(cuStreamWaitEvent, (gd_CUstream stream, gd_CUevent event, unsigned int flags), CURRENT,
+      fake_do_wait_event(stream, event, flags), P(stream), P(event), N(flags))
 ENTRY(cuStreamGetCtx, (gd_CUstream stream, gd_CUcontext *context), CURRENT, fake_do_stream_context(stream, context),
       P(stream))
 ENTRY(cuStreamIsCapturing, (gd_CUstream stream, gd_CUstreamCaptureStatus *status), CURRENT,
@@ -202,6 +208,57 @@ ENTRY(cuGraphGetEdges,
       INITIALIZED, fake_do_graph_edges(graph, from, to, data, count), P(graph))
 ENTRY(cuGraphNodeGetType, (gd_CUgraphNode handle, gd_CUgraphNodeType *type), INITIALIZED,
       fake_do_node_type(handle, type), P(handle))
+
+ENTRY(cuGraphCreate, (gd_CUgraph *graph, unsigned int flags), INITIALIZED, fake_do_graph_create(graph, flags), N(flags))
+ENTRY(cuGraphAddKernelNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+       const gd_CUDA_KERNEL_NODE_PARAMS *params),
+      CURRENT, fake_do_add_kernel(node, graph, before, count, params), P(graph), N(count))
+ENTRY(cuGraphAddMemcpyNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+       const gd_CUDA_MEMCPY3D *params, gd_CUcontext context),
+      CURRENT, fake_do_add_copy(node, graph, before, count, params), P(graph), N(count), P(context))
+ENTRY(cuGraphAddMemsetNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+       const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params, gd_CUcontext context),
+      CURRENT, fake_do_add_fill(node, graph, before, count, params), P(graph), N(count), P(context))
+ENTRY(cuGraphAddHostNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+       const gd_CUDA_HOST_NODE_PARAMS *params),
+      CURRENT, fake_do_add_host(node, graph, before, count, params), P(graph), N(count))
+ENTRY(cuGraphAddChildGraphNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUgraph child), INITIALIZED,
+      fake_do_add_child(node, graph, before, count, child), P(graph), N(count), P(child))
+ENTRY(cuGraphAddEmptyNode, (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count),
+      INITIALIZED, fake_do_add_empty(node, graph, before, count), P(graph), N(count))
+ENTRY(cuGraphAddEventRecordNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
+      fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD), P(graph), P(event))
+ENTRY(cuGraphAddEventWaitNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
+      fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT), P(graph), P(event))
+ENTRY(cuGraphAddDependencies,
+      (gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count),
+      INITIALIZED, fake_do_add_edges(graph, from, to, data, count), P(graph), N(count))
+ENTRY(cuGraphRemoveDependencies,
+      (gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count),
+      INITIALIZED, fake_do_remove_edges(graph, from, to, data, count), P(graph), N(count))
+ENTRY(cuGraphNodeGetDependencies, (gd_CUgraphNode node, gd_CUgraphNode *before, size_t *count), INITIALIZED,
+      fake_do_dependencies(node, before, count), P(node))
+ENTRY(cuGraphKernelNodeGetParams, (gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params), INITIALIZED,
+      fake_do_kernel_params(node, params), P(node))
+ENTRY(cuGraphKernelNodeSetParams, (gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params), CURRENT,
+      fake_do_set_kernel(NULL, false, node, params), P(node))
+ENTRY(cuGraphKernelNodeSetAttribute,
+      (gd_CUgraphNode node, gd_CUlaunchAttributeID attribute, const gd_CUlaunchAttributeValue *value), CURRENT,
+      fake_do_node_attribute(node, attribute, value), P(node), N(attribute))
+ENTRY(cuGraphExecKernelNodeSetParams,
+      (gd_CUgraphExec executable, gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params), CURRENT,
+      fake_do_set_kernel(executable, true, node, params), P(executable), P(node))
+ENTRY(cuGraphExecUpdate, (gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *info), CURRENT,
+      fake_do_update(executable, graph, info), P(executable), P(graph))
+ENTRY(cuGraphNodeSetEnabled, (gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int enabled), CURRENT,
+      fake_do_enable(executable, node, enabled), P(executable), P(node), N(enabled))
 /* clang-format on */
 
 static void (*const entry_points[SYMBOLS])(void) = {

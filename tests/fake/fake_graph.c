@@ -39,18 +39,25 @@ void fake_launches_free(fake_launch_list *list)
     free(list->items);
 }
 
+void fake_node_free(fake_node *n)
+{
+    if (n->type == GD_CU_GRAPH_NODE_TYPE_KERNEL)
+        fake_launch_free(&n->launch);
+    if (n->child)
+        fake_body_free(n->child);
+    free(n->child);
+}
+
 void fake_body_free(fake_body *b)
 {
-    for (size_t i = 0; i < b->node_count; i++) {
-        if (b->nodes[i].type == GD_CU_GRAPH_NODE_TYPE_KERNEL)
-            fake_launch_free(&b->nodes[i].launch);
-    }
+    for (size_t i = 0; i < b->node_count; i++)
+        fake_node_free(&b->nodes[i]);
     free(b->nodes);
     free(b->edges);
     *b = (fake_body){0};
 }
 
-static fake_body copy_body(const fake_body *from)
+fake_body fake_body_copy(const fake_body *from)
 {
     fake_body copy = *from;
 
@@ -62,6 +69,10 @@ static fake_body copy_body(const fake_body *from)
         copy.nodes[i] = from->nodes[i];
         if (from->nodes[i].type == GD_CU_GRAPH_NODE_TYPE_KERNEL)
             copy.nodes[i].launch = fake_launch_copy(&from->nodes[i].launch);
+        if (from->nodes[i].child) {
+            copy.nodes[i].child = fake_allocate(sizeof *copy.nodes[i].child);
+            *copy.nodes[i].child = fake_body_copy(from->nodes[i].child);
+        }
     }
     return copy;
 }
@@ -108,25 +119,38 @@ static gd_CUresult execute_kernel(const fake_launch *launch, bool from_graph)
     return GD_CUDA_SUCCESS;
 }
 
+static gd_CUresult fake_body_execute(const fake_body *b);
+
 /* The memory was checked when the node was made; a copy out of or into freed memory would be the test's own fault. */
 gd_CUresult fake_node_execute(const fake_node *n, bool from_graph)
 {
     void *target = (void *)(uintptr_t)n->target;
 
     fake_state.clock += NANOSECONDS_PER_OPERATION;
-    if (n->type == GD_CU_GRAPH_NODE_TYPE_KERNEL)
+    switch (n->type) {
+    case GD_CU_GRAPH_NODE_TYPE_KERNEL:
         return execute_kernel(&n->launch, from_graph);
-    if (n->type == GD_CU_GRAPH_NODE_TYPE_MEMCPY)
+    case GD_CU_GRAPH_NODE_TYPE_MEMCPY:
         memcpy(target, (const void *)(uintptr_t)n->source, n->bytes);
-    else
+        return GD_CUDA_SUCCESS;
+    case GD_CU_GRAPH_NODE_TYPE_MEMSET:
         memset(target, n->value, n->bytes);
-    return GD_CUDA_SUCCESS;
+        return GD_CUDA_SUCCESS;
+    case GD_CU_GRAPH_NODE_TYPE_HOST:
+        n->function(n->user);
+        return GD_CUDA_SUCCESS;
+    case GD_CU_GRAPH_NODE_TYPE_GRAPH:
+        return fake_body_execute(n->child);
+    default:
+        return GD_CUDA_SUCCESS;
+    }
 }
 
+/* In the order in which the nodes were added. */
 static gd_CUresult fake_body_execute(const fake_body *b)
 {
     for (size_t i = 0; i < b->node_count; i++) {
-        gd_CUresult result = fake_node_execute(&b->nodes[i], true);
+        gd_CUresult result = b->nodes[i].disabled ? GD_CUDA_SUCCESS : fake_node_execute(&b->nodes[i], true);
         if (result != GD_CUDA_SUCCESS)
             return result;
     }
@@ -145,7 +169,7 @@ gd_CUresult fake_do_instantiate(gd_CUgraphExec *executable, gd_CUgraph handle, u
     if (!graph)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     fake_object *made = fake_object_create(EXECUTABLE, fake_context_handle());
-    made->is.graph = copy_body(&graph->is.graph);
+    made->is.graph = fake_body_copy(&graph->is.graph);
     *executable = made->handle;
     return GD_CUDA_SUCCESS;
 }

@@ -141,24 +141,30 @@ static bool is_programmatic(const gd_CUlaunchConfig *config)
     return false;
 }
 
-static gd_CUresult launch(const gd_CUlaunchConfig *config, fake_object *function, fake_object *stream,
-                          unsigned char *packed)
+gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra,
+                             fake_launch *launch)
 {
-    const fake_entry *entry = function->is.function.entry;
-    fake_node work = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
+    fake_object *function = fake_object_find(FUNCTION, handle);
 
-    work.launch = (fake_launch){.kernel = entry->name,
-                                .function = function->handle,
-                                .config = *config,
-                                .parameters = packed,
-                                .parameter_bytes = entry->parameter_bytes,
-                                .programmatic = is_programmatic(config),
-                                .captured = stream && fake_stream_captures(stream)};
-    fake_launch asked = fake_launch_copy(&work.launch);
-    gd_CUresult result = fake_stream_submit(stream, &work);
-    if (result == GD_CUDA_SUCCESS)
-        fake_launches_add(&fake_state.launches, &asked);
-    fake_launch_free(&asked);
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    const fake_entry *entry = function->is.function.entry;
+    gd_CUresult result = check_config(config, function);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    unsigned char *packed = fake_allocate(entry->parameter_bytes);
+    memset(packed, 0, entry->parameter_bytes);
+    result = pack(entry, parameters, extra, packed);
+    if (result == GD_CUDA_SUCCESS) {
+        const fake_launch made = {.kernel = entry->name,
+                                  .function = function->handle,
+                                  .config = *config,
+                                  .parameters = packed,
+                                  .parameter_bytes = entry->parameter_bytes,
+                                  .programmatic = is_programmatic(config)};
+        *launch = fake_launch_copy(&made);
+    }
+    free(packed);
     return result;
 }
 
@@ -166,6 +172,7 @@ gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle
 {
     fake_object *function = fake_object_find(FUNCTION, handle);
     fake_object *stream = NULL;
+    fake_node work = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
 
     if (!config)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -173,14 +180,13 @@ gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle
     if (!function || result != GD_CUDA_SUCCESS ||
         function->context != (stream ? stream->context : fake_context_handle()))
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    result = check_config(config, function);
+    result = fake_launch_make(config, handle, parameters, extra, &work.launch);
     if (result != GD_CUDA_SUCCESS)
         return result;
-    unsigned char *packed = fake_allocate(function->is.function.entry->parameter_bytes);
-    memset(packed, 0, function->is.function.entry->parameter_bytes);
-    result = pack(function->is.function.entry, parameters, extra, packed);
+    work.launch.captured = stream && fake_stream_captures(stream);
+    result = fake_stream_submit(stream, &work);
     if (result == GD_CUDA_SUCCESS)
-        result = launch(config, function, stream, packed);
-    free(packed);
+        fake_launches_add(&fake_state.launches, &work.launch);
+    fake_launch_free(&work.launch);
     return result;
 }

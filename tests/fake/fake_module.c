@@ -273,6 +273,25 @@ gd_CUresult fake_do_enumerate(gd_CUfunction *functions, unsigned int capacity, g
     return GD_CUDA_SUCCESS;
 }
 
+gd_CUresult fake_do_function_module(gd_CUmodule *module, gd_CUfunction handle)
+{
+    fake_object *function = fake_object_find(FUNCTION, handle);
+
+    if (!module)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    *module = function->is.function.module->handle;
+    return GD_CUDA_SUCCESS;
+}
+
+/* There are no libraries, and so no kernels of any. */
+gd_CUresult fake_do_kernel_function(gd_CUfunction *function, gd_CUkernel kernel)
+{
+    (void)kernel;
+    return function ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
 gd_CUresult fake_do_function_name(const char **name, gd_CUfunction handle)
 {
     fake_object *function = fake_object_find(FUNCTION, handle);

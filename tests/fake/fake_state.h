@@ -36,6 +36,11 @@ typedef struct fake_node {
     gd_CUdeviceptr target, source; /* MEMCPY and MEMSET; host addresses as numbers */
     size_t bytes;
     unsigned char value;
+    gd_CUhostFn *function; /* HOST */
+    void *user;
+    struct fake_body *child; /* GRAPH; owned */
+    void *event;             /* WAIT_EVENT, EVENT_RECORD */
+    bool disabled;           /* in an executable */
 } fake_node;
 
 typedef struct fake_edge {
@@ -188,6 +193,8 @@ gd_CUresult fake_do_get_function(gd_CUfunction *function, gd_CUmodule handle, co
 gd_CUresult fake_do_get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle, const char *name);
 gd_CUresult fake_do_function_count(unsigned int *count, gd_CUmodule handle);
 gd_CUresult fake_do_enumerate(gd_CUfunction *functions, unsigned int capacity, gd_CUmodule handle);
+gd_CUresult fake_do_function_module(gd_CUmodule *module, gd_CUfunction handle);
+gd_CUresult fake_do_kernel_function(gd_CUfunction *function, gd_CUkernel kernel);
 gd_CUresult fake_do_function_name(const char **name, gd_CUfunction handle);
 unsigned fake_maximum_threads(const fake_entry *entry);
 gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute, gd_CUfunction handle);
@@ -200,6 +207,10 @@ gd_CUresult fake_do_link_complete(gd_CUlinkState handle, void **cubin, size_t *b
 
 /* fake_launch.c */
 gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra);
+
+/* A launch that was checked and packed; the caller owns what `launch` points to. */
+gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra,
+                             fake_launch *launch);
 
 /* fake_stream.c: *stream is NULL for a default stream, which has no object. The checks return what the driver would,
  * and invalidate the captures that the call spoils: unsafe is what a capture forbids to its thread, waiting what the
@@ -226,6 +237,8 @@ gd_CUresult fake_do_event_record(gd_CUevent handle, gd_CUstream stream_handle);
 gd_CUresult fake_do_event_synchronize(gd_CUevent handle);
 gd_CUresult fake_do_event_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle);
 gd_CUresult fake_do_synchronize(void);
+gd_CUresult fake_do_wait_event(gd_CUstream stream_handle, gd_CUevent handle, unsigned flags);
+bool fake_memory_has(gd_CUdeviceptr address, size_t bytes);
 
 /* fake_graph.c: launches and bodies own copies of all they point to. */
 fake_launch fake_launch_copy(const fake_launch *launch);
@@ -234,6 +247,8 @@ void fake_launches_add(fake_launch_list *list, const fake_launch *launch);
 void fake_launches_free(fake_launch_list *list);
 void fake_body_free(fake_body *b);
 void fake_body_add(fake_body *b, const fake_node *what);
+void fake_node_free(fake_node *n);
+fake_body fake_body_copy(const fake_body *from);
 gd_CUresult fake_node_execute(const fake_node *n, bool from_graph);
 gd_CUresult fake_do_instantiate(gd_CUgraphExec *executable, gd_CUgraph handle, unsigned long long flags);
 gd_CUresult fake_do_graph_launch(gd_CUgraphExec handle, gd_CUstream stream_handle);
@@ -242,5 +257,33 @@ gd_CUresult fake_do_graph_nodes(gd_CUgraph handle, gd_CUgraphNode *nodes, size_t
 gd_CUresult fake_do_graph_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
                                 size_t *count);
 gd_CUresult fake_do_node_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type);
+
+/* fake_build.c: graphs that are made node by node, and changed. */
+gd_CUresult fake_do_graph_create(gd_CUgraph *graph, unsigned flags);
+gd_CUresult fake_do_add_kernel(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                               const gd_CUDA_KERNEL_NODE_PARAMS *params);
+gd_CUresult fake_do_add_copy(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                             const gd_CUDA_MEMCPY3D *params);
+gd_CUresult fake_do_add_fill(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                             const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params);
+gd_CUresult fake_do_add_host(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                             const gd_CUDA_HOST_NODE_PARAMS *params);
+gd_CUresult fake_do_add_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                              gd_CUgraph child);
+gd_CUresult fake_do_add_empty(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count);
+gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                              gd_CUevent event, gd_CUgraphNodeType type);
+gd_CUresult fake_do_add_edges(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
+                              const gd_CUgraphEdgeData *data, size_t count);
+gd_CUresult fake_do_remove_edges(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
+                                 const gd_CUgraphEdgeData *data, size_t count);
+gd_CUresult fake_do_dependencies(gd_CUgraphNode node, gd_CUgraphNode *before, size_t *count);
+gd_CUresult fake_do_kernel_params(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params);
+gd_CUresult fake_do_set_kernel(gd_CUgraphExec executable, bool is_executable, gd_CUgraphNode node,
+                               const gd_CUDA_KERNEL_NODE_PARAMS *params);
+gd_CUresult fake_do_node_attribute(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
+                                   const gd_CUlaunchAttributeValue *value);
+gd_CUresult fake_do_update(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *info);
+gd_CUresult fake_do_enable(gd_CUgraphExec executable, gd_CUgraphNode node, unsigned enabled);
 
 #endif

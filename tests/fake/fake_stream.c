@@ -102,6 +102,11 @@ static fake_object *find_memory(gd_CUdeviceptr address, size_t bytes)
     return NULL;
 }
 
+bool fake_memory_has(gd_CUdeviceptr address, size_t bytes)
+{
+    return find_memory(address, bytes) != NULL;
+}
+
 gd_CUresult fake_do_allocate(gd_CUdeviceptr *address, size_t bytes)
 {
     void *memory = NULL;
@@ -330,4 +335,22 @@ gd_CUresult fake_do_synchronize(void)
         }
     }
     return result;
+}
+
+/* What is enqueued has run already, so there is nothing to wait for; a capture is of one stream alone. */
+gd_CUresult fake_do_wait_event(gd_CUstream stream_handle, gd_CUevent handle, unsigned flags)
+{
+    fake_object *event = fake_object_find(EVENT, handle);
+    fake_object *stream = NULL;
+    gd_CUresult result = fake_stream_find(stream_handle, &stream);
+
+    if (!event || result != GD_CUDA_SUCCESS)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (flags)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (stream && stream->is.stream.status == GD_CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+        return GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (event->is.event.capture != (stream && fake_stream_captures(stream) ? stream->handle : NULL))
+        return GD_CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    return GD_CUDA_SUCCESS;
 }

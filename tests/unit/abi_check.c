@@ -39,6 +39,7 @@ SAME_SIZE(CUgraphNode);
 SAME_SIZE(CUgraphExec);
 SAME_SIZE(CUgraphDeviceNode);
 SAME_SIZE(CUlinkState);
+SAME_SIZE(CUkernel);
 SAME_SIZE(CUdevice_attribute);
 SAME_SIZE(CUfunction_attribute);
 SAME_SIZE(CUjit_option);
@@ -110,6 +111,61 @@ SAME_FIELD(CUgraphEdgeData, to_port);
 SAME_FIELD(CUgraphEdgeData, type);
 SAME_FIELD(CUgraphEdgeData, reserved);
 
+/* Node parameters, in the versions that the entry points below take. */
+typedef gd_CUDA_KERNEL_NODE_PARAMS gd_CUDA_KERNEL_NODE_PARAMS_v2;
+typedef gd_CUDA_HOST_NODE_PARAMS gd_CUDA_HOST_NODE_PARAMS_v1;
+SAME_SIZE(CUDA_MEMCPY3D);
+SAME_FIELD(CUDA_MEMCPY3D, srcXInBytes);
+SAME_FIELD(CUDA_MEMCPY3D, srcY);
+SAME_FIELD(CUDA_MEMCPY3D, srcZ);
+SAME_FIELD(CUDA_MEMCPY3D, srcLOD);
+SAME_FIELD(CUDA_MEMCPY3D, srcMemoryType);
+SAME_FIELD(CUDA_MEMCPY3D, srcHost);
+SAME_FIELD(CUDA_MEMCPY3D, srcDevice);
+SAME_FIELD(CUDA_MEMCPY3D, srcArray);
+SAME_FIELD(CUDA_MEMCPY3D, srcPitch);
+SAME_FIELD(CUDA_MEMCPY3D, srcHeight);
+SAME_FIELD(CUDA_MEMCPY3D, dstXInBytes);
+SAME_FIELD(CUDA_MEMCPY3D, dstY);
+SAME_FIELD(CUDA_MEMCPY3D, dstZ);
+SAME_FIELD(CUDA_MEMCPY3D, dstLOD);
+SAME_FIELD(CUDA_MEMCPY3D, dstMemoryType);
+SAME_FIELD(CUDA_MEMCPY3D, dstHost);
+SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
+SAME_FIELD(CUDA_MEMCPY3D, dstArray);
+SAME_FIELD(CUDA_MEMCPY3D, dstPitch);
+SAME_FIELD(CUDA_MEMCPY3D, dstHeight);
+SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
+SAME_FIELD(CUDA_MEMCPY3D, Height);
+SAME_FIELD(CUDA_MEMCPY3D, Depth);
+SAME_SIZE(CUDA_KERNEL_NODE_PARAMS_v2);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, func);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimY);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimZ);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimX);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimY);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, blockDimZ);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, extra);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, kern);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+SAME_SIZE(CUDA_MEMSET_NODE_PARAMS_v1);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, dst);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, pitch);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, value);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, elementSize);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, width);
+SAME_FIELD(CUDA_MEMSET_NODE_PARAMS_v1, height);
+SAME_SIZE(CUDA_HOST_NODE_PARAMS_v1);
+SAME_FIELD(CUDA_HOST_NODE_PARAMS_v1, fn);
+SAME_FIELD(CUDA_HOST_NODE_PARAMS_v1, userData);
+SAME_SIZE(CUgraphExecUpdateResultInfo);
+SAME_FIELD(CUgraphExecUpdateResultInfo, result);
+SAME_FIELD(CUgraphExecUpdateResultInfo, errorNode);
+SAME_FIELD(CUgraphExecUpdateResultInfo, errorFromNode);
+
 /* symbols.def read with cuda.h's types in place of the project's: the function types must then be the very same. */
 #define gd_CUresult CUresult
 #define gd_CUdevice CUdevice_v1
@@ -133,6 +189,14 @@ SAME_FIELD(CUgraphEdgeData, reserved);
 #define gd_CUstreamCaptureMode CUstreamCaptureMode
 #define gd_CUgraphNodeType CUgraphNodeType
 #define gd_CUgraphEdgeData CUgraphEdgeData
+#define gd_CUkernel CUkernel
+#define gd_CUDA_MEMCPY3D CUDA_MEMCPY3D_v2
+#define gd_CUDA_KERNEL_NODE_PARAMS CUDA_KERNEL_NODE_PARAMS_v2
+#define gd_CUDA_MEMSET_NODE_PARAMS_v1 CUDA_MEMSET_NODE_PARAMS_v1
+#define gd_CUDA_HOST_NODE_PARAMS CUDA_HOST_NODE_PARAMS_v1
+#define gd_CUgraphExecUpdateResultInfo CUgraphExecUpdateResultInfo
+#define gd_CUlaunchAttributeID CUkernelNodeAttrID
+#define gd_CUlaunchAttributeValue CUkernelNodeAttrValue_v1
 
 #define GD_SYMBOL(name, version, need, arguments)                                                                      \
     _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version, CUresult(*) arguments), "arguments "          \

@@ -317,14 +317,10 @@ typedef struct shelf_case {
 /* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows one origin a
  * register. That exempts reads only: a write to y before the wait would still be found. */
 static const shelf_case shelf[] = {
-    {"elementwise/vector_add.ptx", {NULL}},
-    {"elementwise/vector_add.sm_80.ptx", {NULL}},
-    {"norm/rms_norm.ptx", {"weight"}},
-    {"norm/rms_norm.sm_80.ptx", {"weight"}},
-    {"softmax/softmax.ptx", {NULL}},
-    {"softmax/softmax.sm_80.ptx", {NULL}},
-    {"linear/matvec_bf16.ptx", {"weight"}},
-    {"test/spin.ptx", {NULL}},
+    {"elementwise/vector_add.ptx", {NULL}}, {"elementwise/vector_add.sm_80.ptx", {NULL}},
+    {"norm/rms_norm.ptx", {"weight"}},      {"norm/rms_norm.sm_80.ptx", {"weight"}},
+    {"softmax/softmax.ptx", {NULL}},        {"softmax/softmax.sm_80.ptx", {NULL}},
+    {"linear/matvec_bf16.ptx", {"weight"}}, {"test/spin.ptx", {NULL}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)
@@ -458,8 +454,8 @@ static const char old_kernels[] = ".version 7.0\n.target sm_80\n.address_size 64
 typedef struct step {
     const char *entry; /* "memset": no kernel; "?": a kernel whose code is not known; NULL: the end */
     uint32_t in, out;  /* buffers */
-    int32_t pdl;
-    int32_t access; /* of in; 0 with a known kernel: READ */
+    int32_t pdl;       /* or IN */
+    int32_t access;    /* of in; 0 with a known kernel: READ */
 } step;
 
 typedef struct chain_case {
@@ -469,6 +465,9 @@ typedef struct chain_case {
 } chain_case;
 
 enum { AUTO = GRIDDEP_PDL_AUTO, OFF = GRIDDEP_PDL_OFF, FORCE = GRIDDEP_PDL_FORCE, CONSTANT = GRIDDEP_ACCESS_CONSTANT };
+
+/* In another lane than 0, and after a launch of another lane, counted from 1; 0: after none. */
+#define IN(lane, after) ((lane) << 4 | (after) << 8)
 
 static const chain_case chain_cases[] = {
     {"a line of kernels that wait", "", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 3, 4, 0, 0}}},
@@ -530,6 +529,34 @@ static const chain_case chain_cases[] = {
     {"a producer without a trigger", "1:GD208:1", {{"quiet", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}}},
     {"a constant that is written", "0:GD209:3", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, CONSTANT}}},
     {"its neighbour: a constant that is not", "", {{"first", 1, 2, 0, 0}, {"first", 4, 3, 0, CONSTANT}}},
+    {"two lanes that share nothing", "", {{"first", 1, 2, 0, 0}, {"first", 3, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
+    {"two lanes that read the same", "", {{"first", 1, 2, 0, 0}, {"first", 1, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
+    {"a lane reads what another one writes, and nothing orders them",
+     "1:GD212:3",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 4, IN(1, 0), 0}}},
+    {"its neighbour: it waits", "", {{"first", 1, 2, 0, 0}, {"first", 2, 4, IN(1, 1), 0}}},
+    {"its neighbour: it waits for a later launch of that lane",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 6, 7, 0, 0}, {"first", 2, 4, IN(1, 2), 0}}},
+    {"it waits for an earlier one than the writer",
+     "2:GD212:3",
+     {{"first", 1, 6, 0, 0}, {"first", 6, 2, 0, 0}, {"first", 2, 4, IN(1, 1), 0}}},
+    {"a fork and a join",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 2, 4, IN(1, 1), 0}, {"first", 4, 5, IN(0, 3), 0}}},
+    {"a lane's hop is with the launch before in the lane",
+     "2:GD206:3",
+     {{"first", 1, 2, 0, 0}, {"first", 6, 7, IN(1, 0), 0}, {"reads", 2, 3, 0, 0}}},
+    {"its neighbour: the launch before is of another lane",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 6, 7, 0, 0}, {"reads", 8, 3, IN(1, 0), 0}}},
+    {"a read before the wait of what the other lane's launch writes",
+     "1:GD206:3",
+     {{"first", 1, 2, 0, 0}, {"reads", 2, 3, IN(1, 1), 0}}},
+    {"its neighbour: not launched dependently", "", {{"first", 1, 2, 0, 0}, {"reads", 2, 3, IN(1, 1) | OFF, 0}}},
+    {"a gap across lanes: the one that is waited for does not wait itself",
+     "2:GD201:3",
+     {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, IN(1, 2), 0}}},
     {"a kernel without a wait at auto", "1:GD211:1", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, 0, 0}}},
     {"its neighbour: switched off", "", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, OFF, 0}}},
     {"a non-coherent read", "1:GD130:2", {{"first", 1, 2, 0, 0}, {"cached", 2, 3, 0, 0}}},
@@ -548,6 +575,7 @@ static griddep_ptx *parse(const char *text)
 static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, const griddep_ptx *old,
                               griddep_check_launch *launches, griddep_check_argument (*arguments)[2])
 {
+    static const uint32_t earlier[] = {0, 0, 1, 2, 3};
     uint32_t count = 0;
 
     for (const step *at = item->steps; count < 5 && at->entry; at++, count++) {
@@ -566,7 +594,10 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, co
                                                  .entry = at->entry,
                                                  .arguments = arguments[count],
                                                  .argument_count = kernel ? 2 : 0,
-                                                 .pdl = at->pdl};
+                                                 .pdl = at->pdl & 15,
+                                                 .lane = (uint32_t)at->pdl >> 4 & 15,
+                                                 .after_count = at->pdl >> 8 > 0,
+                                                 .after = &earlier[at->pdl >> 8]};
     }
     return count;
 }
@@ -672,6 +703,15 @@ START_TEST(wrong_launches_are_refused)
     launch.node = 9;
     ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
     launch.node = 0;
+    launch.node = 0;
+    launch.lane = 1;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.lane = 0;
+    launch.after_count = 1;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.after = &launch.lane;
+    ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
+    launch.after_count = 0;
     launch.size = 3;
     ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_chain_check(NULL, 1, &findings, &error), GRIDDEP_ERROR_ARGUMENT);

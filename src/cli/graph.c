@@ -1,0 +1,211 @@
+/* griddep graph: the graph of a chain, with the audit of its edges. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+
+typedef struct gd_graph_request {
+    const char *path;
+    const char *mode;
+    bool dot, json;
+    gd_device_choice device;
+} gd_graph_request;
+
+static const char details[] =
+    "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of each edge what it\n"
+    "is in the graph, whether the two kernels overlap, and if not why. Nothing is run.\n\n"
+    "The JSON document has 'nodes' and 'edges'; 'audit' is GRIDDEP_AUDIT_* of griddep.h.\n";
+
+static int fail(const griddep_error *error)
+{
+    return gd_message_library(error, "the graph of the chain");
+}
+
+/* ---- for people ---- */
+
+static const char *edge_kind(const griddep_graph_edge_info *edge)
+{
+    return edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "programmatic" : edge->type < 0 ? "not told" : "plain";
+}
+
+static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan *plan, uint32_t index)
+{
+    griddep_graph_edge_info edge = {.size = sizeof(edge)};
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
+        return fail(&error);
+    const gd_plan_launch *from = &plan->launches[edge.from], *to = &plan->launches[edge.to];
+    gd_columns_add(table, "%u %s", (unsigned)edge.from, from->name != NULL ? from->name : from->kernel);
+    gd_columns_add(table, "%u %s", (unsigned)edge.to, to->name != NULL ? to->name : to->kernel);
+    gd_columns_add(table, "%s", edge_kind(&edge));
+    if (edge.audit == GRIDDEP_AUDIT_OTHER_ORDER)
+        gd_columns_add(table, "%s (%u)", griddep_audit_text(edge.audit), (unsigned)edge.node);
+    else
+        gd_columns_add(table, "%s", griddep_audit_text(edge.audit));
+    return 0;
+}
+
+static int print_table(const griddep_graph *graph, const gd_plan *plan, const char *mode)
+{
+    gd_columns table = {.column_count = 4, .left = 15, .titled = true};
+    uint32_t count = griddep_graph_edge_count(graph);
+    int code = 0;
+    gd_output_print("chain %s, mode %s: %u launches, %u edges\n", plan->name, mode,
+                    (unsigned)griddep_graph_node_count(graph), (unsigned)count);
+    if (count == 0)
+        return 0;
+    gd_columns_add(&table, "from");
+    gd_columns_add(&table, "to");
+    gd_columns_add(&table, "edge");
+    gd_columns_add(&table, "overlap");
+    for (uint32_t i = 0; i < count && code == 0; i++)
+        code = add_edge(&table, graph, plan, i);
+    if (code == 0) {
+        puts("");
+        gd_columns_print(&table);
+    }
+    gd_columns_free(&table);
+    return code;
+}
+
+/* ---- for programs ---- */
+
+static int print_text(const griddep_graph *graph, int32_t format)
+{
+    uint64_t bytes = 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_graph_print(graph, format, NULL, 0, &bytes, &error) != GRIDDEP_OK)
+        return fail(&error);
+    char *text = gd_heap_take(bytes + 1, 1);
+    int code = 0;
+    if (griddep_graph_print(graph, format, text, bytes + 1, &bytes, &error) != GRIDDEP_OK)
+        code = fail(&error);
+    else
+        fputs(text, stdout);
+    free(text);
+    return code;
+}
+
+/* ---- the graph ---- */
+
+static int show_graph(const gd_graph_request *request, const gd_plan *plan, griddep_chain *chain, int32_t mode)
+{
+    griddep_graph *graph = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_graph_from_chain(chain, mode, &graph, &error) != GRIDDEP_OK)
+        return fail(&error);
+    /* A driver may refuse what the audit describes. */
+    int code = griddep_graph_instantiate(graph, &error) == GRIDDEP_OK ? 0 : fail(&error);
+    if (code == 0 && (request->dot || request->json))
+        code = print_text(graph, request->dot ? GRIDDEP_FORMAT_DOT : GRIDDEP_FORMAT_JSON);
+    else if (code == 0)
+        code = print_table(graph, plan, request->mode);
+    griddep_graph_destroy(graph);
+    return code;
+}
+
+static int open_and_show(const gd_graph_request *request, const gd_plan *plan, int32_t mode)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    gd_session session = {0};
+    int code = gd_device_open(&request->device, &runtime, &info);
+    if (code == 0)
+        code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    gd_progress_clear();
+    if (code == 0)
+        code = show_graph(request, plan, session.chain, mode);
+    gd_session_close(&session);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+static int check_plan(const gd_plan *plan)
+{
+    gd_modulefile_list modules = {0};
+    int code = gd_plan_check_memory(plan);
+    if (code == 0)
+        code = gd_modulefile_load(plan, &modules);
+    if (code == 0)
+        code = gd_plan_check(plan, &modules);
+    gd_modulefile_free(&modules);
+    return code;
+}
+
+static int show_file(const gd_graph_request *request, int32_t mode)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    if (code == 0)
+        code = check_plan(&plan);
+    if (code == 0)
+        code = open_and_show(request, &plan, mode);
+    gd_plan_free(&plan);
+    return code;
+}
+
+static int choose_mode(const char *text, int32_t *mode)
+{
+    const char *names[GRIDDEP_MODE_COUNT];
+    size_t index = 0;
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i] = griddep_mode_name(i);
+    int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
+    *mode = (int32_t)index;
+    return code;
+}
+
+int gd_command_graph(int argc, char **argv)
+{
+    gd_graph_request request = {.mode = "graph-pdl"};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, emulated, or the path of a driver library",
+         (void *)&request.device.driver, 0, 0},
+        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
+        {0}};
+    const gd_usage usage = {.name = "graph",
+                            .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
+                            .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 1,
+                            .words_most = 1};
+    size_t count = 0;
+    int32_t mode = 0;
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code >= 0)
+        return code;
+    if (request.dot && request.json)
+        return gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
+    if (request.json)
+        gd_message_want_json();
+    code = choose_mode(request.mode, &mode);
+    return code == 0 ? show_file(&request, mode) : code;
+}

@@ -1,0 +1,172 @@
+/* Kept launches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/call.h"
+#include "run/module.h"
+
+static gd_call *allocate(griddep_kernel *kernel)
+{
+    gd_call *call = calloc(1, sizeof *call);
+
+    if (!call)
+        return NULL;
+    atomic_init(&call->references, 1u);
+    call->kernel = kernel;
+    gd_module_hold(kernel->module);
+    return call;
+}
+
+static int32_t allocate_arguments(gd_call *call, griddep_error *error)
+{
+    const griddep_kernel *kernel = call->kernel;
+
+    call->packed = calloc(1, (size_t)kernel->info.parameter_bytes + 1);
+    call->pointers = calloc((size_t)kernel->info.parameter_count + 1, sizeof *call->pointers);
+    if (!call->packed || !call->pointers)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < kernel->info.parameter_count; i++)
+        call->pointers[i] = call->packed + kernel->parameters[i].offset;
+    return GRIDDEP_OK;
+}
+
+static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_error *error)
+{
+    int32_t status = allocate_arguments(call, error);
+
+    for (uint32_t i = 0; !status && i < call->kernel->info.parameter_count; i++)
+        memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
+    return status;
+}
+
+/* Keeps a launch; its attributes in as much memory as they need. The place of attribute 6 stays free. */
+static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error *error)
+{
+    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
+
+    if (!attributes)
+        return gd_error_memory(error);
+    memcpy(attributes + 1, launch->attributes + 1, launch->attribute_count * sizeof *attributes);
+    call->launch = *launch;
+    call->launch.attributes = attributes;
+    return GRIDDEP_OK;
+}
+
+static int32_t configure(gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
+                         griddep_error *error)
+{
+    griddep_kernel *kernel = call->kernel;
+    gd_launch_room room;
+    gd_launch launch;
+    bool pushed;
+    int32_t status = gd_runtime_enter(kernel->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = gd_launch_make(kernel, config, &room, &launch, error);
+    gd_runtime_leave(kernel->runtime, pushed);
+    if (status)
+        return status;
+    if (launch.config.hStream)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: a launch in a %s has no stream of its own; give it to %s", kernel->name,
+                            owner->what, owner->where);
+    return keep_launch(call, &launch, error);
+}
+
+static int32_t finish(gd_call *call, int32_t status, gd_call **made)
+{
+    if (status)
+        gd_call_release(call);
+    else
+        *made = call;
+    return status;
+}
+
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                       uint32_t argument_count, const gd_call_owner *owner, gd_call **call, griddep_error *error)
+{
+    int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
+
+    if (status)
+        return status;
+    gd_call *made = allocate(kernel);
+    if (!made)
+        return gd_error_memory(error);
+    status = configure(made, config, owner, error);
+    if (!status)
+        status = pack(made, arguments, error);
+    return finish(made, status, call);
+}
+
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
+                               gd_call **changed, griddep_error *error)
+{
+    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, error);
+
+    if (status)
+        return status;
+    gd_call *made = allocate(call->kernel);
+    if (!made)
+        return gd_error_memory(error);
+    status = keep_launch(made, &call->launch, error);
+    if (!status)
+        status = pack(made, arguments, error);
+    return finish(made, status, changed);
+}
+
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
+                            gd_call **changed, griddep_error *error)
+{
+    gd_call *made = allocate(call->kernel);
+
+    if (!made)
+        return gd_error_memory(error);
+    int32_t status = configure(made, config, owner, error);
+    if (!status)
+        status = allocate_arguments(made, error);
+    if (!status)
+        memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+    return finish(made, status, changed);
+}
+
+gd_call *gd_call_hold(gd_call *call)
+{
+    atomic_fetch_add_explicit(&call->references, 1u, memory_order_relaxed);
+    return call;
+}
+
+void gd_call_release(gd_call *call)
+{
+    if (!call || atomic_fetch_sub_explicit(&call->references, 1u, memory_order_acq_rel) != 1)
+        return;
+    griddep_module_unload(call->kernel->module);
+    free(call->launch.attributes);
+    free(call->packed);
+    free(call->pointers);
+    free(call);
+}
+
+bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
+{
+    uint32_t count = a->launch.attribute_count;
+
+    return count == b->launch.attribute_count &&
+           !memcmp(a->launch.attributes + 1, b->launch.attributes + 1, count * sizeof *a->launch.attributes);
+}
+
+gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call)
+{
+    const gd_CUlaunchConfig *config = &call->launch.config;
+
+    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
+                                        .gridDimX = config->gridDimX,
+                                        .gridDimY = config->gridDimY,
+                                        .gridDimZ = config->gridDimZ,
+                                        .blockDimX = config->blockDimX,
+                                        .blockDimY = config->blockDimY,
+                                        .blockDimZ = config->blockDimZ,
+                                        .sharedMemBytes = config->sharedMemBytes,
+                                        .kernelParams = call->pointers};
+}

@@ -1,0 +1,44 @@
+/* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains and kernel nodes of
+ * graphs are made of them. A call that was made never changes, but for what running a chain sets in its configuration:
+ * stream and attribute 6. */
+#ifndef GD_RUN_CALL_H
+#define GD_RUN_CALL_H
+
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "run/launch.h"
+
+typedef struct gd_call {
+    atomic_uint references;
+    griddep_kernel *kernel; /* its module is held */
+    gd_launch launch;
+    unsigned char *packed; /* the arguments' bytes */
+    void **pointers;       /* to each of them */
+} gd_call;
+
+/* Who the call is for, in messages: what it must not have a stream for, and where one is given. */
+typedef struct gd_call_owner {
+    const char *what;  /* "chain" */
+    const char *where; /* "griddep_chain_run" */
+} gd_call_owner;
+
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                       uint32_t argument_count, const gd_call_owner *owner, gd_call **call, griddep_error *error);
+
+/* A call like another one with other arguments, or with another configuration. */
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
+                               gd_call **changed, griddep_error *error);
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
+                            gd_call **changed, griddep_error *error);
+
+gd_call *gd_call_hold(gd_call *call);
+void gd_call_release(gd_call *call); /* takes NULL */
+
+/* Whether two calls have the same cluster and attributes. */
+bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
+
+/* The call as a kernel node; valid as long as the call. */
+gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call);
+
+#endif

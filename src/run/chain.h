@@ -1,0 +1,71 @@
+/* A chain: its launches in lanes, what they depend on across lanes, and what each mode made ready. */
+#ifndef GD_RUN_CHAIN_H
+#define GD_RUN_CHAIN_H
+
+#include "griddep.h"
+#include "run/call.h"
+
+#define GD_CHAIN_NONE UINT32_MAX
+
+typedef struct gd_chain_launch {
+    gd_call *call;
+    uint32_t lane;
+    uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
+    uint32_t *on;      /* launches of other lanes that it waits for */
+    uint32_t on_count;
+    bool watched;     /* a launch of another lane waits for it */
+    gd_CUevent event; /* recorded behind it in stream modes, where it is watched; made by the first run */
+} gd_chain_launch;
+
+/* A lane besides the first: a stream of its own. */
+typedef struct gd_chain_lane {
+    gd_CUstream stream;
+    gd_CUevent end; /* of the lane's last launch */
+} gd_chain_lane;
+
+/* What a graph mode made ready. */
+typedef struct gd_chain_graph {
+    gd_CUgraphExec exec;  /* of a chain with one lane; NULL: not made yet */
+    griddep_graph *graph; /* of one with several */
+    int8_t *edges;        /* for each launch, as griddep_hop_info.edge */
+} gd_chain_graph;
+
+struct griddep_chain {
+    griddep_runtime *runtime;
+    gd_chain_launch *launches;
+    uint32_t count, capacity;
+    uint32_t *last; /* launch of each lane */
+    uint32_t lane_count;
+    gd_chain_lane *lanes; /* [0] is not used; made by the first run in a stream mode */
+    uint32_t lanes_made;
+    gd_CUevent start;                          /* of the chain, for the other lanes */
+    gd_chain_graph graphs[GRIDDEP_MODE_COUNT]; /* only the graph modes' are used */
+};
+
+/* ---- chain.c */
+
+/* GRIDDEP_REASON_* for a launch in a mode. */
+int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);
+
+/* Checks the chain and the mode. */
+int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* Launches one in a stream; the context is current. */
+int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+                            griddep_error *error);
+
+/* ---- chain_lane.c. The context is current. */
+
+/* Launches all of a chain that has several lanes. */
+int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error);
+
+/* Makes the streams and events of the lanes that are not there yet. */
+int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error);
+
+/* Gives streams and events back. */
+void gd_chain_drop_lanes(griddep_chain *chain);
+
+/* A graph of the launches in a mode. */
+int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
+
+#endif

@@ -1,0 +1,195 @@
+/* Events: with timing, to measure, and without, to order streams and to be recorded by launches. The driver does not
+ * tell whether an event has timing, so a runtime keeps those of its own that have. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/event.h"
+#include "run/stream.h"
+
+struct gd_timed_event {
+    struct gd_timed_event *next;
+    gd_CUevent event;
+};
+
+/* ---- events with timing ---- */
+
+static void remember_timing(griddep_runtime *runtime, struct gd_timed_event *timed, gd_CUevent event)
+{
+    timed->event = event;
+    pthread_mutex_lock(&runtime->mutex);
+    timed->next = runtime->timed_events;
+    runtime->timed_events = timed;
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+static void forget_timing(griddep_runtime *runtime, gd_CUevent event)
+{
+    struct gd_timed_event *found;
+
+    pthread_mutex_lock(&runtime->mutex);
+    struct gd_timed_event **at = &runtime->timed_events;
+    while (*at && (*at)->event != event)
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&runtime->mutex);
+    free(found);
+}
+
+bool gd_event_has_timing(griddep_runtime *runtime, gd_CUevent event)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&runtime->mutex);
+    for (const struct gd_timed_event *at = runtime->timed_events; at && !found; at = at->next)
+        found = at->event == event;
+    pthread_mutex_unlock(&runtime->mutex);
+    return found;
+}
+
+void gd_event_forget_all(griddep_runtime *runtime)
+{
+    for (struct gd_timed_event *at = runtime->timed_events, *next; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+    runtime->timed_events = NULL;
+}
+
+/* ---- attributes that record events ---- */
+
+int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute, griddep_error *error)
+{
+    gd_CUlaunchAttributeValue value;
+
+    if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+        attribute->id != GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        return GRIDDEP_OK;
+    memcpy(&value, attribute->value, sizeof value);
+    gd_CUevent event = attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? value.programmaticEvent.event
+                                                                                  : value.launchCompletionEvent.event;
+    if (!gd_event_has_timing(runtime, event))
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "attribute %" PRId32 " has an event with timing; a launch records events without "
+                        "(GRIDDEP_EVENT_ORDER)",
+                        attribute->id);
+}
+
+static int32_t check_maker(const griddep_attribute *attribute, const void *event)
+{
+    return attribute && event ? GRIDDEP_OK : GRIDDEP_ERROR_ARGUMENT;
+}
+
+static void make_attribute(griddep_attribute *attribute, int32_t id, const gd_CUlaunchAttributeValue *value)
+{
+    *attribute = (griddep_attribute){.id = id};
+    memcpy(attribute->value, value, sizeof attribute->value);
+}
+
+/* ---- public ---- */
+
+int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error)
+{
+    bool pushed, timing = kind == GRIDDEP_EVENT_TIMING;
+    gd_CUevent created = NULL;
+    struct gd_timed_event *timed = NULL;
+    int32_t status = gd_stream_begin(runtime, event, &pushed, error);
+
+    if (status)
+        return status;
+    if (kind != GRIDDEP_EVENT_TIMING && kind != GRIDDEP_EVENT_ORDER)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kind is %" PRId32 ", which is no GRIDDEP_EVENT_*", kind);
+    else if (timing && !(timed = calloc(1, sizeof *timed)))
+        status = gd_error_memory(error);
+    if (status) {
+        gd_runtime_leave(runtime, pushed);
+        return status;
+    }
+    gd_CUresult result =
+        runtime->driver->cuEventCreate(&created, timing ? GD_CU_EVENT_DEFAULT : GD_CU_EVENT_DISABLE_TIMING);
+    status = gd_stream_finish(runtime, pushed, result, NULL, "a new event", error);
+    if (status) {
+        free(timed);
+        return status;
+    }
+    if (timed)
+        remember_timing(runtime, timed, created);
+    *event = created;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error)
+{
+    return griddep_event_create_kind(runtime, GRIDDEP_EVENT_TIMING, event, error);
+}
+
+int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_stream_begin(runtime, event, &pushed, error);
+
+    if (status)
+        return status;
+    forget_timing(runtime, event);
+    return gd_stream_finish(runtime, pushed, runtime->driver->cuEventDestroy(event), NULL, "destroying an event",
+                            error);
+}
+
+int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_stream_begin(runtime, event, &pushed, error);
+
+    return status ? status
+                  : gd_stream_finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream), stream,
+                                     "recording an event", error);
+}
+
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds,
+                              griddep_error *error)
+{
+    bool pushed;
+    float milliseconds = 0;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!start || !microseconds)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", start ? "microseconds" : "start");
+    status = gd_stream_begin(runtime, end, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuEventSynchronize(end);
+    if (result == GD_CUDA_SUCCESS)
+        result = runtime->driver->cuEventElapsedTime(&milliseconds, start, end);
+    status = gd_stream_finish(runtime, pushed, result, NULL, "the time between two events", error);
+    if (!status)
+        *microseconds = 1000.0 * (double)milliseconds;
+    return status;
+}
+
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start)
+{
+    const gd_CUlaunchAttributeValue value = {
+        .programmaticEvent = {.event = event, .triggerAtBlockStart = trigger_at_start}};
+    int32_t status =
+        trigger_at_start == 0 || trigger_at_start == 1 ? check_maker(attribute, event) : GRIDDEP_ERROR_ARGUMENT;
+
+    if (!status)
+        make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, &value);
+    return status;
+}
+
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event)
+{
+    const gd_CUlaunchAttributeValue value = {.launchCompletionEvent = {.event = event}};
+    int32_t status = check_maker(attribute, event);
+
+    if (!status)
+        make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, &value);
+    return status;
+}

@@ -1,0 +1,130 @@
+/* A graph: nodes and edges as the library keeps them, and what the driver was given of them.
+ *
+ * A graph that was made here is given to the driver whole, when it is instantiated, so that nothing half-built is ever
+ * there; a structural change drops what the driver has. An adopted graph is the other way round: the driver's graph is
+ * what counts, and nodes and edges were read from it. */
+#ifndef GD_RUN_GRAPH_H
+#define GD_RUN_GRAPH_H
+
+#include <stdatomic.h>
+
+#include "griddep.h"
+#include "base/text.h"
+#include "run/call.h"
+
+typedef struct gd_node_list {
+    uint32_t *edges;
+    uint32_t count, capacity;
+} gd_node_list;
+
+typedef struct gd_graph_node {
+    int32_t type;           /* GRIDDEP_GRAPH_NODE_* */
+    gd_CUgraphNode handle;  /* in the driver's graph; NULL: not there yet */
+    griddep_kernel *kernel; /* whose traits are known; its module is held. NULL: not one of the runtime's */
+    gd_call *call;          /* NULL: no kernel, or an adopted one whose arguments are not known */
+    char *name;             /* of a kernel without `kernel`; NULL */
+    uint32_t traits;        /* of a kernel */
+    bool enabled;
+    uint64_t target, source, bytes; /* copy and fill */
+    uint8_t value;                  /* fill */
+    griddep_host_function function;
+    void *user;
+    griddep_graph *child; /* held */
+    gd_CUevent event;
+    gd_CUDA_KERNEL_NODE_PARAMS params; /* shape of an adopted kernel */
+    gd_node_list before, after;        /* edges to it and from it */
+} gd_graph_node;
+
+typedef struct gd_graph_edge {
+    uint32_t from, to;
+    int32_t port, type; /* as asked for; in an adopted graph, as the driver has it */
+    int32_t reason;     /* GRIDDEP_REASON_* that a plain edge was asked for with; -1: none */
+    bool upgraded;      /* made programmatic by griddep_graph_upgrade */
+} gd_graph_edge;
+
+struct griddep_graph {
+    atomic_uint references;
+    griddep_runtime *runtime;
+    gd_graph_node *nodes;
+    uint32_t node_count, node_capacity;
+    gd_graph_edge *edges;
+    uint32_t edge_count, edge_capacity;
+    gd_CUgraph handle;   /* NULL: not made yet */
+    gd_CUgraphExec exec; /* NULL: not instantiated */
+    bool adopted;
+    bool borrowed; /* the handle is somebody else's */
+    bool lossy;    /* adopted from a driver that does not tell ports and types */
+};
+
+/* ---- graph.c */
+
+extern const gd_call_owner gd_graph_owner;
+
+int32_t gd_graph_make(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
+griddep_graph *gd_graph_hold(griddep_graph *graph);
+
+/* Checks what public calls share: the error, and that the graph is not NULL. */
+int32_t gd_graph_check(const griddep_graph *graph, griddep_error *error);
+int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_error *error);
+
+/* Room for one more node, zeroed and enabled, whose number is node_count - 1. */
+gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type);
+
+/* Takes back the last node that was appended, and what it holds. */
+void gd_graph_drop_last(griddep_graph *graph);
+
+int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, griddep_error *error);
+
+/* Adds an edge without any check. */
+int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, griddep_error *error);
+
+/* Gives back what was instantiated, and the driver's graph where it was made here. */
+void gd_graph_drop(griddep_graph *graph);
+
+/* Whether a path of edges leads from a node to another one. On failure of memory *leads is not written. */
+int32_t gd_graph_leads(const griddep_graph *graph, uint32_t from, uint32_t to, bool *leads, griddep_error *error);
+
+/* Appends "node 3 (kernel step)". */
+void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text);
+
+/* The same as a string for messages; "a node" when memory runs out. `text` keeps it. */
+const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text);
+
+/* "kernel", "fill", ... */
+const char *gd_graph_type_name(int32_t type);
+
+/* ---- graph_audit.c */
+
+/* What an edge is, or becomes, in the driver's graph; returns the GRIDDEP_REASON_* for it. */
+int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
+
+int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
+
+/* ---- graph_build.c. The context is current. */
+
+/* What the driver has of a graph. */
+typedef struct gd_graph_made {
+    gd_CUgraph handle;
+    gd_CUgraphExec exec;   /* NULL: not instantiated */
+    gd_CUgraphNode *nodes; /* by node; NULL for an adopted graph, whose nodes have their handles */
+} gd_graph_made;
+
+/* Builds a driver's graph of the edges of a graph and the nodes of another one of the same shape, or of itself. */
+int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error);
+
+/* Builds and instantiates, beside what the graph has already. */
+int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_error *error);
+
+/* Puts what was made in place of what the graph has. */
+void gd_graph_install(griddep_graph *graph, gd_graph_made *made);
+
+/* Gives back what was made; not the driver's graph of an adopted one. */
+void gd_graph_discard(const griddep_graph *graph, gd_graph_made *made);
+
+/* Makes what a launch needs, if it is not there. */
+int32_t gd_graph_make_ready(griddep_graph *graph, griddep_error *error);
+
+/* Reports that the driver refused a node. */
+int32_t gd_graph_fail_node(const griddep_graph *graph, uint32_t index, gd_CUresult result, griddep_error *error);
+
+#endif

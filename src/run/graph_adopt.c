@@ -1,0 +1,445 @@
+/* Graphs from elsewhere: of a chain, of a capture, of another part of the program; and plain edges made programmatic.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/table.h"
+#include "ptx/ptx.h"
+#include "run/chain.h"
+#include "run/graph.h"
+#include "run/module.h"
+
+/* ---- nodes of an adopted graph ---- */
+
+/* The kernel that a node launches. Code that is no module of this runtime, or of none that the driver tells, is not
+ * known; its name may be. */
+static int32_t read_kernel(griddep_graph *graph, gd_graph_node *node, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    const char *name = NULL;
+    gd_CUresult result = driver->cuGraphKernelNodeGetParams(node->handle, &node->params);
+
+    if (result == GD_CUDA_SUCCESS && !node->params.func && node->params.kern)
+        result = driver->cuKernelGetFunction(&node->params.func, node->params.kern);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "the kernel of node %" PRIu32 " of the graph cannot be read",
+                              graph->node_count - 1);
+    node->params.kernelParams = node->params.extra = NULL; /* the driver's, and not for long */
+    int32_t status = gd_module_kernel_of(graph->runtime, node->params.func, &node->kernel, error);
+    if (status)
+        return status;
+    if (node->kernel)
+        node->traits = node->kernel->info.traits;
+    else if (driver->cuFuncGetName && driver->cuFuncGetName(&name, node->params.func) == GD_CUDA_SUCCESS && name &&
+             !(node->name = strdup(name)))
+        return gd_error_memory(error);
+    return GRIDDEP_OK;
+}
+
+static int32_t read_node(griddep_graph *graph, gd_CUgraphNode handle, griddep_error *error)
+{
+    gd_CUgraphNodeType type = 0;
+    gd_CUresult result = graph->runtime->driver->cuGraphNodeGetType(handle, &type);
+
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(graph->runtime->driver, result, error, "the type of node %" PRIu32 " of the graph",
+                              graph->node_count);
+    gd_graph_node *node = gd_graph_append(graph, type);
+    if (!node)
+        return gd_error_memory(error);
+    node->handle = handle;
+    return type == GRIDDEP_GRAPH_NODE_KERNEL ? read_kernel(graph, node, error) : GRIDDEP_OK;
+}
+
+static int32_t read_nodes(griddep_graph *graph, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    int32_t status = GRIDDEP_OK;
+    size_t count = 0;
+    gd_CUresult result = driver->cuGraphGetNodes(graph->handle, NULL, &count);
+    gd_CUgraphNode *nodes = calloc(count + 1, sizeof *nodes);
+
+    if (!nodes)
+        return gd_error_memory(error);
+    if (result == GD_CUDA_SUCCESS && count)
+        result = driver->cuGraphGetNodes(graph->handle, nodes, &count);
+    if (result != GD_CUDA_SUCCESS)
+        status = gd_driver_fail(driver, result, error, "the nodes of the graph cannot be read");
+    for (size_t i = 0; i < count && !status; i++)
+        status = read_node(graph, nodes[i], error);
+    free(nodes);
+    return status;
+}
+
+/* ---- its edges ---- */
+
+typedef struct edge_reader {
+    griddep_graph *graph;
+    gd_table nodes; /* from a handle to its node */
+} edge_reader;
+
+static int32_t index_nodes(edge_reader *reader, griddep_error *error)
+{
+    for (uint32_t i = 0; i < reader->graph->node_count; i++) {
+        gd_graph_node *node = &reader->graph->nodes[i];
+        if (!gd_table_set(&reader->nodes, (const char *)&node->handle, sizeof node->handle, node))
+            return gd_error_memory(error);
+    }
+    return GRIDDEP_OK;
+}
+
+static int32_t append_edge(const edge_reader *reader, gd_CUgraphNode from_handle, gd_CUgraphNode to_handle,
+                           gd_CUgraphEdgeData data, griddep_error *error)
+{
+    const gd_graph_node *from = gd_table_find(&reader->nodes, (const char *)&from_handle, sizeof from_handle);
+    const gd_graph_node *to = gd_table_find(&reader->nodes, (const char *)&to_handle, sizeof to_handle);
+
+    if (!from || !to)
+        return gd_error_set(error, GRIDDEP_ERROR_DRIVER, "the driver tells an edge of a node that it does not list");
+    const gd_graph_edge edge = {.from = (uint32_t)(from - reader->graph->nodes),
+                                .to = (uint32_t)(to - reader->graph->nodes),
+                                .port = data.from_port,
+                                .type = data.type,
+                                .reason = -1};
+    return gd_graph_append_edge(reader->graph, &edge, error);
+}
+
+typedef struct edge_arrays {
+    gd_CUgraphNode *from, *to;
+    gd_CUgraphEdgeData *data;
+    size_t count;
+} edge_arrays;
+
+static int32_t read_with_data(const edge_reader *reader, griddep_error *error)
+{
+    const gd_driver *driver = reader->graph->runtime->driver;
+    edge_arrays edges = {0};
+    int32_t status = GRIDDEP_OK;
+    gd_CUresult result = driver->cuGraphGetEdges(reader->graph->handle, NULL, NULL, NULL, &edges.count);
+
+    edges.from = calloc(edges.count + 1, sizeof *edges.from);
+    edges.to = calloc(edges.count + 1, sizeof *edges.to);
+    edges.data = calloc(edges.count + 1, sizeof *edges.data);
+    if (!edges.from || !edges.to || !edges.data)
+        status = gd_error_memory(error);
+    if (!status && result == GD_CUDA_SUCCESS && edges.count)
+        result = driver->cuGraphGetEdges(reader->graph->handle, edges.from, edges.to, edges.data, &edges.count);
+    if (!status && result != GD_CUDA_SUCCESS)
+        status = gd_driver_fail(driver, result, error, "the edges of the graph cannot be read");
+    for (size_t i = 0; i < edges.count && !status; i++)
+        status = append_edge(reader, edges.from[i], edges.to[i], edges.data[i], error);
+    free(edges.from);
+    free(edges.to);
+    free(edges.data);
+    return status;
+}
+
+/* On drivers before API 12.3: the edges of one node, without ports and types. */
+static int32_t read_before(const edge_reader *reader, uint32_t index, griddep_error *error)
+{
+    const gd_driver *driver = reader->graph->runtime->driver;
+    gd_CUgraphNode node = reader->graph->nodes[index].handle;
+    size_t count = 0;
+    int32_t status = GRIDDEP_OK;
+    gd_CUresult result = driver->cuGraphNodeGetDependencies(node, NULL, &count);
+    gd_CUgraphNode *before = calloc(count + 1, sizeof *before);
+
+    if (!before)
+        return gd_error_memory(error);
+    if (result == GD_CUDA_SUCCESS && count)
+        result = driver->cuGraphNodeGetDependencies(node, before, &count);
+    if (result != GD_CUDA_SUCCESS)
+        status = gd_driver_fail(driver, result, error, "the edges to node %" PRIu32 " cannot be read", index);
+    for (size_t i = 0; i < count && !status; i++)
+        status = append_edge(reader, before[i], node, (gd_CUgraphEdgeData){0}, error);
+    free(before);
+    return status;
+}
+
+static int32_t read_edges(griddep_graph *graph, griddep_error *error)
+{
+    edge_reader reader = {.graph = graph};
+    int32_t status = index_nodes(&reader, error);
+
+    graph->lossy = !graph->runtime->driver->cuGraphGetEdges;
+    if (!status && !graph->lossy)
+        status = read_with_data(&reader, error);
+    for (uint32_t i = 0; i < graph->node_count && !status && graph->lossy; i++)
+        status = read_before(&reader, i, error);
+    gd_table_free(&reader.nodes);
+    return status;
+}
+
+/* Takes a driver's graph on success; the context is current. */
+static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed, griddep_graph **graph,
+                     griddep_error *error)
+{
+    griddep_graph *made = NULL;
+    int32_t status = gd_graph_make(runtime, &made, error);
+
+    if (status)
+        return status;
+    made->adopted = made->borrowed = true; /* until all has been read */
+    made->handle = handle;
+    status = read_nodes(made, error);
+    if (!status)
+        status = read_edges(made, error);
+    if (status) {
+        griddep_graph_destroy(made);
+        return status;
+    }
+    made->borrowed = borrowed;
+    *graph = made;
+    return GRIDDEP_OK;
+}
+
+/* ---- captures ---- */
+
+static int32_t check_stream(griddep_runtime *runtime, const void *stream, const void *output, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime || !output)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", runtime ? "graph" : "runtime");
+    if (!stream || stream == GD_CU_STREAM_LEGACY)
+        return gd_error_set(error, GRIDDEP_ERROR_STREAM, "the legacy default stream cannot be captured");
+    return GRIDDEP_OK;
+}
+
+/* What the stream's capture is, before it is begun or ended; the context is current. */
+static int32_t check_capture(const griddep_runtime *runtime, void *stream, bool wanted, griddep_error *error)
+{
+    gd_CUstreamCaptureStatus capture = GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    gd_CUresult result = runtime->driver->cuStreamIsCapturing(stream, &capture);
+
+    if (result != GD_CUDA_SUCCESS) {
+        int32_t status = gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
+        return gd_runtime_blame_stream(runtime, stream, status, error);
+    }
+    if ((capture != GD_CU_STREAM_CAPTURE_STATUS_NONE) == wanted)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_STREAM,
+                        wanted ? "the stream is not being captured" : "the stream is being captured already");
+}
+
+static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error)
+{
+    gd_CUgraph handle = NULL;
+    gd_CUresult result = runtime->driver->cuStreamEndCapture(stream, &handle);
+
+    if (result != GD_CUDA_SUCCESS) {
+        if (handle)
+            runtime->driver->cuGraphDestroy(handle);
+        return gd_driver_fail(runtime->driver, result, error, "the capture of the stream");
+    }
+    int32_t status = adopt(runtime, handle, false, graph, error);
+    if (status)
+        runtime->driver->cuGraphDestroy(handle);
+    return status;
+}
+
+/* ---- upgrade ---- */
+
+/* The driver's edge data of an adopted graph's edge. */
+static gd_CUgraphEdgeData data_of(bool programmatic)
+{
+    return programmatic ? (gd_CUgraphEdgeData){.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                               .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC}
+                        : (gd_CUgraphEdgeData){0};
+}
+
+/* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses that too. */
+static gd_CUresult exchange(const griddep_graph *graph, const gd_graph_edge *edge, bool programmatic)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    const gd_CUgraphNode *from = &graph->nodes[edge->from].handle, *to = &graph->nodes[edge->to].handle;
+    const gd_CUgraphEdgeData old = data_of(!programmatic), new = data_of(programmatic);
+    gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, from, to, &old, 1);
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    result = driver->cuGraphAddDependencies(graph->handle, from, to, &new, 1);
+    if (result != GD_CUDA_SUCCESS)
+        driver->cuGraphAddDependencies(graph->handle, from, to, &old, 1);
+    return result;
+}
+
+/* Makes the edges programmatic, or those up to `count` plain again. */
+static int32_t change_edges(griddep_graph *graph, const uint32_t *edges, uint32_t count, bool programmatic,
+                            uint32_t *changed, griddep_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        gd_graph_edge *edge = &graph->edges[edges[i]];
+        gd_CUresult result = graph->adopted ? exchange(graph, edge, programmatic) : GD_CUDA_SUCCESS;
+        if (result != GD_CUDA_SUCCESS)
+            return gd_driver_fail(graph->runtime->driver, result, error,
+                                  "changing the edge from node %" PRIu32 " to node %" PRIu32, edge->from, edge->to);
+        if (graph->adopted) {
+            edge->port = programmatic ? GRIDDEP_PORT_PROGRAMMATIC : GRIDDEP_PORT_DEFAULT;
+            edge->type = programmatic ? GRIDDEP_EDGE_PROGRAMMATIC : GRIDDEP_EDGE_DEFAULT;
+        } else {
+            edge->upgraded = programmatic;
+        }
+        (*changed)++;
+    }
+    return GRIDDEP_OK;
+}
+
+static int32_t list_candidates(const griddep_graph *graph, uint32_t *edges, uint32_t *count, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < graph->edge_count && !status; i++) {
+        griddep_graph_edge_info info;
+        status = gd_graph_judge(graph, i, &info, error);
+        if (!status && info.audit == GRIDDEP_AUDIT_PLAIN)
+            edges[(*count)++] = i;
+    }
+    return status;
+}
+
+/* The context is current. */
+static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t count, griddep_error *error)
+{
+    gd_graph_made made = {0};
+    uint32_t changed = 0, restored = 0;
+    int32_t status = change_edges(graph, edges, count, true, &changed, error);
+
+    if (!status)
+        status = gd_graph_prepare(graph, &made, error);
+    if (!status) {
+        gd_graph_install(graph, &made);
+        return GRIDDEP_OK;
+    }
+    change_edges(graph, edges, changed, false, &restored, NULL);
+    if (restored < changed)
+        gd_error_append(error, "; of %" PRIu32 " edges that were changed the driver puts %" PRIu32 " back", changed,
+                        restored);
+    return status;
+}
+
+/* ---- public ---- */
+
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error)
+{
+    int32_t status = gd_chain_check(chain, mode, error);
+
+    if (status)
+        return status;
+    if (!graph)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "graph is NULL");
+    return gd_chain_make_graph(chain, mode, graph, error);
+}
+
+int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = check_stream(runtime, stream, runtime, error);
+
+    if (!status)
+        status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    status = check_capture(runtime, stream, false, error);
+    if (!status) {
+        gd_CUresult result = runtime->driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED);
+        if (result != GD_CUDA_SUCCESS)
+            status = gd_driver_fail(runtime->driver, result, error, "beginning to capture the stream");
+    }
+    gd_runtime_leave(runtime, pushed);
+    return status;
+}
+
+int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = check_stream(runtime, stream, graph, error);
+
+    if (!status)
+        status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    status = check_capture(runtime, stream, true, error);
+    if (!status)
+        status = end_capture(runtime, stream, graph, error);
+    gd_runtime_leave(runtime, pushed);
+    return status;
+}
+
+int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph,
+                            griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime || !cuda_graph || !graph)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime, cuda_graph or graph is NULL");
+    if (flags & ~(uint32_t)GRIDDEP_GRAPH_OWN)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "flags has unknown bits");
+    status = gd_runtime_enter(runtime, &pushed, error);
+    if (status)
+        return status;
+    status = adopt(runtime, cuda_graph, !(flags & GRIDDEP_GRAPH_OWN), graph, error);
+    gd_runtime_leave(runtime, pushed);
+    return status;
+}
+
+int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry,
+                               griddep_error *error)
+{
+    griddep_ptx_entry_info info = {.size = sizeof info};
+    uint32_t index = 0;
+    int32_t status = gd_graph_check(graph, error);
+
+    if (!status)
+        status = gd_graph_check_node(graph, node, error);
+    if (status)
+        return status;
+    if (!ptx || !entry)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", ptx ? "entry" : "ptx");
+    gd_graph_node *of = &graph->nodes[node];
+    if (of->type != GRIDDEP_GRAPH_NODE_KERNEL || !graph->adopted)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "node %" PRIu32 " is no kernel of an adopted graph", node);
+    if (!gd_ptx_find_entry(ptx, entry, &index))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the PTX has no entry \"%s\"", entry);
+    status = griddep_ptx_get_entry(ptx, index, &info, error);
+    if (status)
+        return status;
+    char *name = strdup(entry);
+    if (!name)
+        return gd_error_memory(error);
+    free(of->name);
+    of->name = name;
+    of->traits = info.traits;
+    return GRIDDEP_OK;
+}
+
+int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error)
+{
+    bool pushed;
+    uint32_t found = 0;
+    int32_t status = gd_graph_check(graph, error);
+
+    if (status)
+        return status;
+    uint32_t *edges = calloc((size_t)graph->edge_count + 1, sizeof *edges);
+    if (!edges)
+        return gd_error_memory(error);
+    status = list_candidates(graph, edges, &found, error);
+    if (!status && found)
+        status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (!status && found) {
+        status = upgrade(graph, edges, found, error);
+        gd_runtime_leave(graph->runtime, pushed);
+    }
+    if (!status && count)
+        *count = found;
+    free(edges);
+    return status;
+}

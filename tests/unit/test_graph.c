@@ -1,0 +1,1243 @@
+/* Graphs, events and lanes of chains on the scripted fake driver: what is refused and in which words, what reaches the
+ * driver, what the audit says, and every driver call and allocation failing in turn. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/runtime.h"
+#include "unit/fail_alloc.h"
+
+/* step does it right; quiet knows nothing of dependent launch; mute waits and never triggers; rash triggers and never
+ * waits; sometimes waits on one path. */
+#define ENTRY(name, body) ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n" body "    ret;\n}\n"
+#define TRIGGER "    griddepcontrol.launch_dependents;\n"
+#define WAIT "    griddepcontrol.wait;\n"
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+static const char ptx[] =
+    HEADER ENTRY("step", TRIGGER WAIT) ENTRY("quiet", "") ENTRY("mute", WAIT) ENTRY("rash", TRIGGER)
+        ENTRY("sometimes", "    .reg .pred p;\n    .reg .b64 r;\n    ld.param.u64 r, [in];\n    setp.eq.u64 p, r, 0;\n"
+                           "    @p ret;\n" WAIT);
+
+/* The same for older devices, which do not know griddepcontrol. */
+static const char old_ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n" ENTRY("step", "");
+
+enum { WORDS = 4, BYTES = 4 * WORDS, MOST_BUFFERS = 8 };
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_graph *graph;
+static uint64_t buffers[MOST_BUFFERS];
+
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
+        if (got_status)                                                                                                \
+            ck_assert_int_eq(error.status, got_status);                                                                \
+    } while (0)
+#define ck_good(call) ck_status(call, GRIDDEP_OK)
+#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+
+/* ---- fixture ---- */
+
+static int32_t open_runtime(griddep_runtime **opened)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    gd_driver *driver = NULL;
+    int32_t status = gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error);
+
+    return status ? status : gd_runtime_open_on(driver, &options, opened, &error);
+}
+
+/* out = in + 1, for real: addresses of the fake are host addresses. */
+static gd_CUresult add_one(void *user, const fake_launch *launch)
+{
+    uint64_t address[2];
+
+    (void)user;
+    memcpy(address, launch->parameters, sizeof address);
+    for (int i = 0; i < WORDS; i++)
+        ((uint32_t *)(uintptr_t)address[1])[i] = ((const uint32_t *)(uintptr_t)address[0])[i] + 1;
+    return GD_CUDA_SUCCESS;
+}
+
+static void set_kernels(void)
+{
+    static const char *const names[] = {"step", "quiet", "mute", "rash", "sometimes"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fake_driver_set_kernel(names[i], add_one, NULL);
+}
+
+static void reset(void)
+{
+    unsetenv("GRIDDEP_PDL");
+    unsetenv("GRIDDEP_LOG");
+    fake_driver_reset();
+    griddep_error_init(&error);
+    set_kernels();
+}
+
+static void open_all(const char *text)
+{
+    ck_good(open_runtime(&runtime));
+    ck_good(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error));
+    for (int i = 0; i < MOST_BUFFERS; i++) {
+        ck_good(griddep_memory_allocate(runtime, BYTES, &buffers[i], &error));
+        ck_good(griddep_memory_fill(runtime, buffers[i], 0, BYTES, NULL, &error));
+    }
+    ck_good(griddep_graph_create(runtime, &graph, &error));
+}
+
+static void setup(void)
+{
+    reset();
+    open_all(ptx);
+}
+
+static void assert_nothing_left(void)
+{
+    char left[256] = "";
+
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+static void close_all(void)
+{
+    griddep_graph_destroy(graph);
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        ck_good(griddep_memory_free(runtime, buffers[i], &error));
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    assert_nothing_left();
+}
+
+static griddep_kernel *kernel_of(const char *name)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_good(griddep_kernel_get(module, name, &kernel, &error));
+    return kernel;
+}
+
+static const griddep_launch_config one_block = {.size = sizeof one_block, .grid = {1}, .block = {WORDS}};
+
+static uint32_t add_to(griddep_graph *to, const char *name, int in, int out)
+{
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]}, {.bytes = 8, .value = buffers[out]}};
+    uint32_t node = 99;
+
+    ck_good(griddep_graph_add_kernel(to, kernel_of(name), &one_block, arguments, 2, &node, &error));
+    return node;
+}
+
+static uint32_t add(const char *name, int in, int out)
+{
+    return add_to(graph, name, in, out);
+}
+
+static void connect(uint32_t from, uint32_t to, int32_t port, int32_t type)
+{
+    ck_good(griddep_graph_add_edge(graph, from, to, port, type, &error));
+}
+
+static void connect_auto(uint32_t from, uint32_t to)
+{
+    connect(from, to, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO);
+}
+
+static uint32_t word_of(int buffer)
+{
+    uint32_t words[WORDS];
+
+    ck_good(griddep_memory_read(runtime, words, buffers[buffer], BYTES, NULL, &error));
+    return words[0];
+}
+
+static griddep_graph_edge_info edge_of(const griddep_graph *of, uint32_t index)
+{
+    griddep_graph_edge_info info = {.size = sizeof info};
+
+    ck_good(griddep_graph_get_edge(of, index, &info, &error));
+    return info;
+}
+
+static void expect_edge(const griddep_graph *of, uint32_t index, int32_t audit, int32_t type, int32_t overlap)
+{
+    griddep_graph_edge_info info = edge_of(of, index);
+
+    ck_assert_msg(info.audit == audit && info.type == type && info.overlap == overlap,
+                  "edge %u: audit %d (%s), type %d, overlap %d; expected %d, %d, %d", (unsigned)index, (int)info.audit,
+                  griddep_audit_text(info.audit), (int)info.type, (int)info.overlap, (int)audit, (int)type,
+                  (int)overlap);
+}
+
+/* ---- events ---- */
+
+START_TEST(events_without_timing_are_recorded_by_launches)
+{
+    griddep_attribute attribute = {0};
+    void *event = NULL, *timed = NULL, *stream = NULL;
+    fake_launch launch;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_TIMING, &timed, &error));
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 1), GRIDDEP_OK);
+    griddep_launch_config config = one_block;
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    ck_assert(fake_driver_last_launch(&launch));
+    ck_assert_uint_eq(launch.config.numAttrs, 2); /* and attribute 6 */
+    ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
+    ck_assert_ptr_eq(launch.config.attrs[1].value.programmaticEvent.event, event);
+    ck_assert_int_eq(launch.config.attrs[1].value.programmaticEvent.triggerAtBlockStart, 1);
+    ck_assert_int_eq(griddep_attribute_launch_completion_event(&attribute, event), GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    ck_assert(fake_driver_last_launch(&launch));
+    ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
+    ck_good(griddep_event_record(runtime, event, NULL, &error));
+    ck_good(griddep_stream_wait_event(runtime, stream, event, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuStreamWaitEvent"), 1);
+    /* with timing: refused before the driver is asked */
+    uint64_t before = fake_driver_launches();
+    for (int32_t kind = 0; kind < 2; kind++) {
+        ck_assert_int_eq(kind ? griddep_attribute_programmatic_event(&attribute, timed, 0)
+                              : griddep_attribute_launch_completion_event(&attribute, timed),
+                         GRIDDEP_OK);
+        ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+        ck_says("event with timing");
+    }
+    ck_assert_uint_eq(fake_driver_launches(), before);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+    ck_good(griddep_event_destroy(runtime, timed, &error));
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+END_TEST
+
+START_TEST(events_are_checked)
+{
+    griddep_attribute attribute;
+    void *event = &event, *kept = event;
+
+    ck_status(griddep_event_create_kind(runtime, 2, &event, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_create_kind(runtime, -1, &event, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_eq(event, kept);
+    ck_status(griddep_event_create_kind(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_stream_wait_event(runtime, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_stream_wait_event(NULL, NULL, event, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(NULL, event, 0), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- building ---- */
+
+static void count_up(void *user)
+{
+    ++*(int *)user;
+}
+
+START_TEST(every_kind_of_node_runs)
+{
+    griddep_graph *child = NULL;
+    uint32_t fill, kernel, copy, host, empty, inner, record, wait;
+    int called = 0;
+    void *event = NULL;
+
+    ck_good(griddep_graph_create(runtime, &child, &error));
+    add_to(child, "step", 2, 3);
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    kernel = add("step", 0, 1); /* before what it depends on: the order of edges counts */
+    ck_good(griddep_graph_add_fill(graph, buffers[0], 1, BYTES, &fill, &error));
+    ck_good(griddep_graph_add_child(graph, child, &inner, &error));
+    ck_good(griddep_graph_add_copy(graph, buffers[2], buffers[1], BYTES, &copy, &error));
+    ck_good(griddep_graph_add_host(graph, count_up, &called, &host, &error));
+    ck_good(griddep_graph_add_empty(graph, &empty, &error));
+    ck_good(griddep_graph_add_event_record(graph, event, &record, &error));
+    ck_good(griddep_graph_add_event_wait(graph, event, &wait, &error));
+    connect(fill, kernel, 0, 0);
+    connect(kernel, copy, 0, 0);
+    connect(copy, inner, 0, 0);
+    connect(inner, host, 0, 0);
+    connect(host, empty, 0, 0);
+    connect(empty, record, 0, 0);
+    connect(record, wait, 0, 0);
+    for (int run = 1; run < 4; run++) {
+        ck_good(griddep_graph_launch(graph, NULL, &error));
+        ck_assert_uint_eq(word_of(1), 0x01010102);
+        ck_assert_uint_eq(word_of(3), 0x01010103);
+        ck_assert_int_eq(called, run);
+    }
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
+    ck_good(griddep_graph_upload(graph, NULL, &error));
+    ck_assert_uint_eq(griddep_graph_node_count(graph), 8);
+    ck_assert_uint_eq(griddep_graph_edge_count(graph), 7);
+    griddep_graph_node_info info = {.size = sizeof info};
+    ck_good(griddep_graph_get_node(graph, inner, &info, &error));
+    ck_assert_int_eq(info.type, GRIDDEP_GRAPH_NODE_CHILD);
+    ck_assert_uint_eq(info.before_count, 1);
+    ck_assert_uint_eq(info.after_count, 1);
+    ck_assert_ptr_nonnull(info.handle);
+    ck_good(griddep_graph_get_node(graph, kernel, &info, &error));
+    ck_assert_str_eq(info.name, "step");
+    ck_assert_uint_eq(info.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, GRIDDEP_TRAIT_WAITS_ALWAYS);
+    griddep_graph_destroy(child); /* the graph holds it */
+    ck_good(griddep_graph_instantiate(graph, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_good(griddep_event_destroy(runtime, event, &error));
+}
+END_TEST
+
+START_TEST(bad_nodes_are_refused)
+{
+    griddep_graph *outer = NULL;
+    griddep_attribute attribute;
+    griddep_launch_config config = one_block;
+    const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
+    uint32_t node = 77, inner;
+    void *event = NULL;
+
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_status(griddep_graph_add_kernel(graph, NULL, &config, arguments, 2, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 1, &node, &error),
+              GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    config.stream = GD_CU_STREAM_PER_THREAD;
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("griddep_graph_launch");
+    config.stream = NULL;
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 0), GRIDDEP_OK);
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("attribute 7");
+    ck_status(griddep_graph_add_fill(graph, 0, 1, 4, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_fill(graph, buffers[0], 1, 0, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_copy(graph, buffers[0], UINT64_MAX, 4, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_host(graph, NULL, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_event_wait(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_child(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_child(graph, graph, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_graph_create(runtime, &outer, &error));
+    ck_good(griddep_graph_add_child(outer, graph, &inner, &error));
+    ck_status(griddep_graph_add_child(graph, outer, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node of itself");
+    griddep_graph_destroy(outer);
+    ck_assert_uint_eq(node, 77);
+    ck_assert_uint_eq(griddep_graph_node_count(graph), 0);
+    ck_status(griddep_graph_add_empty(NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+}
+END_TEST
+
+START_TEST(bad_edges_are_refused_with_names)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3), fill;
+    const struct {
+        uint32_t from, to;
+        int32_t port, type, status;
+        const char *words;
+    } cases[] = {
+        {a, a, 0, 0, GRIDDEP_ERROR_ARGUMENT, "wait for itself"},
+        {c, a, 0, 0, GRIDDEP_ERROR_ARGUMENT,
+         "from node 2 (kernel quiet) to node 0 (kernel step): it would close a cycle"},
+        {a, b, 0, 0, GRIDDEP_ERROR_ARGUMENT, "one already"},
+        {3, a, 1, 1, GRIDDEP_ERROR_ARGUMENT, "node 3 (fill) to node 0 (kernel step): only a kernel has another port"},
+        {3, a, 2, 0, GRIDDEP_ERROR_ARGUMENT, "only a kernel has another port"},
+        {3, a, 0, 1, GRIDDEP_ERROR_ARGUMENT, "begins at a kernel"},
+        {a, 3, 1, 1, GRIDDEP_ERROR_ARGUMENT, "node 3 (fill): a programmatic edge ends at a kernel"},
+        {a, c, 1, 0, GRIDDEP_ERROR_ARGUMENT, "needs the type PROGRAMMATIC"},
+        {a, c, 0, 1, GRIDDEP_ERROR_ARGUMENT, "needs the port PROGRAMMATIC or LAUNCH_ORDER"},
+        {a, c, 1, 2, GRIDDEP_ERROR_ARGUMENT, "AUTO"},
+        {a, c, 3, 0, GRIDDEP_ERROR_ARGUMENT, "from_port is 3"},
+        {a, c, -1, 0, GRIDDEP_ERROR_ARGUMENT, "from_port is -1"},
+        {a, c, 0, 3, GRIDDEP_ERROR_ARGUMENT, "type is 3"},
+        {a, 9, 0, 0, GRIDDEP_ERROR_NOT_FOUND, "no node 9"},
+        {9, a, 0, 0, GRIDDEP_ERROR_NOT_FOUND, "no node 9"},
+    };
+
+    ck_good(griddep_graph_add_fill(graph, buffers[4], 1, BYTES, &fill, &error));
+    connect(a, b, 0, 0);
+    connect(b, c, 0, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_status(griddep_graph_add_edge(graph, cases[i].from, cases[i].to, cases[i].port, cases[i].type, &error),
+                  cases[i].status);
+        ck_says(cases[i].words);
+    }
+    ck_assert_uint_eq(griddep_graph_edge_count(graph), 2);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphCreate"), 0);
+}
+END_TEST
+
+START_TEST(attributes_reach_the_node)
+{
+    griddep_launch_config config = one_block;
+    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {1}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    fake_launch launch;
+    uint32_t node;
+
+    config.grid[0] = 4;
+    config.cluster[0] = 2;
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    ck_good(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert(fake_driver_execution(0, &launch));
+    ck_assert_uint_eq(launch.config.numAttrs, 2);
+    ck_assert_int_eq(launch.config.attrs[0].id, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    ck_assert_uint_eq(launch.config.attrs[0].value.clusterDim.x, 2);
+    ck_assert_int_eq(launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY);
+}
+END_TEST
+
+/* ---- changes ---- */
+
+START_TEST(arguments_change_without_instantiation)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
+    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[3]}};
+    griddep_launch_config config = one_block;
+    fake_launch launch;
+
+    ck_good(griddep_graph_add_fill(graph, buffers[5], 1, BYTES, &fill, &error));
+    connect_auto(a, b);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(2), 2);
+    ck_good(griddep_graph_set_arguments(graph, b, arguments, 2, &error));
+    memset(arguments, 0, sizeof arguments); /* they were copied */
+    config.grid[0] = 3;
+    ck_good(griddep_graph_set_config(graph, b, &config, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(3), 2);
+    ck_assert(fake_driver_execution(fake_driver_executions() - 1, &launch));
+    ck_assert_uint_eq(launch.config.gridDimX, 3);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
+    /* refused, and nothing changed */
+    ck_status(griddep_graph_set_arguments(graph, b, arguments, 1, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_graph_set_arguments(graph, fill, arguments, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 2 (fill) is no kernel");
+    ck_status(griddep_graph_set_arguments(graph, 3, arguments, 2, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_graph_set_config(graph, b, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    config.cluster[0] = 3;
+    ck_status(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("node 1 (kernel step) keeps its cluster");
+    fake_driver_fail("cuGraphExecKernelNodeSetParams", 1, GD_CUDA_ERROR_INVALID_VALUE);
+    config.cluster[0] = 0;
+    config.grid[0] = 5;
+    ck_status(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_DRIVER);
+    ck_says("node 1 (kernel step)");
+    ck_good(griddep_graph_instantiate(graph, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert(fake_driver_execution(fake_driver_executions() - 1, &launch));
+    ck_assert_uint_eq(launch.config.gridDimX, 3);
+}
+END_TEST
+
+START_TEST(nodes_can_be_switched_off)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), empty;
+
+    ck_good(griddep_graph_add_empty(graph, &empty, &error));
+    connect_auto(a, b);
+    for (int pass = 0; pass < 2; pass++) { /* before and after it was instantiated */
+        ck_good(griddep_graph_enable(graph, a, 0, &error));
+        ck_good(griddep_memory_fill(runtime, buffers[1], 0, BYTES, NULL, &error));
+        ck_good(griddep_graph_launch(graph, NULL, &error));
+        ck_assert_uint_eq(word_of(1), 0);
+        ck_assert_uint_eq(word_of(2), 1);
+        expect_edge(graph, 0, GRIDDEP_AUDIT_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_OVERLAP_NONE);
+        ck_good(griddep_graph_enable(graph, a, 1, &error));
+        ck_good(griddep_graph_launch(graph, NULL, &error));
+        ck_assert_uint_eq(word_of(1), 1);
+    }
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
+    ck_status(griddep_graph_enable(graph, empty, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 2 (empty node) cannot be switched off");
+    ck_status(griddep_graph_enable(graph, a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+START_TEST(graphs_update_as_a_whole)
+{
+    griddep_graph *other = NULL;
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), node;
+
+    connect_auto(a, b);
+    ck_good(griddep_graph_create(runtime, &other, &error));
+    add_to(other, "step", 0, 3);
+    add_to(other, "mute", 3, 4);
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("the edge from node 0 (kernel step) to node 1 (kernel step) is not in the other one");
+    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("another port or type");
+    griddep_graph_destroy(other);
+    ck_good(griddep_graph_create(runtime, &other, &error));
+    add_to(other, "step", 0, 3);
+    add_to(other, "mute", 3, 4);
+    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_update(graph, other, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(4), 2);
+    ck_assert_uint_eq(word_of(2), 0);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
+    griddep_graph_node_info info = {.size = sizeof info};
+    ck_good(griddep_graph_get_node(graph, 1, &info, &error));
+    ck_assert_str_eq(info.name, "mute");
+    /* the driver's refusal is explained */
+    fake_driver_fail("cuGraphExecUpdate", 1, GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_DRIVER);
+    ck_says("the driver refuses the update");
+    /* other kinds of nodes */
+    griddep_graph_destroy(other);
+    ck_good(griddep_graph_create(runtime, &other, &error));
+    add_to(other, "step", 0, 3);
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("2 nodes, the other one 1");
+    ck_good(griddep_graph_add_empty(other, &node, &error));
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 1 (kernel mute) is node 1 (empty node) in the other one");
+    griddep_graph_destroy(other);
+    ck_status(griddep_graph_update(graph, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- audit ---- */
+
+START_TEST(audit_tells_why)
+{
+    static const struct {
+        const char *first, *second;
+        int32_t port, type, audit, made, overlap;
+    } cases[] = {
+        {"step", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_LAUNCH_ORDER, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_DEFAULT, GRIDDEP_AUDIT_WRONG_PORT, 0, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 0, GRIDDEP_EDGE_DEFAULT, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE},
+        {"mute", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_NO_TRIGGER, 1, GRIDDEP_OVERLAP_TAIL},
+        {"step", "quiet", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE},
+        {"step", "quiet", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_UNSAFE, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "sometimes", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_WAIT_NOT_ALWAYS, 0, GRIDDEP_OVERLAP_NONE},
+        {"mute", "rash", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_WRONG_END, 0, GRIDDEP_OVERLAP_NONE},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t first = add(cases[i].first, 0, 1), second = add(cases[i].second, 1, 2);
+        connect(first, second, cases[i].port, cases[i].type);
+        expect_edge(graph, (uint32_t)i, cases[i].audit, cases[i].made, cases[i].overlap);
+        ck_assert_int_eq(edge_of(graph, (uint32_t)i).asked, cases[i].type);
+    }
+    ck_good(griddep_graph_launch(graph, NULL, &error)); /* the driver takes all of them */
+    griddep_graph_edge_info info = {.size = sizeof info};
+    ck_status(griddep_graph_get_edge(graph, 10, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
+    for (int32_t i = 0; i <= GRIDDEP_AUDIT_DISABLED; i++)
+        ck_assert_str_ne(griddep_audit_text(i), "unknown audit");
+    ck_assert_str_eq(griddep_audit_text(-1), "unknown audit");
+}
+END_TEST
+
+START_TEST(audit_sees_what_stands_between)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill, other = add("quiet", 5, 6), c = add("step", 2, 3);
+
+    ck_good(griddep_graph_add_fill(graph, buffers[4], 0, BYTES, &fill, &error));
+    connect_auto(a, fill);
+    connect_auto(fill, b);
+    expect_edge(graph, 0, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 1, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+    ck_assert_uint_eq(edge_of(graph, 0).node, fill);
+    connect_auto(b, c);
+    connect(other, c, 0, GRIDDEP_EDGE_DEFAULT); /* c starts when `other` has ended, too */
+    expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 1, GRIDDEP_OVERLAP_NONE);
+    ck_assert_uint_eq(edge_of(graph, 2).node, other);
+    connect(a, c, 0, GRIDDEP_EDGE_DEFAULT); /* has ended when b begins */
+    connect(fill, c, 0, GRIDDEP_EDGE_DEFAULT);
+    ck_assert_uint_eq(edge_of(graph, 2).node, other);
+    expect_edge(graph, 5, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+}
+END_TEST
+
+static void reopen(const char *text)
+{
+    griddep_graph_destroy(graph);
+    graph = NULL;
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        ck_good(griddep_memory_free(runtime, buffers[i], &error));
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    open_all(text);
+}
+
+START_TEST(early_starts_can_be_forbidden)
+{
+    static const int32_t audits[] = {GRIDDEP_AUDIT_KILL_SWITCH, GRIDDEP_AUDIT_DEVICE, GRIDDEP_AUDIT_DRIVER,
+                                     GRIDDEP_AUDIT_DRIVER};
+
+    if (_i == 0)
+        setenv("GRIDDEP_PDL", "off", 1);
+    if (_i == 1)
+        fake_driver_set_capability(80);
+    if (_i == 2)
+        fake_driver_set_version(12020);
+    if (_i == 3)
+        fake_driver_hide("cuGraphAddDependencies");
+    reopen(_i == 1 ? old_ptx : ptx);
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3), d = add("step", 3, 4);
+    connect_auto(a, b);
+    connect(b, c, 1, GRIDDEP_EDGE_PROGRAMMATIC);
+    connect(c, d, 2, GRIDDEP_EDGE_DEFAULT);
+    for (uint32_t i = 0; i < 3; i++)
+        expect_edge(graph, i, audits[_i], GRIDDEP_EDGE_DEFAULT, GRIDDEP_OVERLAP_NONE);
+    uint32_t count = 7;
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 0);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(4), 4);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphAddDependencies"), 0);
+    griddep_runtime_info info = {.size = sizeof info};
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
+    ck_assert_int_eq(!(info.features & GRIDDEP_FEATURE_GRAPH_EDGES), _i >= 2);
+}
+END_TEST
+
+/* ---- upgrade ---- */
+
+START_TEST(upgrade_makes_what_waits_programmatic)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3), d = add("step", 3, 4), count = 9;
+
+    connect(a, b, 0, 0);
+    connect(b, c, 0, 0);
+    connect(c, d, 0, 0);
+    connect(a, d, 0, 0); /* c's edge says it all, so this one stays */
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 2);
+    expect_edge(graph, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(graph, 1, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 2, GRIDDEP_AUDIT_NO_TRIGGER, 1, GRIDDEP_OVERLAP_TAIL);
+    expect_edge(graph, 3, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(4), 4);
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(upgrade_is_rolled_back)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3), count = 9;
+
+    connect(a, b, 0, 0);
+    connect(b, c, 0, 0);
+    if (_i)
+        ck_good(griddep_graph_instantiate(graph, &error));
+    fake_driver_fail("cuGraphInstantiateWithFlags", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_ne(griddep_graph_upgrade(graph, &count, &error), GRIDDEP_OK);
+    ck_says("CUDA_ERROR_NOT_SUPPORTED");
+    ck_assert_uint_eq(count, 9);
+    expect_edge(graph, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 1, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(3), 3);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 2);
+}
+END_TEST
+
+/* ---- graphs from elsewhere ---- */
+
+/* step -> fill -> step -> quiet, captured. */
+static griddep_graph *capture(void *stream)
+{
+    griddep_graph *captured = NULL;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    griddep_launch_config config = one_block;
+
+    config.stream = stream;
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    config.pdl = GRIDDEP_PDL_OFF;
+    ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    ck_good(griddep_launch(kernel_of("quiet"), &config, arguments, 2, NULL, &error));
+    ck_good(griddep_graph_capture_end(runtime, stream, &captured, &error));
+    return captured;
+}
+
+START_TEST(captures_become_graphs)
+{
+    void *stream = NULL;
+    uint32_t node = 5;
+    griddep_graph *other = NULL;
+
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    griddep_graph *captured = capture(stream);
+    ck_assert_uint_eq(griddep_graph_node_count(captured), 4);
+    expect_edge(captured, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(captured, 1, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(captured, 2, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_launch(captured, NULL, &error));
+    ck_assert_uint_eq(word_of(1), 1);
+    ck_status(griddep_graph_add_empty(captured, &node, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_graph_update(captured, graph, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    griddep_graph_destroy(captured);
+    /* misuse */
+    ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_graph_capture_end(runtime, stream, &other, &error), GRIDDEP_ERROR_STREAM);
+    ck_says("not being captured");
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    ck_status(griddep_graph_capture_begin(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_says("captured already");
+    ck_status(griddep_graph_launch(graph, stream, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_graph_capture_end(runtime, stream, &other, &error), GRIDDEP_ERROR_STREAM);
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error)); /* it was ended */
+    ck_good(griddep_graph_capture_end(runtime, stream, &other, &error));
+    ck_assert_uint_eq(griddep_graph_node_count(other), 0);
+    griddep_graph_destroy(other);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+END_TEST
+
+/* A graph that another part of the program made, with bare driver calls. */
+static gd_CUgraph make_foreign(const gd_driver *driver, gd_CUfunction first, gd_CUfunction second)
+{
+    gd_CUgraph foreign = NULL;
+    gd_CUgraphNode nodes[2];
+    void *parameters[2] = {&buffers[0], &buffers[1]};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = first,
+                                         .gridDimX = 1,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = WORDS,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = parameters};
+
+    ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[0], foreign, NULL, 0, &params), GD_CUDA_SUCCESS);
+    params.func = second;
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[1], foreign, nodes, 1, &params), GD_CUDA_SUCCESS);
+    gd_CUcontext popped;
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    return foreign;
+}
+
+static void *function_of(const char *name)
+{
+    griddep_kernel_info info = {.size = sizeof info};
+
+    ck_good(griddep_kernel_get_info(kernel_of(name), &info, &error));
+    return info.function;
+}
+
+START_TEST(foreign_graphs_are_adopted)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
+    griddep_graph *adopted = NULL;
+    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[2]}, {.bytes = 8, .value = buffers[3]}};
+    uint32_t count = 0;
+
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
+    expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    ck_status(griddep_graph_set_config(adopted, 1, &one_block, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("arguments that are not known");
+    if (_i) { /* the driver refuses the programmatic edge, or the graph with it */
+        fake_driver_fail(_i == 1 ? "cuGraphAddDependencies" : "cuGraphInstantiateWithFlags", 1,
+                         GD_CUDA_ERROR_NOT_SUPPORTED);
+        ck_assert_int_ne(griddep_graph_upgrade(adopted, &count, &error), GRIDDEP_OK);
+        ck_assert_msg(!strstr(error.text, "puts"), "%s", error.text);
+        expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    } else {
+        ck_good(griddep_graph_upgrade(adopted, &count, &error));
+        ck_assert_uint_eq(count, 1);
+        expect_edge(adopted, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    }
+    griddep_graph *again = NULL; /* the driver's graph is what it was, or changed */
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &again, &error));
+    expect_edge(again, 0, _i ? GRIDDEP_AUDIT_PLAIN : GRIDDEP_AUDIT_OVERLAPS, !_i,
+                _i ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL);
+    griddep_graph_destroy(again);
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    ck_assert_uint_eq(word_of(1), 1);
+    ck_good(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error));
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    ck_assert_uint_eq(word_of(3), 1);
+    ck_good(griddep_graph_set_config(adopted, 1, &one_block, &error));
+    griddep_graph_destroy(adopted);
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* it was left alone */
+    griddep_graph_destroy(adopted);
+    ck_status(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error), GRIDDEP_ERROR_DRIVER);
+    ck_status(griddep_graph_adopt(runtime, NULL, 0, &adopted, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_adopt(runtime, foreign, 2, &adopted, &error), GRIDDEP_ERROR_STRUCT);
+}
+END_TEST
+
+START_TEST(unknown_code_can_be_described)
+{
+    griddep_runtime *other = NULL;
+    griddep_ptx *text = NULL;
+    griddep_graph *adopted = NULL;
+    gd_CUgraph foreign = make_foreign(runtime->driver, function_of("step"), function_of("step"));
+    griddep_graph_node_info info = {.size = sizeof info};
+    const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
+    uint32_t count = 9;
+
+    ck_good(open_runtime(&other)); /* has not loaded the module */
+    ck_good(griddep_ptx_parse(ptx, sizeof ptx, NULL, &text, &error));
+    ck_good(griddep_graph_adopt(other, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
+    expect_edge(adopted, 0, GRIDDEP_AUDIT_UNKNOWN_CODE, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_get_node(adopted, 1, &info, &error));
+    ck_assert_str_eq(info.name, "step"); /* the driver tells that */
+    ck_good(griddep_graph_upgrade(adopted, &count, &error));
+    ck_assert_uint_eq(count, 0);
+    ck_status(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("node 1 (kernel step) is not of a module of this runtime");
+    ck_status(griddep_graph_describe(adopted, 1, text, "stop", &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_graph_describe(adopted, 2, text, "step", &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_graph_describe(adopted, 1, NULL, "step", &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_graph_describe(adopted, 1, text, "mute", &error));
+    ck_good(griddep_graph_describe(adopted, 0, text, "step", &error));
+    expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_upgrade(adopted, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    griddep_graph_destroy(adopted);
+    griddep_ptx_destroy(text);
+    griddep_runtime_close(other);
+}
+END_TEST
+
+START_TEST(drivers_without_edge_data_tell_edges)
+{
+    griddep_graph *adopted = NULL;
+
+    fake_driver_set_version(12020);
+    reopen(ptx);
+    gd_CUgraph foreign = make_foreign(runtime->driver, function_of("step"), function_of("step"));
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
+    ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
+    expect_edge(adopted, 0, GRIDDEP_AUDIT_NO_EDGE_DATA, -1, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    griddep_graph_destroy(adopted);
+}
+END_TEST
+
+/* ---- text ---- */
+
+START_TEST(graphs_print)
+{
+    static const char dot[] =
+        "digraph {\n"
+        "    node [fontname=monospace];\n"
+        "    n0 [shape=box, label=\"step\"];\n"
+        "    n1 [shape=box, label=\"step\"];\n"
+        "    n2 [shape=ellipse, label=\"fill\"];\n"
+        "    n0 -> n1 [color=darkgreen, style=bold, taillabel=\"programmatic\", label=\"overlaps: the "
+        "edge is programmatic, the second kernel waits on every path\"];\n"
+        "    n1 -> n2 [color=black];\n"
+        "}\n";
+    char buffer[2048];
+    uint64_t bytes = 0;
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
+
+    ck_good(griddep_graph_add_fill(graph, buffers[4], 0, BYTES, &fill, &error));
+    connect_auto(a, b);
+    connect(b, fill, 0, 0);
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, sizeof buffer, &bytes, &error));
+    ck_assert_str_eq(buffer, dot);
+    ck_assert_uint_eq(bytes, sizeof dot - 1);
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, NULL, 0, &bytes, &error));
+    ck_assert_uint_lt(bytes, sizeof buffer);
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
+    ck_assert_uint_eq(strlen(buffer), bytes);
+    ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", \"known\": true, "
+                                         "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
+    ck_assert_ptr_nonnull(strstr(buffer, "{\"from\": 0, \"to\": 1, \"port\": \"programmatic\", \"programmatic\": true, "
+                                         "\"overlap\": \"full\", \"audit\": 0, \"text\": \"overlaps"));
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, 8, &bytes, &error));
+    ck_assert_str_eq(buffer, "digraph");
+    ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_print(graph, 0, buffer, 8, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- chains with lanes ---- */
+
+static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, int in, int out)
+{
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]}, {.bytes = 8, .value = buffers[out]}};
+
+    ck_good(griddep_chain_add_to(chain, lane, kernel_of(name), &one_block, arguments, 2, &error));
+}
+
+/* 0 -> 1 -> 4 in lane 0, 2 -> 3 in lane 1; 2 waits for 0, 4 for 3. */
+static griddep_chain *make_forked(void)
+{
+    griddep_chain *chain = NULL;
+
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    add_launch(chain, 0, "step", 0, 1);
+    add_launch(chain, 0, "step", 1, 2);
+    add_launch(chain, 1, "step", 1, 3);
+    add_launch(chain, 1, "quiet", 3, 4);
+    add_launch(chain, 0, "step", 4, 5);
+    ck_good(griddep_chain_depend(chain, 2, 0, &error));
+    ck_good(griddep_chain_depend(chain, 4, 3, &error));
+    ck_good(griddep_chain_depend(chain, 4, 3, &error)); /* once more is no failure */
+    ck_good(griddep_chain_depend(chain, 3, 2, &error)); /* nor what the lane says anyway */
+    return chain;
+}
+
+START_TEST(lanes_give_the_same_in_every_mode)
+{
+    static const int32_t reasons[GRIDDEP_MODE_COUNT][5] = {
+        [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_FIRST, GRIDDEP_REASON_NO_WAIT,
+                              GRIDDEP_REASON_SET},
+        [GRIDDEP_MODE_GRAPH_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
+                                    GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET}};
+    griddep_chain *chain = make_forked();
+    bool is_graph = _i == GRIDDEP_MODE_GRAPH || _i == GRIDDEP_MODE_GRAPH_PDL;
+    bool overlaps = _i == GRIDDEP_MODE_PDL || _i == GRIDDEP_MODE_GRAPH_PDL;
+
+    for (int run = 0; run < 2; run++) {
+        for (int i = 1; i < MOST_BUFFERS; i++)
+            ck_good(griddep_memory_fill(runtime, buffers[i], 0, BYTES, NULL, &error));
+        ck_good(griddep_chain_run(chain, _i, NULL, &error));
+        ck_assert_uint_eq(word_of(2), 2);
+        ck_assert_uint_eq(word_of(5), 4);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        griddep_hop_info hop = {.size = sizeof hop};
+        ck_good(griddep_chain_get_hop(chain, _i, i, &hop, &error));
+        ck_assert_uint_eq(hop.lane, i == 2 || i == 3);
+        ck_assert_int_eq(hop.reason, overlaps ? reasons[_i][i] : GRIDDEP_REASON_OFF);
+        bool first = i == 0 || i == 2;
+        ck_assert_int_eq(hop.edge, !is_graph || first ? -1 : overlaps && i != 3);
+    }
+    /* one stream and its end, the start, two launches that are waited for */
+    ck_assert_uint_eq(fake_driver_calls("cuStreamCreate"), is_graph ? 0 : 1);
+    ck_assert_uint_eq(fake_driver_calls("cuEventCreate"), is_graph ? 0 : 4);
+    ck_assert_uint_eq(fake_driver_calls("cuStreamWaitEvent"), is_graph ? 0 : 2 * 4);
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+START_TEST(lanes_become_edges)
+{
+    griddep_chain *chain = make_forked();
+    griddep_graph *made = NULL;
+    /* edges in the order of the launches: 0->1, 0->2, 2->3, 1->4, 3->4 */
+    static const uint32_t ends[5][2] = {{0, 1}, {0, 2}, {2, 3}, {1, 4}, {3, 4}};
+    static const int32_t audits[5] = {GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_NO_WAIT,
+                                      GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_NO_TRIGGER};
+
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
+    griddep_chain_destroy(chain); /* not needed any more */
+    ck_assert_uint_eq(griddep_graph_edge_count(made), 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        griddep_graph_edge_info info = edge_of(made, i);
+        ck_assert_uint_eq(info.from, ends[i][0]);
+        ck_assert_uint_eq(info.to, ends[i][1]);
+        ck_assert_int_eq(info.audit, audits[i]);
+    }
+    ck_good(griddep_graph_launch(made, NULL, &error));
+    ck_assert_uint_eq(word_of(5), 4);
+    griddep_graph_destroy(made);
+    chain = make_forked();
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_SERIAL, &made, &error));
+    expect_edge(made, 0, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
+    ck_status(griddep_graph_from_chain(chain, 4, &made, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_from_chain(NULL, 0, &made, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_graph_destroy(made);
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+START_TEST(lanes_are_checked)
+{
+    griddep_chain *chain = make_forked();
+    const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
+
+    ck_status(griddep_chain_add_to(chain, 3, kernel_of("step"), &one_block, arguments, 2, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("without gaps");
+    ck_status(griddep_chain_depend(chain, 5, 0, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_chain_depend(chain, 1, 7, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_chain_depend(chain, 1, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("launch 1 (step) cannot wait for launch 2 (step), which is not before it");
+    ck_status(griddep_chain_depend(chain, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_uint_eq(griddep_chain_length(chain), 5);
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+/* ---- everything that can fail ---- */
+
+typedef struct life {
+    griddep_runtime *runtime;
+    griddep_module *module;
+    griddep_chain *chain;
+    griddep_graph *graphs[6];
+    void *stream, *event;
+    uint64_t memory;
+} life;
+
+static int32_t chain_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
+{
+    int32_t status = griddep_chain_create(all->runtime, &all->chain, &error);
+
+    for (uint32_t i = 0; i < 4 && !status; i++)
+        status = griddep_chain_add_to(all->chain, i & 1, step, &one_block, arguments, 2, &error);
+    if (!status)
+        status = griddep_chain_depend(all->chain, 1, 0, &error);
+    if (!status)
+        status = griddep_chain_depend(all->chain, 2, 1, &error);
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && !status; mode++)
+        status = griddep_chain_run(all->chain, mode, all->stream, &error);
+    if (!status)
+        status = griddep_graph_from_chain(all->chain, GRIDDEP_MODE_GRAPH, &all->graphs[0], &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[0], all->stream, &error);
+    return status;
+}
+
+static int32_t build_life(life *all, griddep_graph **made, griddep_kernel *step, const griddep_argument *arguments)
+{
+    uint32_t node, i = 0;
+    int32_t status = griddep_graph_create(all->runtime, made, &error);
+
+    for (; i < 3 && !status; i++)
+        status = griddep_graph_add_kernel(*made, step, &one_block, arguments, 2, &node, &error);
+    if (!status)
+        status = griddep_graph_add_fill(*made, all->memory, 1, 8, &node, &error);
+    if (!status)
+        status = griddep_graph_add_copy(*made, all->memory, all->memory + 8, 8, &node, &error);
+    if (!status)
+        status = griddep_graph_add_empty(*made, &node, &error);
+    if (!status)
+        status = griddep_graph_add_event_record(*made, all->event, &node, &error);
+    if (!status)
+        status = griddep_graph_add_edge(*made, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error);
+    if (!status)
+        status = griddep_graph_add_edge(*made, 1, 2, 0, GRIDDEP_EDGE_DEFAULT, &error);
+    if (!status)
+        status = griddep_graph_add_edge(*made, 2, 3, 0, GRIDDEP_EDGE_DEFAULT, &error);
+    return status;
+}
+
+static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
+{
+    griddep_graph **graphs = all->graphs;
+    uint32_t node, count;
+    uint64_t bytes;
+    char text[64];
+    int32_t status = build_life(all, &graphs[1], step, arguments);
+
+    if (!status)
+        status = build_life(all, &graphs[2], step, arguments);
+    if (!status)
+        status = griddep_graph_launch(graphs[1], all->stream, &error);
+    if (!status)
+        status = griddep_graph_set_arguments(graphs[1], 0, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_enable(graphs[1], 1, 0, &error);
+    if (!status)
+        status = griddep_graph_update(graphs[1], graphs[2], &error);
+    if (!status)
+        status = griddep_graph_upgrade(graphs[2], &count, &error);
+    if (!status)
+        status = griddep_graph_create(all->runtime, &graphs[3], &error);
+    if (!status)
+        status = griddep_graph_add_child(graphs[3], graphs[2], &node, &error);
+    if (!status)
+        status = griddep_graph_upload(graphs[3], all->stream, &error);
+    if (!status)
+        status = griddep_graph_print(graphs[2], GRIDDEP_FORMAT_JSON, text, sizeof text, &bytes, &error);
+    return status;
+}
+
+static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
+{
+    griddep_launch_config config = one_block;
+    uint32_t count;
+    int32_t status = griddep_graph_capture_begin(all->runtime, all->stream, &error);
+
+    if (status)
+        return status;
+    config.stream = all->stream;
+    config.pdl = GRIDDEP_PDL_OFF;
+    for (int i = 0; i < 3 && !status; i++)
+        status = griddep_launch(step, &config, arguments, 2, NULL, &error);
+    int32_t ended = griddep_graph_capture_end(all->runtime, all->stream, &all->graphs[4], status ? NULL : &error);
+    if (!status)
+        status = ended;
+    if (!status)
+        status = griddep_graph_upgrade(all->graphs[4], &count, &error);
+    if (!status)
+        status = griddep_graph_set_arguments(all->graphs[4], 1, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_launch(all->graphs[4], all->stream, &error);
+    return status;
+}
+
+/* The whole life of graphs, giving up at the first failure as a caller would. Returns the first status. */
+static int32_t whole_life(void)
+{
+    life all = {0};
+    griddep_kernel *step = NULL;
+    int32_t status = open_runtime(&all.runtime);
+
+    if (!status)
+        status = griddep_module_load(all.runtime, ptx, sizeof ptx, NULL, &all.module, &error);
+    if (!status)
+        status = griddep_kernel_get(all.module, "step", &step, &error);
+    if (!status)
+        status = griddep_memory_allocate(all.runtime, BYTES, &all.memory, &error);
+    if (!status)
+        status = griddep_stream_create(all.runtime, &all.stream, &error);
+    if (!status)
+        status = griddep_event_create_kind(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory}, {.bytes = 8, .value = all.memory}};
+    if (!status)
+        status = chain_life(&all, step, arguments);
+    if (!status)
+        status = graph_life(&all, step, arguments);
+    if (!status)
+        status = capture_life(&all, step, arguments);
+    for (int i = 0; i < 6; i++)
+        griddep_graph_destroy(all.graphs[i]);
+    griddep_chain_destroy(all.chain);
+    if (all.event)
+        griddep_event_destroy(all.runtime, all.event, NULL);
+    if (all.stream)
+        griddep_stream_destroy(all.runtime, all.stream, NULL);
+    if (all.memory)
+        griddep_memory_free(all.runtime, all.memory, NULL);
+    griddep_module_unload(all.module);
+    griddep_runtime_close(all.runtime);
+    return status;
+}
+
+/* Calls whose failure a caller need not hear of: those that end things, questions that have another answer, and
+ * switching a node off again after an update, which is mended by instantiating anew. */
+static bool may_fail_quietly(const char *symbol)
+{
+    static const char *const quiet[] = {"cuCtxGetCurrent",    "cuCtxPushCurrent",
+                                        "cuCtxPopCurrent",    "cuMemFree",
+                                        "cuStreamDestroy",    "cuEventDestroy",
+                                        "cuModuleUnload",     "cuGraphDestroy",
+                                        "cuGraphExecDestroy", "cuDevicePrimaryCtxRelease",
+                                        "cuFuncGetParamInfo", "cuFuncGetName",
+                                        "cuFuncGetModule",    "cuGraphNodeSetEnabled"};
+
+    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
+        if (!strcmp(symbol, quiet[i]))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(every_driver_call_may_fail)
+{
+    int failures = 0;
+
+    for (uint64_t n = 1;; n++) {
+        reset();
+        fake_driver_fail(NULL, n, GD_CUDA_ERROR_UNKNOWN);
+        int32_t status = whole_life();
+        fake_call call;
+        ck_assert_int_eq(fake_driver_call(n - 1, &call), fake_driver_calls(NULL) >= n);
+        if (fake_driver_calls(NULL) < n)
+            break;
+        /* A context that cannot be made current again leaves nothing that could be given back in it. */
+        if (strcmp(call.symbol, "cuCtxPushCurrent"))
+            assert_nothing_left();
+        if (status) {
+            failures++;
+            ck_assert_int_eq(error.status, status);
+            ck_assert_msg(error.text[0], "call %s failed without a text", call.symbol);
+        } else {
+            ck_assert_msg(may_fail_quietly(call.symbol), "%s failed and nobody said so", call.symbol);
+        }
+    }
+    ck_assert_int_gt(failures, 100);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+    long failures = 0;
+
+    for (long n = 0; n < 100000; n++) {
+        reset();
+        fail_alloc_after(n);
+        int32_t status = whole_life();
+        int hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        assert_nothing_left();
+        if (!hit)
+            break;
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_OK, "allocation %ld: %s: %s", n,
+                      griddep_status_name(status), error.text);
+        failures += status != GRIDDEP_OK;
+    }
+    ck_assert_int_gt(failures, 60);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("graph");
+    TCase *open = tcase_create("open");
+    tcase_add_checked_fixture(open, setup, close_all);
+    tcase_add_test(open, events_without_timing_are_recorded_by_launches);
+    tcase_add_test(open, events_are_checked);
+    tcase_add_test(open, every_kind_of_node_runs);
+    tcase_add_test(open, bad_nodes_are_refused);
+    tcase_add_test(open, bad_edges_are_refused_with_names);
+    tcase_add_test(open, attributes_reach_the_node);
+    tcase_add_test(open, arguments_change_without_instantiation);
+    tcase_add_test(open, nodes_can_be_switched_off);
+    tcase_add_test(open, graphs_update_as_a_whole);
+    tcase_add_test(open, audit_tells_why);
+    tcase_add_test(open, audit_sees_what_stands_between);
+    tcase_add_loop_test(open, early_starts_can_be_forbidden, 0, 4);
+    tcase_add_test(open, upgrade_makes_what_waits_programmatic);
+    tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
+    tcase_add_test(open, captures_become_graphs);
+    tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
+    tcase_add_test(open, unknown_code_can_be_described);
+    tcase_add_test(open, drivers_without_edge_data_tell_edges);
+    tcase_add_test(open, graphs_print);
+    tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_test(open, lanes_become_edges);
+    tcase_add_test(open, lanes_are_checked);
+    suite_add_tcase(suite, open);
+
+    TCase *failing = tcase_create("failing");
+    tcase_set_timeout(failing, 300);
+    tcase_add_test(failing, every_driver_call_may_fail);
+    tcase_add_test(failing, every_allocation_may_fail);
+    suite_add_tcase(suite, failing);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
