@@ -619,7 +619,8 @@ static void random_form(diff_program *program)
     do
         item = &forms[below(program, FORM_COUNT)];
     while (program->in_function && item->tolerance != DIFF_EXACT);
-    emit_form(program, item, below(program, count_ways(item->text)), chance(program, 8));
+    bool guarded = chance(program, 8);
+    emit_form(program, item, below(program, count_ways(item->text)), guarded);
 }
 
 /* ---- carries: a chain of additions, subtractions or products with sums ---- */
