@@ -297,7 +297,7 @@ static bool atomic(gd_decoder *decoder, bool red)
     code->x = (uint8_t)operation;
     code->y = (uint8_t)type;
     /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
-    code->flags = type == GD_TYPE_F32 && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
+    code->flags = gd_is_float(type) && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
     return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
 }
 

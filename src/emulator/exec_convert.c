@@ -57,7 +57,7 @@ static uint64_t nan_as_integer(gd_ptx_type to, gd_ptx_type from)
 {
     uint32_t bits = 8u * gd_ptx_types[to].bytes;
 
-    return bits == 64 || (bits == 32 && from == GD_TYPE_F64) ? UINT64_C(1) << (bits - 1) : 0;
+    return bits == 64 || from == GD_TYPE_F64 ? UINT64_C(1) << (bits - 1) : 0;
 }
 
 static uint64_t to_integer(double value, gd_ptx_type to, gd_ptx_type from, uint32_t flags)
@@ -102,7 +102,7 @@ static uint64_t to_bits(double value, gd_ptx_type type, uint32_t flags)
     case GD_TYPE_BF16:
         return gd_to_bfloat(value, flags);
     case GD_TYPE_F32:
-        return gd_bits(gd_nan32(gd_take32(gd_round32(value, flags & GD_ROUND_MASK), flags)));
+        return gd_bits(gd_nan32(gd_take32(gd_round32_ftz(value, flags), flags)));
     default:
         return gd_bits64(value);
     }
@@ -124,9 +124,10 @@ static uint64_t narrow_nan(double value, gd_ptx_type to)
 {
     uint64_t bits = gd_bits64(value) | UINT64_C(1) << 51;
 
-    return to == GD_TYPE_F32   ? (bits >> 32 & 0x80000000) | 0x7f800000 | (bits >> 29 & 0x7fffff)
-           : to == GD_TYPE_F16 ? (bits >> 48 & 0x8000) | 0x7c00 | (bits >> 42 & 0x3ff)
-                               : bits;
+    return to == GD_TYPE_F32    ? (bits >> 32 & 0x80000000) | 0x7f800000 | (bits >> 29 & 0x7fffff)
+           : to == GD_TYPE_F16  ? (bits >> 48 & 0x8000) | 0x7c00 | (bits >> 42 & 0x3ff)
+           : to == GD_TYPE_BF16 ? (bits >> 48 & 0x8000) | 0x7f80 | (bits >> 45 & 0x7f)
+                                : bits;
 }
 
 static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32_t flags)
@@ -137,10 +138,14 @@ static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32
             return integer_to_float(value, is_signed(from), to, flags);
         return flags & GD_SAT ? clamp(value, is_signed(from), to) : value;
     }
+    if (to == GD_TYPE_F16) /* .ftz changes nothing where f16 results, as measured on an H200 */
+        flags &= ~(uint32_t)GD_FTZ;
+    if (from == GD_TYPE_F32 && to == GD_TYPE_F64 && flags & GD_FTZ) /* makes a NaN the f32 one first, likewise */
+        value = gd_bits(gd_nan32(gd_single((uint32_t)value)));
     double number = from_bits(value, from, flags);
     if (!is_float(to))
         return to_integer(number, to, from, flags);
-    if (from == GD_TYPE_F64 && number != number && to != GD_TYPE_BF16 && !(flags & GD_SAT))
+    if (from == GD_TYPE_F64 && number != number && !(flags & GD_SAT))
         return narrow_nan(number, to);
     if (flags & GD_INTEGRAL)
         return to_bits(round_integral(number, flags), to, flags & ~(uint32_t)GD_ROUND_MASK);
@@ -167,8 +172,8 @@ static uint32_t to_tf32(float value, uint32_t flags)
 {
     uint32_t bits = gd_bits(value), sign = bits & 0x80000000;
 
-    if (value != value)
-        return bits & 0xffffe000;
+    if (value != value) /* as measured on an H200 */
+        return (flags & GD_ROUND_MASK) == GD_ROUND_AWAY ? bits & 0xffffe000 : 0x7fffe000;
     if (flags & GD_RELU && sign)
         return 0;
     if (isinf(value))

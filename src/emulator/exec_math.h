@@ -355,6 +355,22 @@ static inline float gd_round32(double value, uint32_t rounding)
     }
 }
 
+/* With ftz a result counts as too small when it is so after rounding as if exponents had no end, as measured on an H200: 2^-126 less half of
+ * its last place becomes 2^-126, anything below that becomes zero. */
+static inline float gd_round32_ftz(double value, uint32_t flags)
+{
+    if (!(flags & GD_FTZ) || value == 0 || !(fabs(value) < 0x1p-126))
+        return gd_round32(value, flags & GD_ROUND_MASK);
+    float scaled = gd_round32(value * 0x1p64, flags & GD_ROUND_MASK);
+    return gd_single((signbit(value) ? 0x80000000 : 0) | (fabsf(scaled) < 0x1p-62f ? 0 : 0x00800000));
+}
+
+/* The same for a product or a sum in float, known also as 2^64 times itself. */
+static inline float gd_tiny(float value, float scaled)
+{
+    return fabsf(scaled) < 0x1p-62f ? gd_single(gd_bits(value) & 0x80000000) : value;
+}
+
 /* A result of an f32 operation as its modifiers say. */
 static inline float gd_finish32(float value, uint32_t flags)
 {
@@ -376,7 +392,7 @@ static inline float gd_sum32(double a, double b, uint32_t flags)
 
     if (sum == 0 && rounding == GD_ROUND_DOWN && !(signbit(a) == signbit(b) && a == 0 && b == 0) )
         return gd_finish32(-0.0f, flags);
-    return gd_finish32(gd_round32(sum, rounding), flags);
+    return gd_finish32(gd_round32_ftz(sum, flags), flags);
 }
 
 static inline float gd_add32(float a, float b, uint32_t flags)
@@ -386,8 +402,7 @@ static inline float gd_add32(float a, float b, uint32_t flags)
 
 static inline float gd_mul32(float a, float b, uint32_t flags)
 {
-    return gd_finish32(gd_round32((double)gd_take32(a, flags) * (double)gd_take32(b, flags), flags & GD_ROUND_MASK),
-                       flags);
+    return gd_finish32(gd_round32_ftz((double)gd_take32(a, flags) * (double)gd_take32(b, flags), flags), flags);
 }
 
 static inline float gd_fma32(float a, float b, float c, uint32_t flags)
@@ -404,7 +419,7 @@ static inline float gd_div32(float a, float b, uint32_t flags)
         double rest = fma(-quotient, y, x);
         quotient = gd_odd(quotient, y < 0 ? -rest : rest);
     }
-    return gd_finish32(gd_round32(quotient, flags & GD_ROUND_MASK), flags);
+    return gd_finish32(gd_round32_ftz(quotient, flags), flags);
 }
 
 static inline float gd_sqrt32(float a, uint32_t flags)
@@ -531,7 +546,12 @@ static inline double gd_flush64(double value)
     return bits >> 52 & 0x7ff ? value : gd_double(bits & UINT64_C(1) << 63);
 }
 
-/* The .approx.ftz.f64 forms give the upper half of a double (PTX ISA 9.7.3.14). */
+/* The .approx.ftz.f64 forms take and give the upper half of a double (PTX ISA 9.7.3.14). */
+static inline double gd_upper64(double value)
+{
+    return gd_flush64(gd_double(gd_bits64(value) & ~UINT64_C(0xffffffff)));
+}
+
 static inline double gd_approximate64(double value)
 {
     return gd_double(gd_bits64(gd_flush64(value)) & ~UINT64_C(0xffffffff));
@@ -715,6 +735,8 @@ static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c
     if (flags & GD_SAT)
         value = gd_sat64(value);
     uint16_t bits = bfloat ? gd_to_bfloat(value, flags & GD_RELU) : gd_to_half(value, flags & GD_RELU);
+    if (flags & GD_FTZ && !bfloat && fabs(value) < 0x1.ffep-15) /* less than half a place below 2^-14: see gd_round32_ftz */
+        bits &= 0x8000;
     if (flags & GD_FTZ && !(bits & (bfloat ? 0x7f80 : 0x7c00)))
         bits &= 0x8000;
     return bits;

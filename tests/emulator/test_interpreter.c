@@ -541,6 +541,201 @@ START_TEST(conversions)
 }
 END_TEST
 
+/* ---- what differential fuzzing found, with the values of an H200 (driver 580.159.04) ---- */
+
+/* Results near 2^-126 with ftz, NaNs that are converted, what rcp.approx.ftz.f64 sees of its operand. */
+START_TEST(measured)
+{
+    const sample rows[] = {
+        {"mul.rn.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
+        {"mul.rn.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
+        {"fma.rn.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0x800000},
+        {"fma.rn.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
+        {"div.rn.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
+        {"div.rn.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
+        {"rcp.rn.ftz.f32", "rr", {0x7e800001}, 0},
+        {"rcp.rn.ftz.f32", "rr", {0x7e800000}, 0x800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0x380fffffffffffff)}, 0x800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0x380fffffe0000000)}, 0},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0x380ffffff0000000)}, 0x800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0x380fffffc0000000)}, 0},
+        {"mul.rn.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80800000},
+        {"mul.rn.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
+        {"fma.rn.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80800000},
+        {"fma.rn.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
+        {"fma.rn.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0x800000},
+        {"div.rn.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
+        {"div.rn.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
+        {"rcp.rn.ftz.f32", "rr", {0xfe800001}, 0x80000000},
+        {"rcp.rn.ftz.f32", "rr", {0xfe800000}, 0x80800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffffffffff)}, 0x80800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffe0000000)}, 0x80000000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0xb80ffffff0000000)}, 0x80800000},
+        {"cvt.rn.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffc0000000)}, 0x80000000},
+        {"mul.rm.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0},
+        {"mul.rm.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
+        {"fma.rm.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0},
+        {"fma.rm.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
+        {"div.rm.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
+        {"div.rm.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
+        {"rcp.rm.ftz.f32", "rr", {0x7e800001}, 0},
+        {"rcp.rm.ftz.f32", "rr", {0x7e800000}, 0x800000},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0x380fffffffffffff)}, 0},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0x380fffffe0000000)}, 0},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0x380ffffff0000000)}, 0},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0x380fffffc0000000)}, 0},
+        {"mul.rm.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80800000},
+        {"mul.rm.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
+        {"fma.rm.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80800000},
+        {"fma.rm.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
+        {"fma.rm.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0},
+        {"div.rm.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
+        {"div.rm.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
+        {"rcp.rm.ftz.f32", "rr", {0xfe800001}, 0x80000000},
+        {"rcp.rm.ftz.f32", "rr", {0xfe800000}, 0x80800000},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffffffffff)}, 0x80800000},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffe0000000)}, 0x80000000},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0xb80ffffff0000000)}, 0x80800000},
+        {"cvt.rm.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffc0000000)}, 0x80000000},
+        {"mul.rp.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
+        {"mul.rp.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
+        {"fma.rp.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0x800000},
+        {"fma.rp.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
+        {"div.rp.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
+        {"div.rp.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
+        {"rcp.rp.ftz.f32", "rr", {0x7e800001}, 0},
+        {"rcp.rp.ftz.f32", "rr", {0x7e800000}, 0x800000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0x380fffffffffffff)}, 0x800000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0x380fffffe0000000)}, 0},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0x380ffffff0000000)}, 0x800000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0x380fffffc0000000)}, 0},
+        {"mul.rp.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80000000},
+        {"mul.rp.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
+        {"fma.rp.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80000000},
+        {"fma.rp.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
+        {"fma.rp.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0x800000},
+        {"div.rp.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
+        {"div.rp.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
+        {"rcp.rp.ftz.f32", "rr", {0xfe800001}, 0x80000000},
+        {"rcp.rp.ftz.f32", "rr", {0xfe800000}, 0x80800000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffffffffff)}, 0x80000000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffe0000000)}, 0x80000000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0xb80ffffff0000000)}, 0x80000000},
+        {"cvt.rp.ftz.f32.f64", "rd", {UINT64_C(0xb80fffffc0000000)}, 0x80000000},
+        {"fma.rn.ftz.f16", "hhhh", {0x401, 0x3bfe, 0}, 0x400},
+        {"fma.rn.ftz.f16", "hhhh", {0x400, 0x3bff, 0}, 0},
+        {"fma.rn.ftz.f16", "hhhh", {0xcea, 0x400, 0x400}, 0x400},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0x401, 0x3bfe, 0}, 0x400},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0x400, 0x3bff, 0}, 0},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0xcea, 0x400, 0x400}, 0x400},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0x401, 0x3bfe, 0}, 0x400},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0x400, 0x3bff, 0}, 0},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0xcea, 0x400, 0x400}, 0x400},
+        {"mul.rn.ftz.f16", "hhh", {0x401, 0x3bfe}, 0x400},
+        {"mul.rn.ftz.f16", "hhh", {0x400, 0x3bff}, 0},
+        {"mul.rn.ftz.f16", "hhh", {0x402, 0x3bfc}, 0x400},
+        {"mul.rn.ftz.sat.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
+        {"fma.rn.ftz.f16", "hhhh", {0x8401, 0x3bfe, 0}, 0x8400},
+        {"fma.rn.ftz.f16", "hhhh", {0x8400, 0x3bff, 0}, 0x8000},
+        {"fma.rn.ftz.f16", "hhhh", {0x8cea, 0x400, 0x400}, 0},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0x8401, 0x3bfe, 0}, 0},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0x8400, 0x3bff, 0}, 0},
+        {"fma.rn.ftz.relu.f16", "hhhh", {0x8cea, 0x400, 0x400}, 0},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0x8401, 0x3bfe, 0}, 0},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0x8400, 0x3bff, 0}, 0},
+        {"fma.rn.ftz.sat.f16", "hhhh", {0x8cea, 0x400, 0x400}, 0},
+        {"mul.rn.ftz.f16", "hhh", {0x8401, 0x3bfe}, 0x8400},
+        {"mul.rn.ftz.f16", "hhh", {0x8400, 0x3bff}, 0x8000},
+        {"mul.rn.ftz.f16", "hhh", {0x8402, 0x3bfc}, 0x8400},
+        {"mul.rn.ftz.sat.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0},
+        {"cvt.rp.ftz.f16.f32", "hr", {0x00010000}, 1},
+        {"cvt.rm.ftz.f16.f32", "hr", {0x80000080}, 0x8001},
+        {"cvt.rmi.u8.f64", "hd", {UINT64_C(0xfff8000000000000)}, 0x80},
+        {"cvt.rmi.sat.u8.f64", "hd", {UINT64_C(0x7fffffffffffffff)}, 0x80},
+        {"cvt.rni.s8.f64", "hd", {UINT64_C(0x7ff0000000000001)}, 0xff80},
+        {"cvt.rpi.s16.f64", "hd", {UINT64_C(0xfff4000123456789)}, 0x8000},
+        {"cvt.rzi.u32.f64", "rd", {UINT64_C(0x7ff8000000000000)}, 0x80000000},
+        {"cvt.rni.s32.f64", "rd", {UINT64_C(0x7ff0000000000001)}, 0x80000000},
+        {"cvt.rn.tf32.f32", "rr", {0xffa00001}, 0x7fffe000},
+        {"cvt.rn.relu.tf32.f32", "rr", {0xffc00000}, 0x7fffe000},
+        {"cvt.rz.relu.tf32.f32", "rr", {0xffcde886}, 0x7fffe000},
+        {"cvt.rz.bf16.f64", "hd", {UINT64_C(0xfff4000123456789)}, 0xffe0},
+        {"cvt.rn.bf16.f64", "hd", {UINT64_C(0x7ff0000000000001)}, 0x7fc0},
+        {"cvt.rm.bf16.f64", "hd", {UINT64_C(0xfff8000000000000)}, 0xffc0},
+        {"cvt.ftz.f64.f32", "dr", {0x7f800001}, UINT64_C(0x7fffffffe0000000)},
+        {"rcp.approx.ftz.f64", "dd", {UINT64_C(0x7ff0000000000001)}, 0},
+        {"rsqrt.approx.ftz.f64", "dd", {UINT64_C(0x7ff0000000000001)}, 0},
+    };
+
+    check_rows(rows, sizeof rows / sizeof rows[0]);
+}
+END_TEST
+
+typedef struct addition {
+    const char *instruction;
+    uint64_t sources[2]; /* what is in memory, what is added */
+    uint64_t expected;
+} addition;
+
+/* Atomic additions of numbers that are none, or that are too small, depend on the memory. */
+START_TEST(measured_atomics)
+{
+    const addition rows[] = {
+        {"atom.global.add.f64", {UINT64_C(0x7ff0000000000001), UINT64_C(0x3ff0000000000000)}, UINT64_C(0x7ff0000000000001)},
+        {"atom.global.add.f64", {UINT64_C(0x3ff0000000000000), UINT64_C(0x7ff0000000000001)}, UINT64_C(0x7ff0000000000001)},
+        {"atom.global.add.f64", {UINT64_C(0x7ff0000000000001), UINT64_C(0xfff4000123456789)}, UINT64_C(0xfff4000123456789)},
+        {"atom.global.add.f64", {UINT64_C(0xfff4000123456789), UINT64_C(0x7ff0000000000001)}, UINT64_C(0x7ff0000000000001)},
+        {"atom.global.add.f64", {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000)}, UINT64_C(0xfff8000000000000)},
+        {"atom.global.add.f64", {UINT64_C(0xfff8000000000000), UINT64_C(0x7ff4000000000001)}, UINT64_C(0x7ff4000000000001)},
+        {"atom.global.add.f64", {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff8000000000001)}, UINT64_C(0xfff8000000000001)},
+        {"atom.global.add.f32", {UINT64_C(0x7f800001), UINT64_C(0x3f800000)}, UINT64_C(0x7fffffff)},
+        {"atom.global.add.f32", {UINT64_C(0x3f800000), UINT64_C(0xff800001)}, UINT64_C(0x7fffffff)},
+        {"atom.global.add.f32", {UINT64_C(0x7f800000), UINT64_C(0xff800000)}, UINT64_C(0x7fffffff)},
+        {"atom.global.add.f32", {UINT64_C(0x400000), UINT64_C(0x400000)}, UINT64_C(0x0)},
+        {"atom.global.add.f32", {UINT64_C(0x800000), UINT64_C(0x80800001)}, UINT64_C(0x80000000)},
+        {"atom.global.add.f32", {UINT64_C(0x1), UINT64_C(0x800000)}, UINT64_C(0x800000)},
+        {"atom.shared.add.f64", {UINT64_C(0x7ff0000000000001), UINT64_C(0x3ff0000000000000)}, UINT64_C(0x7ff8000000000001)},
+        {"atom.shared.add.f64", {UINT64_C(0x3ff0000000000000), UINT64_C(0x7ff0000000000001)}, UINT64_C(0x7ff8000000000001)},
+        {"atom.shared.add.f64", {UINT64_C(0x7ff0000000000001), UINT64_C(0xfff4000123456789)}, UINT64_C(0x7ff8000000000001)},
+        {"atom.shared.add.f64", {UINT64_C(0xfff4000123456789), UINT64_C(0x7ff0000000000001)}, UINT64_C(0xfffc000123456789)},
+        {"atom.shared.add.f64", {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000)}, UINT64_C(0xfff8000000000000)},
+        {"atom.shared.add.f64", {UINT64_C(0xfff8000000000000), UINT64_C(0x7ff4000000000001)}, UINT64_C(0xfff8000000000000)},
+        {"atom.shared.add.f64", {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff8000000000001)}, UINT64_C(0xfff8000000000001)},
+        {"atom.shared.add.f32", {UINT64_C(0x7f800001), UINT64_C(0x3f800000)}, UINT64_C(0x7fffffff)},
+        {"atom.shared.add.f32", {UINT64_C(0x3f800000), UINT64_C(0xff800001)}, UINT64_C(0x7fffffff)},
+        {"atom.shared.add.f32", {UINT64_C(0x7f800000), UINT64_C(0xff800000)}, UINT64_C(0x7fffffff)},
+        {"atom.shared.add.f32", {UINT64_C(0x400000), UINT64_C(0x400000)}, UINT64_C(0x800000)},
+        {"atom.shared.add.f32", {UINT64_C(0x800000), UINT64_C(0x80800001)}, UINT64_C(0x80000001)},
+        {"atom.shared.add.f32", {UINT64_C(0x1), UINT64_C(0x800000)}, UINT64_C(0x800001)},
+    };
+    enum { COUNT = sizeof rows / sizeof rows[0] };
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %at; .shared .align 8 .b64 place;\n"
+                               "ld.param.u64 %at, [out];\n");
+    for (size_t i = 0; i < COUNT; i++) {
+        bool global = strstr(rows[i].instruction, "global"), wide = strstr(rows[i].instruction, "f64");
+        const char *space = global ? "global" : "shared", *at = global ? "%at" : "place";
+        uint32_t bits = wide ? 64 : 32;
+        gd_text_format(&text, "{\n.reg .b%u a, b, d;\nmov.b%u a, 0x%" PRIx64 ";\nmov.b%u b, 0x%" PRIx64 ";\n", bits,
+                       bits, rows[i].sources[0], bits, rows[i].sources[1]);
+        gd_text_format(&text, "st.%s.b%u [%s], a;\n%s d, [%s], b;\nld.%s.b%u d, [%s];\nst.global.b%u [%%at+%zu], d;\n}\n",
+                       space, bits, at, rows[i].instruction, at, space, bits, at, bits, 8 + 8 * i);
+    }
+    gd_text_string(&text, "ret;\n}\n");
+    device_open(&dev, gd_text_get(&text));
+    uint64_t out = device_take(&dev, NULL, 8 + COUNT * 8);
+    run_done(&dev, "k", 1, 1, 0, &out);
+    const uint64_t *results = device_bytes(&dev, out);
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert_msg(results[1 + i] == rows[i].expected, "%s: row %zu has 0x%" PRIx64 ", expected 0x%" PRIx64,
+                      rows[i].instruction, i, results[1 + i], rows[i].expected);
+    device_close(&dev);
+    gd_text_free(&text);
+}
+END_TEST
+
 /* ---- kernels with an output of 32 or 64 bits a thread ---- */
 
 #define REGISTERS                                                                                                      \
@@ -1893,7 +2088,7 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 
 static Suite *interpreter_suite(void)
 {
-    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
+    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {measured, 0}, {measured_atomics, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
     const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {spinning_lanes_give_way, 8}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Random programs on the emulated driver: no program is refused or fails, the same seed gives the same results, a straight program gives the
+# same results when its lanes take two paths, and results are those of a GPU (differential.gpu: seeds and digests measured on one).
+set -u
+differential=${DIFFERENTIAL:-${builddir:-.}/tests/fuzz/differential}
+emulator=${EMULATED_DRIVER:?}
+measured=${srcdir:-.}/tests/fuzz/differential.gpu
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# check NAME COMMAND...: the command's output is shown when it fails.
+check() {
+    name=$1
+    shift
+    if "$@" >"$work/output" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "failed: $name"
+        head -50 "$work/output"
+        failed=$((failed + 1))
+    fi
+}
+
+# run OUT OPTION...: programs on the emulated driver.
+run() {
+    out=$1
+    shift
+    "$differential" run --driver "$emulator" --out "$work/$out" "$@"
+}
+
+# same_digests OUT: those of the measured seeds.
+same_digests() {
+    "$differential" digests "$work/$1" >"$work/found" || return 1
+    awk '$1 == "seed" { expected[$2] = $3; left++ }
+         FNR != NR && $1 in expected {
+             left--
+             if (expected[$1] != $2) { print "seed " $1 ": expected " expected[$1] ", found " $2; wrong++ }
+         }
+         END { exit wrong || left || !NR }' "$measured" "$work/found"
+}
+
+# same_sum OUT: one sum for the digests of all forms.
+same_sum() {
+    expected=$(sed -n 's/^forms //p' "$measured")
+    found=$("$differential" digests "$work/$1" | sha256sum | cut -d' ' -f1)
+    echo "expected $expected, found $found"
+    [ -n "$expected" ] && [ "$expected" = "$found" ]
+}
+
+count=$(awk '$1 == "seed" { last = $2 } END { print last }' "$measured")
+forms=$(sed -n 's/^form-count //p' "$measured")
+
+check "every instruction comes up" "$differential" coverage
+check "programs run" run once --from 1 --count "$count"
+check "programs run again, in other modules" run twice --from 1 --count "$count" --batch 7
+check "the same seeds give the same results" "$differential" compare "$work/once" "$work/twice"
+check "results are those of a GPU" same_digests once
+check "every form runs" run forms --forms --from 0 --count "$forms"
+check "results of every form are those of a GPU" same_sum forms
+check "straight programs run" run straight --variant straight --from 1 --count 150
+check "straight programs run on two paths" run split --variant split --from 1 --count 150
+check "paths change nothing" "$differential" compare --variant straight "$work/straight" "$work/split"
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
