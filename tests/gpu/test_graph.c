@@ -247,6 +247,40 @@ START_TEST(nodes_change_without_instantiation)
 }
 END_TEST
 
+/* Each block writes its rank in its cluster: the node has the cluster, and keeps it when its arguments
+ * change. */
+START_TEST(nodes_have_clusters)
+{
+    static const char ranked[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry rank(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n"
+                                 "    .reg .b32 %cta, %size, %i, %v;\n    ld.param.u64 %out, [out];\n"
+                                 "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"
+                                 "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"
+                                 "    add.u64 %out, %out, %at;\n    mov.u32 %v, %cluster_ctarank;\n"
+                                 "    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {4}, .block = {WORDS / 4}, .cluster = {2, 1, 1}};
+    griddep_argument argument = {.bytes = 8, .value = buffers[0]};
+    griddep_module *code = NULL;
+    griddep_kernel *rank = NULL;
+    uint32_t node = 0, words[WORDS];
+
+    ck_good(griddep_module_load(runtime, ranked, sizeof ranked, NULL, &code, &error));
+    ck_good(griddep_kernel_get(code, "rank", &rank, &error));
+    ck_good(griddep_graph_add_kernel(graph, rank, &config, &argument, 1, &node, &error));
+    for (int i = 0; i < 2; i++) {
+        argument.value = buffers[i];
+        ck_good(griddep_graph_set_arguments(graph, node, &argument, 1, &error));
+        launch(graph);
+        ck_good(griddep_memory_read(runtime, words, buffers[i], BYTES, NULL, &error));
+        for (uint32_t k = 0; k < WORDS; k++)
+            ck_assert_uint_eq(words[k], k / (WORDS / 4) % 2);
+    }
+    griddep_module_unload(code); /* the graph holds it */
+    launch(graph);
+}
+END_TEST
+
 /* ---- captures, adopted graphs ---- */
 
 static void launch_in(const char *name, int in, int out, void *stream, const griddep_attribute *attribute, int32_t pdl)
@@ -518,6 +552,7 @@ int main(void)
     tcase_add_test(all, every_kind_of_node_runs);
     tcase_add_loop_test(all, programmatic_edges_start_early, 0, 8);
     tcase_add_test(all, nodes_change_without_instantiation);
+    tcase_add_test(all, nodes_have_clusters);
     tcase_add_loop_test(all, events_of_launches_order_streams, 0, 3);
     tcase_add_test(all, captures_are_upgraded);
     tcase_add_test(all, captures_are_guarded);
