@@ -395,6 +395,50 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
     return GD_CUDA_SUCCESS;
 }
 
+/* CTAs of a configuration that the whole device holds at once. */
+static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig *config)
+{
+    uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+
+    if (!is_block(config) || threads > gd_function_threads(function))
+        return 0;
+    return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads, config->sharedMemBytes) *
+           gd_the_device.settings.multiprocessors;
+}
+
+static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunction handle,
+                                    const gd_CUlaunchConfig *config)
+{
+    const gd_function *function = gd_function_find(context, handle);
+
+    if (!size || !config)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    uint64_t limit = function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
+    uint64_t room = count_room(function, config);
+    *size = (int)(room < limit ? room : limit);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunction handle,
+                                const gd_CUlaunchConfig *config)
+{
+    const gd_function *function = gd_function_find(context, handle);
+
+    if (!clusters || !config)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_kernel_work kernel = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ}, .cluster = {1, 1, 1}};
+    gd_CUresult result = apply_attributes(&kernel, function, config);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    *clusters =
+        (int)(count_room(function, config) / ((uint64_t)kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2]));
+    return GD_CUDA_SUCCESS;
+}
+
 /* ---- entry points ---- */
 
 gd_CUresult cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra)
@@ -443,6 +487,16 @@ gd_CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, gd_
 {
     GD_CALL(GD_NEED_CONTEXT, flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
                                        : get_block_size(context, grid, block, function, shared_of, shared, limit));
+}
+
+gd_CUresult cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_cluster_size(context, size, function, config));
+}
+
+gd_CUresult cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_clusters(context, clusters, function, config));
 }
 
 gd_CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction function, int blocks, int threads)

@@ -627,6 +627,16 @@ START_TEST(launches_are_checked)
     ck_assert_int_eq(blocks, 2);
     ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 48 * 1024));
     ck_assert_int_eq(blocks, 4);
+    config.blockDimX = 1024;
+    ck_good(cuOccupancyMaxPotentialClusterSize(&blocks, step, &config));
+    ck_assert_int_eq(blocks, value * 2 < 8 ? value * 2 : 8);
+    attribute = (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {2, 1, 1}};
+    config.gridDimX = 4;
+    ck_good(cuOccupancyMaxActiveClusters(&blocks, step, &config));
+    ck_assert_int_eq(blocks, value); /* two of 1024 threads on an SM */
+    config.gridDimX = 3;
+    ck_result(cuOccupancyMaxActiveClusters(&blocks, step, &config), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(cuOccupancyMaxPotentialClusterSize(NULL, step, &config), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuCtxSynchronize());
     end_clean();
 }
