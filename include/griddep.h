@@ -718,8 +718,8 @@ enum {
 int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
                                             griddep_error *error);
 
-/* A larger cluster that the device may take where it has room: a multiple of the cluster's x and y and a divisor of the grid's, with the
- * cluster's z. Since 0.1. */
+/* A larger cluster that the device may take where it has room, beside a cluster: a multiple of its x and y and a divisor of the grid's, with
+ * its z. Since 0.1. */
 int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
                                                       griddep_error *error);
 
@@ -1101,6 +1101,86 @@ enum {
 /* Writes the audit as text, like griddep_ptx_print writes. Since 0.1. */
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes,
                             griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Explanation: why a hop overlaps, or does not
+ */
+
+typedef struct griddep_explanation griddep_explanation;
+
+/* In this order. Those that do not apply (the edge in stream modes, all about a producer where there is none) are left out. */
+enum {
+    GRIDDEP_CONDITION_DEVICE = 1,       /* compute capability 9.0 */
+    GRIDDEP_CONDITION_DRIVER = 2,       /* driver API 11.8 */
+    GRIDDEP_CONDITION_KILL_SWITCH = 3,  /* GRIDDEP_PDL */
+    GRIDDEP_CONDITION_ENVIRONMENT = 4,  /* CUDA_LAUNCH_BLOCKING */
+    GRIDDEP_CONDITION_TOOLS = 5,        /* profilers and compute-sanitizer, by their variables */
+    GRIDDEP_CONDITION_PRODUCER = 6,     /* there is a launch before */
+    GRIDDEP_CONDITION_NEIGHBOUR = 7,    /* and nothing between */
+    GRIDDEP_CONDITION_LANES = 8,        /* it waits for no launch of another lane */
+    GRIDDEP_CONDITION_WAIT = 9,         /* the consumer waits on every path */
+    GRIDDEP_CONDITION_ATTRIBUTE = 10,    /* attribute 6 is set: GRIDDEP_REASON_* */
+    GRIDDEP_CONDITION_EDGE = 11,        /* graph modes: the edge is programmatic */
+    GRIDDEP_CONDITION_COOPERATIVE = 12, /* of a cooperative consumer: not in a stream */
+    GRIDDEP_CONDITION_TRIGGER = 13,     /* the producer triggers before it ends */
+    GRIDDEP_CONDITION_GRID = 14,        /* the producer's grid is one wave */
+    GRIDDEP_CONDITION_SLOTS = 15,       /* a CTA of the consumer fits beside what the producer keeps resident: CTA slots, */
+    GRIDDEP_CONDITION_THREADS = 16,     /* threads, */
+    GRIDDEP_CONDITION_REGISTERS = 17,   /* registers, */
+    GRIDDEP_CONDITION_SHARED = 18,      /* shared memory; */
+    GRIDDEP_CONDITION_ROOM = 19,        /* and how many in all, at full grid and at the tail */
+    GRIDDEP_CONDITION_CLUSTER = 20,     /* of the consumer */
+    GRIDDEP_CONDITION_CARVEOUT = 21     /* both kernels want the same split of L1 and shared memory */
+};
+
+enum {
+    GRIDDEP_PREDICTION_UNKNOWN = -1,
+    GRIDDEP_PREDICTION_NONE = 0,
+    GRIDDEP_PREDICTION_TAIL = 1,   /* CTAs of the consumer start as those of the producer leave their SMs */
+    GRIDDEP_PREDICTION_BESIDE = 2  /* they fit beside them */
+};
+
+typedef struct griddep_condition {
+    uint32_t size;
+    int32_t id;          /* GRIDDEP_CONDITION_* */
+    int32_t met;         /* 1, 0, or -1: not known */
+    int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there is */
+    const char *name;    /* "producer triggers" */
+    const char *text;    /* a sentence with the numbers */
+} griddep_condition;
+
+typedef struct griddep_explanation_info {
+    uint32_t size;
+    int32_t prediction;   /* GRIDDEP_PREDICTION_* */
+    int32_t unmet;        /* index of the first decisive condition that is not met; -1: all are */
+    uint32_t reserved;
+    const char *producer; /* names of the kernels; NULL for the first launch of a chain */
+    const char *consumer;
+    const char *text;     /* the prediction in a sentence */
+} griddep_explanation_info;
+
+/* Explains the hop to the index-th launch of a chain from the one before it in its lane, in a mode, which is prepared. It predicts and runs nothing; what is in the stream
+ * besides the chain is not known to it. NOT_FOUND past the last launch. The explanation holds nothing of the chain. Since 0.1. */
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
+                              griddep_error *error);
+void griddep_explanation_destroy(griddep_explanation *explanation);
+
+/* The conditions in their order, and what follows from them. Past the last: NOT_FOUND. Since 0.1. */
+uint32_t griddep_explanation_count(const griddep_explanation *explanation);
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition,
+                                griddep_error *error);
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
+                                     griddep_error *error);
+
+/* "producer triggers", ... and "unknown", "none", "tail", "beside". Static; NULL for what is no GRIDDEP_CONDITION_* or GRIDDEP_PREDICTION_*. Since 0.1. */
+const char *griddep_condition_name(int32_t condition);
+const char *griddep_prediction_name(int32_t overlap);
+
+/* Rewrites a module so that its kernels tell when they run: the variable griddep_stamp (two u64, found by griddep_module_get_global) holds the smallest
+ * %globaltimer, in ns, at which a CTA of any launch began, and the largest at which one ended. The caller sets it to {UINT64_MAX, 0} before a launch, and reads it
+ * when the launch is done; where several launches are to be told apart, each has a module of its own. An exit inside a .func is not seen. All else
+ * stays to the letter. NOT_FOUND without an entry, ARGUMENT where the text has that name already. Since 0.1. */
+int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries

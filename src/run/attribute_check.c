@@ -136,7 +136,7 @@ static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *la
 {
     const unsigned preferred[3] = {value->preferredClusterDim.x, value->preferredClusterDim.y,
                                    value->preferredClusterDim.z};
-    unsigned cluster[3] = {1, 1, 1};
+    unsigned cluster[3] = {0};
     int32_t status = need_clusters(kernel, error);
 
     if (status)
@@ -146,6 +146,9 @@ static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *la
         if (other->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             memcpy(cluster, &other->value.clusterDim, sizeof cluster);
     }
+    if (!cluster[0])
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: a preferred cluster needs a cluster beside it",
+                            kernel->name);
     for (int i = 0; i < 3; i++) {
         bool fits = preferred[i] && cluster[i] && (i < 2 ? preferred[i] % cluster[i] == 0 : preferred[i] == cluster[i]);
         if (!fits)

@@ -236,6 +236,8 @@ START_TEST(launch_holds_attributes_against_the_device)
     ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 3, 1, 1, &error), GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_says("x size 3 is not a multiple of the cluster's 2");
+    ck_status(launch_with(&config, a + 1, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("a preferred cluster needs a cluster");
     ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 4, 1, 2, &error), GRIDDEP_OK);
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_says("z size 2 is not equal to the cluster's 1");
