@@ -68,6 +68,27 @@ static gd_CUresult check_event(gd_CUevent handle)
     return event->flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any priority. */
+static bool is_value(const gd_CUlaunchAttribute *attribute)
+{
+    const gd_CUlaunchAttributeValue *value = &attribute->value;
+    int window = 0, domains = 0;
+
+    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &window);
+    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &domains);
+    switch (attribute->id) {
+    case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return value->accessPolicyWindow.num_bytes <= (size_t)window;
+    case GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return value->memSyncDomainMap.default_ < domains && value->memSyncDomainMap.remote < domains;
+    case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return (int)value->sharedMemCarveout >= -1 && (int)value->sharedMemCarveout <= 100;
+    default:
+        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
+               attribute->id != GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && attribute->id != 15;
+    }
+}
+
 static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *function,
                                    const gd_CUlaunchAttribute *attribute)
 {
@@ -93,10 +114,7 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
         return value->deviceUpdatableKernelNode.deviceUpdatable ? gd_device_unsupported("launch attribute 13")
                                                                 : GD_CUDA_SUCCESS;
     default:
-        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
-                       attribute->id != 15
-                   ? GD_CUDA_SUCCESS
-                   : GD_CUDA_ERROR_INVALID_VALUE;
+        return is_value(attribute) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
     }
 }
 

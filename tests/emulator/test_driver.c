@@ -636,6 +636,16 @@ START_TEST(launches_are_checked)
     ck_assert_int_eq(blocks, value); /* two of 1024 threads on an SM */
     config.gridDimX = 3;
     ck_result(cuOccupancyMaxActiveClusters(&blocks, step, &config), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    const gd_CUlaunchAttribute refused[] = {
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, .value.accessPolicyWindow.num_bytes = 1u << 30},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 101},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}};
+    config.blockDimX = 32;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        attribute = refused[i];
+        ck_result(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    }
     ck_result(cuOccupancyMaxPotentialClusterSize(NULL, step, &config), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuCtxSynchronize());
     end_clean();
