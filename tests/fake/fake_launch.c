@@ -141,6 +141,31 @@ static bool is_programmatic(const gd_CUlaunchConfig *config)
     return false;
 }
 
+static bool is_updatable(const gd_CUlaunchAttribute *attribute)
+{
+    return attribute->id == GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+           attribute->value.deviceUpdatableKernelNode.deviceUpdatable;
+}
+
+/* cuda.h: attribute 13 is for graphs only. */
+static bool is_misplaced(const gd_CUlaunchConfig *config, const fake_object *stream)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (is_updatable(&config->attrs[i]) && !(stream && fake_stream_captures(stream)))
+            return true;
+    }
+    return false;
+}
+
+/* The driver writes the node's handle into the attribute. */
+static void give_nodes(const gd_CUlaunchConfig *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (is_updatable(&config->attrs[i]))
+            config->attrs[i].value.deviceUpdatableKernelNode.devNode = fake_handle_create();
+    }
+}
+
 gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra,
                              fake_launch *launch)
 {
@@ -180,13 +205,17 @@ gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle
     if (!function || result != GD_CUDA_SUCCESS ||
         function->context != (stream ? stream->context : fake_context_handle()))
         return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (is_misplaced(config, stream))
+        return GD_CUDA_ERROR_INVALID_VALUE;
     result = fake_launch_make(config, handle, parameters, extra, &work.launch);
     if (result != GD_CUDA_SUCCESS)
         return result;
     work.launch.captured = stream && fake_stream_captures(stream);
     result = fake_stream_submit(stream, &work);
-    if (result == GD_CUDA_SUCCESS)
+    if (result == GD_CUDA_SUCCESS) {
         fake_launches_add(&fake_state.launches, &work.launch);
+        give_nodes(config);
+    }
     fake_launch_free(&work.launch);
     return result;
 }

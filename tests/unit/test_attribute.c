@@ -207,6 +207,35 @@ START_TEST(launch_takes_every_attribute)
 }
 END_TEST
 
+/* The node's handle comes back in the attribute that was given. */
+START_TEST(updatable_nodes_have_a_handle)
+{
+    griddep_attribute a;
+    griddep_launch_config config = {.grid = {1}, .block = {32}};
+    gd_driver *driver = NULL;
+    gd_CUgraph graph = NULL;
+    griddep_runtime_info info = {.size = sizeof info};
+    gd_CUcontext popped;
+
+    ck_status(griddep_attribute_device_updatable_node(&a, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, &a, 1), GRIDDEP_ERROR_DRIVER); /* not in a capture */
+    ck_says("the device-updatable node (attribute 13)");
+    ck_assert_uint_eq(a.value[1], 0);
+    ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(config.stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_status(launch_with(&config, &a, 1), GRIDDEP_OK);
+    ck_assert_uint_ne(a.value[1], 0);
+    ck_assert_int_eq(driver->cuStreamEndCapture(config.stream, &graph), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphDestroy(graph), GD_CUDA_SUCCESS);
+    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    gd_driver_close(driver);
+}
+END_TEST
+
 /* What the library does not know goes to the driver as it is, and its refusal names what was asked for. */
 START_TEST(launch_passes_unknown_attributes)
 {
@@ -473,6 +502,7 @@ int main(void)
     TCase *launching = tcase_create("launching");
     tcase_add_checked_fixture(launching, setup, teardown);
     tcase_add_test(launching, launch_takes_every_attribute);
+    tcase_add_test(launching, updatable_nodes_have_a_handle);
     tcase_add_test(launching, launch_passes_unknown_attributes);
     tcase_add_test(launching, launch_holds_attributes_against_the_device);
     tcase_add_test(launching, large_clusters_are_opted_in_to);
