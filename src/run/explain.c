@@ -162,7 +162,7 @@ static void explain_neighbours(griddep_explanation *explanation, const pair *hop
     add(explanation, GRIDDEP_CONDITION_NEIGHBOUR, MET, true,
         "nothing stands between: a chain holds kernels alone (a memset or copy would end the overlap)");
     if (hop->consumer.others)
-        add(explanation, GRIDDEP_CONDITION_LANES, UNKNOWN, false,
+        add(explanation, GRIDDEP_CONDITION_LANES, UNKNOWN, true,
             "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", hop->consumer.others,
             hop->consumer.others == 1 ? "" : "es");
 }

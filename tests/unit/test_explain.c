@@ -345,6 +345,35 @@ START_TEST(attributes_matter)
 }
 END_TEST
 
+/* A launch that also waits for another lane begins when that has ended, whenever that is. */
+START_TEST(other_lanes_matter)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {132}, .block = {128}};
+    griddep_kernel *kernel = NULL;
+
+    begin();
+    open_all();
+    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    add(&small);
+    ck_status(griddep_chain_add_to(chain, 1, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
+    add(&small);
+    add(&small);
+    ck_status(griddep_chain_depend(chain, 2, 1, &error), GRIDDEP_OK);
+    griddep_explanation *explanation = explain(GRIDDEP_MODE_PDL, 1);
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_PRODUCER).met, 0); /* first of its lane */
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_PDL, 2);
+    ck_assert_ptr_nonnull(strstr(find(explanation, GRIDDEP_CONDITION_LANES).text, "1 launch of other lanes"));
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_UNKNOWN);
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_PDL, 3);
+    ck_assert(!has(explanation, GRIDDEP_CONDITION_LANES));
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_BESIDE);
+    griddep_explanation_destroy(explanation);
+    finish();
+}
+END_TEST
+
 START_TEST(first_launches_and_bad_input)
 {
     griddep_explanation *explanation = NULL;
@@ -789,6 +818,7 @@ int main(void)
     tcase_add_test(told, all_conditions_met);
     tcase_add_loop_test(told, one_condition_differs, 0, (int)(sizeof cases / sizeof cases[0]));
     tcase_add_test(told, attributes_matter);
+    tcase_add_test(told, other_lanes_matter);
     tcase_add_test(told, first_launches_and_bad_input);
     tcase_add_test(told, every_allocation_of_an_explanation_may_fail);
     tcase_add_test(told, waves_and_tails);
