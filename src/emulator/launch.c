@@ -429,7 +429,7 @@ static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunctio
 {
     const gd_function *function = gd_function_find(context, handle);
 
-    if (!size || !config)
+    if (!size || !config || !handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
@@ -444,7 +444,7 @@ static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunctio
 {
     const gd_function *function = gd_function_find(context, handle);
 
-    if (!clusters || !config)
+    if (!clusters || !config || !handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
