@@ -953,7 +953,8 @@ void griddep_graph_destroy(griddep_graph *graph);
  * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
  * fill and copy: bytes > 0; device addresses, for copy also of host memory (unified addressing), which must stay until the last launch is over.
  * host: runs on a thread of the driver and must not call the driver or this library.
- * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated. It must not contain this graph.
+ * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated, but for nodes that are switched off in it. From then on the child
+ *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each is counted as often as it is met.
  * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs; borrowed. */
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);

@@ -334,12 +334,37 @@ START_TEST(bad_nodes_are_refused)
     ck_good(griddep_graph_create(runtime, &outer, &error));
     ck_good(griddep_graph_add_child(outer, graph, &inner, &error));
     ck_status(griddep_graph_add_child(graph, outer, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node of itself");
+    ck_says("node of another one already");
     griddep_graph_destroy(outer);
     ck_assert_uint_eq(node, 77);
     ck_assert_uint_eq(griddep_graph_node_count(graph), 0);
     ck_status(griddep_graph_add_empty(NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_event_destroy(runtime, event, &error));
+}
+END_TEST
+
+/* Two nodes a level stand for 2^level graphs; one a level is a stack that is as deep. */
+START_TEST(graphs_in_graphs_have_a_limit)
+{
+    griddep_graph *levels[40] = {NULL};
+    uint32_t node = 0, most = _i ? 32 : 15;
+    int count = 0;
+    int32_t status = GRIDDEP_OK;
+
+    ck_good(griddep_graph_create(runtime, &levels[count++], &error));
+    while (!status && count < 40) {
+        ck_good(griddep_graph_create(runtime, &levels[count], &error));
+        status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
+        if (!status && !_i)
+            status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
+        count++;
+    }
+    ck_assert_int_eq(status, GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(count, (int)most + 2);
+    if (_i)
+        ck_good(griddep_graph_instantiate(levels[count - 2], &error));
+    while (count)
+        griddep_graph_destroy(levels[--count]);
 }
 END_TEST
 
@@ -1209,6 +1234,7 @@ int main(void)
     tcase_add_test(open, events_are_checked);
     tcase_add_test(open, every_kind_of_node_runs);
     tcase_add_test(open, bad_nodes_are_refused);
+    tcase_add_loop_test(open, graphs_in_graphs_have_a_limit, 0, 2);
     tcase_add_test(open, bad_edges_are_refused_with_names);
     tcase_add_test(open, attributes_reach_the_node);
     tcase_add_test(open, arguments_change_without_instantiation);
