@@ -958,6 +958,43 @@ START_TEST(lanes_give_the_same_in_every_mode)
     ck_assert_uint_eq(fake_driver_calls("cuStreamCreate"), is_graph ? 0 : 1);
     ck_assert_uint_eq(fake_driver_calls("cuEventCreate"), is_graph ? 0 : 4);
     ck_assert_uint_eq(fake_driver_calls("cuStreamWaitEvent"), is_graph ? 0 : 2 * 4);
+    /* in mode pdl both that are waited for record their event themselves: those that wait do so in the kernel */
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), is_graph ? 0 : _i == GRIDDEP_MODE_PDL ? 2 * 2 : 2 * 4);
+    for (uint64_t i = 0; i < fake_driver_launches(); i++) {
+        fake_launch launch;
+        int events = 0;
+        ck_assert(fake_driver_launch(i, &launch));
+        for (unsigned k = 0; k < launch.config.numAttrs; k++)
+            events += launch.config.attrs[k].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+        ck_assert_int_eq(events, _i == GRIDDEP_MODE_PDL && (i % 5 == 0 || i % 5 == 3));
+    }
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+/* One that does not wait, one that is told not to be early, and the switch for the whole process. */
+START_TEST(lanes_wait_for_ends_where_they_must)
+{
+    griddep_chain *chain = NULL;
+
+    if (_i == 2) {
+        setenv("GRIDDEP_PDL", "off", 1);
+        reopen(ptx);
+    }
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    add_launch(chain, 0, "step", 0, 1);
+    add_launch(chain, 1, "step", 1, 2);
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[3]}};
+    griddep_launch_config config = one_block;
+    config.pdl = _i == 1 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT;
+    ck_good(griddep_chain_add_to(chain, 2, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2, &error));
+    ck_good(griddep_chain_depend(chain, 1, 0, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL,
+                              &error)); /* the start, two lanes' ends, and the launch's own */
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), _i == 2 ? 4 : 3);
+    ck_good(griddep_chain_depend(chain, 2, 0, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), _i == 2 ? 8 : 7);
     griddep_chain_destroy(chain);
 }
 END_TEST
@@ -1251,6 +1288,7 @@ int main(void)
     tcase_add_test(open, drivers_without_edge_data_tell_edges);
     tcase_add_test(open, graphs_print);
     tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);
     tcase_add_test(open, lanes_are_checked);
     suite_add_tcase(suite, open);
