@@ -124,7 +124,12 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
                     gd_action action, bool async)
 {
-    const gd_check check = {.action = action, .async = async, .bytes = bytes < 16 ? (uint32_t)bytes : 16};
+    /* Each element of a bulk reduction is a relaxed operation of scope gpu (PTX ISA, cp.reduce.async.bulk). */
+    const uint8_t relaxed = GD_ORDER_STRONG | GD_SCOPE_GPU << GD_ORDER_SCOPE_SHIFT;
+    const gd_check check = {.action = action,
+                            .async = async,
+                            .order = action == GD_ACTION_ATOMIC ? relaxed : 0,
+                            .bytes = bytes < 16 ? (uint32_t)bytes : 16};
     gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
     gd_race_cta *owner;
     gd_allocation *item;

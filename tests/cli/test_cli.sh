@@ -869,6 +869,8 @@ else
     check "griddep itself as the program, checked" 0 err "no race in this execution (schedule eager, model contract)"
     run sanitize copy.yaml
     check "a chain without a race" 0 out "no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)"
+    run sanitize bulk_reduce.yaml
+    check "bulk reductions into one row need no order" 0 out "no race in these executions"
     run sanitize copy.yaml --schedule lazy --model observed
     check "a chain without a race in one schedule" 0 out "no race in this execution (schedule lazy, model observed)"
     run sanitize late.yaml
