@@ -272,7 +272,8 @@ static bool make_race(gd_device *device)
                                      .shared = checks & GD_CHECK_SHARED,
                                      .initialized = checks & GD_CHECK_INITIALIZED,
                                      .observed = device->settings.model == GD_MODEL_OBSERVED,
-                                     .sink = gd_report_race};
+                                     .sink = gd_report_race,
+                                     .fold = gd_report_fold};
 
     if (!(checks & (GD_CHECK_RACE | GD_CHECK_SHARED | GD_CHECK_INITIALIZED)))
         return true;

@@ -80,10 +80,15 @@ typedef struct gd_race_finding {
 /* Strings are good until the call returns. */
 typedef void gd_race_sink(void *context, const gd_race_finding *finding);
 
+/* Asked before a finding is put into words: true when one of this kind by the same sites has been told, and is now
+ * counted. */
+typedef bool gd_race_fold(void *context, gd_race_kind kind, uint32_t first_site, uint32_t second_site);
+
 typedef struct gd_race_options {
     bool global, shared, initialized; /* what is checked */
     bool observed;                    /* the model of griddepcontrol.wait */
     gd_race_sink *sink;
+    gd_race_fold *fold; /* NULL: every finding is told */
     void *context;
 } gd_race_options;
 

@@ -13,6 +13,7 @@
 
 /* The sink of the race detector. */
 gd_race_sink gd_report_race;
+gd_race_fold gd_report_fold;
 
 /* Something that ended a kernel: the detector's kinds are told by the name ("out-of-bounds"); memory is NULL where none
  * is concerned. */
