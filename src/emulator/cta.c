@@ -526,10 +526,10 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
     cta->sweeps = gd_sweeps_find();
-    if (view->race)
+    if (view->race) /* NULL when the detector has stopped */
         cta->race = gd_race_cta_create(view->race, view->race_task, cta->position, cta->thread_count, cta->shared_start,
                                        cta->shared_bytes);
-    if (!gd_cluster_alone(cta) || !take_memory(cta) || (view->race && !cta->race)) {
+    if (!gd_cluster_alone(cta) || !take_memory(cta)) {
         gd_cta_destroy(cta);
         return NULL;
     }

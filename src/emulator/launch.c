@@ -198,7 +198,7 @@ static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfi
                                   void **extra)
 {
     kernel->parameter_bytes = kernel->entry->parameter_bytes;
-    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + 16); /* room for a wide load of the last one */
+    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + GD_PARAMETER_ROOM);
     kernel->attributes = calloc((size_t)config->numAttrs + 1, sizeof *kernel->attributes);
     if (!kernel->parameters || !kernel->attributes)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -216,8 +216,7 @@ static gd_CUresult refuse(const gd_entry *entry)
     gd_entry_refusal(entry, &why);
     snprintf(text, sizeof text, "kernel %s cannot be launched: line %" PRId32 ": %s", entry->name, why.line, why.text);
     gd_device_log(GRIDDEP_LOG_ERROR, "%s", text);
-    gd_race_access access = {
-        .kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
+    gd_race_access access = {.kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
     if (why.line)
         gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction, &access.module);
     gd_report_fault("unsupported", &access, NULL, 0, text);
@@ -231,7 +230,7 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
 
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return gd_library_unresolved(handle);
     if (function->entry->refused)
         return refuse(function->entry);
     gd_kernel_work kernel = {.handle = handle,

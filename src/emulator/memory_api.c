@@ -97,6 +97,12 @@ void gd_ownership_end(const gd_context *context)
     }
 }
 
+void gd_ownership_free(void)
+{
+    free(ownership.list);
+    memset(&ownership, 0, sizeof ownership);
+}
+
 /* ---- allocation ---- */
 
 static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host, unsigned flags,

@@ -96,6 +96,9 @@ typedef struct gd_race_options {
 gd_race *gd_race_create(const gd_race_options *options);
 void gd_race_destroy(gd_race *race);
 
+/* Records no more, for want of memory, and says so; for callers that cannot tell it all. */
+void gd_race_stop(gd_race *race);
+
 /* Bytes that shadows, clocks and tables take now, and bytes of shadow cells alone. */
 uint64_t gd_race_bytes(const gd_race *race, uint64_t *cells);
 

@@ -261,7 +261,8 @@ void gd_report_race(void *context, const gd_race_finding *race)
         return;
     }
     bool alone = race->kind == GD_RACE_UNINITIALIZED;
-    const finding key = {.kind = race_kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
+    const finding key = {
+        .kind = race_kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
     const description is = {.text = race->text,
                             .missing = race->missing,
                             .first = alone ? NULL : &race->first,
@@ -339,16 +340,15 @@ static void write_end_text(void)
     write_out(&text);
 }
 
-/* At the end of the process. The main program's streams may be closed: write_out uses descriptors alone. */
-__attribute__((destructor)) static void finish(void)
+void gd_report_end(void)
 {
-    if (!gd_the_device.settings.checks || gd_the_device.process != getpid())
+    if (!gd_the_device.settings.checks)
         return;
     if (gd_the_device.settings.report)
         write_end_json();
     else if (findings.count)
         write_end_text();
     free(findings.list);
-    free(gd_the_device.settings.report);
+    memset(&findings, 0, sizeof findings);
     gd_the_device.settings.checks = 0;
 }

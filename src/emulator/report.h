@@ -23,4 +23,7 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
 /* Memory that a context that ends has left allocated. */
 void gd_report_leak(uint64_t start, uint64_t bytes);
 
+/* Writes the counts, and nothing from then on. The main program's streams may be closed: descriptors alone are used. */
+void gd_report_end(void);
+
 #endif

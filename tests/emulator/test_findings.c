@@ -192,9 +192,9 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,     a_fault_leaves_no_leaks,
-                                         utf8_passes_and_other_bytes_do_not,  a_refused_kernel_is_a_finding,
-                                         without_checks_nothing_is_reported, a_loop_of_races_is_one_finding};
+    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,    a_fault_leaves_no_leaks,
+                                  utf8_passes_and_other_bytes_do_not, a_refused_kernel_is_a_finding,
+                                  without_checks_nothing_is_reported, a_loop_of_races_is_one_finding};
     Suite *suite = suite_create("findings");
     TCase *tcase = tcase_create("findings");
 
