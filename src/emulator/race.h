@@ -96,6 +96,10 @@ typedef struct gd_race_options {
 gd_race *gd_race_create(const gd_race_options *options);
 void gd_race_destroy(gd_race *race);
 
+/* Whether uninitialized reads are to be found, now; the number of a task's launch. */
+bool gd_race_seeks_uninitialized(const gd_race *race);
+uint64_t gd_race_task_launch(const gd_race_task *task);
+
 /* Records no more, for want of memory, and says so; for callers that cannot tell it all. */
 void gd_race_stop(gd_race *race);
 
