@@ -161,14 +161,15 @@ END_TEST
 /* ---- local memory ---- */
 
 #define CALLEE                                                                                                         \
-    ".func (.param .b32 r) f(.param .b32 v, .param .b32 w)\n{\n    .local .align 8 .b8 l[16];\n    .reg .b32 %v;\n    "   \
+    ".func (.param .b32 r) f(.param .b32 v, .param .b32 w)\n{\n    .local .align 8 .b8 l[16];\n    .reg .b32 %v;\n   " \
+    " "                                                                                                                \
     ".reg .b64 %d;\n    ld.param.b32 %v, [v];\n    st.local.b32 [l], %v;\n"
 #define CALLER                                                                                                         \
-    "    ld.local.b32 %v, [l+4];\n    st.param.b32 [r], %v;\n    ret;\n}\n"                                             \
+    "    ld.local.b32 %v, [l+4];\n    st.param.b32 [r], %v;\n    ret;\n}\n"                                            \
     ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %x;\n    .local .b32 own;\n    .reg .b64 %g;\n    {\n    "     \
     ".param .b32 v;\n    .param .b32 w;\n    .param .b32 r;\n    mov.u32 %x, %tid.x;\n    st.param.b32 [v], %x;\n    " \
     "st.param.b32 [w], %x;\n    call.uni (r), f, (v, w);\n    ld.param.b32 %x, [r];\n    }\n    st.local.b32 [own], "  \
-    "%x;\n    mov.u64 %g, own;\n    cvta.local.u64 %g, %g;\n    ld.b32 %x, [%g];\n    "    \
+    "%x;\n    mov.u64 %g, own;\n    cvta.local.u64 %g, %g;\n    ld.b32 %x, [%g];\n    "                                \
     "ret;\n}\n"
 
 /* l+4 is written in neither call of the first, and in each of the second; 8 bytes of which 4 are written pass. */
@@ -239,7 +240,7 @@ int main(void)
     const TTest *const tests[] = {what_a_context_leaves_is_a_leak,    a_fault_leaves_no_leaks,
                                   utf8_passes_and_other_bytes_do_not, a_refused_kernel_is_a_finding,
                                   without_checks_nothing_is_reported, a_loop_of_races_is_one_finding,
-                                   unwritten_local_memory_is_found, a_frame_begins_unwritten};
+                                  unwritten_local_memory_is_found,    a_frame_begins_unwritten};
     Suite *suite = suite_create("findings");
     TCase *tcase = tcase_create("findings");
 
