@@ -88,8 +88,8 @@ typedef struct gd_race_options {
     bool global, shared, initialized; /* what is checked */
     bool observed;                    /* the model of griddepcontrol.wait */
     gd_race_sink *sink;
-    gd_race_fold *fold; /* NULL: every finding is told */
     void *context;
+    gd_race_fold *fold; /* NULL: every finding is told */
 } gd_race_options;
 
 /* NULL: no memory. */

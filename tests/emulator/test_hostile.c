@@ -645,7 +645,7 @@ static void put_instruction(char *text, size_t room)
 static void write_program(char *text, size_t room)
 {
     static const char *const clusters[] = {"", "", ".reqnctapercluster 2, 1, 1 "};
-    uint32_t count = 5 + draw(50);
+    uint32_t count = 2 + draw(1 + draw(50)); /* most long ones soon fault */
     size_t used = (size_t)snprintf(
         text, room,
         ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 16 .b8 g[64];\n.const .align 4 .b32 c[4] = {1, "
