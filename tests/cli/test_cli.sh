@@ -842,8 +842,8 @@ run sanitize -- "$work/plain"
 check "a program that cannot be run" 126 err "cannot be started: Permission denied"
 run sanitize -- "$work"
 check "a folder as program" 126 err "cannot be started"
-run sanitize -- sh -c 'IFS=:; for folder in $LD_LIBRARY_PATH; do [ ! -e "$folder/libcuda.so.1" ] || exit 0; done; exit 1'
-check "libcuda.so.1 is on the program's library path" 0
+run sanitize -- sh -c 'IFS=:; for folder in $LD_LIBRARY_PATH; do [ ! -e "$folder/libcuda.so.1" ] || exit 7; done; exit 1'
+check "libcuda.so.1 is on the program's library path" 7
 for signal in TERM USR1; do
     rm -f "$work/ready"
     "$griddep" sanitize -- sh -c "trap 'exit 9' $signal; : >'$work/ready'; while :; do sleep 0.05; done" >"$work/out" 2>"$work/err" </dev/null &
