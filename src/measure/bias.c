@@ -105,7 +105,7 @@ int32_t gd_bias_measure(griddep_runtime *runtime, gd_bias *bias, griddep_error *
     int32_t status = griddep_ptx_parse(kernel_text, sizeof kernel_text - 1, "the stamps' measurement", &ptx, error);
 
     if (!status)
-        status = gd_instrument(ptx, "pause", 1, &made, error);
+        status = gd_instrument(ptx, "pause", (gd_instrument_grid){{1, 1, 1}, 1}, &made, error);
     if (!status)
         status = load_and_run(runtime, &made, bias, error);
     gd_instrumented_free(&made);

@@ -19,32 +19,18 @@ typedef struct stamper {
     const gd_ptx_function *entry;
     gd_instrumented *made;
     gd_edits edits;
-    uint32_t limit;
+    gd_instrument_grid grid;
 } stamper;
 
 /* In them ~ stands for the prefix of names. %clock64 is read behind %globaltimer, and both before anything else. `rank`
  * takes the lanes that come here; with a guard, those whose guard holds, since activemask tells the lanes that are not
- * predicated off (PTX ISA, activemask), and for the others it stays 0. The lowest of them writes. */
+ * predicated off (PTX ISA, activemask). The lowest of them writes. */
 static const char head_lines[] = "{\n"
-                                 ".reg .pred ~go, ~kept;\n"
+                                 ".reg .pred ~go;\n"
                                  ".reg .b32 ~rank, ~word, ~other;\n"
                                  ".reg .b64 ~time, ~clock, ~at, ~add;\n"
                                  "mov.u64 ~time, %globaltimer;\n"
-                                 "mov.u64 ~clock, %clock64;\n"
-                                 "mov.b32 ~rank, 0;\n";
-
-static const char place_lines[] = "mov.u32 ~word, %lanemask_lt;\n"
-                                  "and.b32 ~rank, ~rank, ~word;\n"
-                                  "mov.u32 ~word, %ctaid.z;\n"
-                                  "mov.u32 ~other, %nctaid.y;\n"
-                                  "mul.lo.u32 ~word, ~word, ~other;\n"
-                                  "mov.u32 ~other, %ctaid.y;\n"
-                                  "add.u32 ~word, ~word, ~other;\n"
-                                  "mov.u32 ~other, %nctaid.x;\n"
-                                  "mul.wide.u32 ~at, ~word, ~other;\n"
-                                  "mov.u32 ~other, %ctaid.x;\n"
-                                  "cvt.u64.u32 ~add, ~other;\n"
-                                  "add.u64 ~at, ~at, ~add;\n";
+                                 "mov.u64 ~clock, %clock64;\n";
 
 /* ---- marks ---- */
 
@@ -154,19 +140,57 @@ static void write_guard(const stamper *job, gd_text *text, const gd_ptx_instruct
     gd_text_format(text, "@%s%.*s ", guarded->flags & GD_INSTRUCTION_GUARD_NOT ? "!" : "", (int)length, name);
 }
 
+/* The lane that writes: the lowest of those that come here or, with a guard, of those for which it holds; the others
+ * keep a mask that no lane is the lowest of. */
+static void write_choice(const stamper *job, gd_text *text, const gd_ptx_instruction *guarded)
+{
+    bool is_guarded = guarded && guarded->flags & GD_INSTRUCTION_GUARDED;
+
+    if (is_guarded)
+        gd_text_string(text, "mov.b32 ~rank, 0;\n");
+    write_guard(job, text, guarded);
+    gd_text_string(text, "activemask.b32 ~rank;\n"
+                         "mov.u32 ~word, %lanemask_le;\n"
+                         "and.b32 ~rank, ~rank, ~word;\n"
+                         "mov.u32 ~word, %lanemask_eq;\n"
+                         "setp.eq.u32 ~go, ~rank, ~word;\n");
+}
+
+/* The record of this CTA, from the grid that is known: most have one dimension. */
+static void write_place(const stamper *job, gd_text *text)
+{
+    const gd_instrument_grid *grid = &job->grid;
+    uint32_t bytes = job->made->words * 8;
+
+    gd_text_string(text, "mov.u32 ~word, %ctaid.x;\n");
+    if (grid->size[2] > 1)
+        gd_text_format(text,
+                       "mov.u32 ~rank, %%ctaid.z;\n"
+                       "mov.u32 ~other, %%ctaid.y;\n"
+                       "mad.lo.u32 ~other, ~rank, %" PRIu32 ", ~other;\n",
+                       grid->size[1]);
+    else if (grid->size[1] > 1)
+        gd_text_string(text, "mov.u32 ~other, %ctaid.y;\n");
+    if (grid->size[2] > 1 || grid->size[1] > 1)
+        gd_text_format(text,
+                       "cvt.u64.u32 ~at, ~word;\n"
+                       "mad.wide.u32 ~at, ~other, %" PRIu32 ", ~at;\n",
+                       grid->size[0]);
+    else
+        gd_text_string(text, "cvt.u64.u32 ~at, ~word;\n");
+    if ((uint64_t)grid->size[0] * grid->size[1] * grid->size[2] > grid->kept)
+        gd_text_format(text, "setp.lt.and.u64 ~go, ~at, %" PRIu32 ", ~go;\n", grid->kept);
+    gd_text_format(text,
+                   "mov.u64 ~add, " GD_INSTRUMENT_VARIABLE ";\n"
+                   "mad.lo.u64 ~at, ~at, %" PRIu32 ", ~add;\n",
+                   bytes);
+}
+
 static void write_stamp(const stamper *job, gd_text *text, uint32_t point, const gd_ptx_instruction *guarded)
 {
     gd_text_string(text, head_lines);
-    write_guard(job, text, guarded);
-    gd_text_string(text, "activemask.b32 ~rank;\nsetp.ne.b32 ~kept, ~rank, 0;\n");
-    gd_text_string(text, place_lines);
-    gd_text_format(text,
-                   "setp.lt.and.u64 ~kept, ~at, %" PRIu32 ", ~kept;\n"
-                   "setp.eq.and.u32 ~go, ~rank, 0, ~kept;\n"
-                   "mul.lo.u64 ~at, ~at, %" PRIu32 ";\n"
-                   "mov.u64 ~add, " GD_INSTRUMENT_VARIABLE ";\n"
-                   "add.u64 ~at, ~at, ~add;\n",
-                   job->limit, job->made->words * 8);
+    write_choice(job, text, guarded);
+    write_place(job, text);
     if (point == GD_POINT_EXIT)
         gd_text_string(text, "not.b64 ~time, ~time;\nnot.b64 ~clock, ~clock;\n");
     if (point == GD_POINT_ENTRY)
@@ -302,7 +326,7 @@ static int32_t declare(stamper *job, griddep_error *error)
                             "%s: there is no room for the stamps' variable before the first function",
                             job->module->name);
     gd_text_format(&text, ".visible .global .align 16 .u64 " GD_INSTRUMENT_VARIABLE "[%" PRIu64 "];\n",
-                   (uint64_t)job->limit * job->made->words);
+                   (uint64_t)job->grid.kept * job->made->words);
     if (text.failed || gd_edits_insert_before(&job->edits, token, gd_text_get(&text), 0) == GD_PTX_NONE)
         status = gd_error_memory(error);
     gd_text_free(&text);
@@ -326,10 +350,10 @@ static int32_t check(const gd_ptx_module *module, const char *entry, griddep_err
     return GRIDDEP_OK;
 }
 
-int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, uint32_t limit, gd_instrumented *made,
+int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid, gd_instrumented *made,
                       griddep_error *error)
 {
-    stamper job = {.module = &ptx->module, .made = made, .limit = limit, .edits = {.module = &ptx->module}};
+    stamper job = {.module = &ptx->module, .made = made, .grid = grid, .edits = {.module = &ptx->module}};
     uint32_t index;
     int32_t status = check(job.module, entry, error);
 

@@ -40,9 +40,15 @@ typedef struct gd_instrumented {
     char marks[GD_INSTRUMENT_MARKS][GD_INSTRUMENT_NAME];
 } gd_instrumented;
 
-/* Instruments an entry and the functions of its module, for at most `limit` CTAs. `made` is zero before, and to be
- * freed with gd_instrumented_free either way. UNSUPPORTED with the reason where there is no room for stamps. */
-int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, uint32_t limit, gd_instrumented *made,
+/* The grid that the kernel will be launched with, and how many of its CTAs have a record. */
+typedef struct gd_instrument_grid {
+    uint32_t size[3];
+    uint32_t kept;
+} gd_instrument_grid;
+
+/* Instruments an entry and the functions of its module. `made` is zero before, and to be freed with
+ * gd_instrumented_free either way. UNSUPPORTED with the reason where there is no room for stamps. */
+int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid, gd_instrumented *made,
                       griddep_error *error);
 void gd_instrumented_free(gd_instrumented *made);
 

@@ -181,9 +181,9 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
     launch->blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     launch->kept = launch->blocks < limit ? (uint32_t)launch->blocks : limit;
     launch->plain_registers = call->kernel->info.registers;
+    const gd_instrument_grid grid = {{config->gridDimX, config->gridDimY, config->gridDimZ}, launch->kept};
     if (!status)
-        status =
-            gd_instrument(call->kernel->module->ptx, call->kernel->name, launch->kept, &launch->instrumented, error);
+        status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid, &launch->instrumented, error);
     if (!status)
         status = load_fitting(launch, call, error);
     gd_text_free(&launch->instrumented.text);

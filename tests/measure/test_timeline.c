@@ -190,7 +190,7 @@ static int32_t instrument(const char *text, gd_instrumented *made)
 
     succeeds(griddep_ptx_parse(text, strlen(text), "test", &ptx, &error));
     *made = (gd_instrumented){0};
-    int32_t status = gd_instrument(ptx, "k", 10, made, &error);
+    int32_t status = gd_instrument(ptx, "k", (gd_instrument_grid){{10, 1, 1}, 10}, made, &error);
     griddep_ptx_destroy(ptx);
     return status;
 }
