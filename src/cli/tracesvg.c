@@ -186,7 +186,7 @@ static void put_lane(const gd_svg *svg, uint32_t index)
     const gd_traceview_launch *launch = &svg->view->launches[index];
     double base = lane_base(index);
     put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
-    put_words(svg, LEFT - 10, base - LANE / 2.0 + 1, "n", "end", "%u %.16s", (unsigned)index, launch->figures.kernel);
+    put_words(svg, LEFT - 10, base - LANE / 2.0 - 2, "n", "end", "%u %.16s", (unsigned)index, launch->figures.kernel);
     put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s", (unsigned long long)launch->figures.blocks,
               launch->figures.blocks == 1 ? "" : "s");
     put_lane_load(svg, index, base);
@@ -220,11 +220,18 @@ static void put_part(const gd_svg *svg, int64_t start, int64_t end, double y, do
                 (double)(end - start) * svg->scale, height, -(double)(end - start) * svg->scale);
 }
 
+/* Blocks side by side share a row's height where that leaves something to see; else each has the whole of it. */
+static bool is_shared(const gd_svg *svg)
+{
+    return row_height(svg) / svg->most_places >= 3;
+}
+
 static void put_rows_part(const gd_svg *svg, uint32_t index, int part, double top)
 {
     static const char *const kinds[] = {"", " p", " w"};
     const gd_traceview_launch *launch = &svg->view->launches[index];
-    double row = row_height(svg), place = row / svg->most_places;
+    double row = row_height(svg), place = is_shared(svg) ? row / svg->most_places : 0;
+    double height = place > 0 ? place : row;
     fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), kinds[part]);
     for (uint32_t block = 0; block < launch->blocks; block++) {
         gd_traceview_block parts;
@@ -232,11 +239,11 @@ static void put_rows_part(const gd_svg *svg, uint32_t index, int part, double to
             continue;
         double y = top + (double)launch->columns[GRIDDEP_STAMP_SM][block] * row + svg->places[index][block] * place;
         if (part == 0)
-            put_part(svg, parts.release, parts.exit, y, place);
+            put_part(svg, parts.release, parts.exit, y, height);
         else if (part == 1)
-            put_part(svg, parts.entry, parts.wait, y, place);
+            put_part(svg, parts.entry, parts.wait, y, height);
         else
-            put_part(svg, parts.wait, parts.release, y, place);
+            put_part(svg, parts.wait, parts.release, y, height);
     }
     fputs("\"/>\n", svg->stream);
 }
@@ -249,8 +256,8 @@ static void put_rows(const gd_svg *svg, double top)
     for (uint32_t sm = 0; sm < svg->sms; sm += step)
         put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u", sm == 0 ? "SM " : "",
                   (unsigned)sm);
-    for (uint32_t i = 0; i < svg->view->count; i++)
-        for (int part = 2; part >= 0; part--)
+    for (int part = 2; part >= 0; part--) /* what is at work lies on top */
+        for (uint32_t i = 0; i < svg->view->count; i++)
             put_rows_part(svg, i, part, top);
 }
 

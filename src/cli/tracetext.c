@@ -53,8 +53,8 @@ static void print_launches(const gd_traceview *view)
 
 static void print_hops(const gd_traceview *view)
 {
-    static const char *const titles[] = {"hop",    "dependent",     "hand-off gap", "launch lead",
-                                         "hidden", "overlap ratio", "idle SM us",   "idle"};
+    static const char *const titles[] = {"hop",    "dependent", "hand-off",   "lead",
+                                         "hidden", "overlap",   "idle SM us", "idle"};
     gd_columns columns = {.column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
     bool any = false;
     add_titles(&columns, titles);
@@ -119,9 +119,9 @@ static void print_cost(const gd_traceview *view)
 {
     const gd_traceview_cost *cost = &view->cost;
     if (cost->plain > 0)
-        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%); ", cost->plain, cost->traced,
+        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n", cost->plain, cost->traced,
                (cost->traced / cost->plain - 1.0) * 100.0);
-    printf("a stamp costs its warp %.0f ns,\nthe clock moves by %.0f ns\n", view->info.bias, view->info.clock_step);
+    printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias, view->info.clock_step);
 }
 
 static void print_kept(const gd_traceview *view)

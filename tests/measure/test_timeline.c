@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "griddep.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
+#include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define NONE GRIDDEP_STAMP_NONE
@@ -285,6 +287,48 @@ START_TEST(too_many_marks)
     gd_instrumented_free(&made);
     strcpy(text + length, "//@ mark more\nret;\n}\n");
     is_refused(text, GRIDDEP_ERROR_ARGUMENT, 6 + GD_INSTRUMENT_MARKS, "at most 16");
+}
+END_TEST
+
+/* What comes out of each shelf kernel assembles, where there is a ptxas, with stamps for each shape of grid. */
+START_TEST(shelf_assembles)
+{
+    static const gd_instrument_grid grids[] = {{{9, 1, 1}, 9}, {{9, 5, 1}, 45}, {{9, 5, 3}, 20}};
+    const char *ptxas = access("/usr/local/cuda/bin/ptxas", X_OK) ? "ptxas" : "/usr/local/cuda/bin/ptxas";
+    char command[256], folder[] = "/tmp/griddep-timeline-XXXXXX", path[64];
+    griddep_shelf_info shelf = {.size = sizeof shelf};
+    uint32_t count = 0;
+
+    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", ptxas);
+    if (system(command) != 0) {
+        printf("shelf_assembles: skipped, there is no ptxas\n");
+        return;
+    }
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    for (uint32_t i = 0; griddep_shelf_at(i, &shelf, &error) == GRIDDEP_OK; i++) {
+        griddep_ptx *ptx = NULL;
+        griddep_ptx_entry_info entry = {.size = sizeof entry};
+        succeeds(griddep_ptx_parse(shelf.text, shelf.bytes, shelf.name, &ptx, &error));
+        succeeds(griddep_ptx_get_entry(ptx, 0, &entry, &error));
+        for (size_t grid = 0; grid < 3; grid++) {
+            gd_instrumented made = {0};
+            succeeds(gd_instrument(ptx, entry.name, grids[grid], &made, &error));
+            snprintf(path, sizeof path, "%s/k.ptx", folder);
+            FILE *file = fopen(path, "w");
+            ck_assert_ptr_nonnull(file);
+            ck_assert_int_ge(fputs(gd_text_get(&made.text), file), 0);
+            ck_assert_int_eq(fclose(file), 0);
+            snprintf(command, sizeof command, "%s -arch=sm_90 -o /dev/null %s", ptxas, path);
+            ck_assert_msg(system(command) == 0, "%s", shelf.name);
+            gd_instrumented_free(&made);
+            count++;
+        }
+        griddep_ptx_destroy(ptx);
+    }
+    remove(path);
+    rmdir(folder);
+    ck_assert_uint_gt(count, 10);
+    griddep_error_init(&error);
 }
 END_TEST
 
@@ -616,6 +660,41 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
+/* Each allocation fails once; what was made by then is given back, and the chain stays usable. */
+START_TEST(memory_runs_out)
+{
+    griddep_timeline_launch launch = {.size = sizeof launch};
+    setup bench;
+
+    open_bench(&bench);
+    add(&bench, 1, 3, 2);
+    add(&bench, 3, 2, 2);
+    write_inputs(&bench);
+    for (long n = 0;; n++) {
+        griddep_timeline *timeline = NULL;
+        fail_alloc_after(n);
+        int32_t status = griddep_timeline_create(bench.chain, NULL, &timeline, &error);
+        if (!status)
+            status = griddep_timeline_run(timeline, GRIDDEP_MODE_GRAPH_PDL, bench.stream, &error);
+        if (!status)
+            status = griddep_timeline_get_launch(timeline, 1, &launch, &error);
+        bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        griddep_timeline_destroy(timeline);
+        if (!hit) {
+            succeeds(status);
+            break;
+        }
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || status == GRIDDEP_OK, "%ld: %s", n, error.text);
+        ck_assert_int_lt(n, 20000);
+    }
+    succeeds(griddep_chain_run(bench.chain, GRIDDEP_MODE_SERIAL, bench.stream, &error));
+    succeeds(griddep_stream_synchronize(bench.runtime, bench.stream, &error));
+    griddep_error_init(&error);
+    close_bench(&bench);
+}
+END_TEST
+
 static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *made = tcase_create(name);
@@ -641,12 +720,14 @@ int main(void)
     tcase_add_test(text, marks_in_other_comments_are_none);
     tcase_add_test(text, refusals_say_why);
     tcase_add_test(text, too_many_marks);
+    tcase_add_test(text, shelf_assembles);
     tcase_add_loop_test(runs, each_mode_is_traced, 0, GRIDDEP_MODE_COUNT);
     tcase_add_test(runs, blocks_beyond_the_limit);
     tcase_add_test(runs, odd_shapes);
     tcase_add_test(runs, variables_of_the_module);
     tcase_add_test(runs, timing_does_not_spoil_a_run);
     tcase_add_test(runs, wrong_arguments);
+    tcase_add_test(runs, memory_runs_out);
 
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
