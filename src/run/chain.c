@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "run/chain.h"
 #include "run/graph.h"
+#include "run/hop.h"
 
 enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
 
@@ -306,6 +307,20 @@ static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stre
         return GRIDDEP_OK;
     int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
+}
+
+/* ---- for explain.c ---- */
+
+void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    *hop = (gd_hop){.kernel = launch->call->kernel,
+                    .launch = &launch->call->launch,
+                    .previous = launch->previous,
+                    .others = launch->on_count,
+                    .reason = gd_chain_decide(chain, mode, index),
+                    .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1};
 }
 
 /* ---- public ---- */

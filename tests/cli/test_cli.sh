@@ -293,8 +293,19 @@ check "misspelt code" 2 err "there is no code 'GD11O'; did you mean 'GD110'?"
 silent "misspelt code" out
 run explain xyzzy
 check "no code" 2 err "there is no code 'xyzzy'; 'griddep explain' lists them"
-run explain late.yaml
-check "explain a chain" 2 err "'griddep check late.yaml' prints its findings"
+run explain late.ptx
+check "explain PTX" 2 err "'griddep check late.ptx' prints its findings"
+run explain late.yaml --driver "$nowhere"
+check "explain a chain without a driver" 3 err "driver or device can be used here"
+run explain late.yaml GD110
+check "explain a chain and a code" 2 err "explain takes one chain file"
+run explain late.yaml --mode graph-pld --driver "$nowhere"
+check "explain in no mode" 2 err "graph-pdl"
+run explain bad_type.yaml --json
+check "explain a bad chain" 2 err "bad_type.yaml"
+json "explain a bad chain" 'd["error"]["file"] == "bad_type.yaml"'
+run explain GD110 --mode pdl
+check "explain a code in a mode" 2 err "go with a chain file"
 run explain --json
 check "explain --json" 0
 json "explain --json" 'len(d["codes"]) == len({c["code"] for c in d["codes"]}) > 9 and all(c["page"] and c["title"] for c in d["codes"])'
@@ -935,6 +946,13 @@ else
     export GRIDDEP_PDL
     run info --driver "$fake" --json
     json "kill switch" 'd["pdl_disabled"] and not d["features"]["pdl"]["works"] and "GRIDDEP_PDL" in d["features"]["pdl"]["reason"]'
+    run explain copy.yaml --driver "$fake"
+    check "explain on the scripted driver" 0 out "chain " out "first launch of the chain"
+    run explain late.yaml --driver "$fake" --mode graph-pdl
+    check "explain a hop on the scripted driver" 0 out "measured: nothing"
+    run explain late.yaml --driver "$fake" --no-measure --json
+    check "explain without measuring" 0
+    json "explain without measuring" 'len(d["hops"]) > 1 and all(h["measured"] is None for h in d["hops"]) and d["mode"] == "pdl"'
     run run copy.yaml --driver "$fake" --repeat 0 --mode pdl --json
     json "kill switch in a run" 'all(not l["pdl"] for l in d["modes"][0]["launches"])'
     GRIDDEP_PDL=perhaps

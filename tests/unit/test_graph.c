@@ -385,7 +385,7 @@ END_TEST
 START_TEST(attributes_reach_the_node)
 {
     griddep_launch_config config = one_block;
-    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {1}};
+    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX}}; /* -1 */
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
     fake_launch launch;
     uint32_t node;
