@@ -70,7 +70,8 @@ static void print_axis(const gd_traceview *view, uint32_t width, const gd_glyphs
             continue;
         char text[32];
         int length = snprintf(text, sizeof(text), "%g", i == 0 ? 0.0 : tick);
-        memcpy(numbers + i, text, (size_t)length);
+        if (i + (uint32_t)length < width) /* " us" follows */
+            memcpy(numbers + i, text, (size_t)length);
     }
     size_t end = width;
     while (end > 0 && numbers[end - 1] == ' ')

@@ -146,16 +146,34 @@ static int32_t load_copy(timeline_launch *launch, const griddep_kernel *kernel, 
     return status ? status : griddep_kernel_get(launch->module, kernel->name, &launch->kernel, error);
 }
 
-/* Stamps take registers; where a block of this size has no room for them, the compiler has to do with as many as the
- * plain kernel has. */
+enum { REGISTER_UNIT = 8, WARP = 32 }; /* registers of a thread are given out in eights */
+
+static uint32_t round_registers(uint32_t registers)
+{
+    return (registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+}
+
+/* Blocks that a multiprocessor's registers suffice for. */
+static uint64_t blocks_of(const griddep_kernel *kernel, uint32_t registers, uint64_t threads)
+{
+    uint64_t warps = (threads + WARP - 1) / WARP, taken = warps * WARP * round_registers(registers);
+
+    return taken ? (uint64_t)kernel->runtime->info.registers_per_multiprocessor / taken : UINT64_MAX;
+}
+
+/* Stamps take registers. Where that would leave room for fewer blocks, or for none, the compiler has to do with as many
+ * as the plain kernel has: the chain would not be the same one. */
 static int32_t load_fitting(timeline_launch *launch, const gd_call *call, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &call->launch.config;
+    const griddep_kernel *plain = call->kernel;
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
-    int32_t status = load_copy(launch, call->kernel, 0, error);
+    int32_t status = load_copy(launch, plain, 0, error);
 
-    if (!status && launch->kernel->info.maximum_threads < threads)
-        status = load_copy(launch, call->kernel, call->kernel->info.registers, error);
+    if (!status &&
+        (launch->kernel->info.maximum_threads < threads ||
+         blocks_of(plain, launch->kernel->info.registers, threads) < blocks_of(plain, plain->info.registers, threads)))
+        status = load_copy(launch, plain, round_registers(plain->info.registers), error);
     return status;
 }
 

@@ -171,6 +171,12 @@ assert names.count("load") == names.count("store") == 2, names
 
 trace "two modes in a picture" 2 "$chain" --mode all --svg "$work/c.svg"
 says "two modes in a picture" err "a picture shows one mode"
+trace "neither file nor demo" 2
+trace "file and demo" 2 "$chain" --demo
+says "file and demo" err "not both"
+trace "points without JSON" 2 "$chain" --points
+trace "the demo" 0 --demo
+says "the demo" out "15 launches"
 trace "no such mode" 2 "$chain" --mode graf
 says "no such mode" err "graph"
 trace "no file" 2 "$work/none.yaml"
