@@ -129,6 +129,7 @@ typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
 typedef struct griddep_ptx griddep_ptx;
+typedef struct griddep_timeline griddep_timeline;
 
 enum {
     GRIDDEP_LOG_NONE = 0,
@@ -1183,6 +1184,117 @@ const char *griddep_prediction_name(int32_t overlap);
  * when the launch is done; where several launches are to be told apart, each has a module of its own. An exit inside a .func is not seen. All else
  * stays to the letter. NOT_FOUND without an entry, ARGUMENT where the text has that name already. Since 0.1. */
 int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Timeline: when each block of a chain's launches began, waited, was released, triggered and ended
+ *
+ * A timeline is made of a chain whose kernels came from PTX. It has a chain of its own with the same launches, whose kernels are instrumented:
+ * each block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of its module, so modules
+ * with variables that launches share cannot be traced (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is
+ * for timing the instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes it.
+ *
+ * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the emulated driver they are its model's. doc/timeline.md
+ * has a drawing of each figure.
+ */
+
+/* Points of a block, as columns for griddep_timeline_read. */
+enum {
+    GRIDDEP_STAMP_SM = 0,      /* number of the multiprocessor that it ran on */
+    GRIDDEP_STAMP_ENTRY = 1,   /* its first thread begins */
+    GRIDDEP_STAMP_WAIT = 2,    /* its first thread comes to a griddepcontrol.wait */
+    GRIDDEP_STAMP_RELEASE = 3, /* its first thread comes out of one */
+    GRIDDEP_STAMP_TRIGGER = 4, /* its first thread has executed griddepcontrol.launch_dependents */
+    GRIDDEP_STAMP_EXIT = 5,    /* its last thread is about to leave */
+    GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next mark is 7, ... A mark is a line
+                                  "//@ mark NAME" in the PTX */
+    GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles, in place of the time */
+    GRIDDEP_STAMP_NONE = -1    /* in place of a value: the block never came there */
+};
+
+typedef struct griddep_timeline_options {
+    uint32_t size;
+    uint32_t flags;      /* 0 */
+    uint32_t blocks;     /* most blocks of a launch that are kept, the first ones; 0: 16384 */
+    uint32_t reserved;
+} griddep_timeline_options;
+
+/* Of the last run. A double is NaN where there is nothing to tell. */
+typedef struct griddep_timeline_info {
+    uint32_t size;
+    int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count, blocks, bias and the like are told */
+    uint32_t launch_count;
+    uint32_t multiprocessors;  /* of the device */
+    uint32_t emulated;         /* 1: model time */
+    uint32_t backward;         /* blocks whose clock went backwards; no figure counts them */
+    uint64_t blocks, blocks_kept; /* of all launches */
+    uint64_t origin;           /* %globaltimer of time 0 */
+    double span;               /* first entry to last exit */
+    double idle;               /* sum over all multiprocessors of the time in which no block worked on it: there was none, or all waited */
+    double idle_share;         /* of span * multiprocessors */
+    double clock_step;         /* greatest common divisor of all times: what %globaltimer moves by */
+    double clock_rate;         /* cycles of %clock64 in a nanosecond, measured when the timeline was made */
+    double bias;               /* of a stamp, likewise; nanoseconds */
+} griddep_timeline_info;
+
+typedef struct griddep_timeline_launch {
+    uint32_t size;
+    uint32_t lane;
+    const char *kernel;
+    uint64_t blocks;
+    uint32_t blocks_kept;      /* the first ones */
+    uint32_t backward;         /* blocks whose clock went backwards */
+    uint32_t mark_count;
+    uint32_t reserved;
+    uint32_t registers, plain_registers; /* per thread, with and without stamps */
+    double first_entry, last_entry;
+    double first_trigger, last_trigger;
+    double first_release, last_release;
+    double first_exit, last_exit;
+    double preamble;           /* mean over blocks, entry to wait */
+    double wait_least, wait_median, wait_most; /* over blocks, wait to release */
+} griddep_timeline_launch;
+
+/* From the launch before, in the lane or, for a lane's first, the last that it depends on. */
+typedef struct griddep_timeline_hop {
+    uint32_t size;
+    uint32_t from;             /* index of the launch before */
+    double handoff_gap;        /* from's last exit to the first release (entry, where nothing waits) */
+    double launch_lead;        /* the first entry to from's last exit; negative: after it */
+    double preamble_hidden;    /* mean over blocks that wait: how much of entry to wait lay before from's last exit */
+    double overlap;            /* while blocks of both were resident */
+    double overlap_ratio;      /* of the shorter one's time from first entry to last exit */
+    double idle_window;        /* from's first exit to the last release; 0 where that is before */
+    double idle;               /* in that window, as griddep_timeline_info.idle */
+    double idle_share;         /* of idle_window * multiprocessors */
+} griddep_timeline_hop;
+
+/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED for kernels without PTX that the library could read, for
+ * variables that launches share, and where the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The
+ * chain may be changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one thread at a time. Since 0.1. */
+int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline,
+                                griddep_error *error);
+void griddep_timeline_destroy(griddep_timeline *timeline);
+
+/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In stream modes the host may be slower than the device:
+ * run the plain chain in the same stream right before, without waiting, and the launches are queued meanwhile. Since 0.1. */
+int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error);
+
+/* The instrumented chain, to be timed; borrowed. NULL for NULL. Since 0.1. */
+griddep_chain *griddep_timeline_get_chain(griddep_timeline *timeline);
+
+/* About the last run, a launch of it, and a launch with the one before it. NOT_FOUND for an index past the last, a launch with none before
+ * it, or, for the last two, where nothing has been run. Since 0.1. */
+int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info, griddep_error *error);
+int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, griddep_timeline_launch *launch, griddep_error *error);
+int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop, griddep_error *error);
+
+/* The name of a launch's mark, counted from 0; borrowed; NULL past the last. Since 0.1. */
+const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark);
+
+/* Writes at most `capacity` values of a column of a launch, GRIDDEP_STAMP_*, by block (x first), and into *count how many there are
+ * (blocks_kept). values may be NULL when capacity is 0. Since 0.1. */
+int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity,
+                              uint64_t *count, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries

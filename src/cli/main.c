@@ -21,6 +21,7 @@ static const gd_command commands[] = {
     {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
     {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
+    {"trace", "show when each block of a chain's launches ran, and how they overlap", gd_command_trace},
     {"sanitize", "run a chain or a program without a GPU and report races and faults", gd_command_sanitize},
     {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
     {"explain", "tell why the launches of a chain overlap or do not, or what a finding's code means",
