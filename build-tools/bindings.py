@@ -206,6 +206,7 @@ def node(header):
         yield "});"
     for name, (result, parameters) in header.callbacks.items():
         yield f"koffi.proto('{result.c(name)}({', '.join(p.c() for p in parameters)})');"
+    yield from ["", "const structs = [", *wrap([f"'{name}'," for name in header.structs], "  "), "];"]
     yield from ["", "const prototypes = ["]
     for name, result, parameters in header.functions:
         prototype = "void *" + name if result.depth and not result.is_text else result.c(name)
@@ -223,7 +224,7 @@ def ruby(header):
     yield from (f"    {name} = {value}" for name, value in header.constants)
     for name, fields in header.structs.items():
         yield ""
-        yield from [f"    {camel(name)} = struct(["]
+        yield from [f"    C{camel(name)} = struct(["]
         yield from wrap([f'"{declare(field)}",' for field in fields], "      ")
         yield "    ])"
     yield from ["", "    FUNCTIONS = ["]
@@ -280,6 +281,9 @@ def rust(header):
             return (inner if value.depth == 1 else outer + inner) + name
         return f"[{name}; {value.count}]" if value.count else name
 
+    def name_of(value):
+        return f"r#{value.name}" if value.name == "type" else value.name
+
     def arrow(result):
         return "" if result.base == "void" and not result.depth else f" -> {kind(result)}"
 
@@ -287,26 +291,26 @@ def rust(header):
     yield ""
     yield from (f"pub enum {camel(name)} {{}}" for name in header.handles)
     for name, (result, parameters) in header.callbacks.items():
-        yield f"pub type {camel(name)} = unsafe extern \"C\" fn({', '.join(f'{p.name}: {kind(p)}' for p in parameters)}){arrow(result)};"
+        yield f"pub type {camel(name)} = unsafe extern \"C\" fn({', '.join(f'{name_of(p)}: {kind(p)}' for p in parameters)}){arrow(result)};"
     for name, fields in header.structs.items():
         yield from ["", "#[repr(C)]", "#[derive(Clone, Copy)]", f"pub struct {camel(name)} {{"]
-        yield from (f"    pub {'r#type' if field.name == 'type' else field.name}: {kind(field)}," for field in fields)
+        yield from (f"    pub {name_of(field)}: {kind(field)}," for field in fields)
         yield "}"
     sized = [camel(name) for name, fields in header.structs.items() if fields[0].name == "size"]
     yield from ["", "sized! {", *wrap([f"{name}," for name in sized], "    "), "}", "", "functions! {"]
     for name, result, parameters in header.functions:
-        listed = ", ".join(f"{parameter.name}: {kind(parameter)}" for parameter in parameters)
+        listed = ", ".join(f"{name_of(parameter)}: {kind(parameter)}" for parameter in parameters)
         yield f"    fn {short(name)}({listed}){arrow(result)};"
     yield "}"
 
 
 FILES = {
     "python/griddep.py": python,
-    # "luajit/griddep.lua": luajit,
-    # "node/griddep.js": node,
-    # "ruby/griddep.rb": ruby,
-    # "perl/Griddep.pm": perl,
-    # "rust/griddep.rs": rust,
+    "luajit/griddep.lua": luajit,
+    "node/griddep.js": node,
+    "ruby/griddep.rb": ruby,
+    "perl/Griddep.pm": perl,
+    "rust/griddep.rs": rust,
 }
 
 
