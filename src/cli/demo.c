@@ -9,6 +9,7 @@
 
 #include "cli/ceiling.h"
 #include "cli/command.h"
+#include "cli/demo.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/job.h"
@@ -19,6 +20,8 @@
 #include "cli/plancheck.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+
+enum { DEFAULT_LAYERS = 8 };
 
 /* The shapes of matvec_bf16's launch that its head comment recommends. */
 typedef struct gd_matvec_shape {
@@ -161,6 +164,17 @@ static void choose_size(gd_demo *demo, const griddep_runtime_info *info)
     demo->columns = demo->columns != 0 ? demo->columns : usual;
 }
 
+int gd_demo_make_plan(const griddep_runtime_info *info, gd_plan *plan)
+{
+    gd_demo demo = {.layers = DEFAULT_LAYERS};
+    int code = check_device(info);
+    if (code != 0)
+        return code;
+    choose_size(&demo, info);
+    build_plan(&demo, info, plan);
+    return gd_plan_check_memory(plan);
+}
+
 static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     if (demo->json)
@@ -179,7 +193,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {
-        int failed = gd_ceiling_measure(runtime, (uint32_t)demo->samples, &ceiling);
+        int failed = gd_ceiling_measure(runtime, gd_job_samples(&job, info->emulated != 0), &ceiling);
         code = failed != 0 ? failed : code;
     }
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
@@ -211,7 +225,7 @@ static int run_demo(gd_demo *demo)
 
 int gd_command_demo(int argc, char **argv)
 {
-    gd_demo demo = {.layers = 8, .samples = GD_JOB_DEFAULT_SAMPLES};
+    gd_demo demo = {.layers = DEFAULT_LAYERS, .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_COUNT, "layers", "N", "layers (8)", &demo.layers, 1, 1024},
         {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.rows,

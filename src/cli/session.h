@@ -13,6 +13,8 @@ typedef struct gd_session {
     const gd_plan *plan;
     griddep_runtime *runtime; /* borrowed */
     griddep_module **modules;
+    griddep_module **stamped; /* by launch: a module of its own that notes when it runs; NULL: none asked for, or none
+                                 without PTX */
     griddep_chain *chain;
     void *stream;
     uint64_t *addresses;      /* of the buffers */
@@ -24,6 +26,9 @@ typedef struct gd_session {
 /* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code after a message; the
  * session is to be closed either way. Needs a finished plan. */
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
+
+/* The same with kernels that note when they run, each launch by itself (griddep_ptx_stamp). */
+int gd_session_open_stamped(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);
