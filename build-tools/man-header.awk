@@ -6,6 +6,7 @@ function page_of(title,    word) {
     word = tolower(title)
     sub(/[^a-z].*/, "", word)
     if (word == "rewriting") word = "rewrite"
+    if (title ~ /^Launch attributes/) word = "attribute"
     return "griddep_" word
 }
 

@@ -53,6 +53,10 @@ compare check check "$top"/tests/golden/check/GD1*_fires.ptx "$top/tests/cli/lat
 compare check check "$top/tests/cli/broken.ptx" "$work/missing.ptx"
 compare explain explain
 compare explain explain GD110
+compare "explain chain" explain "$top/examples/fork_join.yaml"
+compare "explain chain" explain "$top/examples/vector_add.yaml" --no-measure
+compare trace trace "$top/examples/vector_add.yaml" --emulate
+compare trace trace "$top/examples/fork_join.yaml" --emulate --mode all --points
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx"
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx" -o "$work/new.ptx"
 compare sanitize sanitize "$top/tests/cli/late.yaml" --schedule eager

@@ -160,7 +160,7 @@ def run_readme_snippet(folder):
 run_console("doc/guide.md", os.path.join(work, "guide"))
 files = os.path.join(work, "files")
 make_files(files)
-for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "man/examples"):
+for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/timeline.md", "man/examples"):
     run_commands(document, files)
 run_chain_example(files)
 run_readme_snippet(files)
