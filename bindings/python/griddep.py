@@ -784,7 +784,7 @@ class Runtime:
     def _address(self, memory, nbytes, stream):
         if isinstance(memory, Memory) and nbytes > memory.nbytes:
             raise ValueError(f"{nbytes} bytes do not fit into {memory!r}")
-        return device_address(memory, stream)
+        return device_address(memory, stream, self)
 
     def stream(self):
         return Stream(self)
@@ -895,7 +895,7 @@ class Kernel:
         array.kept = []
         for index, value in enumerate(arguments):
             parameter = self.parameters[index] if index < len(self.parameters) else None
-            data = _argument_bytes(value, parameter, stream)
+            data = _argument_bytes(value, parameter, stream, self.module.runtime)
             array.kept.append(data)
             array[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
         return array
@@ -970,14 +970,14 @@ _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h"
             "b32": "I", "b64": "Q", "f16": "e", "f32": "f", "f64": "d"}  # fmt: skip
 
 
-def _argument_bytes(value, parameter, stream):
+def _argument_bytes(value, parameter, stream, runtime):
     """An argument as the bytes that the kernel expects."""
     if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
         return bytes(value)
     if type(value).__module__ == "numpy" and value.shape == ():
         return value.tobytes()  # a NumPy scalar tells its type itself
     if not isinstance(value, (int, float)):
-        return struct.pack("<Q", device_address(value, stream))
+        return struct.pack("<Q", device_address(value, stream, runtime))
     form = _FORMATS.get(parameter.type) if parameter else None
     if form is None or struct.calcsize("<" + form) != parameter.bytes:
         form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if parameter and isinstance(value, int) else None
@@ -991,16 +991,19 @@ def _argument_bytes(value, parameter, stream):
         raise TypeError(f"{value!r} is no value of parameter {parameter.name}, which is .{parameter.type}") from None
 
 
-def device_address(value, stream=None):
+def device_address(value, stream=None, runtime=None):
     """The device address of an int, a Memory, or an object with __cuda_array_interface__ or __dlpack__. Such an object's owner keeps
-    it alive until the work that uses it is done; its own pending work is ordered before `stream` as both protocols say."""
+    it alive until the work that uses it is done. Its own pending work is ordered before `stream`, as both protocols demand: with DLPack by its
+    owner, else by waiting for it where it is in another stream."""
     if isinstance(value, int):
         return value
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         pending = interface.get("stream")
-        if pending is not None and not isinstance(value, Memory):
-            _wait_for(pending, stream)
+        if pending is not None and pending != _stream_number(stream):
+            if runtime is None:
+                raise ValueError("the array has work pending in another stream; give the runtime to wait for it")
+            runtime.synchronize(None if pending == 1 else pending)
         return interface["data"][0]
     if hasattr(value, "__dlpack__"):
         return _dlpack_address(value, stream)
@@ -1010,12 +1013,10 @@ def device_address(value, stream=None):
     )
 
 
-def _wait_for(pending, stream):
+def _stream_number(stream):
+    """As both protocols count streams: 1 is the legacy default one."""
     handle = _handle(stream)
-    if pending != getattr(handle, "value", handle):
-        raise ValueError(
-            f"the array has work pending in stream {pending:#x}: launch in that stream, or synchronize it and pass the address"
-        )
+    return getattr(handle, "value", handle) or 1
 
 
 class _DLTensor(ctypes.Structure):
@@ -1044,10 +1045,8 @@ def _dlpack_address(value, stream):
     kind = value.__dlpack_device__()[0]
     if kind not in _DLPACK_CUDA:
         raise TypeError(f"{type(value).__name__} is not on a CUDA device (DLPack device {int(kind)})")
-    handle = _handle(stream)
-    number = getattr(handle, "value", handle)
-    # The capsule is left unused: the tensor stays its owner's. 1 is the legacy default stream.
-    capsule = value.__dlpack__(stream=number or 1)
+    # The capsule is left unused: the tensor stays its owner's.
+    capsule = value.__dlpack__(stream=_stream_number(stream))
     tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     return tensor.data + tensor.byte_offset
 
