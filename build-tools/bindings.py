@@ -20,14 +20,25 @@ WIDTH = 118
 # name: (size, Python, Node, Ruby, Perl function type, Perl pack code, Rust)
 SCALARS = {
     "char": (1, "c_char", "char", "char", "char", "Z", "c_char"),
+    "int8_t": (1, "c_int8", "int8_t", "int8_t", "sint8", "c", "i8"),
     "uint8_t": (1, "c_uint8", "uint8_t", "uint8_t", "uint8", "C", "u8"),
+    "int16_t": (2, "c_int16", "int16_t", "int16_t", "sint16", "s", "i16"),
+    "uint16_t": (2, "c_uint16", "uint16_t", "uint16_t", "uint16", "S", "u16"),
     "int32_t": (4, "c_int32", "int32_t", "int32_t", "sint32", "l", "i32"),
     "uint32_t": (4, "c_uint32", "uint32_t", "uint32_t", "uint32", "L", "u32"),
+    "int64_t": (8, "c_int64", "int64_t", "int64_t", "sint64", "q", "i64"),
     "uint64_t": (8, "c_uint64", "uint64_t", "uint64_t", "uint64", "Q", "u64"),
+    "float": (4, "c_float", "float", "float", "float", "f", "f32"),
     "double": (8, "c_double", "double", "double", "double", "d", "f64"),
     "void": (0, "None", "void", "void", "void", "", "()"),
 }
 PYTHON, NODE, RUBY, PERL, PACK, RUST = range(1, 7)
+NUMBERS = set(SCALARS) - {"char", "void"}
+
+RUST_KEYWORDS = set(
+    "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if impl in let loop macro match mod move "
+    "mut override priv pub ref return static struct trait true try type typeof unsafe unsized use virtual where while yield".split()
+)
 
 
 # ---- the header, read
@@ -69,6 +80,7 @@ class Header:
         rest = re.sub(r"typedef struct (\w+) \{(.*?)\} \1;", lambda found: self.take_struct(found[1], found[2]), rest, flags=re.S)
         for statement in filter(None, (" ".join(part.split()) for part in rest.split(";"))):
             self.take(statement)
+        self.check_types()
 
     def take_enum(self, body):
         self.constants += [(name, int(value)) for name, value in re.findall(r"GRIDDEP_(\w+)\s*=\s*(-?\d+)", body)]
@@ -94,6 +106,15 @@ class Header:
             self.functions.append((function[2], Value(function[1]), self.parameters(function[3])))
         else:
             raise SystemExit(f"bindings.py: not understood: {statement}")
+
+    def check_types(self):
+        known = {*SCALARS, *self.structs, *self.handles, *self.callbacks}
+        values = [value for fields in self.structs.values() for value in fields]
+        for _, result, parameters in self.functions:
+            values += [result, *parameters]
+        for value in values:
+            if value.base not in known:
+                raise SystemExit(f"bindings.py: no type {value.base} is known, of {value.name}")
 
     @staticmethod
     def parameters(text):
@@ -166,7 +187,7 @@ def python(header):
 def luajit(header):
     """Plain C for ffi.cdef."""
     yield "ffi.cdef([["
-    yield from ["enum {", *wrap([f"GRIDDEP_{name} = {value}," for name, value in header.constants], "    "), "};"]
+    yield from ["enum {", *(f"    GRIDDEP_{name} = {value}," for name, value in header.constants), "};"]
     yield from (f"typedef struct {name} {name};" for name in header.handles)
     for name, (result, parameters) in header.callbacks.items():
         yield f"typedef {result.c('')} (*{name})({', '.join(p.c() for p in parameters)});"
@@ -195,11 +216,11 @@ def node(header):
             return f"_Out_ void **{value.name}"
         if value.base in header.handles or value.base == "void" and value.depth:
             return f"void *{value.name}"
-        if value.depth and not value.constant and value.base in ("int32_t", "uint32_t", "uint64_t", "double"):
+        if value.depth and not value.constant and value.base in NUMBERS:
             return f"_Out_ {value.c()}"
         return value.c() if value.base != "char" or value.constant else f"void *{value.name}"
 
-    yield from ["const constants = {", *wrap([f"{name}: {value}," for name, value in header.constants], "  "), "};", ""]
+    yield from ["const constants = {", *(f"  {name}: {value}," for name, value in header.constants), "};", ""]
     for name, fields in header.structs.items():
         yield f"koffi.struct('{name}', {{"
         yield from wrap([f"{field.name}: {field_kind(field)}," for field in fields], "  ")
@@ -241,7 +262,7 @@ def perl(header):
             return "string"
         if value.depth == 2 and not value.constant and value.base != "char":
             return "opaque*"
-        if value.depth == 1 and not value.constant and value.base in ("int32_t", "uint32_t", "uint64_t", "double"):
+        if value.depth == 1 and not value.constant and value.base in NUMBERS:
             return SCALARS[value.base][PERL] + "*"
         return "opaque" if value.depth or value.base in header.callbacks else SCALARS[value.base][PERL]
 
@@ -251,7 +272,7 @@ def perl(header):
         letter = "Q" if field.depth or field.base in header.callbacks else SCALARS[field.base][PACK]
         return f"{letter}{field.count or ''}"
 
-    yield from ["use constant {", *wrap([f"{name} => {value}," for name, value in header.constants], "    "), "};", ""]
+    yield from ["use constant {", *(f"    {name} => {value}," for name, value in header.constants), "};", ""]
     yield from ["# Of each struct its size, then of each field the offset, the code for pack, and the number of values.", "my %STRUCTS = ("]
     for name, fields in header.structs.items():
         size, offsets = header.layout(name)
@@ -282,7 +303,7 @@ def rust(header):
         return f"[{name}; {value.count}]" if value.count else name
 
     def name_of(value):
-        return f"r#{value.name}" if value.name == "type" else value.name
+        return f"r#{value.name}" if value.name in RUST_KEYWORDS else value.name
 
     def arrow(result):
         return "" if result.base == "void" and not result.depth else f" -> {kind(result)}"

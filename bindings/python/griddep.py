@@ -21,7 +21,9 @@ import struct
 import threading
 import types
 import weakref
-from ctypes import byref, c_char, c_char_p, c_double, c_int32, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    byref, c_char, c_char_p, c_double, c_float, c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p,
+)  # fmt: skip
 
 
 class _Struct(ctypes.Structure):
@@ -129,6 +131,63 @@ REASON_NO_WAIT = 6
 REASON_WAIT_NOT_ALWAYS = 7
 REASON_UNKNOWN_CODE = 8
 REASON_FIRST = 9
+ATTRIBUTE_IGNORE = 0
+ATTRIBUTE_ACCESS_POLICY_WINDOW = 1
+ATTRIBUTE_COOPERATIVE = 2
+ATTRIBUTE_SYNCHRONIZATION_POLICY = 3
+ATTRIBUTE_CLUSTER_DIMENSION = 4
+ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5
+ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+ATTRIBUTE_PROGRAMMATIC_EVENT = 7
+ATTRIBUTE_PRIORITY = 8
+ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9
+ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10
+ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11
+ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12
+ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13
+ATTRIBUTE_CARVEOUT = 14
+ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16
+CLUSTER_SCHEDULING_DEFAULT = 0
+CLUSTER_SCHEDULING_SPREAD = 1
+CLUSTER_SCHEDULING_LOAD_BALANCING = 2
+MEMORY_SYNC_DOMAIN_DEFAULT = 0
+MEMORY_SYNC_DOMAIN_REMOTE = 1
+ACCESS_PROPERTY_NORMAL = 0
+ACCESS_PROPERTY_STREAMING = 1
+ACCESS_PROPERTY_PERSISTING = 2
+CARVEOUT_DEFAULT = -1
+TENSOR_U8 = 0
+TENSOR_U16 = 1
+TENSOR_U32 = 2
+TENSOR_S32 = 3
+TENSOR_U64 = 4
+TENSOR_S64 = 5
+TENSOR_F16 = 6
+TENSOR_F32 = 7
+TENSOR_F64 = 8
+TENSOR_BF16 = 9
+TENSOR_F32_FTZ = 10
+TENSOR_TF32 = 11
+TENSOR_TF32_FTZ = 12
+TENSOR_16U4_ALIGN8 = 13
+TENSOR_16U4_ALIGN16 = 14
+TENSOR_16U6_ALIGN16 = 15
+INTERLEAVE_NONE = 0
+INTERLEAVE_16B = 1
+INTERLEAVE_32B = 2
+SWIZZLE_NONE = 0
+SWIZZLE_32B = 1
+SWIZZLE_64B = 2
+SWIZZLE_128B = 3
+SWIZZLE_128B_ATOM_32B = 4
+SWIZZLE_128B_ATOM_32B_FLIP_8B = 5
+SWIZZLE_128B_ATOM_64B = 6
+PROMOTION_NONE = 0
+PROMOTION_64B = 1
+PROMOTION_128B = 2
+PROMOTION_256B = 3
+FILL_ZERO = 0
+FILL_NAN = 1
 MODE_SERIAL = 0
 MODE_PDL = 1
 MODE_GRAPH = 2
@@ -174,6 +233,40 @@ AUDIT_NO_EDGE_DATA = 18
 AUDIT_DISABLED = 19
 FORMAT_DOT = 0
 FORMAT_JSON = 1
+CONDITION_DEVICE = 1
+CONDITION_DRIVER = 2
+CONDITION_KILL_SWITCH = 3
+CONDITION_ENVIRONMENT = 4
+CONDITION_TOOLS = 5
+CONDITION_PRODUCER = 6
+CONDITION_NEIGHBOUR = 7
+CONDITION_LANES = 8
+CONDITION_WAIT = 9
+CONDITION_ATTRIBUTE = 10
+CONDITION_EDGE = 11
+CONDITION_COOPERATIVE = 12
+CONDITION_TRIGGER = 13
+CONDITION_GRID = 14
+CONDITION_SLOTS = 15
+CONDITION_THREADS = 16
+CONDITION_REGISTERS = 17
+CONDITION_SHARED = 18
+CONDITION_ROOM = 19
+CONDITION_CLUSTER = 20
+CONDITION_CARVEOUT = 21
+PREDICTION_UNKNOWN = -1
+PREDICTION_NONE = 0
+PREDICTION_TAIL = 1
+PREDICTION_BESIDE = 2
+STAMP_SM = 0
+STAMP_ENTRY = 1
+STAMP_WAIT = 2
+STAMP_RELEASE = 3
+STAMP_TRIGGER = 4
+STAMP_EXIT = 5
+STAMP_MARK = 6
+STAMP_CLOCK = 64
+STAMP_NONE = -1
 
 log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 host_function = ctypes.CFUNCTYPE(None, c_void_p)
@@ -443,6 +536,34 @@ class c_launch_config(_Struct):
     ]
 
 
+class c_tensor_map(_Struct):
+    _fields_ = [
+        ("opaque", c_uint64 * 16),
+    ]
+
+
+class c_tensor_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("type", c_int32),
+        ("address", c_uint64),
+        ("rank", c_uint32),
+        ("interleave", c_int32),
+        ("swizzle", c_int32),
+        ("promotion", c_int32),
+        ("fill", c_int32),
+        ("reserved", c_uint32),
+        ("dimensions", c_uint64 * 5),
+        ("strides", c_uint64 * 4),
+        ("steps", c_uint32 * 5),
+        ("box", c_uint32 * 5),
+        ("lower", c_int32 * 3),
+        ("upper", c_int32 * 3),
+        ("channels", c_uint32),
+        ("pixels", c_uint32),
+    ]
+
+
 class c_hop_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -478,6 +599,100 @@ class c_graph_edge_info(_Struct):
         ("audit", c_int32),
         ("node", c_uint32),
         ("reserved", c_uint32),
+    ]
+
+
+class c_condition(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("id", c_int32),
+        ("met", c_int32),
+        ("decisive", c_int32),
+        ("name", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
+class c_explanation_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("prediction", c_int32),
+        ("unmet", c_int32),
+        ("reserved", c_uint32),
+        ("producer", c_char_p),
+        ("consumer", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
+class c_timeline_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("blocks", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_timeline_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("mode", c_int32),
+        ("launch_count", c_uint32),
+        ("multiprocessors", c_uint32),
+        ("emulated", c_uint32),
+        ("backward", c_uint32),
+        ("blocks", c_uint64),
+        ("blocks_kept", c_uint64),
+        ("origin", c_uint64),
+        ("span", c_double),
+        ("idle", c_double),
+        ("idle_share", c_double),
+        ("clock_step", c_double),
+        ("clock_rate", c_double),
+        ("bias", c_double),
+    ]
+
+
+class c_timeline_launch(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("lane", c_uint32),
+        ("kernel", c_char_p),
+        ("blocks", c_uint64),
+        ("blocks_kept", c_uint32),
+        ("backward", c_uint32),
+        ("mark_count", c_uint32),
+        ("reserved", c_uint32),
+        ("registers", c_uint32),
+        ("plain_registers", c_uint32),
+        ("first_entry", c_double),
+        ("last_entry", c_double),
+        ("first_trigger", c_double),
+        ("last_trigger", c_double),
+        ("first_release", c_double),
+        ("last_release", c_double),
+        ("first_exit", c_double),
+        ("last_exit", c_double),
+        ("preamble", c_double),
+        ("wait_least", c_double),
+        ("wait_median", c_double),
+        ("wait_most", c_double),
+    ]
+
+
+class c_timeline_hop(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("from", c_uint32),
+        ("handoff_gap", c_double),
+        ("launch_lead", c_double),
+        ("preamble_hidden", c_double),
+        ("overlap", c_double),
+        ("overlap_ratio", c_double),
+        ("idle_window", c_double),
+        ("idle", c_double),
+        ("idle_share", c_double),
     ]
 
 
@@ -549,6 +764,20 @@ _FUNCTIONS = {
     "reason_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "attribute_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "attribute_preferred_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "attribute_cluster_scheduling_policy": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_priority": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_memory_sync_domain": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_memory_sync_domain_map": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "attribute_access_policy_window": (c_int32, [c_void_p, c_uint64, c_uint64, c_double, c_int32, c_int32, c_void_p]),
+    "attribute_cooperative": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_carveout": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_device_updatable_node": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_nvlink_centric_scheduling": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "mode_name": (c_char_p, [c_int32]),
     "mode_find": (c_int32, [c_char_p, c_void_p]),
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -590,6 +819,23 @@ _FUNCTIONS = {
     "graph_get_edge": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
+    "explanation_destroy": (None, [c_void_p]),
+    "explanation_count": (c_uint32, [c_void_p]),
+    "explanation_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "explanation_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "condition_name": (c_char_p, [c_int32]),
+    "prediction_name": (c_char_p, [c_int32]),
+    "ptx_stamp": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "timeline_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "timeline_destroy": (None, [c_void_p]),
+    "timeline_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "timeline_get_chain": (c_void_p, [c_void_p]),
+    "timeline_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "timeline_get_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "timeline_get_hop": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "timeline_get_mark": (c_char_p, [c_void_p, c_uint32, c_uint32]),
+    "timeline_read": (c_int32, [c_void_p, c_uint32, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "shelf_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "shelf_find": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "shelf_field": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, c_void_p]),
@@ -784,7 +1030,7 @@ class Runtime:
     def _address(self, memory, nbytes, stream):
         if isinstance(memory, Memory) and nbytes > memory.nbytes:
             raise ValueError(f"{nbytes} bytes do not fit into {memory!r}")
-        return device_address(memory, stream)
+        return device_address(memory, stream, self)
 
     def stream(self):
         return Stream(self)
@@ -895,7 +1141,7 @@ class Kernel:
         array.kept = []
         for index, value in enumerate(arguments):
             parameter = self.parameters[index] if index < len(self.parameters) else None
-            data = _argument_bytes(value, parameter, stream)
+            data = _argument_bytes(value, parameter, stream, self.module.runtime)
             array.kept.append(data)
             array[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
         return array
@@ -970,14 +1216,14 @@ _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h"
             "b32": "I", "b64": "Q", "f16": "e", "f32": "f", "f64": "d"}  # fmt: skip
 
 
-def _argument_bytes(value, parameter, stream):
+def _argument_bytes(value, parameter, stream, runtime):
     """An argument as the bytes that the kernel expects."""
     if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
         return bytes(value)
     if type(value).__module__ == "numpy" and value.shape == ():
         return value.tobytes()  # a NumPy scalar tells its type itself
     if not isinstance(value, (int, float)):
-        return struct.pack("<Q", device_address(value, stream))
+        return struct.pack("<Q", device_address(value, stream, runtime))
     form = _FORMATS.get(parameter.type) if parameter else None
     if form is None or struct.calcsize("<" + form) != parameter.bytes:
         form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if parameter and isinstance(value, int) else None
@@ -991,16 +1237,19 @@ def _argument_bytes(value, parameter, stream):
         raise TypeError(f"{value!r} is no value of parameter {parameter.name}, which is .{parameter.type}") from None
 
 
-def device_address(value, stream=None):
+def device_address(value, stream=None, runtime=None):
     """The device address of an int, a Memory, or an object with __cuda_array_interface__ or __dlpack__. Such an object's owner keeps
-    it alive until the work that uses it is done; its own pending work is ordered before `stream` as both protocols say."""
+    it alive until the work that uses it is done. Its own pending work is ordered before `stream`, as both protocols demand: with DLPack by its
+    owner, else by waiting for it where it is in another stream."""
     if isinstance(value, int):
         return value
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         pending = interface.get("stream")
-        if pending is not None and not isinstance(value, Memory):
-            _wait_for(pending, stream)
+        if pending is not None and pending != _stream_number(stream):
+            if runtime is None:
+                raise ValueError("the array has work pending in another stream; give the runtime to wait for it")
+            runtime.synchronize(None if pending == 1 else pending)
         return interface["data"][0]
     if hasattr(value, "__dlpack__"):
         return _dlpack_address(value, stream)
@@ -1010,12 +1259,10 @@ def device_address(value, stream=None):
     )
 
 
-def _wait_for(pending, stream):
+def _stream_number(stream):
+    """As both protocols count streams: 1 is the legacy default one."""
     handle = _handle(stream)
-    if pending != getattr(handle, "value", handle):
-        raise ValueError(
-            f"the array has work pending in stream {pending:#x}: launch in that stream, or synchronize it and pass the address"
-        )
+    return getattr(handle, "value", handle) or 1
 
 
 class _DLTensor(ctypes.Structure):
@@ -1028,7 +1275,7 @@ class _DLTensor(ctypes.Structure):
         ("dimensions", c_int32),
         ("code", c_uint8),
         ("bits", c_uint8),
-        ("lanes", ctypes.c_uint16),
+        ("lanes", c_uint16),
         ("shape", c_void_p),
         ("strides", c_void_p),
         ("byte_offset", c_uint64),
@@ -1044,10 +1291,8 @@ def _dlpack_address(value, stream):
     kind = value.__dlpack_device__()[0]
     if kind not in _DLPACK_CUDA:
         raise TypeError(f"{type(value).__name__} is not on a CUDA device (DLPack device {int(kind)})")
-    handle = _handle(stream)
-    number = getattr(handle, "value", handle)
-    # The capsule is left unused: the tensor stays its owner's. 1 is the legacy default stream.
-    capsule = value.__dlpack__(stream=number or 1)
+    # The capsule is left unused: the tensor stays its owner's.
+    capsule = value.__dlpack__(stream=_stream_number(stream))
     tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     return tensor.data + tensor.byte_offset
 

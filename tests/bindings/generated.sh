@@ -44,6 +44,7 @@ mkdir -p "$work/tree/build-tools" "$work/tree/include" || exit 99
 cp "$source_root/build-tools/bindings.py" "$work/tree/build-tools/"
 cp "$source_root/include/griddep.h" "$work/tree/include/"
 cp -R "$source_root/bindings" "$work/tree/"
+chmod -R u+w "$work/tree" # a distribution that is being checked is read-only
 check "the bindings are as griddep.h is" generate --check
 check "sizes and offsets are the compiler's" compiler_agrees
 check "a new constant is noticed" notices 's/^    GRIDDEP_OK = 0,/&\n    GRIDDEP_NEW = 7,/'

@@ -7,6 +7,5 @@ set -u
 node=${NODE:-node}
 command -v "$node" >/dev/null || skip "there is no node"
 (cd "$bindings/node" && "$node" -e 'require("koffi")') 2>/dev/null || skip "this node has no koffi (npm install koffi)"
-[ -z "$preload" ] || skip "node does not start with the sanitizer runtime preloaded"
 export BINDING="$bindings/node/griddep.js"
 example_then_test "$node" "$bindings/node/example.js" -- "$node" --expose-gc "$tests/test_node.js"

@@ -6,6 +6,7 @@ set -u
 
 rustc=${RUSTC:-rustc}
 command -v "$rustc" >/dev/null || skip "there is no rustc"
+unset MAKEFLAGS # its jobserver is for makes
 cp "$bindings/rust/griddep.rs" "$bindings/rust/example.rs" "$tests/test_rust.rs" "$work/"
 for program in example test_rust; do
     "$rustc" --edition 2021 -D warnings -o "$work/$program" "$work/$program.rs" >"$work/said" 2>&1 && continue

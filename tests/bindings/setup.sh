@@ -17,13 +17,13 @@ unset GRIDDEP_PDL GRIDDEP_LOG
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 
-# run COMMAND...: with what the sanitizers need.
+# run [NAME=VALUE]... COMMAND...: with what the sanitizers need.
 run() {
     # shellcheck disable=SC2086,SC2154 # a list of assignments, set by preload.sh
     env $preload "$@"
 }
 
-# example_then_test EXAMPLE-COMMAND -- TEST-COMMAND: every language's example prints the same.
+# example_then_test EXAMPLE-COMMAND -- TEST-COMMAND: every language's example prints the same, and neither races nor leaks.
 example_then_test() {
     example=
     while [ "$1" != -- ]; do
@@ -31,7 +31,8 @@ example_then_test() {
         shift
     done
     shift
-    if eval "run $example" >"$work/said" && diff "$tests/example.expect" "$work/said"; then
+    if eval "run GRIDDEP_EMULATOR_CHECK=all GRIDDEP_EMULATOR_REPORT='$work/findings' $example" >"$work/said" &&
+        diff "$tests/example.expect" "$work/said" && grep -q '"findings":0,' "$work/findings"; then
         echo "1 passed, 0 failed, 0 skipped"
     else
         echo "failed: the example"
