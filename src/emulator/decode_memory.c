@@ -170,7 +170,7 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
 }
 
 /* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
- * know of those between generic accesses (membar.cta, .gl, .sys are fences of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
+ * know of those between generic accesses (membar.cta, .gl, .sys are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
 bool gd_decode_fence(gd_decoder *decoder)
 {
     bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
@@ -183,6 +183,7 @@ bool gd_decode_fence(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_RELEASE_CTA);
     gd_space_at(decoder, 0);
     gd_space_at(decoder, 1);
+    bool sc = gd_has(decoder, GD_MODIFIER_SC) || decoder->instruction->op == GD_OP_MEMBAR;
     uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
     if (decoder->operand_count != 0)
         return gd_decode_refuse_form(decoder);
@@ -191,7 +192,7 @@ bool gd_decode_fence(gd_decoder *decoder)
     gd_code *code = gd_emit(decoder, gd_run_fence);
     if (!code)
         return false;
-    code->order = order;
+    code->order = sc ? order | GD_ORDER_SC : order;
     return true;
 }
 

@@ -67,6 +67,7 @@ enum {
     GD_ORDER_STRONG = 1,
     GD_ORDER_ACQUIRE = 2,
     GD_ORDER_RELEASE = 4,
+    GD_ORDER_SC = 8,
     GD_ORDER_SCOPE_SHIFT = 4 /* gd_scope */
 };
 

@@ -440,7 +440,8 @@ void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
 void gd_run_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     if (warp->cta->race)
-        gd_race_fence(warp->cta->race, warp->index, mask, (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT));
+        gd_race_fence(warp->cta->race, warp->index, mask, (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT),
+                      code->order & GD_ORDER_SC);
 }
 
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)

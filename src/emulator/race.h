@@ -210,8 +210,8 @@ void gd_race_global_range(gd_race_cta *cta, gd_shadow *shadow, const gd_race_ope
 void gd_race_shared_range(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation, uint64_t address,
                           uint64_t bytes);
 
-/* fence, membar of a scope, with acquire and release semantics both. */
-void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scope);
+/* fence, membar of a scope, with acquire and release semantics both; `sc` for fence.sc and membar. */
+void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scope, bool sc);
 
 /* ---- barriers ---- */
 

@@ -34,8 +34,9 @@ typedef struct actor {
     uint32_t fine;    /* an entry that is before all lanes */
     uint32_t covered; /* and may go when one of them comes */
     uint32_t full[GD_RACE_READERS],
-        full_own;  /* entries of a set that a further reader of the warp does not change; those of the warp */
-    uint32_t done; /* lanes of this operation that have had their turn */
+        full_own;    /* entries of a set that a further reader of the warp does not change; those of the warp */
+    uint32_t writer; /* the last one of the cell */
+    uint32_t done;   /* lanes of this operation that have had their turn */
     uint64_t page_number;
     gd_page *page;
     uint32_t conflict, conflict_lane; /* the first one found; 0 */
@@ -111,6 +112,16 @@ static bool includes(const actor *a, uint32_t scope, const gd_entry_record *e)
 static bool gets_on(const actor *a, const gd_entry_record *e)
 {
     return a->self.strong && e->strong && includes(a, a->self.scope, e) && includes(a, e->scope, e);
+}
+
+/* An atomic operation that the actor is behind has read what earlier ones left of these bytes, so they precede the
+ * actor in causality order, they alone and nothing else of their threads (PTX ISA 8.9.2, 8.9.5: observation order). */
+static bool observed(const actor *a, uint32_t ref)
+{
+    const gd_entry_record *e = &a->race->entries[ref >> 5], *last = &a->race->entries[a->writer >> 5];
+
+    return a->writer > GD_REF_INITIAL && ref != a->writer && e->action == GD_ACTION_ATOMIC && e->writes &&
+           last->action == GD_ACTION_ATOMIC && compare(a, a->writer) >= AFTER_THIS;
 }
 
 /* The old access may go: it is ordered before the actor, and what gets on with the actor would have got on with it. */
@@ -225,7 +236,7 @@ static void look(actor *a, others *list, uint32_t ref)
         return;
     if ((order == AFTER_NOT || order == AFTER_THIS) && (e->uid != a->uid || e->warp != a->warp || e->async))
         list->for_all = false;
-    if (order < AFTER_THIS && (e->writes || a->self.writes) && !gets_on(a, e))
+    if (order < AFTER_THIS && (e->writes || a->self.writes) && !gets_on(a, e) && !observed(a, ref))
         note(a, ref, e);
     if (covers(a, e, order) || (a->self.writes && !a->self.strong)) {
         list->kept_all = false;
@@ -332,8 +343,10 @@ static inline void read_cell(actor *a, gd_cell *cell)
         return;
     if (!reader || reader >> 5 == a->covered)
         cell->reader = a->ref;
-    else if (!(reader & GD_REF_SET) || (!has_read(a, reader) && !is_full(a, reader)))
+    else if (!(reader & GD_REF_SET) || (!has_read(a, reader) && !is_full(a, reader))) {
+        a->writer = writer;
         cell->reader = add_reader(a, reader);
+    }
 }
 
 /* What a strong write leaves of the accesses before it. */
@@ -341,6 +354,7 @@ static void write_strongly(actor *a, gd_cell *cell)
 {
     others list = {0};
 
+    a->writer = cell->writer;
     look_at_word(a, &list, cell->reader);
     if (cell->writer > GD_REF_INITIAL && cell->writer != a->ref)
         look(a, &list, cell->writer);
@@ -364,6 +378,7 @@ static inline void write_cell(actor *a, gd_cell *cell)
         check_writer(a, writer);
     if (reader && reader >> 5 != a->covered) {
         others list = {0};
+        a->writer = writer;
         look_at_word(a, &list, reader);
         if (!(reader & GD_REF_SET) && compare(a, reader) == AFTER_ALL)
             a->covered = reader >> 5;

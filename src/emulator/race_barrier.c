@@ -89,6 +89,7 @@ static void fold_warp(gd_race_cta *cta, const gd_barrier_record *barrier, uint32
         if (thread < sum->agents)
             sum->values[sum->count + thread] = higher(sum->values[sum->count + thread], cta->thread[thread].done);
     }
+    gd_add_fences(cta, number, barrier->waiting[number], outside);
     for (uint32_t i = 0; barrier->waiting[number] && warp->synced && i < GD_RACE_LANES; i++) {
         const uint32_t thread = number * GD_RACE_LANES + i;
         if (thread < sum->count)
@@ -115,6 +116,7 @@ void gd_race_barrier_complete(gd_race_cta *cta, uint32_t number)
     cta->sequence++;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_lanes_set(cta, i, barrier->waiting[i], clock);
+        gd_forget_fences(cta, i, barrier->waiting[i]);
         if (barrier->waiting[i])
             cta->warps[i].stamp = cta->sequence;
     }
@@ -146,12 +148,14 @@ void gd_race_warp_sync(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     if (!(mask & (mask - 1)))
         return;
     const bool whole = mask == record->live;
-    if (!whole || gd_lanes_alike(cta, warp, mask) != mask || has_new_copies(cta, warp, mask)) {
+    if (!whole || gd_lanes_alike(cta, warp, mask) != mask || has_new_copies(cta, warp, mask) ||
+        gd_has_fences(cta, warp, mask)) {
         gd_outside *outside = NULL;
         gd_stamps *stamps = NULL;
         gd_gather(cta, warp, mask, &outside, &stamps);
         gd_clock *clock = gd_clock_create(cta->race, outside, stamps);
         gd_lanes_set(cta, warp, mask, clock);
+        gd_forget_fences(cta, warp, mask);
         gd_clock_drop(cta->race, clock);
     }
     if (whole)

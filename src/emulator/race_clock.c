@@ -305,19 +305,31 @@ const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid)
 
 /* ---- outsides ---- */
 
-gd_outside *gd_outside_create(gd_race *race, gd_known *known, gd_parts *parts)
+/* All are taken over. */
+static gd_outside *make_outside(gd_race *race, gd_known *known, gd_parts *parts, gd_outside *fenced,
+                                gd_outside *pending)
 {
-    gd_outside *outside = known || parts ? gd_race_take(race, sizeof *outside) : NULL;
+    gd_outside *outside = known || parts || fenced || pending ? gd_race_take(race, sizeof *outside) : NULL;
 
     if (!outside) {
         gd_known_drop(race, known);
         parts_drop(race, parts);
+        gd_outside_drop(race, fenced);
+        gd_outside_drop(race, pending);
         return NULL;
     }
-    outside->refs = 1;
-    outside->known = known;
-    outside->parts = parts;
+    *outside = (gd_outside){1, known, parts, fenced, pending};
     return outside;
+}
+
+gd_outside *gd_outside_create(gd_race *race, gd_known *known, gd_parts *parts)
+{
+    return make_outside(race, known, parts, NULL, NULL);
+}
+
+gd_outside *gd_outside_of_fences(gd_race *race, gd_outside *fenced, gd_outside *pending)
+{
+    return make_outside(race, NULL, NULL, gd_outside_hold(fenced), gd_outside_hold(pending));
 }
 
 gd_outside *gd_outside_hold(gd_outside *outside)
@@ -327,27 +339,36 @@ gd_outside *gd_outside_hold(gd_outside *outside)
     return outside;
 }
 
+/* No deeper than one more, for what is for fence.sc. */
 void gd_outside_drop(gd_race *race, gd_outside *outside)
 {
     if (!outside || --outside->refs)
         return;
     gd_known_drop(race, outside->known);
     parts_drop(race, outside->parts);
+    gd_outside_drop(race, outside->fenced);
+    gd_outside_drop(race, outside->pending);
     gd_race_give(race, outside, sizeof *outside);
 }
 
-/* The one of a and b that has just these; both are taken over. */
-static gd_outside *outside_of(gd_race *race, gd_outside *a, gd_outside *b, gd_known *known, gd_parts *parts)
+static bool is_made_of(const gd_outside *old, const gd_outside *made)
 {
-    for (int i = 0; i < 2; i++) {
-        gd_outside *old = i ? b : a;
-        if (old && old->known == known && old->parts == parts) {
-            gd_known_drop(race, known);
-            parts_drop(race, parts);
-            return gd_outside_hold(old);
-        }
-    }
-    return gd_outside_create(race, known, parts);
+    return old && old->known == made->known && old->parts == made->parts && old->fenced == made->fenced &&
+           old->pending == made->pending;
+}
+
+/* The one of a and b that has just these; what is made of is taken over. */
+static gd_outside *outside_of(gd_race *race, gd_outside *a, gd_outside *b, const gd_outside *made)
+{
+    gd_outside *old = is_made_of(a, made) ? a : is_made_of(b, made) ? b : NULL;
+
+    if (!old)
+        return make_outside(race, made->known, made->parts, made->fenced, made->pending);
+    gd_known_drop(race, made->known);
+    parts_drop(race, made->parts);
+    gd_outside_drop(race, made->fenced);
+    gd_outside_drop(race, made->pending);
+    return gd_outside_hold(old);
 }
 
 gd_outside *gd_outside_join(gd_race *race, gd_outside *a, gd_outside *b)
@@ -356,8 +377,11 @@ gd_outside *gd_outside_join(gd_race *race, gd_outside *a, gd_outside *b)
         return gd_outside_hold(a);
     if (!a)
         return gd_outside_hold(b);
-    gd_known *known = gd_known_join(race, a->known, b->known);
-    return outside_of(race, a, b, known, parts_join(race, a->parts, b->parts));
+    const gd_outside made = {.known = gd_known_join(race, a->known, b->known),
+                             .parts = parts_join(race, a->parts, b->parts),
+                             .fenced = gd_outside_join(race, a->fenced, b->fenced),
+                             .pending = gd_outside_join(race, a->pending, b->pending)};
+    return outside_of(race, a, b, &made);
 }
 
 void gd_outside_add(gd_race *race, gd_outside **target, gd_outside *more)
@@ -370,17 +394,28 @@ void gd_outside_add(gd_race *race, gd_outside **target, gd_outside *more)
 
 gd_outside *gd_outside_with(gd_race *race, gd_outside *outside, uint32_t task)
 {
-    gd_known *known = gd_known_with(race, outside ? outside->known : NULL, task);
+    const gd_outside made = {.known = gd_known_with(race, outside ? outside->known : NULL, task),
+                             .parts = parts_hold(outside ? outside->parts : NULL),
+                             .fenced = gd_outside_hold(outside ? outside->fenced : NULL),
+                             .pending = gd_outside_hold(outside ? outside->pending : NULL)};
 
-    return outside_of(race, outside, NULL, known, parts_hold(outside ? outside->parts : NULL));
+    return outside_of(race, outside, NULL, &made);
+}
+
+gd_outside *gd_outside_plain(gd_race *race, gd_outside *outside)
+{
+    if (!outside || (!outside->fenced && !outside->pending))
+        return gd_outside_hold(outside);
+    return make_outside(race, gd_known_hold(outside->known), parts_hold(outside->parts), NULL, NULL);
 }
 
 gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside)
 {
-    if (!outside || !outside->parts)
+    if (!outside || (!outside->parts && !outside->fenced && !outside->pending))
         return outside;
-    gd_parts *parts = parts_prune(race, outside->parts, outside->known);
-    gd_outside *result = outside_of(race, outside, NULL, gd_known_hold(outside->known), parts);
+    const gd_outside made = {.known = gd_known_hold(outside->known),
+                             .parts = parts_prune(race, outside->parts, outside->known)};
+    gd_outside *result = outside_of(race, outside, NULL, &made);
     gd_outside_drop(race, outside);
     return result;
 }

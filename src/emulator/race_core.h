@@ -4,7 +4,9 @@
  * each thread of one CTA did, and each of its asynchronous copies. gd_parts: the stamps of other CTAs, a tree by their
  * numbers whose unchanged branches are shared. gd_outside is known tasks and parts together, gd_clock an outside and
  * the stamps of the own CTA: what a thread has. All are immutable while more than one holds them, and counted; NULL is
- * the empty one. A join that runs out of memory stops the detector. */
+ * the empty one. A join that runs out of memory stops the detector.
+ *
+ * An outside also carries what fence.sc needs, to wherever knowledge goes: see race_sync.c. */
 #ifndef GD_EMULATOR_RACE_CORE_H
 #define GD_EMULATOR_RACE_CORE_H
 
@@ -36,11 +38,14 @@ struct gd_parts {
     gd_stamps *stamps;
 };
 
-typedef struct gd_outside {
+typedef struct gd_outside gd_outside;
+struct gd_outside {
     uint32_t refs;
     gd_known *known;
     gd_parts *parts;
-} gd_outside;
+    gd_outside *fenced;  /* what was before a fence.sc of those that are known; has no such fields itself */
+    gd_outside *pending; /* likewise, of those whose strong writes were read: had at the next fence.sc */
+};
 
 typedef struct gd_clock {
     uint32_t refs;
@@ -135,7 +140,7 @@ typedef struct gd_sync_item {
     struct gd_sync_item *next;
     uint32_t level, uid;
     uint64_t cluster;
-    gd_outside *outside;
+    gd_outside *outside, *fenced; /* released; before a fence.sc */
 } gd_sync_item;
 
 typedef struct gd_sync {
@@ -165,6 +170,7 @@ typedef struct gd_release {
 
 typedef struct gd_thread_sync {
     gd_release release[GD_LEVELS];
+    gd_release fence_sc;            /* at its last fence.sc of scope gpu or sys, until a barrier has told it */
     gd_outside *pending[GD_LEVELS]; /* read, to be had at the next fence */
 } gd_thread_sync;
 
@@ -324,7 +330,11 @@ void gd_outside_drop(gd_race *race, gd_outside *outside);
 gd_outside *gd_outside_join(gd_race *race, gd_outside *a, gd_outside *b);
 void gd_outside_add(gd_race *race, gd_outside **target, gd_outside *more);      /* more stays the caller's */
 gd_outside *gd_outside_with(gd_race *race, gd_outside *outside, uint32_t task); /* and that task */
-gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside); /* without parts of known tasks; takes it over */
+/* Without parts of known tasks, and without what is for fence.sc; takes it over. */
+gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside);
+gd_outside *gd_outside_plain(gd_race *race, gd_outside *outside); /* without what is for fence.sc */
+/* One that says nothing but what was fenced, or is pending; both stay the caller's. */
+gd_outside *gd_outside_of_fences(gd_race *race, gd_outside *fenced, gd_outside *pending);
 gd_outside *gd_outside_part(gd_race *race, uint32_t uid, uint32_t task, gd_stamps *stamps); /* takes stamps over */
 const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid);
 
@@ -369,6 +379,14 @@ static inline uint32_t gd_level(gd_scope scope)
 {
     return scope == GD_SCOPE_CTA ? GD_LEVEL_CTA : scope == GD_SCOPE_CLUSTER ? GD_LEVEL_CLUSTER : GD_LEVEL_GPU;
 }
+
+/* What lanes had at their last fence.sc, where no barrier has told it yet, is added to `fenced`. */
+void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **fenced);
+void gd_add_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside); /* to its field */
+/* What a thread had at its last fence of a level, as others see it. */
+gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t level);
+bool gd_has_fences(const gd_race_cta *cta, uint32_t warp, uint32_t mask);
+void gd_forget_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask);
 
 /* ---- threads (race_cta.c) ---- */
 

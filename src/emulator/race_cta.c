@@ -115,6 +115,7 @@ static void get_done(const gd_race_cta *cta, uint32_t warp, uint32_t *done)
 void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside, gd_stamps **stamps)
 {
     const gd_warp_record *record = &cta->warps[warp];
+    const uint32_t all = mask;
     uint32_t done[GD_RACE_LANES];
 
     get_done(cta, warp, done);
@@ -129,6 +130,7 @@ void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outs
         gd_outside_add(cta->race, outside, clock ? clock->outside : NULL);
         mask &= ~alike;
     }
+    gd_add_fences(cta, warp, all, outside);
 }
 
 void gd_gather_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside)
@@ -227,6 +229,7 @@ static void free_sync(gd_race *race, gd_thread_sync *sync)
             gd_clock_drop(race, sync[lane].release[level].clock);
             gd_outside_drop(race, sync[lane].pending[level]);
         }
+        gd_clock_drop(race, sync[lane].fence_sc.clock);
     }
     gd_race_give(race, sync, GD_RACE_LANES * sizeof *sync);
 }
@@ -301,13 +304,9 @@ void gd_race_trigger(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     cta->triggered = true;
     for (uint32_t rest = mask; rest && cta->warps[warp].sync; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        const gd_release *release = &cta->warps[warp].sync[lane].release[GD_LEVEL_GPU];
-        if (!release->stamp)
+        if (!cta->warps[warp].sync[lane].release[GD_LEVEL_GPU].stamp)
             continue;
-        uint32_t done[GD_RACE_LANES] = {0};
-        done[lane] = release->done;
-        gd_outside *outside =
-            gd_publish_outside(cta, warp, UINT32_C(1) << lane, release->clock, release->stamp, release->synced, done);
+        gd_outside *outside = gd_release_outside(cta, warp, lane, GD_LEVEL_GPU);
         gd_outside_add(cta->race, &cta->task->trigger, outside);
         gd_outside_drop(cta->race, outside);
     }

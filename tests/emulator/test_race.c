@@ -248,7 +248,12 @@ static void atom(gd_race_cta *cta, uint32_t thread, uint64_t offset, int how, gd
 
 static void fence(gd_race_cta *cta, uint32_t thread, gd_scope scope)
 {
-    gd_race_fence(cta, thread / 32, UINT32_C(1) << (thread % 32), scope);
+    gd_race_fence(cta, thread / 32, UINT32_C(1) << (thread % 32), scope, false);
+}
+
+static void fence_sc(gd_race_cta *cta, uint32_t thread)
+{
+    gd_race_fence(cta, thread / 32, UINT32_C(1) << (thread % 32), GD_SCOPE_GPU, true);
 }
 
 static void grid_wait(gd_race_cta *cta, uint32_t thread)
@@ -600,6 +605,102 @@ START_TEST(last_block_reduction)
     ck_assert_uint_eq(reduce_last(false, ACQ_REL), 0);
     ck_assert_uint_eq(reduce_last(false, RELAXED), 3);
     ck_assert_uint_eq(reduce_last(false, RELEASE), 3);
+}
+END_TEST
+
+/* Every thread writes, fences and meets; one counts; all of the last CTA fence and read what others wrote. */
+static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
+{
+    gd_race_task *task = kernel("k", 1);
+    gd_race_cta *ctas[3];
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    for (uint32_t i = 0; i < 3; i++) {
+        ctas[i] = make_cta(task, i, 64);
+        for (uint32_t thread = 0; thread < 64; thread++) {
+            wr(ctas[i], thread, (i * 64 + thread) * 4);
+            if (first)
+                gd_race_fence(ctas[i], thread / 32, UINT32_C(1) << thread % 32, GD_SCOPE_GPU, sc);
+        }
+        barrier(ctas[i]);
+        if (counts)
+            atom(ctas[i], 0, 1024, RELAXED, GD_SCOPE_GPU);
+        barrier(ctas[i]);
+    }
+    for (uint32_t thread = 0; thread < 64; thread++) {
+        if (second)
+            gd_race_fence(ctas[2], thread / 32, UINT32_C(1) << thread % 32, GD_SCOPE_GPU, sc);
+        rd(ctas[2], thread, thread * 4);
+    }
+    uint32_t found = races();
+    for (uint32_t i = 0; i < 3; i++)
+        leave(ctas[i]);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+    gd_race_host_wait_all(world.race);
+    return found;
+}
+
+/* PTX ISA 8.9.3, 8.9.4: fence.sc are ordered as the communication between them is, with barriers on the way. */
+START_TEST(sequentially_consistent_fences)
+{
+    ck_assert_uint_eq(reduce_by_all(true, true, true, true), 0);
+    ck_assert_uint_gt(reduce_by_all(true, true, true, false), 0);
+    ck_assert_uint_gt(reduce_by_all(false, true, true, true), 0);
+    ck_assert_uint_gt(reduce_by_all(true, true, false, true), 0);
+    ck_assert_uint_gt(reduce_by_all(true, false, true, true), 0);
+}
+END_TEST
+
+/* A fence orders what its own thread did before it, not what a neighbour did that has not met it. */
+START_TEST(fences_of_one_thread_alone)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64);
+    wr(a, 0, 0);
+    wr(a, 1, 4);
+    gd_race_fence(a, 0, 3, GD_SCOPE_GPU, true);
+    atom(a, 0, 256, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 256, RELAXED, GD_SCOPE_GPU);
+    fence_sc(b, 0);
+    rd(b, 0, 0);
+    NO_RACE();
+    rd(b, 0, 4);
+    RACE("CTAs of one grid run in no order");
+    leave(a);
+    leave(b);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
+}
+END_TEST
+
+/* The last to count resets the counter: its own atomic operation has read what the others left there. */
+START_TEST(plain_access_behind_an_atomic)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+    wr(a, 0, 64);
+    atom(a, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(b, 0, 0, RELAXED, GD_SCOPE_GPU);
+    atom(c, 0, 0, RELAXED, GD_SCOPE_GPU);
+    rd(c, 0, 0);
+    wr(c, 0, 0);
+    NO_RACE();
+    rd(c, 0, 64);
+    RACE("CTAs of one grid run in no order"); /* that location alone */
+    atom(b, 0, 128, RELAXED, GD_SCOPE_GPU);
+    atom(a, 0, 128, RELAXED, GD_SCOPE_GPU);
+    wr(b, 0, 128);
+    RACE("CTAs of one grid run in no order"); /* the other one came later */
+    leave(a);
+    leave(b);
+    leave(c);
+    end_behind(task, NULL);
+    gd_race_task_release(world.race, task);
 }
 END_TEST
 
@@ -1296,6 +1397,9 @@ static Suite *make_suite(void)
     tcase_add_test(ctas, every_reader_up_to_the_limit_is_found);
     tcase_add_test(ctas, message_passing);
     tcase_add_test(ctas, last_block_reduction);
+    tcase_add_test(ctas, sequentially_consistent_fences);
+    tcase_add_test(ctas, fences_of_one_thread_alone);
+    tcase_add_test(ctas, plain_access_behind_an_atomic);
     tcase_add_test(ctas, writes_of_the_same_value);
     suite_add_tcase(suite, ctas);
     TCase *initialized = tcase_create("initialized");

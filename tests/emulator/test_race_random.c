@@ -24,8 +24,9 @@ enum {
     MOST = 1024
 };
 
+/* What is known; what was before a fence.sc of those; what is to be had at the next fence.sc. */
 typedef struct clock_of {
-    uint32_t at[PARTS];
+    uint32_t at[PARTS], fenced[PARTS], pending[PARTS];
 } clock_of;
 
 typedef struct thread_model {
@@ -36,7 +37,7 @@ typedef struct thread_model {
 
 typedef struct access {
     uint32_t part, index, space, offset, bytes;
-    bool writes, strong;
+    bool writes, strong, atomic;
 } access;
 
 /* The model and what it is compared with. */
@@ -55,6 +56,7 @@ static struct {
     thread_model actors[ACTORS];
     uint32_t counts[PARTS];
     clock_of released[2];
+    uint32_t fenced[2][PARTS];
     clock_of pending[TASKS][CTAS][2], ready[TASKS][CTAS][2];
     access list[MOST];
     uint32_t count;
@@ -76,12 +78,19 @@ static uint32_t draw(uint32_t limit)
     return (uint32_t)(w.random >> 33) % limit;
 }
 
-static void join(clock_of *target, const clock_of *more)
+static void join_parts(uint32_t *target, const uint32_t *more)
 {
     for (uint32_t i = 0; i < PARTS; i++) {
-        if (more->at[i] > target->at[i])
-            target->at[i] = more->at[i];
+        if (more[i] > target[i])
+            target[i] = more[i];
     }
+}
+
+static void join(clock_of *target, const clock_of *more)
+{
+    join_parts(target->at, more->at);
+    join_parts(target->fenced, more->fenced);
+    join_parts(target->pending, more->pending);
 }
 
 /* ---- who ---- */
@@ -117,11 +126,35 @@ static bool overlaps(const access *a, const access *b)
     return a->space == b->space && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
+static bool is_before(const access *old, const clock_of *clock, uint32_t own)
+{
+    return old->part == own || old->index <= clock->at[old->part];
+}
+
+/* Whether the last write of a byte is an atomic operation, before the thread, that has read what an older one left. */
+static bool is_observed(const access *old, uint32_t byte, const clock_of *clock, uint32_t own)
+{
+    const access *last = NULL;
+
+    for (uint32_t i = 0; i < w.count; i++) {
+        const access *other = &w.list[i];
+        if (other->writes && other->space == old->space && byte >= other->offset && byte < other->offset + other->bytes)
+            last = other;
+    }
+    return old->atomic && last && last != old && last->atomic && is_before(last, clock, own);
+}
+
 static bool races_with(const access *old, const access *new, const clock_of *clock, uint32_t own)
 {
+    bool observed = true;
+
     if (!overlaps(old, new) || (!old->writes && !new->writes) || (old->strong && new->strong))
         return false;
-    return old->part != own && old->index > clock->at[old->part];
+    for (uint32_t byte = new->offset; byte < new->offset + new->bytes; byte++) {
+        if (byte >= old->offset && byte < old->offset + old->bytes)
+            observed = observed && is_observed(old, byte, clock, own);
+    }
+    return !observed && !is_before(old, clock, own);
 }
 
 /* Whether more accesses than the detector keeps came together on a byte since its last plain write. */
@@ -200,7 +233,8 @@ static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
                               .offset = draw(64 / bytes) * bytes + 1008,
                               .bytes = bytes,
                               .writes = action != GD_ACTION_READ,
-                              .strong = operation.strong};
+                              .strong = operation.strong,
+                              .atomic = action == GD_ACTION_ATOMIC};
         addresses[lane] = (space ? 0 : BASE) + made[lane].offset;
         if ((mask >> lane & 1) && refrains(&w.actors[actor].now, actor * KINDS, made[lane]))
             return;
@@ -250,22 +284,29 @@ static void do_variable(uint32_t task, uint32_t cta, uint32_t thread)
     operation.strong = action != GD_ACTION_WRITE || draw(10);
     operation.acquire = operation.strong && action != GD_ACTION_WRITE && draw(2);
     operation.release = operation.strong && action != GD_ACTION_READ && draw(2);
-    const access made = {
-        .offset = 4096 + which * 64, .bytes = 4, .writes = action != GD_ACTION_READ, .strong = operation.strong};
+    const access made = {.offset = 4096 + which * 64,
+                         .bytes = 4,
+                         .writes = action != GD_ACTION_READ,
+                         .strong = operation.strong,
+                         .atomic = action == GD_ACTION_ATOMIC};
     if (refrains(&a->now, actor * KINDS, made))
         return;
     model_access(actor * KINDS, &a->now, actor * KINDS, made);
     gd_race_global(w.ctas[task][cta], w.memory, &operation);
     if (action != GD_ACTION_WRITE) {
+        join_parts(a->now.pending, w.fenced[which]);
         join(&a->seen, &w.released[which]);
         if (operation.acquire)
             join(&a->now, &w.released[which]);
     }
-    if (action == GD_ACTION_WRITE)
+    if (action == GD_ACTION_WRITE) {
         w.released[which] = (clock_of){0};
+        memset(w.fenced[which], 0, sizeof w.fenced[which]);
+    }
     if (action == GD_ACTION_READ || !operation.strong)
         return;
     const clock_of own = publish(actor);
+    join_parts(w.fenced[which], own.fenced);
     if (operation.release)
         join(&w.released[which], &own);
     else if (a->has_fenced)
@@ -276,8 +317,15 @@ static void do_fence(uint32_t task, uint32_t cta, uint32_t thread)
 {
     thread_model *a = &w.actors[number_of(task, cta, thread)];
 
-    gd_race_fence(w.ctas[task][cta], warp_of(thread), bit_of(thread), GD_SCOPE_GPU);
+    const bool sc = draw(2);
+
+    gd_race_fence(w.ctas[task][cta], warp_of(thread), bit_of(thread), GD_SCOPE_GPU, sc);
     join(&a->now, &a->seen);
+    if (sc) {
+        join_parts(a->now.at, a->now.pending);
+        const clock_of own = publish(number_of(task, cta, thread));
+        join_parts(a->now.fenced, own.at);
+    }
     a->fenced = publish(number_of(task, cta, thread));
     a->has_fenced = true;
 }
@@ -433,6 +481,8 @@ static void complete_task(void)
     }
     for (uint32_t i = 0; i < CTAS * THREADS * KINDS; i++)
         w.complete[task].at[number_of(task, 0, 0) * KINDS + i] = UINT32_MAX;
+    memset(w.complete[task].fenced, 0, sizeof w.complete[task].fenced);
+    memset(w.complete[task].pending, 0, sizeof w.complete[task].pending);
     gd_race_task_complete(w.race, w.tasks[task]);
     w.completed++;
 }
