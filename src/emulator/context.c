@@ -487,3 +487,14 @@ gd_CUresult cuCtxSetCacheConfig(int32_t configuration)
 {
     GD_CALL(GD_NEED_CONTEXT, set_cache(context, configuration));
 }
+
+/* There is no profiler to start or to stop. */
+gd_CUresult cuProfilerStart(void)
+{
+    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+}
+
+gd_CUresult cuProfilerStop(void)
+{
+    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+}

@@ -3,6 +3,7 @@
 
 #include "emulator/api.h"
 #include "emulator/device.h"
+#include "emulator/stream.h"
 
 typedef void any_function(void);
 
@@ -21,6 +22,27 @@ static const variant variants[] = {
 #include "emulator/unsupported.def"
 #undef GD_UNSUPPORTED
 };
+
+/* A function and its variant whose NULL stream is the per-thread default one. */
+static const struct {
+    any_function *base, *per_thread;
+} per_thread_variants[] = {
+#define GD_PER_THREAD(symbol, base, arguments, names) {(any_function *)base, (any_function *)symbol},
+#include "emulator/per_thread.def"
+#undef GD_PER_THREAD
+};
+
+/* What the flags ask for: the per-thread variant of a function that has one. */
+static any_function *choose_stream(any_function *function, uint64_t flags)
+{
+    if (!(flags & GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
+        return function;
+    for (size_t i = 0; i < sizeof per_thread_variants / sizeof *per_thread_variants; i++) {
+        if (per_thread_variants[i].base == function)
+            return per_thread_variants[i].per_thread;
+    }
+    return function;
+}
 
 /* The newest variant that the version asked for knows. *known: some variant has this name. */
 static const variant *find_variant(const char *name, int version, bool *known)
@@ -49,8 +71,10 @@ static gd_CUresult find(const char *name, void **function, int version, uint64_t
         return GD_CUDA_ERROR_INVALID_VALUE;
     const variant *found = find_variant(name, version, &known);
     *function = NULL;
-    if (found)
-        memcpy(function, &found->function, sizeof *function);
+    if (found) {
+        any_function *chosen = choose_stream(found->function, flags);
+        memcpy(function, &chosen, sizeof *function);
+    }
     if (status)
         *status = found   ? GD_CU_GET_PROC_ADDRESS_SUCCESS
                   : known ? GD_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
@@ -85,3 +109,22 @@ gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, 
     }
 #include "emulator/unsupported.def"
 #undef GD_UNSUPPORTED
+
+#define GD_EXPORTED(symbol)                                                                                            \
+    gd_CUresult symbol(void)                                                                                           \
+    {                                                                                                                  \
+        GD_CALL(GD_NEED_NOTHING, gd_device_unsupported(#symbol));                                                      \
+    }
+#include "emulator/exported.def"
+#undef GD_EXPORTED
+
+#define GD_PER_THREAD(symbol, base, arguments, names)                                                                  \
+    gd_CUresult symbol arguments                                                                                       \
+    {                                                                                                                  \
+        gd_stream_null_is_per_thread(true);                                                                            \
+        gd_CUresult result = base names;                                                                               \
+        gd_stream_null_is_per_thread(false);                                                                           \
+        return result;                                                                                                 \
+    }
+#include "emulator/per_thread.def"
+#undef GD_PER_THREAD

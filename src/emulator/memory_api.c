@@ -875,3 +875,21 @@ gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice
                               ? GD_CUDA_ERROR_INVALID_VALUE
                               : gd_stream_find(context, stream, &found));
 }
+
+/* To the device or to any memory of the host (CU_MEM_LOCATION_TYPE_DEVICE to HOST_NUMA_CURRENT): all of it is in one place. */
+static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location,
+                            unsigned flags, gd_CUstream stream)
+{
+    gd_stream *found;
+
+    if (flags || location.type < 1 || location.type > 4 || (location.type == 1 && location.id != 0) || !bytes ||
+        !gd_work_resolve(address, bytes, NULL))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return gd_stream_find(context, stream, &found);
+}
+
+gd_CUresult cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location, unsigned int flags,
+                                  gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, prefetch(context, address, bytes, location, flags, stream));
+}

@@ -5,6 +5,13 @@
 #include "emulator/api.h"
 #include "emulator/stream.h"
 
+static __thread bool null_is_per_thread;
+
+void gd_stream_null_is_per_thread(bool per_thread)
+{
+    null_is_per_thread = per_thread;
+}
+
 /* ---- streams ---- */
 
 gd_stream *gd_stream_create(gd_context *context, unsigned flags, int priority)
@@ -56,7 +63,7 @@ static gd_stream *make_default(gd_context *context, gd_stream **stream, bool leg
 gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream)
 {
     if (!handle || handle == GD_CU_STREAM_LEGACY || handle == GD_CU_STREAM_PER_THREAD) {
-        bool legacy = handle != GD_CU_STREAM_PER_THREAD;
+        bool legacy = handle ? handle == GD_CU_STREAM_LEGACY : !null_is_per_thread;
         *stream = make_default(context, legacy ? &context->legacy : &context->per_thread, legacy);
         return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -2,8 +2,7 @@
  *
  * Default streams. The legacy one (NULL, 1) waits for what all blocking streams of its context were given before, and
  * what they are given later waits for it. The per-thread one (2) is one blocking stream of the context, shared by all
- * threads: more order than a real driver gives. cuGetProcAddress gives the legacy meaning of NULL whatever it is asked
- * for.
+ * threads: more order than a real driver gives. NULL is the per-thread one for entry points in per_thread.def.
  *
  * A launch with attribute 6 depends programmatically on what stands right before it in its stream, if that is a kernel;
  * after a copy, a fill, a host function, a recorded event or a graph it depends on completion. */
@@ -60,6 +59,9 @@ typedef struct gd_event {
     gd_capture *capture; /* recorded in one; NULL */
     gd_tips tips;
 } gd_event;
+
+/* What a NULL stream means in what this thread calls next. */
+void gd_stream_null_is_per_thread(bool per_thread);
 
 /* A stream handle, default streams included, in the current context; INVALID_HANDLE. */
 gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream);

@@ -42,6 +42,22 @@ START_TEST(every_entry_point_is_exported)
 }
 END_TEST
 
+/* A program that was linked with a toolkit's stub does not start where one symbol is missing. */
+START_TEST(every_symbol_of_a_driver_is_exported)
+{
+    static const char *const symbols[] = {
+#define GD_SYMBOL(name) #name,
+#include "symbols.def"
+#undef GD_SYMBOL
+    };
+
+    for (size_t i = 0; on_emulator && i < COUNT_OF(symbols); i++) {
+        if (!is_exported(symbols[i]))
+            driver_differs(symbols[i], __FILE__, __LINE__);
+    }
+}
+END_TEST
+
 static const struct {
     const char *symbol, *name;
     int version;
@@ -107,6 +123,7 @@ Suite *coverage_suite(void)
 {
     const conformance_case cases[] = {{every_entry_point_has_a_case, 0},
                                       {every_entry_point_is_exported, 0},
+                                      {every_symbol_of_a_driver_is_exported, 0},
                                       {the_rest_is_not_supported, 0},
                                       {every_instruction_has_a_case, 0}};
     Suite *suite = suite_create("coverage");

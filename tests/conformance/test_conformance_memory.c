@@ -73,6 +73,10 @@ START_TEST(managed_memory)
     good(cuMemPrefetchAsync, (address, 4096, device, stream));
     good(cuStreamSynchronize, (stream));
     bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync, (address, 0, device, stream));
+    good(cuMemPrefetchAsync_v2, (address, 4096, (gd_CUmemLocation){1, device}, 0, stream));
+    good(cuStreamSynchronize, (stream));
+    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (address, 0, (gd_CUmemLocation){1, device}, 0, stream));
+    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (address, 4096, (gd_CUmemLocation){1, device}, 7, stream));
     good(cuMemFree_v2, (address));
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (&address, 4096, 0));
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (&address, 0, 1));

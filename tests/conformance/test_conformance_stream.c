@@ -59,6 +59,43 @@ START_TEST(default_streams)
 }
 END_TEST
 
+/* What cuGetProcAddress gives for the per-thread default stream takes NULL for that one. */
+START_TEST(per_thread_default_stream)
+{
+    call_cuStreamGetId *get_id = NULL;
+    call_cuInit *init = NULL, *plain = NULL;
+    void *found = NULL;
+    unsigned long long null = 0, legacy = 0, per_thread = 0;
+
+    good(cuGetProcAddress_v2,
+         ("cuStreamGetId", &found, 12000, GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    memcpy(&get_id, &found, sizeof found);
+    good(cuStreamGetId, (GD_CU_STREAM_LEGACY, &legacy));
+    good(cuStreamGetId, (GD_CU_STREAM_PER_THREAD, &per_thread));
+    expect(legacy != per_thread);
+    expect(get_id && get_id(NULL, &null) == GD_CUDA_SUCCESS && null == per_thread);
+    expect(get_id && get_id(GD_CU_STREAM_LEGACY, &null) == GD_CUDA_SUCCESS && null == legacy);
+    good(cuStreamGetId, (NULL, &null));
+    expect(null == legacy);
+    good(cuGetProcAddress_v2, ("cuInit", &found, 12000, GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    memcpy(&init, &found, sizeof found);
+    good(cuGetProcAddress_v2, ("cuInit", &found, 12000, 0, NULL));
+    memcpy(&plain, &found, sizeof found);
+    expect(init && init == plain);
+}
+END_TEST
+
+START_TEST(profiler)
+{
+    good(cuProfilerStart, ());
+    good(cuProfilerStop, ());
+    good(cuCtxSetCurrent, (NULL));
+    bad(ERROR_INVALID_CONTEXT, cuProfilerStart, ());
+    bad(ERROR_INVALID_CONTEXT, cuProfilerStop, ());
+    good(cuCtxSetCurrent, (context));
+}
+END_TEST
+
 START_TEST(stream_errors)
 {
     gd_CUstream made = NULL;
@@ -265,7 +302,7 @@ END_TEST
 Suite *stream_suite(void)
 {
     const conformance_case cases[] = {{streams, 0},
-                                      {default_streams, 0},
+                                      {default_streams, 0}, {per_thread_default_stream, 0}, {profiler, 0},
                                       {stream_errors, 0},
                                       {destroyed_streams_are_refused, 0},
                                       {events, 0},
