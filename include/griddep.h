@@ -889,8 +889,9 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const gr
 int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config,
                              const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 
-/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, so for its end; in
- * mode graph-pdl by an edge, which is programmatic where the launch waits on every path. Once more is no failure, nor is it within a lane, which has that
+/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, in graphs by an edge. It waits for
+ * the end of `on`, unless it waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that wait for `on` do so, a
+ * programmatic event, which leaves `on` and the next launch of its lane their overlap; an event that is recorded between them ends it. Once more is no failure, nor is it within a lane, which has that
  * order. NOT_FOUND where there is no such launch, ARGUMENT where `on` is not before `index`. Since 0.1. */
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
 
@@ -954,7 +955,8 @@ void griddep_graph_destroy(griddep_graph *graph);
  * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
  * fill and copy: bytes > 0; device addresses, for copy also of host memory (unified addressing), which must stay until the last launch is over.
  * host: runs on a thread of the driver and must not call the driver or this library.
- * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated. It must not contain this graph.
+ * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated, but for nodes that are switched off in it. From then on the child
+ *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each is counted as often as it is met.
  * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs; borrowed. */
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);

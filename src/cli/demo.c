@@ -193,7 +193,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {
-        int failed = gd_ceiling_measure(runtime, (uint32_t)demo->samples, &ceiling);
+        int failed = gd_ceiling_measure(runtime, gd_job_samples(&job, info->emulated != 0), &ceiling);
         code = failed != 0 ? failed : code;
     }
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)

@@ -51,6 +51,7 @@ static void print_help(void)
          "  2  wrong usage, or input that cannot be read, is not valid or does not compile\n"
          "  3  no driver, too old a driver, or no device\n"
          "  4  the driver refused, or another failure\n"
+         "  65 'griddep sanitize -- PROGRAM' had nothing to check\n"
          "  66 'griddep sanitize' found something\n\n"
          "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
          "that.\n\n"

@@ -1,10 +1,13 @@
 /* Kernel launches: shape, attributes and arguments checked as the driver does, and the entry points cuLaunch* and
  * cuOccupancy*. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/api.h"
 #include "emulator/module.h"
+#include "emulator/report.h"
 #include "emulator/stream.h"
 
 enum { MOST_ATTRIBUTES = 64 };
@@ -195,7 +198,7 @@ static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfi
                                   void **extra)
 {
     kernel->parameter_bytes = kernel->entry->parameter_bytes;
-    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + 16); /* room for a wide load of the last one */
+    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + GD_PARAMETER_ROOM);
     kernel->attributes = calloc((size_t)config->numAttrs + 1, sizeof *kernel->attributes);
     if (!kernel->parameters || !kernel->attributes)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -208,9 +211,15 @@ static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfi
 static gd_CUresult refuse(const gd_entry *entry)
 {
     gd_program_error why;
+    char instruction[160] = "", text[768];
 
     gd_entry_refusal(entry, &why);
-    gd_device_log(GRIDDEP_LOG_ERROR, "kernel %s cannot be launched: line %d: %s", entry->name, why.line, why.text);
+    snprintf(text, sizeof text, "kernel %s cannot be launched: line %" PRId32 ": %s", entry->name, why.line, why.text);
+    gd_device_log(GRIDDEP_LOG_ERROR, "%s", text);
+    gd_race_access access = {.kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
+    if (why.line)
+        gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction, &access.module);
+    gd_report_fault("unsupported", &access, NULL, 0, text);
     return GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -221,7 +230,7 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
 
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return gd_library_unresolved(handle);
     if (function->entry->refused)
         return refuse(function->entry);
     gd_kernel_work kernel = {.handle = handle,
@@ -429,7 +438,7 @@ static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunctio
 {
     const gd_function *function = gd_function_find(context, handle);
 
-    if (!size || !config)
+    if (!size || !config || !handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
@@ -444,7 +453,7 @@ static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunctio
 {
     const gd_function *function = gd_function_find(context, handle);
 
-    if (!clusters || !config)
+    if (!clusters || !config || !handle)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;

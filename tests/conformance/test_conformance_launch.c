@@ -310,12 +310,12 @@ START_TEST(cluster_occupancy)
 
     good(cuOccupancyMaxPotentialClusterSize, (&value, count, &config));
     expect(value == 8);
-    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxPotentialClusterSize, (&value, NULL, &config));
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialClusterSize, (&value, NULL, &config));
     config.attrs = &pair;
     config.numAttrs = 1;
     good(cuOccupancyMaxActiveClusters, (&value, count, &config));
     expect(value > 0 && value <= 16 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxActiveClusters, (&value, NULL, &config));
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters, (&value, NULL, &config));
 }
 END_TEST
 

@@ -1,7 +1,7 @@
-/* Compares src/cuda/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own headers, at compile time: each constant,
- * the layout of each struct, and the exact signature of each entry point in its pinned version. Built only where
- * configure finds cuda.h; that it compiles is the test. A toolkit older than 13.0 lacks some of the names: then the
- * program says so and exits 77. */
+/* Compares src/cuda/abi.h, src/emulator/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own headers, at compile
+ * time: each constant, the layout of each struct, and the exact signature of each entry point in its pinned version.
+ * Built only where configure finds cuda.h; that it compiles is the test. A toolkit older than 13.0 lacks some of the
+ * names: then the program says so and exits 77. */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cuda/abi.h"
+#include "emulator/abi.h"
 #include "griddep.h"
 
 #if CUDA_VERSION >= 13000
@@ -182,6 +183,56 @@ SAME_FIELD(CUgraphEdgeData, to_port);
 SAME_FIELD(CUgraphEdgeData, type);
 SAME_FIELD(CUgraphEdgeData, reserved);
 
+/* What only the emulator uses. Its names have no versions where cuda.h has several: each is compared with the one that
+ * the entry points take. */
+#define LIKE_SIZE(type, other) _Static_assert(sizeof(gd_##type) == sizeof(other), "size of " #other)
+#define LIKE_FIELD(type, field, other, name)                                                                           \
+    _Static_assert(offsetof(gd_##type, field) == offsetof(other, name) &&                                              \
+                       sizeof(((gd_##type *)0)->field) == sizeof(((other *)0)->name),                                  \
+                   #other "." #name)
+
+SAME_SIZE(CUlibrary);
+SAME_SIZE(CUkernel);
+SAME_SIZE(CUmemoryPool);
+_Static_assert(__builtin_types_compatible_p(gd_CUhostFn *, CUhostFn), "CUhostFn");
+_Static_assert(__builtin_types_compatible_p(gd_CUoccupancyB2DSize *, CUoccupancyB2DSize), "CUoccupancyB2DSize");
+
+SAME_SIZE(CUctxCreateParams);
+SAME_FIELD(CUctxCreateParams, execAffinityParams);
+SAME_FIELD(CUctxCreateParams, numExecAffinityParams);
+SAME_FIELD(CUctxCreateParams, cigParams);
+
+SAME_SIZE(CUmemLocation);
+SAME_FIELD(CUmemLocation, type);
+SAME_FIELD(CUmemLocation, id);
+
+SAME_SIZE(CUmemPoolProps);
+SAME_FIELD(CUmemPoolProps, allocType);
+SAME_FIELD(CUmemPoolProps, handleTypes);
+SAME_FIELD(CUmemPoolProps, location);
+SAME_FIELD(CUmemPoolProps, win32SecurityAttributes);
+SAME_FIELD(CUmemPoolProps, maxSize);
+SAME_FIELD(CUmemPoolProps, usage);
+SAME_FIELD(CUmemPoolProps, reserved);
+
+SAME_SIZE(CUDA_MEMCPY2D);
+SAME_FIELD(CUDA_MEMCPY2D, srcXInBytes);
+SAME_FIELD(CUDA_MEMCPY2D, srcY);
+SAME_FIELD(CUDA_MEMCPY2D, srcMemoryType);
+SAME_FIELD(CUDA_MEMCPY2D, srcHost);
+SAME_FIELD(CUDA_MEMCPY2D, srcDevice);
+SAME_FIELD(CUDA_MEMCPY2D, srcArray);
+SAME_FIELD(CUDA_MEMCPY2D, srcPitch);
+SAME_FIELD(CUDA_MEMCPY2D, dstXInBytes);
+SAME_FIELD(CUDA_MEMCPY2D, dstY);
+SAME_FIELD(CUDA_MEMCPY2D, dstMemoryType);
+SAME_FIELD(CUDA_MEMCPY2D, dstHost);
+SAME_FIELD(CUDA_MEMCPY2D, dstDevice);
+SAME_FIELD(CUDA_MEMCPY2D, dstArray);
+SAME_FIELD(CUDA_MEMCPY2D, dstPitch);
+SAME_FIELD(CUDA_MEMCPY2D, WidthInBytes);
+SAME_FIELD(CUDA_MEMCPY2D, Height);
+
 /* Node parameters, in the versions that the entry points below take. */
 typedef gd_CUDA_KERNEL_NODE_PARAMS gd_CUDA_KERNEL_NODE_PARAMS_v2;
 typedef gd_CUDA_HOST_NODE_PARAMS gd_CUDA_HOST_NODE_PARAMS_v1;
@@ -194,6 +245,7 @@ SAME_FIELD(CUDA_MEMCPY3D, srcMemoryType);
 SAME_FIELD(CUDA_MEMCPY3D, srcHost);
 SAME_FIELD(CUDA_MEMCPY3D, srcDevice);
 SAME_FIELD(CUDA_MEMCPY3D, srcArray);
+SAME_FIELD(CUDA_MEMCPY3D, reserved0);
 SAME_FIELD(CUDA_MEMCPY3D, srcPitch);
 SAME_FIELD(CUDA_MEMCPY3D, srcHeight);
 SAME_FIELD(CUDA_MEMCPY3D, dstXInBytes);
@@ -204,11 +256,77 @@ SAME_FIELD(CUDA_MEMCPY3D, dstMemoryType);
 SAME_FIELD(CUDA_MEMCPY3D, dstHost);
 SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
 SAME_FIELD(CUDA_MEMCPY3D, dstArray);
+SAME_FIELD(CUDA_MEMCPY3D, reserved1);
 SAME_FIELD(CUDA_MEMCPY3D, dstPitch);
 SAME_FIELD(CUDA_MEMCPY3D, dstHeight);
 SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
 SAME_FIELD(CUDA_MEMCPY3D, Height);
 SAME_FIELD(CUDA_MEMCPY3D, Depth);
+
+SAME_SIZE(CUDA_KERNEL_NODE_PARAMS_v1);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, func);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimY);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, gridDimZ);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimY);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, blockDimZ);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v1, extra);
+
+LIKE_SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v2);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, func, CUDA_KERNEL_NODE_PARAMS_v2, func);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX, CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimY, CUDA_KERNEL_NODE_PARAMS_v2, gridDimY);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ, CUDA_KERNEL_NODE_PARAMS_v2, gridDimZ);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX, CUDA_KERNEL_NODE_PARAMS_v2, blockDimX);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimY, CUDA_KERNEL_NODE_PARAMS_v2, blockDimY);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ, CUDA_KERNEL_NODE_PARAMS_v2, blockDimZ);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes, CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams, CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, extra, CUDA_KERNEL_NODE_PARAMS_v2, extra);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kern, CUDA_KERNEL_NODE_PARAMS_v2, kern);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, ctx, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+
+LIKE_SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, func, CUDA_KERNEL_NODE_PARAMS_v3, func);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX, CUDA_KERNEL_NODE_PARAMS_v3, gridDimX);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimY, CUDA_KERNEL_NODE_PARAMS_v3, gridDimY);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ, CUDA_KERNEL_NODE_PARAMS_v3, gridDimZ);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX, CUDA_KERNEL_NODE_PARAMS_v3, blockDimX);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimY, CUDA_KERNEL_NODE_PARAMS_v3, blockDimY);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ, CUDA_KERNEL_NODE_PARAMS_v3, blockDimZ);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes, CUDA_KERNEL_NODE_PARAMS_v3, sharedMemBytes);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams, CUDA_KERNEL_NODE_PARAMS_v3, kernelParams);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, extra, CUDA_KERNEL_NODE_PARAMS_v3, extra);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, kern, CUDA_KERNEL_NODE_PARAMS_v3, kern);
+LIKE_FIELD(CUDA_KERNEL_NODE_PARAMS, ctx, CUDA_KERNEL_NODE_PARAMS_v3, ctx);
+
+LIKE_SIZE(CUDA_MEMSET_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, dst, CUDA_MEMSET_NODE_PARAMS_v2, dst);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, pitch, CUDA_MEMSET_NODE_PARAMS_v2, pitch);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, value, CUDA_MEMSET_NODE_PARAMS_v2, value);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, elementSize, CUDA_MEMSET_NODE_PARAMS_v2, elementSize);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, width, CUDA_MEMSET_NODE_PARAMS_v2, width);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, height, CUDA_MEMSET_NODE_PARAMS_v2, height);
+LIKE_FIELD(CUDA_MEMSET_NODE_PARAMS, ctx, CUDA_MEMSET_NODE_PARAMS_v2, ctx);
+
+LIKE_SIZE(CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2);
+LIKE_FIELD(CUDA_HOST_NODE_PARAMS, fn, CUDA_HOST_NODE_PARAMS_v2, fn);
+LIKE_FIELD(CUDA_HOST_NODE_PARAMS, userData, CUDA_HOST_NODE_PARAMS_v2, userData);
+
+SAME_SIZE(CUDA_MEMCPY_NODE_PARAMS);
+SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, flags);
+SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyCtx);
+SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyParams);
+
+SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
+SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
+SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream);
+SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out);
+SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
+
 SAME_SIZE(CUDA_KERNEL_NODE_PARAMS_v2);
 SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, func);
 SAME_FIELD(CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
@@ -236,6 +354,49 @@ SAME_SIZE(CUgraphExecUpdateResultInfo);
 SAME_FIELD(CUgraphExecUpdateResultInfo, result);
 SAME_FIELD(CUgraphExecUpdateResultInfo, errorNode);
 SAME_FIELD(CUgraphExecUpdateResultInfo, errorFromNode);
+
+_Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS_v1) == offsetof(gd_CUDA_MEMSET_NODE_PARAMS, ctx), "first version");
+_Static_assert(sizeof(CUDA_HOST_NODE_PARAMS_v1) == sizeof(gd_CUDA_HOST_NODE_PARAMS), "first version");
+
+SAME_SIZE(CUgraphNodeParams);
+SAME_FIELD(CUgraphNodeParams, type);
+LIKE_FIELD(CUgraphNodeParams, is.kernel, CUgraphNodeParams, kernel);
+LIKE_FIELD(CUgraphNodeParams, is.memcpy, CUgraphNodeParams, memcpy);
+LIKE_FIELD(CUgraphNodeParams, is.memset, CUgraphNodeParams, memset);
+LIKE_FIELD(CUgraphNodeParams, is.host, CUgraphNodeParams, host);
+LIKE_FIELD(CUgraphNodeParams, is.graph, CUgraphNodeParams, graph.graph);
+LIKE_FIELD(CUgraphNodeParams, is.event, CUgraphNodeParams, eventWait.event);
+LIKE_FIELD(CUgraphNodeParams, is.event, CUgraphNodeParams, eventRecord.event);
+SAME_FIELD(CUgraphNodeParams, reserved2);
+
+#define SAME_CONSTANT(name) _Static_assert((int)GD_##name == (int)name, #name)
+
+SAME_CONSTANT(CU_CTX_SCHED_BLOCKING_SYNC);
+SAME_CONSTANT(CU_CTX_FLAGS_MASK);
+SAME_CONSTANT(CU_LIMIT_STACK_SIZE);
+SAME_CONSTANT(CU_LIMIT_PRINTF_FIFO_SIZE);
+SAME_CONSTANT(CU_LIMIT_MALLOC_HEAP_SIZE);
+_Static_assert((int)GD_CU_LIMIT_COUNT == (int)CU_LIMIT_MAX, "CU_LIMIT_MAX");
+SAME_CONSTANT(CU_MEMORYTYPE_HOST);
+SAME_CONSTANT(CU_MEMORYTYPE_DEVICE);
+SAME_CONSTANT(CU_MEMORYTYPE_ARRAY);
+SAME_CONSTANT(CU_MEMORYTYPE_UNIFIED);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_CONTEXT);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_POINTER);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_HOST_POINTER);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_BUFFER_ID);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_IS_MANAGED);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_RANGE_SIZE);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_MAPPED);
+SAME_CONSTANT(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
+SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_SUCCESS);
+SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR);
+SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 
 /* symbols.def read with cuda.h's types in place of the project's: the function types must then be the very same. */
 #define gd_CUresult CUresult
