@@ -44,20 +44,51 @@ enum {
     GRIDDEP_IMAGE_PTX = 1, GRIDDEP_IMAGE_CUBIN = 2, GRIDDEP_IMAGE_FATBIN = 3, GRIDDEP_REASON_SET = 0,
     GRIDDEP_REASON_FORCED = 1, GRIDDEP_REASON_OFF = 2, GRIDDEP_REASON_KILL_SWITCH = 3, GRIDDEP_REASON_DEVICE = 4,
     GRIDDEP_REASON_DRIVER = 5, GRIDDEP_REASON_NO_WAIT = 6, GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7,
-    GRIDDEP_REASON_UNKNOWN_CODE = 8, GRIDDEP_REASON_FIRST = 9, GRIDDEP_MODE_SERIAL = 0, GRIDDEP_MODE_PDL = 1,
-    GRIDDEP_MODE_GRAPH = 2, GRIDDEP_MODE_GRAPH_PDL = 3, GRIDDEP_MODE_COUNT = 4, GRIDDEP_GRAPH_NODE_KERNEL = 0,
-    GRIDDEP_GRAPH_NODE_COPY = 1, GRIDDEP_GRAPH_NODE_FILL = 2, GRIDDEP_GRAPH_NODE_HOST = 3,
-    GRIDDEP_GRAPH_NODE_CHILD = 4, GRIDDEP_GRAPH_NODE_EMPTY = 5, GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6,
-    GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7, GRIDDEP_PORT_DEFAULT = 0, GRIDDEP_PORT_PROGRAMMATIC = 1,
-    GRIDDEP_PORT_LAUNCH_ORDER = 2, GRIDDEP_EDGE_DEFAULT = 0, GRIDDEP_EDGE_PROGRAMMATIC = 1, GRIDDEP_EDGE_AUTO = 2,
-    GRIDDEP_GRAPH_OWN = 1, GRIDDEP_OVERLAP_NONE = 0, GRIDDEP_OVERLAP_TAIL = 1, GRIDDEP_OVERLAP_FULL = 2,
-    GRIDDEP_AUDIT_OVERLAPS = 0, GRIDDEP_AUDIT_NO_TRIGGER = 1, GRIDDEP_AUDIT_LAUNCH_ORDER = 2,
-    GRIDDEP_AUDIT_UNSAFE = 3, GRIDDEP_AUDIT_UNKNOWN_WAIT = 4, GRIDDEP_AUDIT_WRONG_PORT = 5, GRIDDEP_AUDIT_PLAIN = 6,
-    GRIDDEP_AUDIT_OTHER_ORDER = 7, GRIDDEP_AUDIT_NODE_BETWEEN = 8, GRIDDEP_AUDIT_NOT_KERNELS = 9,
-    GRIDDEP_AUDIT_NO_WAIT = 10, GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11, GRIDDEP_AUDIT_WRONG_END = 12,
-    GRIDDEP_AUDIT_UNKNOWN_CODE = 13, GRIDDEP_AUDIT_OFF = 14, GRIDDEP_AUDIT_KILL_SWITCH = 15,
-    GRIDDEP_AUDIT_DEVICE = 16, GRIDDEP_AUDIT_DRIVER = 17, GRIDDEP_AUDIT_NO_EDGE_DATA = 18,
-    GRIDDEP_AUDIT_DISABLED = 19, GRIDDEP_FORMAT_DOT = 0, GRIDDEP_FORMAT_JSON = 1,
+    GRIDDEP_REASON_UNKNOWN_CODE = 8, GRIDDEP_REASON_FIRST = 9, GRIDDEP_ATTRIBUTE_IGNORE = 0,
+    GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1, GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,
+    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+    GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT = 7, GRIDDEP_ATTRIBUTE_PRIORITY = 8,
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10,
+    GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
+    GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13, GRIDDEP_ATTRIBUTE_CARVEOUT = 14,
+    GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16, GRIDDEP_CLUSTER_SCHEDULING_DEFAULT = 0,
+    GRIDDEP_CLUSTER_SCHEDULING_SPREAD = 1, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING = 2,
+    GRIDDEP_MEMORY_SYNC_DOMAIN_DEFAULT = 0, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE = 1,
+    GRIDDEP_ACCESS_PROPERTY_NORMAL = 0, GRIDDEP_ACCESS_PROPERTY_STREAMING = 1,
+    GRIDDEP_ACCESS_PROPERTY_PERSISTING = 2, GRIDDEP_CARVEOUT_DEFAULT = -1, GRIDDEP_TENSOR_U8 = 0,
+    GRIDDEP_TENSOR_U16 = 1, GRIDDEP_TENSOR_U32 = 2, GRIDDEP_TENSOR_S32 = 3, GRIDDEP_TENSOR_U64 = 4,
+    GRIDDEP_TENSOR_S64 = 5, GRIDDEP_TENSOR_F16 = 6, GRIDDEP_TENSOR_F32 = 7, GRIDDEP_TENSOR_F64 = 8,
+    GRIDDEP_TENSOR_BF16 = 9, GRIDDEP_TENSOR_F32_FTZ = 10, GRIDDEP_TENSOR_TF32 = 11, GRIDDEP_TENSOR_TF32_FTZ = 12,
+    GRIDDEP_TENSOR_16U4_ALIGN8 = 13, GRIDDEP_TENSOR_16U4_ALIGN16 = 14, GRIDDEP_TENSOR_16U6_ALIGN16 = 15,
+    GRIDDEP_INTERLEAVE_NONE = 0, GRIDDEP_INTERLEAVE_16B = 1, GRIDDEP_INTERLEAVE_32B = 2, GRIDDEP_SWIZZLE_NONE = 0,
+    GRIDDEP_SWIZZLE_32B = 1, GRIDDEP_SWIZZLE_64B = 2, GRIDDEP_SWIZZLE_128B = 3, GRIDDEP_SWIZZLE_128B_ATOM_32B = 4,
+    GRIDDEP_SWIZZLE_128B_ATOM_32B_FLIP_8B = 5, GRIDDEP_SWIZZLE_128B_ATOM_64B = 6, GRIDDEP_PROMOTION_NONE = 0,
+    GRIDDEP_PROMOTION_64B = 1, GRIDDEP_PROMOTION_128B = 2, GRIDDEP_PROMOTION_256B = 3, GRIDDEP_FILL_ZERO = 0,
+    GRIDDEP_FILL_NAN = 1, GRIDDEP_MODE_SERIAL = 0, GRIDDEP_MODE_PDL = 1, GRIDDEP_MODE_GRAPH = 2,
+    GRIDDEP_MODE_GRAPH_PDL = 3, GRIDDEP_MODE_COUNT = 4, GRIDDEP_GRAPH_NODE_KERNEL = 0, GRIDDEP_GRAPH_NODE_COPY = 1,
+    GRIDDEP_GRAPH_NODE_FILL = 2, GRIDDEP_GRAPH_NODE_HOST = 3, GRIDDEP_GRAPH_NODE_CHILD = 4,
+    GRIDDEP_GRAPH_NODE_EMPTY = 5, GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6, GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7,
+    GRIDDEP_PORT_DEFAULT = 0, GRIDDEP_PORT_PROGRAMMATIC = 1, GRIDDEP_PORT_LAUNCH_ORDER = 2, GRIDDEP_EDGE_DEFAULT = 0,
+    GRIDDEP_EDGE_PROGRAMMATIC = 1, GRIDDEP_EDGE_AUTO = 2, GRIDDEP_GRAPH_OWN = 1, GRIDDEP_OVERLAP_NONE = 0,
+    GRIDDEP_OVERLAP_TAIL = 1, GRIDDEP_OVERLAP_FULL = 2, GRIDDEP_AUDIT_OVERLAPS = 0, GRIDDEP_AUDIT_NO_TRIGGER = 1,
+    GRIDDEP_AUDIT_LAUNCH_ORDER = 2, GRIDDEP_AUDIT_UNSAFE = 3, GRIDDEP_AUDIT_UNKNOWN_WAIT = 4,
+    GRIDDEP_AUDIT_WRONG_PORT = 5, GRIDDEP_AUDIT_PLAIN = 6, GRIDDEP_AUDIT_OTHER_ORDER = 7,
+    GRIDDEP_AUDIT_NODE_BETWEEN = 8, GRIDDEP_AUDIT_NOT_KERNELS = 9, GRIDDEP_AUDIT_NO_WAIT = 10,
+    GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11, GRIDDEP_AUDIT_WRONG_END = 12, GRIDDEP_AUDIT_UNKNOWN_CODE = 13,
+    GRIDDEP_AUDIT_OFF = 14, GRIDDEP_AUDIT_KILL_SWITCH = 15, GRIDDEP_AUDIT_DEVICE = 16, GRIDDEP_AUDIT_DRIVER = 17,
+    GRIDDEP_AUDIT_NO_EDGE_DATA = 18, GRIDDEP_AUDIT_DISABLED = 19, GRIDDEP_FORMAT_DOT = 0, GRIDDEP_FORMAT_JSON = 1,
+    GRIDDEP_CONDITION_DEVICE = 1, GRIDDEP_CONDITION_DRIVER = 2, GRIDDEP_CONDITION_KILL_SWITCH = 3,
+    GRIDDEP_CONDITION_ENVIRONMENT = 4, GRIDDEP_CONDITION_TOOLS = 5, GRIDDEP_CONDITION_PRODUCER = 6,
+    GRIDDEP_CONDITION_NEIGHBOUR = 7, GRIDDEP_CONDITION_LANES = 8, GRIDDEP_CONDITION_WAIT = 9,
+    GRIDDEP_CONDITION_ATTRIBUTE = 10, GRIDDEP_CONDITION_EDGE = 11, GRIDDEP_CONDITION_COOPERATIVE = 12,
+    GRIDDEP_CONDITION_TRIGGER = 13, GRIDDEP_CONDITION_GRID = 14, GRIDDEP_CONDITION_SLOTS = 15,
+    GRIDDEP_CONDITION_THREADS = 16, GRIDDEP_CONDITION_REGISTERS = 17, GRIDDEP_CONDITION_SHARED = 18,
+    GRIDDEP_CONDITION_ROOM = 19, GRIDDEP_CONDITION_CLUSTER = 20, GRIDDEP_CONDITION_CARVEOUT = 21,
+    GRIDDEP_PREDICTION_UNKNOWN = -1, GRIDDEP_PREDICTION_NONE = 0, GRIDDEP_PREDICTION_TAIL = 1,
+    GRIDDEP_PREDICTION_BESIDE = 2, GRIDDEP_STAMP_SM = 0, GRIDDEP_STAMP_ENTRY = 1, GRIDDEP_STAMP_WAIT = 2,
+    GRIDDEP_STAMP_RELEASE = 3, GRIDDEP_STAMP_TRIGGER = 4, GRIDDEP_STAMP_EXIT = 5, GRIDDEP_STAMP_MARK = 6,
+    GRIDDEP_STAMP_CLOCK = 64, GRIDDEP_STAMP_NONE = -1,
 };
 typedef struct griddep_runtime griddep_runtime;
 typedef struct griddep_module griddep_module;
@@ -65,7 +96,9 @@ typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
 typedef struct griddep_ptx griddep_ptx;
+typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_findings griddep_findings;
+typedef struct griddep_explanation griddep_explanation;
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 typedef void (*griddep_host_function)(void *user);
 typedef struct griddep_error {
@@ -145,6 +178,14 @@ typedef struct griddep_launch_config {
     uint32_t size; uint32_t flags; uint32_t grid[3]; uint32_t block[3]; uint32_t cluster[3]; uint32_t shared_bytes;
     int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream;
 } griddep_launch_config;
+typedef struct griddep_tensor_map {
+    uint64_t opaque[16];
+} griddep_tensor_map;
+typedef struct griddep_tensor_options {
+    uint32_t size; int32_t type; uint64_t address; uint32_t rank; int32_t interleave; int32_t swizzle;
+    int32_t promotion; int32_t fill; uint32_t reserved; uint64_t dimensions[5]; uint64_t strides[4];
+    uint32_t steps[5]; uint32_t box[5]; int32_t lower[3]; int32_t upper[3]; uint32_t channels; uint32_t pixels;
+} griddep_tensor_options;
 typedef struct griddep_hop_info {
     uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane;
 } griddep_hop_info;
@@ -156,6 +197,31 @@ typedef struct griddep_graph_edge_info {
     uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
     int32_t audit; uint32_t node; uint32_t reserved;
 } griddep_graph_edge_info;
+typedef struct griddep_condition {
+    uint32_t size; int32_t id; int32_t met; int32_t decisive; const char *name; const char *text;
+} griddep_condition;
+typedef struct griddep_explanation_info {
+    uint32_t size; int32_t prediction; int32_t unmet; uint32_t reserved; const char *producer; const char *consumer;
+    const char *text;
+} griddep_explanation_info;
+typedef struct griddep_timeline_options {
+    uint32_t size; uint32_t flags; uint32_t blocks; uint32_t reserved;
+} griddep_timeline_options;
+typedef struct griddep_timeline_info {
+    uint32_t size; int32_t mode; uint32_t launch_count; uint32_t multiprocessors; uint32_t emulated;
+    uint32_t backward; uint64_t blocks; uint64_t blocks_kept; uint64_t origin; double span; double idle;
+    double idle_share; double clock_step; double clock_rate; double bias;
+} griddep_timeline_info;
+typedef struct griddep_timeline_launch {
+    uint32_t size; uint32_t lane; const char *kernel; uint64_t blocks; uint32_t blocks_kept; uint32_t backward;
+    uint32_t mark_count; uint32_t reserved; uint32_t registers; uint32_t plain_registers; double first_entry;
+    double last_entry; double first_trigger; double last_trigger; double first_release; double last_release;
+    double first_exit; double last_exit; double preamble; double wait_least; double wait_median; double wait_most;
+} griddep_timeline_launch;
+typedef struct griddep_timeline_hop {
+    uint32_t size; uint32_t from; double handoff_gap; double launch_lead; double preamble_hidden; double overlap;
+    double overlap_ratio; double idle_window; double idle; double idle_share;
+} griddep_timeline_hop;
 typedef struct griddep_shelf_info {
     uint32_t size; int32_t capability; const char *name; const char *family; const char *file; const char *text;
     uint64_t bytes;
@@ -215,6 +281,20 @@ int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, 
 const char *griddep_reason_text(int32_t reason);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
+int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
+int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
+int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy, griddep_error *error);
+int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority, griddep_error *error);
+int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain, griddep_error *error);
+int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute, uint32_t default_domain, uint32_t remote_domain, griddep_error *error);
+int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, griddep_error *error);
+int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on, griddep_error *error);
+int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent, griddep_error *error);
+int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, griddep_error *error);
+int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on, griddep_error *error);
+int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size, uint32_t *count, griddep_error *error);
+int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
+int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 const char *griddep_mode_name(int32_t mode);
 int32_t griddep_mode_find(const char *name, int32_t *mode);
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
@@ -256,6 +336,23 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
 int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation, griddep_error *error);
+void griddep_explanation_destroy(griddep_explanation *explanation);
+uint32_t griddep_explanation_count(const griddep_explanation *explanation);
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition, griddep_error *error);
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info, griddep_error *error);
+const char *griddep_condition_name(int32_t condition);
+const char *griddep_prediction_name(int32_t overlap);
+int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
+int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline, griddep_error *error);
+void griddep_timeline_destroy(griddep_timeline *timeline);
+int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error);
+griddep_chain *griddep_timeline_get_chain(griddep_timeline *timeline);
+int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info, griddep_error *error);
+int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, griddep_timeline_launch *launch, griddep_error *error);
+int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop, griddep_error *error);
+const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark);
+int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity, uint64_t *count, griddep_error *error);
 int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);

@@ -31,15 +31,35 @@ const constants = {
   TRIGGER_LINE: 7, MODULE_NO_CACHE: 1, MODULE_LINE_INFO: 2, MODULE_DEBUG: 4, MODULE_VERBOSE: 8,
   OPTIMIZATION_DEFAULT: 0, OPTIMIZATION_NONE: -1, IMAGE_PTX: 1, IMAGE_CUBIN: 2, IMAGE_FATBIN: 3, REASON_SET: 0,
   REASON_FORCED: 1, REASON_OFF: 2, REASON_KILL_SWITCH: 3, REASON_DEVICE: 4, REASON_DRIVER: 5, REASON_NO_WAIT: 6,
-  REASON_WAIT_NOT_ALWAYS: 7, REASON_UNKNOWN_CODE: 8, REASON_FIRST: 9, MODE_SERIAL: 0, MODE_PDL: 1, MODE_GRAPH: 2,
-  MODE_GRAPH_PDL: 3, MODE_COUNT: 4, GRAPH_NODE_KERNEL: 0, GRAPH_NODE_COPY: 1, GRAPH_NODE_FILL: 2, GRAPH_NODE_HOST: 3,
+  REASON_WAIT_NOT_ALWAYS: 7, REASON_UNKNOWN_CODE: 8, REASON_FIRST: 9, ATTRIBUTE_IGNORE: 0,
+  ATTRIBUTE_ACCESS_POLICY_WINDOW: 1, ATTRIBUTE_COOPERATIVE: 2, ATTRIBUTE_SYNCHRONIZATION_POLICY: 3,
+  ATTRIBUTE_CLUSTER_DIMENSION: 4, ATTRIBUTE_CLUSTER_SCHEDULING_POLICY: 5,
+  ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: 6, ATTRIBUTE_PROGRAMMATIC_EVENT: 7, ATTRIBUTE_PRIORITY: 8,
+  ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP: 9, ATTRIBUTE_MEMORY_SYNC_DOMAIN: 10, ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: 11,
+  ATTRIBUTE_LAUNCH_COMPLETION_EVENT: 12, ATTRIBUTE_DEVICE_UPDATABLE_NODE: 13, ATTRIBUTE_CARVEOUT: 14,
+  ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING: 16, CLUSTER_SCHEDULING_DEFAULT: 0, CLUSTER_SCHEDULING_SPREAD: 1,
+  CLUSTER_SCHEDULING_LOAD_BALANCING: 2, MEMORY_SYNC_DOMAIN_DEFAULT: 0, MEMORY_SYNC_DOMAIN_REMOTE: 1,
+  ACCESS_PROPERTY_NORMAL: 0, ACCESS_PROPERTY_STREAMING: 1, ACCESS_PROPERTY_PERSISTING: 2, CARVEOUT_DEFAULT: -1,
+  TENSOR_U8: 0, TENSOR_U16: 1, TENSOR_U32: 2, TENSOR_S32: 3, TENSOR_U64: 4, TENSOR_S64: 5, TENSOR_F16: 6,
+  TENSOR_F32: 7, TENSOR_F64: 8, TENSOR_BF16: 9, TENSOR_F32_FTZ: 10, TENSOR_TF32: 11, TENSOR_TF32_FTZ: 12,
+  TENSOR_16U4_ALIGN8: 13, TENSOR_16U4_ALIGN16: 14, TENSOR_16U6_ALIGN16: 15, INTERLEAVE_NONE: 0, INTERLEAVE_16B: 1,
+  INTERLEAVE_32B: 2, SWIZZLE_NONE: 0, SWIZZLE_32B: 1, SWIZZLE_64B: 2, SWIZZLE_128B: 3, SWIZZLE_128B_ATOM_32B: 4,
+  SWIZZLE_128B_ATOM_32B_FLIP_8B: 5, SWIZZLE_128B_ATOM_64B: 6, PROMOTION_NONE: 0, PROMOTION_64B: 1, PROMOTION_128B: 2,
+  PROMOTION_256B: 3, FILL_ZERO: 0, FILL_NAN: 1, MODE_SERIAL: 0, MODE_PDL: 1, MODE_GRAPH: 2, MODE_GRAPH_PDL: 3,
+  MODE_COUNT: 4, GRAPH_NODE_KERNEL: 0, GRAPH_NODE_COPY: 1, GRAPH_NODE_FILL: 2, GRAPH_NODE_HOST: 3,
   GRAPH_NODE_CHILD: 4, GRAPH_NODE_EMPTY: 5, GRAPH_NODE_EVENT_WAIT: 6, GRAPH_NODE_EVENT_RECORD: 7, PORT_DEFAULT: 0,
   PORT_PROGRAMMATIC: 1, PORT_LAUNCH_ORDER: 2, EDGE_DEFAULT: 0, EDGE_PROGRAMMATIC: 1, EDGE_AUTO: 2, GRAPH_OWN: 1,
   OVERLAP_NONE: 0, OVERLAP_TAIL: 1, OVERLAP_FULL: 2, AUDIT_OVERLAPS: 0, AUDIT_NO_TRIGGER: 1, AUDIT_LAUNCH_ORDER: 2,
   AUDIT_UNSAFE: 3, AUDIT_UNKNOWN_WAIT: 4, AUDIT_WRONG_PORT: 5, AUDIT_PLAIN: 6, AUDIT_OTHER_ORDER: 7,
   AUDIT_NODE_BETWEEN: 8, AUDIT_NOT_KERNELS: 9, AUDIT_NO_WAIT: 10, AUDIT_WAIT_NOT_ALWAYS: 11, AUDIT_WRONG_END: 12,
   AUDIT_UNKNOWN_CODE: 13, AUDIT_OFF: 14, AUDIT_KILL_SWITCH: 15, AUDIT_DEVICE: 16, AUDIT_DRIVER: 17,
-  AUDIT_NO_EDGE_DATA: 18, AUDIT_DISABLED: 19, FORMAT_DOT: 0, FORMAT_JSON: 1,
+  AUDIT_NO_EDGE_DATA: 18, AUDIT_DISABLED: 19, FORMAT_DOT: 0, FORMAT_JSON: 1, CONDITION_DEVICE: 1,
+  CONDITION_DRIVER: 2, CONDITION_KILL_SWITCH: 3, CONDITION_ENVIRONMENT: 4, CONDITION_TOOLS: 5, CONDITION_PRODUCER: 6,
+  CONDITION_NEIGHBOUR: 7, CONDITION_LANES: 8, CONDITION_WAIT: 9, CONDITION_ATTRIBUTE: 10, CONDITION_EDGE: 11,
+  CONDITION_COOPERATIVE: 12, CONDITION_TRIGGER: 13, CONDITION_GRID: 14, CONDITION_SLOTS: 15, CONDITION_THREADS: 16,
+  CONDITION_REGISTERS: 17, CONDITION_SHARED: 18, CONDITION_ROOM: 19, CONDITION_CLUSTER: 20, CONDITION_CARVEOUT: 21,
+  PREDICTION_UNKNOWN: -1, PREDICTION_NONE: 0, PREDICTION_TAIL: 1, PREDICTION_BESIDE: 2, STAMP_SM: 0, STAMP_ENTRY: 1,
+  STAMP_WAIT: 2, STAMP_RELEASE: 3, STAMP_TRIGGER: 4, STAMP_EXIT: 5, STAMP_MARK: 6, STAMP_CLOCK: 64, STAMP_NONE: -1,
 };
 
 koffi.struct('griddep_error', {
@@ -127,6 +147,17 @@ koffi.struct('griddep_launch_config', {
   block: koffi.array('uint32_t', 3, 'Array'), cluster: koffi.array('uint32_t', 3, 'Array'), shared_bytes: 'uint32_t',
   pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *',
 });
+koffi.struct('griddep_tensor_map', {
+  opaque: koffi.array('uint64_t', 16, 'Array'),
+});
+koffi.struct('griddep_tensor_options', {
+  size: 'uint32_t', type: 'int32_t', address: 'uint64_t', rank: 'uint32_t', interleave: 'int32_t',
+  swizzle: 'int32_t', promotion: 'int32_t', fill: 'int32_t', reserved: 'uint32_t',
+  dimensions: koffi.array('uint64_t', 5, 'Array'), strides: koffi.array('uint64_t', 4, 'Array'),
+  steps: koffi.array('uint32_t', 5, 'Array'), box: koffi.array('uint32_t', 5, 'Array'),
+  lower: koffi.array('int32_t', 3, 'Array'), upper: koffi.array('int32_t', 3, 'Array'), channels: 'uint32_t',
+  pixels: 'uint32_t',
+});
 koffi.struct('griddep_hop_info', {
   size: 'uint32_t', reason: 'int32_t', kernel: 'const char *', edge: 'int32_t', lane: 'uint32_t',
 });
@@ -137,6 +168,32 @@ koffi.struct('griddep_graph_node_info', {
 koffi.struct('griddep_graph_edge_info', {
   size: 'uint32_t', from: 'uint32_t', to: 'uint32_t', asked: 'int32_t', from_port: 'int32_t', type: 'int32_t',
   overlap: 'int32_t', audit: 'int32_t', node: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_condition', {
+  size: 'uint32_t', id: 'int32_t', met: 'int32_t', decisive: 'int32_t', name: 'const char *', text: 'const char *',
+});
+koffi.struct('griddep_explanation_info', {
+  size: 'uint32_t', prediction: 'int32_t', unmet: 'int32_t', reserved: 'uint32_t', producer: 'const char *',
+  consumer: 'const char *', text: 'const char *',
+});
+koffi.struct('griddep_timeline_options', {
+  size: 'uint32_t', flags: 'uint32_t', blocks: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_timeline_info', {
+  size: 'uint32_t', mode: 'int32_t', launch_count: 'uint32_t', multiprocessors: 'uint32_t', emulated: 'uint32_t',
+  backward: 'uint32_t', blocks: 'uint64_t', blocks_kept: 'uint64_t', origin: 'uint64_t', span: 'double',
+  idle: 'double', idle_share: 'double', clock_step: 'double', clock_rate: 'double', bias: 'double',
+});
+koffi.struct('griddep_timeline_launch', {
+  size: 'uint32_t', lane: 'uint32_t', kernel: 'const char *', blocks: 'uint64_t', blocks_kept: 'uint32_t',
+  backward: 'uint32_t', mark_count: 'uint32_t', reserved: 'uint32_t', registers: 'uint32_t',
+  plain_registers: 'uint32_t', first_entry: 'double', last_entry: 'double', first_trigger: 'double',
+  last_trigger: 'double', first_release: 'double', last_release: 'double', first_exit: 'double', last_exit: 'double',
+  preamble: 'double', wait_least: 'double', wait_median: 'double', wait_most: 'double',
+});
+koffi.struct('griddep_timeline_hop', {
+  size: 'uint32_t', from: 'uint32_t', handoff_gap: 'double', launch_lead: 'double', preamble_hidden: 'double',
+  overlap: 'double', overlap_ratio: 'double', idle_window: 'double', idle: 'double', idle_share: 'double',
 });
 koffi.struct('griddep_shelf_info', {
   size: 'uint32_t', capability: 'int32_t', name: 'const char *', family: 'const char *', file: 'const char *',
@@ -150,7 +207,9 @@ const structs = [
   'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_code_info', 'griddep_check_options',
   'griddep_check_argument', 'griddep_check_launch', 'griddep_rewrite_options', 'griddep_module_options',
   'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
-  'griddep_hop_info', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_shelf_info',
+  'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info', 'griddep_graph_node_info',
+  'griddep_graph_edge_info', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
+  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -209,6 +268,20 @@ const prototypes = [
   'const char *griddep_reason_text(int32_t reason)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_preferred_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_cluster_scheduling_policy(_Inout_ griddep_attribute *attribute, int32_t policy, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_priority(_Inout_ griddep_attribute *attribute, int32_t priority, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_memory_sync_domain(_Inout_ griddep_attribute *attribute, int32_t domain, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_memory_sync_domain_map(_Inout_ griddep_attribute *attribute, uint32_t default_domain, uint32_t remote_domain, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_access_policy_window(_Inout_ griddep_attribute *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_cooperative(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_carveout(_Inout_ griddep_attribute *attribute, int32_t percent, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_device_updatable_node(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_nvlink_centric_scheduling(_Inout_ griddep_attribute *attribute, int32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get_cluster_limit(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *size, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
+  'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
+  'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'const char *griddep_mode_name(int32_t mode)',
   'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode)',
   'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',
@@ -250,6 +323,23 @@ const prototypes = [
   'int32_t griddep_graph_get_edge(void *graph, uint32_t index, _Inout_ griddep_graph_edge_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_upgrade(void *graph, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, _Out_ void **explanation, _Inout_ griddep_error *error)',
+  'void griddep_explanation_destroy(void *explanation)',
+  'uint32_t griddep_explanation_count(void *explanation)',
+  'int32_t griddep_explanation_get(void *explanation, uint32_t index, _Inout_ griddep_condition *condition, _Inout_ griddep_error *error)',
+  'int32_t griddep_explanation_get_info(void *explanation, _Inout_ griddep_explanation_info *info, _Inout_ griddep_error *error)',
+  'const char *griddep_condition_name(int32_t condition)',
+  'const char *griddep_prediction_name(int32_t overlap)',
+  'int32_t griddep_ptx_stamp(void *ptx, _Out_ void **stamped, _Inout_ griddep_error *error)',
+  'int32_t griddep_timeline_create(void *chain, const griddep_timeline_options *options, _Out_ void **timeline, _Inout_ griddep_error *error)',
+  'void griddep_timeline_destroy(void *timeline)',
+  'int32_t griddep_timeline_run(void *timeline, int32_t mode, void *stream, _Inout_ griddep_error *error)',
+  'void *griddep_timeline_get_chain(void *timeline)',
+  'int32_t griddep_timeline_get_info(void *timeline, _Inout_ griddep_timeline_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_timeline_get_launch(void *timeline, uint32_t index, _Inout_ griddep_timeline_launch *launch, _Inout_ griddep_error *error)',
+  'int32_t griddep_timeline_get_hop(void *timeline, uint32_t index, _Inout_ griddep_timeline_hop *hop, _Inout_ griddep_error *error)',
+  'const char *griddep_timeline_get_mark(void *timeline, uint32_t index, uint32_t mark)',
+  'int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity, _Out_ uint64_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_at(uint32_t index, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_find(const char *name, int32_t capability, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',

@@ -129,6 +129,63 @@ REASON_NO_WAIT = 6
 REASON_WAIT_NOT_ALWAYS = 7
 REASON_UNKNOWN_CODE = 8
 REASON_FIRST = 9
+ATTRIBUTE_IGNORE = 0
+ATTRIBUTE_ACCESS_POLICY_WINDOW = 1
+ATTRIBUTE_COOPERATIVE = 2
+ATTRIBUTE_SYNCHRONIZATION_POLICY = 3
+ATTRIBUTE_CLUSTER_DIMENSION = 4
+ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5
+ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+ATTRIBUTE_PROGRAMMATIC_EVENT = 7
+ATTRIBUTE_PRIORITY = 8
+ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9
+ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10
+ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11
+ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12
+ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13
+ATTRIBUTE_CARVEOUT = 14
+ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16
+CLUSTER_SCHEDULING_DEFAULT = 0
+CLUSTER_SCHEDULING_SPREAD = 1
+CLUSTER_SCHEDULING_LOAD_BALANCING = 2
+MEMORY_SYNC_DOMAIN_DEFAULT = 0
+MEMORY_SYNC_DOMAIN_REMOTE = 1
+ACCESS_PROPERTY_NORMAL = 0
+ACCESS_PROPERTY_STREAMING = 1
+ACCESS_PROPERTY_PERSISTING = 2
+CARVEOUT_DEFAULT = -1
+TENSOR_U8 = 0
+TENSOR_U16 = 1
+TENSOR_U32 = 2
+TENSOR_S32 = 3
+TENSOR_U64 = 4
+TENSOR_S64 = 5
+TENSOR_F16 = 6
+TENSOR_F32 = 7
+TENSOR_F64 = 8
+TENSOR_BF16 = 9
+TENSOR_F32_FTZ = 10
+TENSOR_TF32 = 11
+TENSOR_TF32_FTZ = 12
+TENSOR_16U4_ALIGN8 = 13
+TENSOR_16U4_ALIGN16 = 14
+TENSOR_16U6_ALIGN16 = 15
+INTERLEAVE_NONE = 0
+INTERLEAVE_16B = 1
+INTERLEAVE_32B = 2
+SWIZZLE_NONE = 0
+SWIZZLE_32B = 1
+SWIZZLE_64B = 2
+SWIZZLE_128B = 3
+SWIZZLE_128B_ATOM_32B = 4
+SWIZZLE_128B_ATOM_32B_FLIP_8B = 5
+SWIZZLE_128B_ATOM_64B = 6
+PROMOTION_NONE = 0
+PROMOTION_64B = 1
+PROMOTION_128B = 2
+PROMOTION_256B = 3
+FILL_ZERO = 0
+FILL_NAN = 1
 MODE_SERIAL = 0
 MODE_PDL = 1
 MODE_GRAPH = 2
@@ -174,6 +231,40 @@ AUDIT_NO_EDGE_DATA = 18
 AUDIT_DISABLED = 19
 FORMAT_DOT = 0
 FORMAT_JSON = 1
+CONDITION_DEVICE = 1
+CONDITION_DRIVER = 2
+CONDITION_KILL_SWITCH = 3
+CONDITION_ENVIRONMENT = 4
+CONDITION_TOOLS = 5
+CONDITION_PRODUCER = 6
+CONDITION_NEIGHBOUR = 7
+CONDITION_LANES = 8
+CONDITION_WAIT = 9
+CONDITION_ATTRIBUTE = 10
+CONDITION_EDGE = 11
+CONDITION_COOPERATIVE = 12
+CONDITION_TRIGGER = 13
+CONDITION_GRID = 14
+CONDITION_SLOTS = 15
+CONDITION_THREADS = 16
+CONDITION_REGISTERS = 17
+CONDITION_SHARED = 18
+CONDITION_ROOM = 19
+CONDITION_CLUSTER = 20
+CONDITION_CARVEOUT = 21
+PREDICTION_UNKNOWN = -1
+PREDICTION_NONE = 0
+PREDICTION_TAIL = 1
+PREDICTION_BESIDE = 2
+STAMP_SM = 0
+STAMP_ENTRY = 1
+STAMP_WAIT = 2
+STAMP_RELEASE = 3
+STAMP_TRIGGER = 4
+STAMP_EXIT = 5
+STAMP_MARK = 6
+STAMP_CLOCK = 64
+STAMP_NONE = -1
 
 log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 host_function = ctypes.CFUNCTYPE(None, c_void_p)
@@ -443,6 +534,34 @@ class c_launch_config(_Struct):
     ]
 
 
+class c_tensor_map(_Struct):
+    _fields_ = [
+        ("opaque", c_uint64 * 16),
+    ]
+
+
+class c_tensor_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("type", c_int32),
+        ("address", c_uint64),
+        ("rank", c_uint32),
+        ("interleave", c_int32),
+        ("swizzle", c_int32),
+        ("promotion", c_int32),
+        ("fill", c_int32),
+        ("reserved", c_uint32),
+        ("dimensions", c_uint64 * 5),
+        ("strides", c_uint64 * 4),
+        ("steps", c_uint32 * 5),
+        ("box", c_uint32 * 5),
+        ("lower", c_int32 * 3),
+        ("upper", c_int32 * 3),
+        ("channels", c_uint32),
+        ("pixels", c_uint32),
+    ]
+
+
 class c_hop_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -478,6 +597,100 @@ class c_graph_edge_info(_Struct):
         ("audit", c_int32),
         ("node", c_uint32),
         ("reserved", c_uint32),
+    ]
+
+
+class c_condition(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("id", c_int32),
+        ("met", c_int32),
+        ("decisive", c_int32),
+        ("name", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
+class c_explanation_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("prediction", c_int32),
+        ("unmet", c_int32),
+        ("reserved", c_uint32),
+        ("producer", c_char_p),
+        ("consumer", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
+class c_timeline_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("blocks", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_timeline_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("mode", c_int32),
+        ("launch_count", c_uint32),
+        ("multiprocessors", c_uint32),
+        ("emulated", c_uint32),
+        ("backward", c_uint32),
+        ("blocks", c_uint64),
+        ("blocks_kept", c_uint64),
+        ("origin", c_uint64),
+        ("span", c_double),
+        ("idle", c_double),
+        ("idle_share", c_double),
+        ("clock_step", c_double),
+        ("clock_rate", c_double),
+        ("bias", c_double),
+    ]
+
+
+class c_timeline_launch(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("lane", c_uint32),
+        ("kernel", c_char_p),
+        ("blocks", c_uint64),
+        ("blocks_kept", c_uint32),
+        ("backward", c_uint32),
+        ("mark_count", c_uint32),
+        ("reserved", c_uint32),
+        ("registers", c_uint32),
+        ("plain_registers", c_uint32),
+        ("first_entry", c_double),
+        ("last_entry", c_double),
+        ("first_trigger", c_double),
+        ("last_trigger", c_double),
+        ("first_release", c_double),
+        ("last_release", c_double),
+        ("first_exit", c_double),
+        ("last_exit", c_double),
+        ("preamble", c_double),
+        ("wait_least", c_double),
+        ("wait_median", c_double),
+        ("wait_most", c_double),
+    ]
+
+
+class c_timeline_hop(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("from", c_uint32),
+        ("handoff_gap", c_double),
+        ("launch_lead", c_double),
+        ("preamble_hidden", c_double),
+        ("overlap", c_double),
+        ("overlap_ratio", c_double),
+        ("idle_window", c_double),
+        ("idle", c_double),
+        ("idle_share", c_double),
     ]
 
 
@@ -549,6 +762,20 @@ _FUNCTIONS = {
     "reason_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "attribute_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "attribute_preferred_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "attribute_cluster_scheduling_policy": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_priority": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_memory_sync_domain": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_memory_sync_domain_map": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "attribute_access_policy_window": (c_int32, [c_void_p, c_uint64, c_uint64, c_double, c_int32, c_int32, c_void_p]),
+    "attribute_cooperative": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_carveout": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_device_updatable_node": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "attribute_nvlink_centric_scheduling": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "mode_name": (c_char_p, [c_int32]),
     "mode_find": (c_int32, [c_char_p, c_void_p]),
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -590,6 +817,23 @@ _FUNCTIONS = {
     "graph_get_edge": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
+    "explanation_destroy": (None, [c_void_p]),
+    "explanation_count": (c_uint32, [c_void_p]),
+    "explanation_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "explanation_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "condition_name": (c_char_p, [c_int32]),
+    "prediction_name": (c_char_p, [c_int32]),
+    "ptx_stamp": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "timeline_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "timeline_destroy": (None, [c_void_p]),
+    "timeline_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "timeline_get_chain": (c_void_p, [c_void_p]),
+    "timeline_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "timeline_get_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "timeline_get_hop": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "timeline_get_mark": (c_char_p, [c_void_p, c_uint32, c_uint32]),
+    "timeline_read": (c_int32, [c_void_p, c_uint32, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "shelf_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
     "shelf_find": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "shelf_field": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, c_void_p]),

@@ -115,6 +115,63 @@ module Griddep
     REASON_WAIT_NOT_ALWAYS = 7
     REASON_UNKNOWN_CODE = 8
     REASON_FIRST = 9
+    ATTRIBUTE_IGNORE = 0
+    ATTRIBUTE_ACCESS_POLICY_WINDOW = 1
+    ATTRIBUTE_COOPERATIVE = 2
+    ATTRIBUTE_SYNCHRONIZATION_POLICY = 3
+    ATTRIBUTE_CLUSTER_DIMENSION = 4
+    ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5
+    ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+    ATTRIBUTE_PROGRAMMATIC_EVENT = 7
+    ATTRIBUTE_PRIORITY = 8
+    ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9
+    ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10
+    ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11
+    ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12
+    ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13
+    ATTRIBUTE_CARVEOUT = 14
+    ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16
+    CLUSTER_SCHEDULING_DEFAULT = 0
+    CLUSTER_SCHEDULING_SPREAD = 1
+    CLUSTER_SCHEDULING_LOAD_BALANCING = 2
+    MEMORY_SYNC_DOMAIN_DEFAULT = 0
+    MEMORY_SYNC_DOMAIN_REMOTE = 1
+    ACCESS_PROPERTY_NORMAL = 0
+    ACCESS_PROPERTY_STREAMING = 1
+    ACCESS_PROPERTY_PERSISTING = 2
+    CARVEOUT_DEFAULT = -1
+    TENSOR_U8 = 0
+    TENSOR_U16 = 1
+    TENSOR_U32 = 2
+    TENSOR_S32 = 3
+    TENSOR_U64 = 4
+    TENSOR_S64 = 5
+    TENSOR_F16 = 6
+    TENSOR_F32 = 7
+    TENSOR_F64 = 8
+    TENSOR_BF16 = 9
+    TENSOR_F32_FTZ = 10
+    TENSOR_TF32 = 11
+    TENSOR_TF32_FTZ = 12
+    TENSOR_16U4_ALIGN8 = 13
+    TENSOR_16U4_ALIGN16 = 14
+    TENSOR_16U6_ALIGN16 = 15
+    INTERLEAVE_NONE = 0
+    INTERLEAVE_16B = 1
+    INTERLEAVE_32B = 2
+    SWIZZLE_NONE = 0
+    SWIZZLE_32B = 1
+    SWIZZLE_64B = 2
+    SWIZZLE_128B = 3
+    SWIZZLE_128B_ATOM_32B = 4
+    SWIZZLE_128B_ATOM_32B_FLIP_8B = 5
+    SWIZZLE_128B_ATOM_64B = 6
+    PROMOTION_NONE = 0
+    PROMOTION_64B = 1
+    PROMOTION_128B = 2
+    PROMOTION_256B = 3
+    FILL_ZERO = 0
+    FILL_NAN = 1
     MODE_SERIAL = 0
     MODE_PDL = 1
     MODE_GRAPH = 2
@@ -160,6 +217,40 @@ module Griddep
     AUDIT_DISABLED = 19
     FORMAT_DOT = 0
     FORMAT_JSON = 1
+    CONDITION_DEVICE = 1
+    CONDITION_DRIVER = 2
+    CONDITION_KILL_SWITCH = 3
+    CONDITION_ENVIRONMENT = 4
+    CONDITION_TOOLS = 5
+    CONDITION_PRODUCER = 6
+    CONDITION_NEIGHBOUR = 7
+    CONDITION_LANES = 8
+    CONDITION_WAIT = 9
+    CONDITION_ATTRIBUTE = 10
+    CONDITION_EDGE = 11
+    CONDITION_COOPERATIVE = 12
+    CONDITION_TRIGGER = 13
+    CONDITION_GRID = 14
+    CONDITION_SLOTS = 15
+    CONDITION_THREADS = 16
+    CONDITION_REGISTERS = 17
+    CONDITION_SHARED = 18
+    CONDITION_ROOM = 19
+    CONDITION_CLUSTER = 20
+    CONDITION_CARVEOUT = 21
+    PREDICTION_UNKNOWN = -1
+    PREDICTION_NONE = 0
+    PREDICTION_TAIL = 1
+    PREDICTION_BESIDE = 2
+    STAMP_SM = 0
+    STAMP_ENTRY = 1
+    STAMP_WAIT = 2
+    STAMP_RELEASE = 3
+    STAMP_TRIGGER = 4
+    STAMP_EXIT = 5
+    STAMP_MARK = 6
+    STAMP_CLOCK = 64
+    STAMP_NONE = -1
 
     CError = struct([
       "uint32_t size", "int32_t status", "int32_t driver_code", "int32_t line", "int32_t column", "char file[260]",
@@ -258,6 +349,17 @@ module Griddep
       "uint32_t shared_bytes", "int32_t pdl", "uint32_t attribute_count", "void *attributes", "void *stream",
     ])
 
+    CTensorMap = struct([
+      "uint64_t opaque[16]",
+    ])
+
+    CTensorOptions = struct([
+      "uint32_t size", "int32_t type", "uint64_t address", "uint32_t rank", "int32_t interleave", "int32_t swizzle",
+      "int32_t promotion", "int32_t fill", "uint32_t reserved", "uint64_t dimensions[5]", "uint64_t strides[4]",
+      "uint32_t steps[5]", "uint32_t box[5]", "int32_t lower[3]", "int32_t upper[3]", "uint32_t channels",
+      "uint32_t pixels",
+    ])
+
     CHopInfo = struct([
       "uint32_t size", "int32_t reason", "void *kernel", "int32_t edge", "uint32_t lane",
     ])
@@ -270,6 +372,38 @@ module Griddep
     CGraphEdgeInfo = struct([
       "uint32_t size", "uint32_t from", "uint32_t to", "int32_t asked", "int32_t from_port", "int32_t type",
       "int32_t overlap", "int32_t audit", "uint32_t node", "uint32_t reserved",
+    ])
+
+    CCondition = struct([
+      "uint32_t size", "int32_t id", "int32_t met", "int32_t decisive", "void *name", "void *text",
+    ])
+
+    CExplanationInfo = struct([
+      "uint32_t size", "int32_t prediction", "int32_t unmet", "uint32_t reserved", "void *producer",
+      "void *consumer", "void *text",
+    ])
+
+    CTimelineOptions = struct([
+      "uint32_t size", "uint32_t flags", "uint32_t blocks", "uint32_t reserved",
+    ])
+
+    CTimelineInfo = struct([
+      "uint32_t size", "int32_t mode", "uint32_t launch_count", "uint32_t multiprocessors", "uint32_t emulated",
+      "uint32_t backward", "uint64_t blocks", "uint64_t blocks_kept", "uint64_t origin", "double span",
+      "double idle", "double idle_share", "double clock_step", "double clock_rate", "double bias",
+    ])
+
+    CTimelineLaunch = struct([
+      "uint32_t size", "uint32_t lane", "void *kernel", "uint64_t blocks", "uint32_t blocks_kept",
+      "uint32_t backward", "uint32_t mark_count", "uint32_t reserved", "uint32_t registers",
+      "uint32_t plain_registers", "double first_entry", "double last_entry", "double first_trigger",
+      "double last_trigger", "double first_release", "double last_release", "double first_exit", "double last_exit",
+      "double preamble", "double wait_least", "double wait_median", "double wait_most",
+    ])
+
+    CTimelineHop = struct([
+      "uint32_t size", "uint32_t from", "double handoff_gap", "double launch_lead", "double preamble_hidden",
+      "double overlap", "double overlap_ratio", "double idle_window", "double idle", "double idle_share",
     ])
 
     CShelfInfo = struct([
@@ -333,6 +467,20 @@ module Griddep
       "const char *griddep_reason_text(int32_t reason)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
+      "int32_t griddep_attribute_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
+      "int32_t griddep_attribute_preferred_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
+      "int32_t griddep_attribute_cluster_scheduling_policy(void *attribute, int32_t policy, void *error)",
+      "int32_t griddep_attribute_priority(void *attribute, int32_t priority, void *error)",
+      "int32_t griddep_attribute_memory_sync_domain(void *attribute, int32_t domain, void *error)",
+      "int32_t griddep_attribute_memory_sync_domain_map(void *attribute, uint32_t default_domain, uint32_t remote_domain, void *error)",
+      "int32_t griddep_attribute_access_policy_window(void *attribute, uint64_t address, uint64_t bytes, double hit_ratio, int32_t hit, int32_t miss, void *error)",
+      "int32_t griddep_attribute_cooperative(void *attribute, int32_t on, void *error)",
+      "int32_t griddep_attribute_carveout(void *attribute, int32_t percent, void *error)",
+      "int32_t griddep_attribute_device_updatable_node(void *attribute, int32_t on, void *error)",
+      "int32_t griddep_attribute_nvlink_centric_scheduling(void *attribute, int32_t on, void *error)",
+      "int32_t griddep_kernel_get_cluster_limit(void *kernel, void *config, void *size, void *count, void *error)",
+      "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
+      "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
       "const char *griddep_mode_name(int32_t mode)",
       "int32_t griddep_mode_find(void *name, void *mode)",
       "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",
@@ -374,6 +522,23 @@ module Griddep
       "int32_t griddep_graph_get_edge(void *graph, uint32_t index, void *info, void *error)",
       "int32_t griddep_graph_upgrade(void *graph, void *count, void *error)",
       "int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, void *bytes, void *error)",
+      "int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, void *explanation, void *error)",
+      "void griddep_explanation_destroy(void *explanation)",
+      "uint32_t griddep_explanation_count(void *explanation)",
+      "int32_t griddep_explanation_get(void *explanation, uint32_t index, void *condition, void *error)",
+      "int32_t griddep_explanation_get_info(void *explanation, void *info, void *error)",
+      "const char *griddep_condition_name(int32_t condition)",
+      "const char *griddep_prediction_name(int32_t overlap)",
+      "int32_t griddep_ptx_stamp(void *ptx, void *stamped, void *error)",
+      "int32_t griddep_timeline_create(void *chain, void *options, void *timeline, void *error)",
+      "void griddep_timeline_destroy(void *timeline)",
+      "int32_t griddep_timeline_run(void *timeline, int32_t mode, void *stream, void *error)",
+      "griddep_chain *griddep_timeline_get_chain(void *timeline)",
+      "int32_t griddep_timeline_get_info(void *timeline, void *info, void *error)",
+      "int32_t griddep_timeline_get_launch(void *timeline, uint32_t index, void *launch, void *error)",
+      "int32_t griddep_timeline_get_hop(void *timeline, uint32_t index, void *hop, void *error)",
+      "const char *griddep_timeline_get_mark(void *timeline, uint32_t index, uint32_t mark)",
+      "int32_t griddep_timeline_read(void *timeline, uint32_t index, int32_t column, void *values, uint64_t capacity, void *count, void *error)",
       "int32_t griddep_shelf_at(uint32_t index, void *info, void *error)",
       "int32_t griddep_shelf_find(void *name, int32_t capability, void *info, void *error)",
       "int32_t griddep_shelf_field(void *text, uint64_t text_bytes, void *field, void *buffer, uint64_t capacity, void *bytes, void *error)",

@@ -145,6 +145,63 @@ pub const REASON_NO_WAIT: i32 = 6;
 pub const REASON_WAIT_NOT_ALWAYS: i32 = 7;
 pub const REASON_UNKNOWN_CODE: i32 = 8;
 pub const REASON_FIRST: i32 = 9;
+pub const ATTRIBUTE_IGNORE: i32 = 0;
+pub const ATTRIBUTE_ACCESS_POLICY_WINDOW: i32 = 1;
+pub const ATTRIBUTE_COOPERATIVE: i32 = 2;
+pub const ATTRIBUTE_SYNCHRONIZATION_POLICY: i32 = 3;
+pub const ATTRIBUTE_CLUSTER_DIMENSION: i32 = 4;
+pub const ATTRIBUTE_CLUSTER_SCHEDULING_POLICY: i32 = 5;
+pub const ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: i32 = 6;
+pub const ATTRIBUTE_PROGRAMMATIC_EVENT: i32 = 7;
+pub const ATTRIBUTE_PRIORITY: i32 = 8;
+pub const ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP: i32 = 9;
+pub const ATTRIBUTE_MEMORY_SYNC_DOMAIN: i32 = 10;
+pub const ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: i32 = 11;
+pub const ATTRIBUTE_LAUNCH_COMPLETION_EVENT: i32 = 12;
+pub const ATTRIBUTE_DEVICE_UPDATABLE_NODE: i32 = 13;
+pub const ATTRIBUTE_CARVEOUT: i32 = 14;
+pub const ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING: i32 = 16;
+pub const CLUSTER_SCHEDULING_DEFAULT: i32 = 0;
+pub const CLUSTER_SCHEDULING_SPREAD: i32 = 1;
+pub const CLUSTER_SCHEDULING_LOAD_BALANCING: i32 = 2;
+pub const MEMORY_SYNC_DOMAIN_DEFAULT: i32 = 0;
+pub const MEMORY_SYNC_DOMAIN_REMOTE: i32 = 1;
+pub const ACCESS_PROPERTY_NORMAL: i32 = 0;
+pub const ACCESS_PROPERTY_STREAMING: i32 = 1;
+pub const ACCESS_PROPERTY_PERSISTING: i32 = 2;
+pub const CARVEOUT_DEFAULT: i32 = -1;
+pub const TENSOR_U8: i32 = 0;
+pub const TENSOR_U16: i32 = 1;
+pub const TENSOR_U32: i32 = 2;
+pub const TENSOR_S32: i32 = 3;
+pub const TENSOR_U64: i32 = 4;
+pub const TENSOR_S64: i32 = 5;
+pub const TENSOR_F16: i32 = 6;
+pub const TENSOR_F32: i32 = 7;
+pub const TENSOR_F64: i32 = 8;
+pub const TENSOR_BF16: i32 = 9;
+pub const TENSOR_F32_FTZ: i32 = 10;
+pub const TENSOR_TF32: i32 = 11;
+pub const TENSOR_TF32_FTZ: i32 = 12;
+pub const TENSOR_16U4_ALIGN8: i32 = 13;
+pub const TENSOR_16U4_ALIGN16: i32 = 14;
+pub const TENSOR_16U6_ALIGN16: i32 = 15;
+pub const INTERLEAVE_NONE: i32 = 0;
+pub const INTERLEAVE_16B: i32 = 1;
+pub const INTERLEAVE_32B: i32 = 2;
+pub const SWIZZLE_NONE: i32 = 0;
+pub const SWIZZLE_32B: i32 = 1;
+pub const SWIZZLE_64B: i32 = 2;
+pub const SWIZZLE_128B: i32 = 3;
+pub const SWIZZLE_128B_ATOM_32B: i32 = 4;
+pub const SWIZZLE_128B_ATOM_32B_FLIP_8B: i32 = 5;
+pub const SWIZZLE_128B_ATOM_64B: i32 = 6;
+pub const PROMOTION_NONE: i32 = 0;
+pub const PROMOTION_64B: i32 = 1;
+pub const PROMOTION_128B: i32 = 2;
+pub const PROMOTION_256B: i32 = 3;
+pub const FILL_ZERO: i32 = 0;
+pub const FILL_NAN: i32 = 1;
 pub const MODE_SERIAL: i32 = 0;
 pub const MODE_PDL: i32 = 1;
 pub const MODE_GRAPH: i32 = 2;
@@ -190,6 +247,40 @@ pub const AUDIT_NO_EDGE_DATA: i32 = 18;
 pub const AUDIT_DISABLED: i32 = 19;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
+pub const CONDITION_DEVICE: i32 = 1;
+pub const CONDITION_DRIVER: i32 = 2;
+pub const CONDITION_KILL_SWITCH: i32 = 3;
+pub const CONDITION_ENVIRONMENT: i32 = 4;
+pub const CONDITION_TOOLS: i32 = 5;
+pub const CONDITION_PRODUCER: i32 = 6;
+pub const CONDITION_NEIGHBOUR: i32 = 7;
+pub const CONDITION_LANES: i32 = 8;
+pub const CONDITION_WAIT: i32 = 9;
+pub const CONDITION_ATTRIBUTE: i32 = 10;
+pub const CONDITION_EDGE: i32 = 11;
+pub const CONDITION_COOPERATIVE: i32 = 12;
+pub const CONDITION_TRIGGER: i32 = 13;
+pub const CONDITION_GRID: i32 = 14;
+pub const CONDITION_SLOTS: i32 = 15;
+pub const CONDITION_THREADS: i32 = 16;
+pub const CONDITION_REGISTERS: i32 = 17;
+pub const CONDITION_SHARED: i32 = 18;
+pub const CONDITION_ROOM: i32 = 19;
+pub const CONDITION_CLUSTER: i32 = 20;
+pub const CONDITION_CARVEOUT: i32 = 21;
+pub const PREDICTION_UNKNOWN: i32 = -1;
+pub const PREDICTION_NONE: i32 = 0;
+pub const PREDICTION_TAIL: i32 = 1;
+pub const PREDICTION_BESIDE: i32 = 2;
+pub const STAMP_SM: i32 = 0;
+pub const STAMP_ENTRY: i32 = 1;
+pub const STAMP_WAIT: i32 = 2;
+pub const STAMP_RELEASE: i32 = 3;
+pub const STAMP_TRIGGER: i32 = 4;
+pub const STAMP_EXIT: i32 = 5;
+pub const STAMP_MARK: i32 = 6;
+pub const STAMP_CLOCK: i32 = 64;
+pub const STAMP_NONE: i32 = -1;
 
 pub enum Runtime {}
 pub enum Module {}
@@ -197,7 +288,9 @@ pub enum Kernel {}
 pub enum Chain {}
 pub enum Graph {}
 pub enum Ptx {}
+pub enum Timeline {}
 pub enum Findings {}
+pub enum Explanation {}
 pub type LogFunction = unsafe extern "C" fn(user: *mut c_void, level: i32, message: *const c_char);
 pub type HostFunction = unsafe extern "C" fn(user: *mut c_void);
 
@@ -467,6 +560,34 @@ pub struct LaunchConfig {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct TensorMap {
+    pub opaque: [u64; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TensorOptions {
+    pub size: u32,
+    pub r#type: i32,
+    pub address: u64,
+    pub rank: u32,
+    pub interleave: i32,
+    pub swizzle: i32,
+    pub promotion: i32,
+    pub fill: i32,
+    pub reserved: u32,
+    pub dimensions: [u64; 5],
+    pub strides: [u64; 4],
+    pub steps: [u32; 5],
+    pub box: [u32; 5],
+    pub lower: [i32; 3],
+    pub upper: [i32; 3],
+    pub channels: u32,
+    pub pixels: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct HopInfo {
     pub size: u32,
     pub reason: i32,
@@ -505,6 +626,100 @@ pub struct GraphEdgeInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct Condition {
+    pub size: u32,
+    pub id: i32,
+    pub met: i32,
+    pub decisive: i32,
+    pub name: *const c_char,
+    pub text: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ExplanationInfo {
+    pub size: u32,
+    pub prediction: i32,
+    pub unmet: i32,
+    pub reserved: u32,
+    pub producer: *const c_char,
+    pub consumer: *const c_char,
+    pub text: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TimelineOptions {
+    pub size: u32,
+    pub flags: u32,
+    pub blocks: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TimelineInfo {
+    pub size: u32,
+    pub mode: i32,
+    pub launch_count: u32,
+    pub multiprocessors: u32,
+    pub emulated: u32,
+    pub backward: u32,
+    pub blocks: u64,
+    pub blocks_kept: u64,
+    pub origin: u64,
+    pub span: f64,
+    pub idle: f64,
+    pub idle_share: f64,
+    pub clock_step: f64,
+    pub clock_rate: f64,
+    pub bias: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TimelineLaunch {
+    pub size: u32,
+    pub lane: u32,
+    pub kernel: *const c_char,
+    pub blocks: u64,
+    pub blocks_kept: u32,
+    pub backward: u32,
+    pub mark_count: u32,
+    pub reserved: u32,
+    pub registers: u32,
+    pub plain_registers: u32,
+    pub first_entry: f64,
+    pub last_entry: f64,
+    pub first_trigger: f64,
+    pub last_trigger: f64,
+    pub first_release: f64,
+    pub last_release: f64,
+    pub first_exit: f64,
+    pub last_exit: f64,
+    pub preamble: f64,
+    pub wait_least: f64,
+    pub wait_median: f64,
+    pub wait_most: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TimelineHop {
+    pub size: u32,
+    pub from: u32,
+    pub handoff_gap: f64,
+    pub launch_lead: f64,
+    pub preamble_hidden: f64,
+    pub overlap: f64,
+    pub overlap_ratio: f64,
+    pub idle_window: f64,
+    pub idle: f64,
+    pub idle_share: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ShelfInfo {
     pub size: u32,
     pub capability: i32,
@@ -517,8 +732,9 @@ pub struct ShelfInfo {
 
 sized! {
     Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
-    CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, HopInfo,
-    GraphNodeInfo, GraphEdgeInfo, ShelfInfo,
+    CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, TensorOptions,
+    HopInfo, GraphNodeInfo, GraphEdgeInfo, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
+    TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -577,6 +793,20 @@ functions! {
     fn reason_text(reason: i32) -> *const c_char;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
+    fn attribute_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
+    fn attribute_preferred_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
+    fn attribute_cluster_scheduling_policy(attribute: *mut Attribute, policy: i32, error: *mut Error) -> i32;
+    fn attribute_priority(attribute: *mut Attribute, priority: i32, error: *mut Error) -> i32;
+    fn attribute_memory_sync_domain(attribute: *mut Attribute, domain: i32, error: *mut Error) -> i32;
+    fn attribute_memory_sync_domain_map(attribute: *mut Attribute, default_domain: u32, remote_domain: u32, error: *mut Error) -> i32;
+    fn attribute_access_policy_window(attribute: *mut Attribute, address: u64, bytes: u64, hit_ratio: f64, hit: i32, miss: i32, error: *mut Error) -> i32;
+    fn attribute_cooperative(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
+    fn attribute_carveout(attribute: *mut Attribute, percent: i32, error: *mut Error) -> i32;
+    fn attribute_device_updatable_node(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
+    fn attribute_nvlink_centric_scheduling(attribute: *mut Attribute, on: i32, error: *mut Error) -> i32;
+    fn kernel_get_cluster_limit(kernel: *mut Kernel, config: *const LaunchConfig, size: *mut u32, count: *mut u32, error: *mut Error) -> i32;
+    fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
+    fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn mode_name(mode: i32) -> *const c_char;
     fn mode_find(name: *const c_char, mode: *mut i32) -> i32;
     fn chain_create(runtime: *mut Runtime, chain: *mut *mut Chain, error: *mut Error) -> i32;
@@ -618,6 +848,23 @@ functions! {
     fn graph_get_edge(graph: *const Graph, index: u32, info: *mut GraphEdgeInfo, error: *mut Error) -> i32;
     fn graph_upgrade(graph: *mut Graph, count: *mut u32, error: *mut Error) -> i32;
     fn graph_print(graph: *const Graph, format: i32, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
+    fn chain_explain(chain: *mut Chain, mode: i32, index: u32, explanation: *mut *mut Explanation, error: *mut Error) -> i32;
+    fn explanation_destroy(explanation: *mut Explanation);
+    fn explanation_count(explanation: *const Explanation) -> u32;
+    fn explanation_get(explanation: *const Explanation, index: u32, condition: *mut Condition, error: *mut Error) -> i32;
+    fn explanation_get_info(explanation: *const Explanation, info: *mut ExplanationInfo, error: *mut Error) -> i32;
+    fn condition_name(condition: i32) -> *const c_char;
+    fn prediction_name(overlap: i32) -> *const c_char;
+    fn ptx_stamp(ptx: *const Ptx, stamped: *mut *mut Ptx, error: *mut Error) -> i32;
+    fn timeline_create(chain: *mut Chain, options: *const TimelineOptions, timeline: *mut *mut Timeline, error: *mut Error) -> i32;
+    fn timeline_destroy(timeline: *mut Timeline);
+    fn timeline_run(timeline: *mut Timeline, mode: i32, stream: *mut c_void, error: *mut Error) -> i32;
+    fn timeline_get_chain(timeline: *mut Timeline) -> *mut Chain;
+    fn timeline_get_info(timeline: *mut Timeline, info: *mut TimelineInfo, error: *mut Error) -> i32;
+    fn timeline_get_launch(timeline: *mut Timeline, index: u32, launch: *mut TimelineLaunch, error: *mut Error) -> i32;
+    fn timeline_get_hop(timeline: *mut Timeline, index: u32, hop: *mut TimelineHop, error: *mut Error) -> i32;
+    fn timeline_get_mark(timeline: *mut Timeline, index: u32, mark: u32) -> *const c_char;
+    fn timeline_read(timeline: *mut Timeline, index: u32, column: i32, values: *mut Int64T, capacity: u64, count: *mut u64, error: *mut Error) -> i32;
     fn shelf_at(index: u32, info: *mut ShelfInfo, error: *mut Error) -> i32;
     fn shelf_find(name: *const c_char, capability: i32, info: *mut ShelfInfo, error: *mut Error) -> i32;
     fn shelf_field(text: *const c_char, text_bytes: u64, field: *const c_char, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
