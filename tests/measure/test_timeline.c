@@ -1,5 +1,6 @@
 /* Timelines: figures of runs that were made up, with answers known by hand; what instrumenting puts where; and shelf
- * kernels traced on the emulated driver, whose results must stay what they were. EMULATED_DRIVER names the driver. */
+ * kernels traced on a driver, whose results must stay what they were. EMULATED_DRIVER names the emulated driver, which
+ * is taken unless GRIDDEP_TEST_DRIVER names another ("nvidia" on a machine with a GPU). */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
@@ -332,7 +333,7 @@ START_TEST(shelf_assembles)
 }
 END_TEST
 
-/* ---- on the emulated driver ---- */
+/* ---- on a driver ---- */
 
 enum { ELEMENTS = 1000 };
 
@@ -342,16 +343,21 @@ typedef struct setup {
     griddep_chain *chain;
     uint64_t buffers[4];
     void *stream;
+    bool emulated; /* the model's time is exact; a GPU's clock has steps, and its overlap is not promised */
 } setup;
 
 static void open_bench(setup *bench)
 {
+    const char *other = getenv("GRIDDEP_TEST_DRIVER");
     const griddep_runtime_options options = {
-        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = ""};
+        .size = sizeof options, .driver = other ? other : getenv("EMULATED_DRIVER"), .cache_directory = ""};
+    griddep_runtime_info info = {.size = sizeof info};
 
     *bench = (setup){0};
     ck_assert_ptr_nonnull(options.driver);
     succeeds(griddep_runtime_open(&options, &bench->runtime, &error));
+    succeeds(griddep_runtime_get_info(bench->runtime, &info, &error));
+    bench->emulated = info.emulated;
     succeeds(griddep_stream_create(bench->runtime, &bench->stream, &error));
     succeeds(griddep_chain_create(bench->runtime, &bench->chain, &error));
     for (int i = 0; i < 4; i++)
@@ -419,8 +425,8 @@ static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t bl
         ck_assert_int_ge(values[GRIDDEP_STAMP_ENTRY][i], 0);
         ck_assert_int_ge(values[GRIDDEP_STAMP_WAIT][i], values[GRIDDEP_STAMP_ENTRY][i]);
         ck_assert_int_ge(values[GRIDDEP_STAMP_RELEASE][i], values[GRIDDEP_STAMP_WAIT][i]);
-        ck_assert_int_gt(values[GRIDDEP_STAMP_EXIT][i], values[GRIDDEP_STAMP_RELEASE][i]);
-        ck_assert_int_gt(values[GRIDDEP_STAMP_TRIGGER][i], values[GRIDDEP_STAMP_ENTRY][i]);
+        ck_assert_int_ge(values[GRIDDEP_STAMP_EXIT][i], values[GRIDDEP_STAMP_RELEASE][i]);
+        ck_assert_int_ge(values[GRIDDEP_STAMP_TRIGGER][i], values[GRIDDEP_STAMP_ENTRY][i]);
     }
 }
 
@@ -455,20 +461,21 @@ START_TEST(each_mode_is_traced)
     ck_assert_mem_eq(plain, traced, sizeof plain);
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_int_eq(info.mode, mode);
-    ck_assert_uint_eq(info.emulated, 1);
+    ck_assert_uint_eq(info.emulated, bench.emulated);
     ck_assert_uint_eq(info.blocks, 24);
     ck_assert_uint_eq(info.blocks_kept, 24);
     ck_assert_uint_eq(info.backward, 0);
     ck_assert_double_gt(info.span, 0);
     ck_assert_double_gt(info.bias, 0);
-    ck_assert_double_eq_tol(info.clock_rate, 1, 0.01); /* the model's cycle is a nanosecond */
+    if (bench.emulated)
+        ck_assert_double_eq_tol(info.clock_rate, 1, 0.01); /* the model's cycle is a nanosecond */
+    ck_assert_double_gt(info.clock_rate, 0.1);
     succeeds(griddep_timeline_get_launch(timeline, 1, &launch, &error));
     ck_assert_str_eq(launch.kernel, "vector_add");
     succeeds(griddep_timeline_get_hop(timeline, 1, &hop, &error));
     ck_assert_uint_eq(hop.from, 0);
     if (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL) {
-        ck_assert_double_gt(hop.launch_lead, 0);
-        ck_assert_double_gt(hop.overlap_ratio, 0);
+        ck_assert(!bench.emulated || (hop.launch_lead > 0 && hop.overlap_ratio > 0));
     } else {
         ck_assert_double_lt(hop.launch_lead, 0);
         ck_assert_double_eq(hop.overlap_ratio, 0);
@@ -556,9 +563,9 @@ START_TEST(odd_shapes)
         succeeds(
             griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK + GRIDDEP_STAMP_CLOCK, clock, 12, &count, &error));
         for (uint32_t block = 0; block < 12; block++) {
-            ck_assert_int_gt(mark[block], release[block]);
-            ck_assert_int_lt(mark[block], exit[block]);
-            ck_assert_int_gt(trigger[block], entry[block]);
+            ck_assert_int_ge(mark[block], release[block]);
+            ck_assert_int_le(mark[block], exit[block]);
+            ck_assert_int_ge(trigger[block], entry[block]);
             ck_assert_int_ge(clock[block], 0);
         }
     }
@@ -627,7 +634,8 @@ START_TEST(timing_does_not_spoil_a_run)
     succeeds(griddep_timeline_get_info(timeline, &first, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
     succeeds(griddep_timeline_get_info(timeline, &second, &error));
-    ck_assert_double_eq_tol(first.span, second.span, 0.2 * second.span);
+    ck_assert(!bench.emulated || fabs(first.span - second.span) < 0.2 * second.span);
+    ck_assert_double_lt(first.span, 1e6); /* not from the runs before */
     ck_assert_uint_gt(second.origin, first.origin);
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
