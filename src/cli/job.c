@@ -110,25 +110,13 @@ static int run_serial(gd_job_state *state)
     return code;
 }
 
-/* A buffer for which the plan says how far it may be from the serial run need not have the same bits. */
-static bool may_deviate(const gd_plan *plan, uint32_t buffer)
-{
-    for (uint32_t i = 0; i < plan->expectation_count; i++) {
-        const gd_plan_expectation *expectation = &plan->expectations[i];
-        if (expectation->buffer == buffer && expectation->from == GD_EXPECTED_SERIAL &&
-            (expectation->tolerance >= 0 || expectation->absolute >= 0))
-            return true;
-    }
-    return false;
-}
-
 static void compare_with_serial(gd_job_state *state, gd_job_mode *result)
 {
     const gd_plan *plan = state->job->plan;
     result->equal = true;
     for (uint32_t i = 0; i < plan->buffer_count && result->equal; i++) {
         const gd_plan_buffer *buffer = &plan->buffers[i];
-        if (!buffer->written || may_deviate(plan, i) ||
+        if (!buffer->written || gd_verify_may_deviate(plan, i) ||
             memcmp(state->got[i], state->serial[i], gd_plan_buffer_bytes(buffer)) == 0)
             continue;
         result->equal = false;

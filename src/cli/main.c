@@ -25,6 +25,7 @@ static const gd_command commands[] = {
     {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
     {"explain", "tell what the code of a finding means, and what to do", gd_command_explain},
     {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
+    {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
     {"info", "tell about driver and device, and what they can do", gd_command_info},
 };

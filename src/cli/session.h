@@ -25,6 +25,10 @@ typedef struct gd_session {
  * session is to be closed either way. Needs a finished plan. */
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 
+/* A launch's arguments (to free) and its configuration on the session's device. */
+griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl);
+
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);
 

@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check sanitize explain rewrite graph; do
+for command in info kernels run demo check sanitize explain rewrite graph tune; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -438,6 +438,61 @@ sed 's/count: 32/count: 900000000000000/; s/{u32: 32}/{u32: 5}/' late.yaml >"$wo
 cp late.ptx "$work"
 run check "$work/large.yaml"
 check "buffers that this machine cannot hold" 1 out "[GD206]"
+
+# ---- tune
+
+cat >"$work/tune.yaml" <<'END'
+name: tuned
+buffers:
+  - {name: a, type: f32, count: 2048, random: {seed: 1}}
+  - {name: b, type: f32, count: 2048}
+  - {name: c, type: f32, count: 2048}
+launches:
+  - kernel: vector_add
+    grid: [8]
+    grids: [4, any]
+    block: [256]
+    arguments: [{buffer: a, access: read}, {buffer: a, access: read}, {buffer: b, access: write}, {u32: 2048}]
+  - kernel: vector_add
+    grid: [8]
+    block: [256]
+    arguments: [{buffer: b, access: read}, {buffer: a, access: read}, {buffer: c, access: write}, {u32: 2048}]
+expect:
+  - {buffer: c, from: reference}
+END
+if [ -z "${EMULATED_DRIVER:-}" ]; then
+    skip "tune: no emulated driver"
+else
+    run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 0.0001 -o "$work/tuned" --json
+    check "tune --json" 0
+    json "tune --json" "d['clock'] == 'model' and d['trials'] and d['remembered'] is False"
+    json "tune offers grids" "any(t['tried'].startswith('grid ') for t in d['trials'])"
+    if [ -e "$work/tuned/chain.yaml" ]; then
+        run run "$work/tuned/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0
+        check "run what tune wrote" 0
+        run check "$work/tuned/chain.yaml"
+        check "check what tune wrote" 0
+    else
+        json "tune writes what it changed" "not d['changed']"
+    fi
+    run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 99 -o "$work/untuned"
+    check "tune finds nothing" 0 out "nothing better was found" out "nothing is changed" out "model time"
+    if [ -e "$work/untuned" ]; then fail "tune that changes nothing writes"; else pass; fi
+    sed '/^expect:/,$d' "$work/tune.yaml" >"$work/tune_free.yaml"
+    run tune "$work/tune_free.yaml" --driver "$EMULATED_DRIVER" --gain 99
+    check "tune without expect" 0 err "compared with the serial run alone"
+fi
+sed '/^  - kernel/,$d' "$work/tune.yaml" >"$work/tune_one.yaml"
+sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,5p >>"$work/tune_one.yaml"
+run tune "$work/tune_one.yaml"
+check "tune one launch" 2 err "a chain of one launch has no hop to tune"
+run tune "$work/tune.yaml" --mode serial
+check "tune --mode serial" 2 err "serial"
+run tune "$work/tune.yaml" --gain 0
+check "tune --gain 0" 2 err "--gain is a number of percent"
+sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
+run tune "$work/tune_grids.yaml"
+check "bad grids" 2 err "grids is a list of whole numbers"
 
 # ---- rewrite
 
