@@ -1044,6 +1044,37 @@ int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, gridd
 void griddep_tune_destroy(griddep_tune *tune);
 
 /* ------------------------------------------------------------------------------------------------------------------------
+ * The adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose, to see what shows
+ */
+
+enum {
+    GRIDDEP_DELAY_STORES = 0, /* before the first store to global memory that a thread comes to */
+    GRIDDEP_DELAY_LOADS = 1   /* before its first load from there, of what is not known to be constant */
+};
+
+/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GRIDDEP_DELAY_*. Calls that may store or load count as doing so.
+ * What the kernel computes stays the same. NOT_FOUND where there is no such entry or place. Since 0.1. */
+int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
+                          griddep_ptx **delayed, griddep_error *error);
+
+enum {
+    GRIDDEP_BREAK_DELETE = 0,    /* no wait */
+    GRIDDEP_BREAK_DELAY = 1,     /* behind the first load from global memory that stands behind the wait in the text */
+    GRIDDEP_BREAK_END = 2,       /* before each exit */
+    GRIDDEP_BREAK_ONE_WARP = 3,  /* in warp 0 of a CTA only */
+    GRIDDEP_BREAK_ONE_LESS = 4,  /* in all warps but warp 0 */
+    GRIDDEP_BREAK_HALF_WARP = 5, /* in the lower half of each warp */
+    GRIDDEP_BREAK_COUNT = 6
+};
+
+/* "deleted", "behind the first load", ... Static; NULL for another value. Since 0.1. */
+const char *griddep_break_text(int32_t how);
+
+/* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND where there is no such entry, wait or load. Since 0.1. */
+int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken,
+                               griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries
  */
 

@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check sanitize explain rewrite graph tune; do
+for command in info kernels run demo check sanitize explain rewrite graph tune stress; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -493,6 +493,90 @@ check "tune --gain 0" 2 err "--gain is a number of percent"
 sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
 run tune "$work/tune_grids.yaml"
 check "bad grids" 2 err "grids is a list of whole numbers"
+
+# ---- stress
+
+cat >"$work/transitive.ptx" <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry add_one(.param .u64 in, .param .u64 out)
+{
+    .reg .b32 %t, %v;
+    .reg .b64 %in, %out, %i;
+    ld.param.u64 %in, [in];
+    ld.param.u64 %out, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 4;
+    add.u64 %in, %in, %i;
+    add.u64 %out, %out, %i;
+    griddepcontrol.wait;
+    griddepcontrol.launch_dependents;
+    ld.global.u32 %v, [%in];
+    add.u32 %v, %v, 1;
+    st.global.u32 [%out], %v;
+    ret;
+}
+.visible .entry early(.param .u64 in, .param .u64 out)
+{
+    .reg .b32 %t, %v;
+    .reg .b64 %in, %out, %i;
+    ld.param.u64 %in, [in];
+    ld.param.u64 %out, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 4;
+    add.u64 %in, %in, %i;
+    add.u64 %out, %out, %i;
+    ld.global.u32 %v, [%in];
+    griddepcontrol.wait;
+    add.u32 %v, %v, 1;
+    st.global.u32 [%out], %v;
+    ret;
+}
+END
+# stress_chain KERNEL INPUT: add_one twice, then a kernel that reads a buffer.
+stress_chain() {
+    cat <<END
+name: $1 of $2
+modules: [{name: m, file: transitive.ptx}]
+buffers:
+  - {name: a, type: u32, count: 64}
+  - {name: b, type: u32, count: 64}
+  - {name: c, type: u32, count: 64}
+  - {name: d, type: u32, count: 64}
+launches:
+  - {kernel: add_one, module: m, grid: [1], block: [64], arguments: [{buffer: a, access: read}, {buffer: b, access: write}]}
+  - {kernel: add_one, module: m, grid: [1], block: [64], arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
+  - {kernel: $1, module: m, grid: [1], block: [64], arguments: [{buffer: $2, access: read}, {buffer: d, access: write}]}
+END
+}
+if [ -z "${EMULATED_DRIVER:-}" ]; then
+    skip "stress: no emulated driver"
+else
+    stress_chain add_one c >"$work/stress.yaml"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations
+    check "stress" 0 out "no attack changed the results" out "add_one  deleted" out "of 6 broken waits" out "in launch"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations --json
+    check "stress --json" 0
+    json "stress --json" "d['differences'] == 0 and len(d['attacks']) == 8 and all(a['ran'] for a in d['attacks'])"
+    json "stress shows what is broken" "[m['wait'] for m in d['mutations'] if m['shown']][:1] == ['deleted']"
+    # The read before the wait is ordered by the trigger behind the wait of the kernel before: triggers must not be moved.
+    stress_chain early b >"$work/stress.yaml"
+    run check "$work/stress.yaml"
+    transitive=$code
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
+    if [ "$transitive" -eq 0 ]; then
+        check "stress leaves triggers that count" 0 out "no attack changed the results" out "triggers where they are"
+    else
+        check "stress of a chain that is not right" 1 out "changed the results"
+    fi
+    stress_chain early c >"$work/stress.yaml"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
+    check "stress finds a late wait" 1 out "launch 2 early left something else in buffer d" out "attacks changed the results"
+fi
+stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
+run stress "$work/stress.yaml"
+check "stress one launch" 2 err "has no hop"
 
 # ---- rewrite
 
