@@ -2,6 +2,7 @@
 #ifndef GD_CLI_COMMAND_H
 #define GD_CLI_COMMAND_H
 
+int gd_command_bench(int argc, char **argv);
 int gd_command_info(int argc, char **argv);
 int gd_command_kernels(int argc, char **argv);
 int gd_command_run(int argc, char **argv);

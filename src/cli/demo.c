@@ -9,6 +9,7 @@
 
 #include "cli/ceiling.h"
 #include "cli/command.h"
+#include "cli/demo.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/job.h"
@@ -121,18 +122,17 @@ static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t cou
 }
 
 /* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one before. */
-static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd_plan *plan)
+void gd_demo_build(uint64_t layers, uint64_t rows, uint64_t columns, const griddep_runtime_info *info, gd_plan *plan)
 {
     gd_fill normal = {.kind = GD_FILL_NORMAL, .seed = 1, .b = 1.0L};
-    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), demo->columns, normal), y = x;
-    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers, (unsigned)demo->rows,
-                                (unsigned)demo->columns);
-    for (uint64_t layer = 0; layer < demo->layers; layer++) {
-        uint64_t rows = layer % 2 == 0 ? demo->rows : demo->columns;
-        uint64_t columns = layer % 2 == 0 ? demo->columns : demo->rows;
-        y = add_matvec(plan, info, layer, x, rows, columns);
-        if (layer + 1 < demo->layers)
-            x = add_norm(plan, layer, y, rows);
+    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), columns, normal), y = x;
+    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)layers, (unsigned)rows, (unsigned)columns);
+    for (uint64_t layer = 0; layer < layers; layer++) {
+        uint64_t own_rows = layer % 2 == 0 ? rows : columns;
+        uint64_t own_columns = layer % 2 == 0 ? columns : rows;
+        y = add_matvec(plan, info, layer, x, own_rows, own_columns);
+        if (layer + 1 < layers)
+            x = add_norm(plan, layer, y, own_rows);
     }
     gd_plan_expectation *expectation = gd_plan_add_expectation(plan);
     expectation->buffer = y;
@@ -173,7 +173,7 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
 {
     gd_plan plan = {0};
     double ceiling = 0.0;
-    build_plan(demo, info, &plan);
+    gd_demo_build(demo->layers, demo->rows, demo->columns, info, &plan);
     gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
     int code = gd_plan_check_memory(&plan);
     if (code == 0)

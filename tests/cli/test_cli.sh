@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check sanitize explain rewrite graph tune stress; do
+for command in info kernels run demo check sanitize explain rewrite graph tune stress bench; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -493,6 +493,26 @@ check "tune --gain 0" 2 err "--gain is a number of percent"
 sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
 run tune "$work/tune_grids.yaml"
 check "bad grids" 2 err "grids is a list of whole numbers"
+
+# ---- bench
+
+run bench lunch
+check "bench of no suite" 2 err "launch"
+if [ -n "${EMULATED_DRIVER:-}" ]; then
+    run bench --driver "$EMULATED_DRIVER"
+    check "bench on the emulated driver" 2 err "bench measures a GPU"
+    silent "bench on the emulated driver" out
+fi
+if [ -z "$fake" ]; then
+    skip "bench: no fake driver"
+else
+    run bench launch --driver "$fake" --repeat 3
+    check "bench launch" 0 out "ceilings: memory read" out "griddep_launch_packed" out "ratio"
+    run bench handoff --driver "$fake" --repeat 3 --json
+    check "bench handoff --json" 0
+    json "bench handoff --json" "d['launch'] is None and d['demo'] is None and len(d['handoff']) == 12 and d['ceilings']['read_bytes_per_second'] > 0"
+    json "bench handoff spread" "all(h['us']['percentile_10'] <= h['us']['median'] <= h['us']['percentile_90'] for h in d['handoff'])"
+fi
 
 # ---- stress
 
