@@ -11,7 +11,7 @@
 #include "cli/session.h"
 #include "cli/verify.h"
 
-enum { GD_ATTACK_NONE = UINT32_MAX };
+#define GD_ATTACK_NONE UINT32_MAX
 
 /* A kernel whose wait is broken in every launch; GD_ATTACK_NONE: none is. */
 typedef struct gd_attack_break {

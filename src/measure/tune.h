@@ -10,7 +10,7 @@
 #include "griddep.h"
 #include "base/text.h"
 
-enum { GD_TUNE_NONE = UINT32_MAX };
+#define GD_TUNE_NONE UINT32_MAX
 
 /* What is done to one kernel's text. All zero is nothing. */
 typedef struct gd_tune_edit {
