@@ -129,6 +129,7 @@ typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
 typedef struct griddep_ptx griddep_ptx;
+typedef struct griddep_timeline griddep_timeline;
 
 enum {
     GRIDDEP_LOG_NONE = 0,
@@ -604,8 +605,10 @@ typedef struct griddep_argument {
     const void *data;
 } griddep_argument;
 
-/* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (CUlaunchAttributeID), and its value in 64 bytes. Passed through
- * as it is. Id 6 is refused, `pdl` says that; id 4 is refused next to a cluster in the configuration. */
+/* A launch attribute as cuda.h lays out CUlaunchAttribute: the id (GRIDDEP_ATTRIBUTE_*, or any other CUlaunchAttributeID), and its
+ * value in 64 bytes. The makers of the section "Launch attributes" fill it. Passed through as it is; those that the library knows are checked
+ * against device and launch first, and no id may stand twice. Id 6 is refused, `pdl` says that; id 4 is refused next to a cluster in the
+ * configuration. */
 typedef struct griddep_attribute {
     int32_t id;
     uint32_t reserved;
@@ -664,6 +667,188 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
                               int32_t *reason, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
+ * Launch attributes: made here, given in griddep_launch_config.attributes
+ *
+ * Each maker fills *attribute, which the caller owns, needs no runtime, may be called on any thread, and gives ARGUMENT, with the
+ * numbers, for a value that no device takes. What depends on the device is checked when the attribute is used: by griddep_launch, by
+ * griddep_chain_add and by griddep_kernel_get_cluster_limit. There LIMIT tells the device's limit, and UNSUPPORTED what it cannot do at all.
+ */
+
+enum {
+    GRIDDEP_ATTRIBUTE_IGNORE = 0,                 /* an entry without effect */
+    GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
+    GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,
+    GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, /* cuda.h: valid for streams alone; it has no maker here */
+    GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY = 5,
+    GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6, /* say griddep_launch_config.pdl */
+    GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
+    GRIDDEP_ATTRIBUTE_PRIORITY = 8,
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP = 9,
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN = 10,
+    GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11,
+    GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
+    GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE = 13,
+    GRIDDEP_ATTRIBUTE_CARVEOUT = 14,
+    GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING = 16
+};
+
+enum {
+    GRIDDEP_CLUSTER_SCHEDULING_DEFAULT = 0,
+    GRIDDEP_CLUSTER_SCHEDULING_SPREAD = 1,         /* blocks of a cluster over many SMs */
+    GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING = 2  /* where the hardware finds room */
+};
+
+enum {
+    GRIDDEP_MEMORY_SYNC_DOMAIN_DEFAULT = 0,
+    GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE = 1
+};
+
+enum {
+    GRIDDEP_ACCESS_PROPERTY_NORMAL = 0,
+    GRIDDEP_ACCESS_PROPERTY_STREAMING = 1,  /* leaves the L2 cache first */
+    GRIDDEP_ACCESS_PROPERTY_PERSISTING = 2  /* leaves it last; not for accesses that miss */
+};
+
+enum {
+    GRIDDEP_CARVEOUT_DEFAULT = -1
+};
+
+/* The cluster, in blocks: 1 or more each, 16 at most together. The grid must be a multiple of it in each direction. Beyond 8 blocks, the portable
+ * size, the launch opts in by itself and asks the driver what fits: griddep_kernel_get_cluster_limit. Since 0.1. */
+int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
+                                            griddep_error *error);
+
+/* A larger cluster that the device may take where it has room, beside a cluster: a multiple of its x and y and a divisor of the grid's, with
+ * its z. Since 0.1. */
+int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,
+                                                      griddep_error *error);
+
+/* GRIDDEP_CLUSTER_SCHEDULING_*. Since 0.1. */
+int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy, griddep_error *error);
+
+/* The priority of the launch: a lower number goes first, 0 is the lowest. At launch it must lie in the context's range. Since 0.1. */
+int32_t griddep_attribute_priority(griddep_attribute *attribute, int32_t priority, griddep_error *error);
+
+/* GRIDDEP_MEMORY_SYNC_DOMAIN_*: which of the launch's two domains its fences are in. Since 0.1. */
+int32_t griddep_attribute_memory_sync_domain(griddep_attribute *attribute, int32_t domain, griddep_error *error);
+
+/* The device's domains that the launch's default and remote domain stand for, 0 to 255 here, less than the device has at launch (4 on sm_90).
+ * Since 0.1. */
+int32_t griddep_attribute_memory_sync_domain_map(griddep_attribute *attribute, uint32_t default_domain,
+                                                 uint32_t remote_domain, griddep_error *error);
+
+/* How the L2 cache treats the `bytes` bytes at a device address: hit_ratio (0 to 1) of the accesses have the property `hit`, the others
+ * `miss`, which may not be PERSISTING. GRIDDEP_ACCESS_PROPERTY_*. At launch bytes is held against the device's largest window. Since 0.1. */
+int32_t griddep_attribute_access_policy_window(griddep_attribute *attribute, uint64_t address, uint64_t bytes,
+                                               double hit_ratio, int32_t hit, int32_t miss, griddep_error *error);
+
+/* on = 1: a cooperative launch, whose blocks are all resident at once: at launch the grid is held against the kernel's occupancy. 0: not. Since 0.1. */
+int32_t griddep_attribute_cooperative(griddep_attribute *attribute, int32_t on, griddep_error *error);
+
+/* The part of the SM's memory that is to be shared memory and not L1, 0 to 100 percent, or GRIDDEP_CARVEOUT_DEFAULT. A hint. A consumer that
+ * wants another carve-out than its producer waits until the SM is empty. Since 0.1. */
+int32_t griddep_attribute_carveout(griddep_attribute *attribute, int32_t percent, griddep_error *error);
+
+/* on = 1: the graph node that a captured launch becomes can be updated by kernels. The driver hands its handle (CUgraphDeviceNode) out: after
+ * griddep_launch in a captured stream it stands in value[1] of the very attribute that was given, which must then be writable. Since 0.1. */
+int32_t griddep_attribute_device_updatable_node(griddep_attribute *attribute, int32_t on, griddep_error *error);
+
+/* on = 1: a hint that the kernel is one of those that keep NVLink busy. Driver API 13.0. Since 0.1. */
+int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute, int32_t on, griddep_error *error);
+
+/* The largest cluster, in blocks, that the kernel can be launched with in a configuration, and how many clusters the device holds at once: of the
+ * configuration's cluster where it names one, else of the largest. count may be NULL. Asks the driver (cuOccupancyMaxPotentialClusterSize,
+ * cuOccupancyMaxActiveClusters), after opting in to sizes that are not portable. UNSUPPORTED below sm_90 or where the driver lacks these. Since 0.1. */
+int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size,
+                                         uint32_t *count, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Tensor maps: what cp.async.bulk.tensor is told of a tensor in global memory
+ */
+
+/* CUtensorMap: opaque, owned by the caller, without an alignment of its own. A kernel takes it by value, as a parameter
+ * ".param .align 64 .b8 map[128]", with griddep_argument {.bytes = 128, .data = &map}; what it describes is not held. */
+typedef struct griddep_tensor_map {
+    uint64_t opaque[16];
+} griddep_tensor_map;
+
+enum {
+    GRIDDEP_TENSOR_U8 = 0,
+    GRIDDEP_TENSOR_U16 = 1,
+    GRIDDEP_TENSOR_U32 = 2,
+    GRIDDEP_TENSOR_S32 = 3,
+    GRIDDEP_TENSOR_U64 = 4,
+    GRIDDEP_TENSOR_S64 = 5,
+    GRIDDEP_TENSOR_F16 = 6,
+    GRIDDEP_TENSOR_F32 = 7,
+    GRIDDEP_TENSOR_F64 = 8,
+    GRIDDEP_TENSOR_BF16 = 9,
+    GRIDDEP_TENSOR_F32_FTZ = 10,
+    GRIDDEP_TENSOR_TF32 = 11,
+    GRIDDEP_TENSOR_TF32_FTZ = 12,
+    GRIDDEP_TENSOR_16U4_ALIGN8 = 13,
+    GRIDDEP_TENSOR_16U4_ALIGN16 = 14,
+    GRIDDEP_TENSOR_16U6_ALIGN16 = 15
+};
+
+enum {
+    GRIDDEP_INTERLEAVE_NONE = 0,
+    GRIDDEP_INTERLEAVE_16B = 1,
+    GRIDDEP_INTERLEAVE_32B = 2
+};
+
+enum {
+    GRIDDEP_SWIZZLE_NONE = 0,
+    GRIDDEP_SWIZZLE_32B = 1,
+    GRIDDEP_SWIZZLE_64B = 2,
+    GRIDDEP_SWIZZLE_128B = 3,
+    GRIDDEP_SWIZZLE_128B_ATOM_32B = 4,
+    GRIDDEP_SWIZZLE_128B_ATOM_32B_FLIP_8B = 5,
+    GRIDDEP_SWIZZLE_128B_ATOM_64B = 6
+};
+
+enum {
+    GRIDDEP_PROMOTION_NONE = 0,
+    GRIDDEP_PROMOTION_64B = 1,
+    GRIDDEP_PROMOTION_128B = 2,
+    GRIDDEP_PROMOTION_256B = 3
+};
+
+enum {
+    GRIDDEP_FILL_ZERO = 0, /* what lies outside the tensor reads as 0 */
+    GRIDDEP_FILL_NAN = 1   /* as a NaN that multiply-add takes for 0; for floating point only */
+};
+
+/* A tensor, and how much of it one copy takes. Dimension 0 is the innermost. Fields that a map has no use for must be 0. */
+typedef struct griddep_tensor_options {
+    uint32_t size;
+    int32_t type;               /* GRIDDEP_TENSOR_* */
+    uint64_t address;           /* of the tensor: a multiple of 16; of 32 with INTERLEAVE_32B and the types ALIGN16 */
+    uint32_t rank;              /* 1 to 5; 3 to 5 with an interleave, and for im2col */
+    int32_t interleave;         /* GRIDDEP_INTERLEAVE_* */
+    int32_t swizzle;            /* GRIDDEP_SWIZZLE_* */
+    int32_t promotion;          /* into L2: GRIDDEP_PROMOTION_* */
+    int32_t fill;               /* GRIDDEP_FILL_* */
+    uint32_t reserved;
+    uint64_t dimensions[5];     /* elements, 1 to 2^32 */
+    uint64_t strides[4];        /* bytes from one element of dimension i + 1 to the next: multiples of 16 (32 with INTERLEAVE_32B) below 2^40 */
+    uint32_t steps[5];          /* every how many elements are taken, 1 to 8; all 0: 1 */
+    uint32_t box[5];            /* tiled: elements that one copy spans, 1 to 256 */
+    int32_t lower[3], upper[3]; /* im2col: corners of the pixels' box, in the rank - 2 middle dimensions */
+    uint32_t channels;          /* im2col: per pixel, 1 to 256 */
+    uint32_t pixels;            /* im2col: per column, 1 to 1024 */
+} griddep_tensor_options;
+
+/* Encodes a map for the modes .tile and .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col). What the driver would refuse without words is
+ * refused here with them: ARGUMENT names the field and both numbers. UNSUPPORTED below sm_90, on a driver without the entry point, and on the
+ * emulated driver. Since 0.1. */
+int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
+                                 griddep_error *error);
+int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
+                                  griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
  * Chain: launches in stream order, prepared once, run many times
  */
 
@@ -704,8 +889,9 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const gr
 int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config,
                              const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 
-/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, so for its end; in
- * mode graph-pdl by an edge, which is programmatic where the launch waits on every path. Once more is no failure, nor is it within a lane, which has that
+/* Makes launch `index` wait for an earlier one, `on`, of another lane, both counted as they were added: in streams by an event, in graphs by an edge. It waits for
+ * the end of `on`, unless it waits on every path: then mode graph-pdl has a programmatic edge, and mode pdl, where all that wait for `on` do so, a
+ * programmatic event, which leaves `on` and the next launch of its lane their overlap; an event that is recorded between them ends it. Once more is no failure, nor is it within a lane, which has that
  * order. NOT_FOUND where there is no such launch, ARGUMENT where `on` is not before `index`. Since 0.1. */
 int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
 
@@ -769,7 +955,8 @@ void griddep_graph_destroy(griddep_graph *graph);
  * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
  * fill and copy: bytes > 0; device addresses, for copy also of host memory (unified addressing), which must stay until the last launch is over.
  * host: runs on a thread of the driver and must not call the driver or this library.
- * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated. It must not contain this graph.
+ * child: a whole graph as one node, which is held, and taken as it is when this one is instantiated, but for nodes that are switched off in it. From then on the child
+ *   takes no more graphs itself (ARGUMENT). LIMIT beyond 32 graphs in one another, or 65536 when each is counted as often as it is met.
  * event: as griddep_event_record and griddep_stream_wait_event, each time the graph runs; borrowed. */
 int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);
@@ -1073,6 +1260,196 @@ const char *griddep_break_text(int32_t how);
 /* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND where there is no such entry, wait or load. Since 0.1. */
 int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken,
                                griddep_error *error);
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Explanation: why a hop overlaps, or does not
+ */
+
+typedef struct griddep_explanation griddep_explanation;
+
+/* In this order. Those that do not apply (the edge in stream modes, all about a producer where there is none) are left out. */
+enum {
+    GRIDDEP_CONDITION_DEVICE = 1,       /* compute capability 9.0 */
+    GRIDDEP_CONDITION_DRIVER = 2,       /* driver API 11.8 */
+    GRIDDEP_CONDITION_KILL_SWITCH = 3,  /* GRIDDEP_PDL */
+    GRIDDEP_CONDITION_ENVIRONMENT = 4,  /* CUDA_LAUNCH_BLOCKING */
+    GRIDDEP_CONDITION_TOOLS = 5,        /* profilers and compute-sanitizer, by their variables */
+    GRIDDEP_CONDITION_PRODUCER = 6,     /* there is a launch before */
+    GRIDDEP_CONDITION_NEIGHBOUR = 7,    /* and nothing between */
+    GRIDDEP_CONDITION_LANES = 8,        /* it waits for no launch of another lane */
+    GRIDDEP_CONDITION_WAIT = 9,         /* the consumer waits on every path */
+    GRIDDEP_CONDITION_ATTRIBUTE = 10,    /* attribute 6 is set: GRIDDEP_REASON_* */
+    GRIDDEP_CONDITION_EDGE = 11,        /* graph modes: the edge is programmatic */
+    GRIDDEP_CONDITION_COOPERATIVE = 12, /* of a cooperative consumer: not in a stream */
+    GRIDDEP_CONDITION_TRIGGER = 13,     /* the producer triggers before it ends */
+    GRIDDEP_CONDITION_GRID = 14,        /* the producer's grid is one wave */
+    GRIDDEP_CONDITION_SLOTS = 15,       /* a CTA of the consumer fits beside what the producer keeps resident: CTA slots, */
+    GRIDDEP_CONDITION_THREADS = 16,     /* threads, */
+    GRIDDEP_CONDITION_REGISTERS = 17,   /* registers, */
+    GRIDDEP_CONDITION_SHARED = 18,      /* shared memory; */
+    GRIDDEP_CONDITION_ROOM = 19,        /* and how many in all, at full grid and at the tail */
+    GRIDDEP_CONDITION_CLUSTER = 20,     /* of the consumer */
+    GRIDDEP_CONDITION_CARVEOUT = 21     /* both kernels want the same split of L1 and shared memory */
+};
+
+enum {
+    GRIDDEP_PREDICTION_UNKNOWN = -1,
+    GRIDDEP_PREDICTION_NONE = 0,
+    GRIDDEP_PREDICTION_TAIL = 1,   /* CTAs of the consumer start as those of the producer leave their SMs */
+    GRIDDEP_PREDICTION_BESIDE = 2  /* they fit beside them */
+};
+
+typedef struct griddep_condition {
+    uint32_t size;
+    int32_t id;          /* GRIDDEP_CONDITION_* */
+    int32_t met;         /* 1, 0, or -1: not known */
+    int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there is */
+    const char *name;    /* "producer triggers" */
+    const char *text;    /* a sentence with the numbers */
+} griddep_condition;
+
+typedef struct griddep_explanation_info {
+    uint32_t size;
+    int32_t prediction;   /* GRIDDEP_PREDICTION_* */
+    int32_t unmet;        /* index of the first decisive condition that is not met; -1: all are */
+    uint32_t reserved;
+    const char *producer; /* names of the kernels; NULL for the first launch of a chain */
+    const char *consumer;
+    const char *text;     /* the prediction in a sentence */
+} griddep_explanation_info;
+
+/* Explains the hop to the index-th launch of a chain from the one before it in its lane, in a mode, which is prepared. It predicts and runs nothing; what is in the stream
+ * besides the chain is not known to it. NOT_FOUND past the last launch. The explanation holds nothing of the chain. Since 0.1. */
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
+                              griddep_error *error);
+void griddep_explanation_destroy(griddep_explanation *explanation);
+
+/* The conditions in their order, and what follows from them. Past the last: NOT_FOUND. Since 0.1. */
+uint32_t griddep_explanation_count(const griddep_explanation *explanation);
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition,
+                                griddep_error *error);
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
+                                     griddep_error *error);
+
+/* "producer triggers", ... and "unknown", "none", "tail", "beside". Static; NULL for what is no GRIDDEP_CONDITION_* or GRIDDEP_PREDICTION_*. Since 0.1. */
+const char *griddep_condition_name(int32_t condition);
+const char *griddep_prediction_name(int32_t overlap);
+
+/* Rewrites a module so that its kernels tell when they run: the variable griddep_stamp (two u64, found by griddep_module_get_global) holds the smallest
+ * %globaltimer, in ns, at which a CTA of any launch began, and the largest at which one ended. The caller sets it to {UINT64_MAX, 0} before a launch, and reads it
+ * when the launch is done; where several launches are to be told apart, each has a module of its own. An exit inside a .func is not seen. All else
+ * stays to the letter. NOT_FOUND without an entry, ARGUMENT where the text has that name already. Since 0.1. */
+int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Timeline: when each block of a chain's launches began, waited, was released, triggered and ended
+ *
+ * A timeline is made of a chain whose kernels came from PTX. It has a chain of its own with the same launches, whose kernels are instrumented:
+ * each block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of its module, so modules
+ * with variables that launches share cannot be traced (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is
+ * for timing the instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes it.
+ *
+ * Times are nanoseconds from the earliest stamp of the run, the first block's entry. On the emulated driver they are its model's. doc/timeline.md
+ * has a drawing of each figure.
+ */
+
+/* Points of a block, as columns for griddep_timeline_read. */
+enum {
+    GRIDDEP_STAMP_SM = 0,      /* number of the multiprocessor that it ran on */
+    GRIDDEP_STAMP_ENTRY = 1,   /* its first thread begins */
+    GRIDDEP_STAMP_WAIT = 2,    /* its first thread comes to a griddepcontrol.wait */
+    GRIDDEP_STAMP_RELEASE = 3, /* its first thread comes out of one */
+    GRIDDEP_STAMP_TRIGGER = 4, /* its first thread has executed griddepcontrol.launch_dependents */
+    GRIDDEP_STAMP_EXIT = 5,    /* its last thread is about to leave */
+    GRIDDEP_STAMP_MARK = 6,    /* its first thread comes to the first mark of the launch; the next mark is 7, ... A mark is a line
+                                  "//@ mark NAME" in the PTX */
+    GRIDDEP_STAMP_CLOCK = 64,  /* added to a point: %clock64 of its multiprocessor there, in cycles, in place of the time */
+    GRIDDEP_STAMP_NONE = -1    /* in place of a value: the block never came there */
+};
+
+typedef struct griddep_timeline_options {
+    uint32_t size;
+    uint32_t flags;      /* 0 */
+    uint32_t blocks;     /* most blocks of a launch that are kept, the first ones; 0: 16384 */
+    uint32_t reserved;
+} griddep_timeline_options;
+
+/* Of the last run. A double is NaN where there is nothing to tell. */
+typedef struct griddep_timeline_info {
+    uint32_t size;
+    int32_t mode;              /* GRIDDEP_MODE_*; -1: there was no run yet, and only launch_count, blocks, bias and the like are told */
+    uint32_t launch_count;
+    uint32_t multiprocessors;  /* of the device */
+    uint32_t emulated;         /* 1: model time */
+    uint32_t backward;         /* blocks whose clock went backwards; no figure counts them */
+    uint64_t blocks, blocks_kept; /* of all launches */
+    uint64_t origin;           /* %globaltimer of time 0 */
+    double span;               /* first entry to last exit */
+    double idle;               /* sum over all multiprocessors of the time in which no block worked on it: there was none, or all waited */
+    double idle_share;         /* of span * multiprocessors */
+    double clock_step;         /* greatest common divisor of all times: what %globaltimer moves by */
+    double clock_rate;         /* cycles of %clock64 in a nanosecond, measured when the timeline was made */
+    double bias;               /* of a stamp, likewise; nanoseconds */
+} griddep_timeline_info;
+
+typedef struct griddep_timeline_launch {
+    uint32_t size;
+    uint32_t lane;
+    const char *kernel;
+    uint64_t blocks;
+    uint32_t blocks_kept;      /* the first ones */
+    uint32_t backward;         /* blocks whose clock went backwards */
+    uint32_t mark_count;
+    uint32_t reserved;
+    uint32_t registers, plain_registers; /* per thread, with and without stamps */
+    double first_entry, last_entry;
+    double first_trigger, last_trigger;
+    double first_release, last_release;
+    double first_exit, last_exit;
+    double preamble;           /* mean over blocks, entry to wait */
+    double wait_least, wait_median, wait_most; /* over blocks, wait to release */
+} griddep_timeline_launch;
+
+/* From the launch before, in the lane or, for a lane's first, the last that it depends on. */
+typedef struct griddep_timeline_hop {
+    uint32_t size;
+    uint32_t from;             /* index of the launch before */
+    double handoff_gap;        /* from's last exit to the first release (entry, where nothing waits) */
+    double launch_lead;        /* the first entry to from's last exit; negative: after it */
+    double preamble_hidden;    /* mean over blocks that wait: how much of entry to wait lay before from's last exit */
+    double overlap;            /* while blocks of both were resident */
+    double overlap_ratio;      /* of the shorter one's time from first entry to last exit */
+    double idle_window;        /* from's first exit to the last release; 0 where that is before */
+    double idle;               /* in that window, as griddep_timeline_info.idle */
+    double idle_share;         /* of idle_window * multiprocessors */
+} griddep_timeline_hop;
+
+/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED for kernels without PTX that the library could read, for
+ * variables that launches share, and where the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The
+ * chain may be changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one thread at a time. Since 0.1. */
+int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline,
+                                griddep_error *error);
+void griddep_timeline_destroy(griddep_timeline *timeline);
+
+/* Runs the instrumented chain once in a mode, waits for the stream, and reads the stamps. In stream modes the host may be slower than the device:
+ * run the plain chain in the same stream right before, without waiting, and the launches are queued meanwhile. Since 0.1. */
+int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error);
+
+/* The instrumented chain, to be timed; borrowed. NULL for NULL. Since 0.1. */
+griddep_chain *griddep_timeline_get_chain(griddep_timeline *timeline);
+
+/* About the last run, a launch of it, and a launch with the one before it. NOT_FOUND for an index past the last, a launch with none before
+ * it, or, for the last two, where nothing has been run. Since 0.1. */
+int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info, griddep_error *error);
+int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, griddep_timeline_launch *launch, griddep_error *error);
+int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop, griddep_error *error);
+
+/* The name of a launch's mark, counted from 0; borrowed; NULL past the last. Since 0.1. */
+const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark);
+
+/* Writes at most `capacity` values of a column of a launch, GRIDDEP_STAMP_*, by block (x first), and into *count how many there are
+ * (blocks_kept). values may be NULL when capacity is 0. Since 0.1. */
+int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values, uint64_t capacity,
+                              uint64_t *count, griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * Shelf: the hand-authored kernels that the library carries

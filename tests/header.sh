@@ -79,12 +79,12 @@ extern "C" {
 #endif' ]
 }
 
-# Every struct begins with its size, but for elements of arrays, whose size must not vary.
+# Every struct begins with its size, but for elements of arrays and what the driver lays out, whose size must not vary.
 structs_begin_with_size() {
     awk '
         /^typedef struct griddep_[a-z_]+ \{/ { name = $3; next }
         name != "" {
-            if ($1 " " $2 != "uint32_t size;" && name !~ /(argument|attribute)$/) {
+            if ($1 " " $2 != "uint32_t size;" && name !~ /(argument|attribute|tensor_map)$/) {
                 print name " begins with " $0
                 bad = 1
             }

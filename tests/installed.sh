@@ -106,6 +106,19 @@ lends_emulated() {
 
 finds_emulated() { info_of "$libdir" "$@" | grep "driver  *$libdir/libgriddep-emulator"; }
 
+# In a moved tree pkg-config tells where it is now, when it is asked to (--define-prefix).
+moved_pkg_config() {
+    PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --define-prefix --cflags --libs griddep >"$work/flags" && cat "$work/flags" &&
+        grep -q -e "-I$(dirname "$libdir")/include .*-L$libdir " "$work/flags"
+}
+
+# Each page has a name line, from which man's index is made.
+pages_are_installed() {
+    for page in man1/griddep.1 man1/griddep-run.1 man3/libgriddep.3 man3/griddep_chain.3 man5/griddep-chain.5 man7/griddep-environment.7; do
+        grep -A 1 '^.SH NAME' "$work/root$(make_value mandir | sed "s|.{datarootdir}|$(make_value datarootdir)|; s|.{prefix}|$(make_value prefix)|")/$page" | grep ' \\- ' || return
+    done
+}
+
 nothing_is_left() { [ -z "$(find "$work/root" ! -type d)" ] && [ ! -d "$work/root$(make_value pkglibdir | sed 's/.*(libdir)//')/driver" ]; }
 
 source_root=${srcdir:-$(dirname "$0")/..}
@@ -118,13 +131,18 @@ check "griddep.pc tells the version" same_version
 libdir=$(installed_path libdir)
 check "griddep.h" test -f "$(installed_path includedir)/griddep.h"
 check "libgriddep.so" test -e "$libdir/libgriddep.so"
-check "no static or libtool leftovers" test ! -e "$libdir/libgriddep.a"
+if grep -m 1 '^build_old_libs=' "$builddir/libtool" | grep -q yes; then
+    check "the static library" test -e "$libdir/libgriddep.a"
+else
+    check "no static or libtool leftovers" test ! -e "$libdir/libgriddep.a"
+fi
 check "the shelf's files" shelf_is_installed
 write_program
 check "a program compiles with pkg-config's flags" compile_user
 check "that program runs and prints the version" prints_version "$work/user"
 check "that program needs the soname" needs_soname
 griddep=$(installed_path exec_prefix)/bin/griddep
+check "man pages" pages_are_installed
 check "the command runs and prints the version" prints_version "$griddep" --version
 check "libcuda.so.1 for programs that are to run on the emulated driver" is_emulated "$(installed_path emulated_driver)"
 mv "$work/root" "$work/moved"
@@ -132,6 +150,7 @@ libdir=$work/moved${libdir#"$work/root"}
 griddep=$work/moved${griddep#"$work/root"}
 check "sanitize finds the emulated driver in a moved tree" lends_emulated
 check "a moved tree has its emulated driver beside it" finds_emulated --driver emulated
+check "pkg-config in a moved tree" moved_pkg_config
 mv "$work/moved" "$work/root"
 check "make uninstall" "${MAKE:-make}" -C "$builddir" uninstall DESTDIR="$work/root"
 check "nothing is left after it" nothing_is_left

@@ -86,6 +86,25 @@ static bool continues_character(char byte)
     return ((unsigned char)byte & 0xC0u) == 0x80u;
 }
 
+size_t gd_text_character(const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+    const unsigned char lead = *at;
+    const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
+    const unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+
+    if (length == 1)
+        return lead > 0 && lead < 0x80;
+    if (lead > 0xF4 || at[1] < least || at[1] > most)
+        return 0;
+    for (size_t i = 2; i < length; i++) {
+        if (!continues_character(string[i]))
+            return 0;
+    }
+    return length;
+}
+
 void gd_text_trim(char *string)
 {
     size_t end = strlen(string), start = end;

@@ -26,6 +26,9 @@ void gd_text_free(gd_text *text);
 /* The text so far, never NULL. */
 const char *gd_text_get(const gd_text *text);
 
+/* Bytes of the well-formed UTF-8 character that a string begins with (Unicode, table 3-7); 0: there is none. */
+size_t gd_text_character(const char *string);
+
 /* Cuts an incomplete UTF-8 character off the end of a string that was cut to fit. */
 void gd_text_trim(char *string);
 

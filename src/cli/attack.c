@@ -274,7 +274,7 @@ static int keep_serial(gd_attacked *attacked)
         code = gd_session_run(&attacked->session, GRIDDEP_MODE_SERIAL);
     for (uint32_t i = 0; i < plan->buffer_count && code == 0; i++) {
         uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
-        if (!plan->buffers[i].written || gd_verify_may_deviate(plan, i))
+        if (!plan->buffers[i].written || gd_plan_may_deviate(plan, i))
             continue;
         attacked->serial[i] = gd_heap_take(bytes, 1);
         largest = bytes > largest ? bytes : largest;

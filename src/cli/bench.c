@@ -21,7 +21,7 @@
 #include "cli/progress.h"
 
 enum { SUITE_LAUNCH, SUITE_HANDOFF, SUITE_DEMO, SUITES };
-enum { GRIDS = 3, EMPTY_KERNELS = 64, DEMO_LAYERS = 8, DEMO_ROWS = 4096 };
+enum { GRIDS = 3, EMPTY_KERNELS = 64 };
 
 static const char *const suite_names[SUITES + 1] = {"launch", "handoff", "demo", "all"};
 
@@ -108,9 +108,10 @@ static int measure_handoff(gd_bench *bench, griddep_runtime *runtime)
 static int measure_demo(gd_bench *bench, griddep_runtime *runtime, const griddep_runtime_info *info)
 {
     gd_plan plan = {0};
-    gd_demo_build(DEMO_LAYERS, DEMO_ROWS, DEMO_ROWS, info, &plan);
     gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)bench->samples};
-    int code = gd_plan_check_memory(&plan);
+    int code = gd_demo_make_plan(info, &plan);
+    if (code == 0)
+        code = gd_plan_check_memory(&plan);
     if (code == 0)
         code = gd_job_run(&job, runtime);
     bench->demo_differs = code == GD_EXIT_DIFFERS;

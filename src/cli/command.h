@@ -10,6 +10,7 @@ int gd_command_demo(int argc, char **argv);
 int gd_command_check(int argc, char **argv);
 int gd_command_graph(int argc, char **argv);
 int gd_command_explain(int argc, char **argv);
+int gd_command_trace(int argc, char **argv);
 int gd_command_sanitize(int argc, char **argv);
 int gd_command_rewrite(int argc, char **argv);
 int gd_command_stress(int argc, char **argv);

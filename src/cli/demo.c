@@ -21,6 +21,8 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 
+enum { DEFAULT_LAYERS = 8 };
+
 /* The shapes of matvec_bf16's launch that its head comment recommends. */
 typedef struct gd_matvec_shape {
     uint32_t blocks_per_multiprocessor, threads, shared_bytes;
@@ -122,17 +124,18 @@ static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t cou
 }
 
 /* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one before. */
-void gd_demo_build(uint64_t layers, uint64_t rows, uint64_t columns, const griddep_runtime_info *info, gd_plan *plan)
+static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd_plan *plan)
 {
     gd_fill normal = {.kind = GD_FILL_NORMAL, .seed = 1, .b = 1.0L};
-    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), columns, normal), y = x;
-    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)layers, (unsigned)rows, (unsigned)columns);
-    for (uint64_t layer = 0; layer < layers; layer++) {
-        uint64_t own_rows = layer % 2 == 0 ? rows : columns;
-        uint64_t own_columns = layer % 2 == 0 ? columns : rows;
-        y = add_matvec(plan, info, layer, x, own_rows, own_columns);
-        if (layer + 1 < layers)
-            x = add_norm(plan, layer, y, own_rows);
+    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), demo->columns, normal), y = x;
+    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers, (unsigned)demo->rows,
+                                (unsigned)demo->columns);
+    for (uint64_t layer = 0; layer < demo->layers; layer++) {
+        uint64_t rows = layer % 2 == 0 ? demo->rows : demo->columns;
+        uint64_t columns = layer % 2 == 0 ? demo->columns : demo->rows;
+        y = add_matvec(plan, info, layer, x, rows, columns);
+        if (layer + 1 < demo->layers)
+            x = add_norm(plan, layer, y, rows);
     }
     gd_plan_expectation *expectation = gd_plan_add_expectation(plan);
     expectation->buffer = y;
@@ -161,6 +164,17 @@ static void choose_size(gd_demo *demo, const griddep_runtime_info *info)
     demo->columns = demo->columns != 0 ? demo->columns : usual;
 }
 
+int gd_demo_make_plan(const griddep_runtime_info *info, gd_plan *plan)
+{
+    gd_demo demo = {.layers = DEFAULT_LAYERS};
+    int code = check_device(info);
+    if (code != 0)
+        return code;
+    choose_size(&demo, info);
+    build_plan(&demo, info, plan);
+    return gd_plan_check_memory(plan);
+}
+
 static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info, double ceiling)
 {
     if (demo->json)
@@ -173,13 +187,13 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
 {
     gd_plan plan = {0};
     double ceiling = 0.0;
-    gd_demo_build(demo->layers, demo->rows, demo->columns, info, &plan);
+    build_plan(demo, info, &plan);
     gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
     int code = gd_plan_check_memory(&plan);
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {
-        int failed = gd_ceiling_measure(runtime, (uint32_t)demo->samples, &ceiling);
+        int failed = gd_ceiling_measure(runtime, gd_job_samples(&job, info->emulated != 0), &ceiling);
         code = failed != 0 ? failed : code;
     }
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
@@ -211,7 +225,7 @@ static int run_demo(gd_demo *demo)
 
 int gd_command_demo(int argc, char **argv)
 {
-    gd_demo demo = {.layers = 8, .samples = GD_JOB_DEFAULT_SAMPLES};
+    gd_demo demo = {.layers = DEFAULT_LAYERS, .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_COUNT, "layers", "N", "layers (8)", &demo.layers, 1, 1024},
         {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.rows,

@@ -2,13 +2,12 @@
 #ifndef GD_CLI_DEMO_H
 #define GD_CLI_DEMO_H
 
-#include <stdint.h>
-
 #include "griddep.h"
 
 #include "cli/plan.h"
 
-/* Builds the feed-forward chain of so many layers of rows x columns, both multiples of 8, for a device. */
-void gd_demo_build(uint64_t layers, uint64_t rows, uint64_t columns, const griddep_runtime_info *info, gd_plan *plan);
+/* Builds the plan that 'griddep demo' runs by default on a device. The plan is zero before. Returns 0, or an exit code
+ * after a message where the device cannot run it. */
+int gd_demo_make_plan(const griddep_runtime_info *info, gd_plan *plan);
 
 #endif

@@ -1,4 +1,4 @@
-/* griddep explain: the pages of the codes that findings have. */
+/* griddep explain: the pages of the codes that findings have; and, for a chain file, why its hops overlap or do not. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "griddep.h"
 
+#include "cli/chainexplain.h"
 #include "cli/command.h"
 #include "cli/finding.h"
 #include "cli/heap.h"
@@ -45,10 +46,15 @@ static void print_page(const griddep_code_info *info)
            length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
 }
 
-static bool is_file(const char *word)
+static bool ends_with(const char *word, const char *ending)
 {
-    const char *dot = strrchr(word, '.');
-    return dot != NULL && (strcmp(dot, ".ptx") == 0 || strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    size_t length = strlen(word), tail = strlen(ending);
+    return length > tail && strcmp(word + length - tail, ending) == 0;
+}
+
+static bool is_chain(const char *word)
+{
+    return ends_with(word, ".yaml") || ends_with(word, ".yml");
 }
 
 static int unknown_code(const char *word)
@@ -56,11 +62,13 @@ static int unknown_code(const char *word)
     const char **codes = NULL;
     size_t count = 0;
     griddep_code_info info = {.size = sizeof(info)};
-    if (is_file(word))
+    if (ends_with(word, ".ptx"))
         return gd_message_error(GD_EXIT_USAGE,
-                                "explain takes the codes of findings, and '%s' is a file; "
+                                "explain takes a chain file or the codes of findings, and '%s' is PTX; "
                                 "'griddep check %s' prints its findings",
                                 word, word);
+    if (is_chain(word))
+        return gd_message_error(GD_EXIT_USAGE, "explain takes one chain file, and nothing beside it");
     while (griddep_code_at((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
         codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
         codes[count++] = info.code;
@@ -118,17 +126,30 @@ static int explain(const char *const *words, size_t count, bool json)
 int gd_command_explain(int argc, char **argv)
 {
     bool json = false, markdown = false;
+    gd_chainexplain_request request = {0};
     const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "of a chain: serial, pdl (the default), graph or graph-pdl",
+         (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing", &request.no_measure, 0, 0},
+        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, emulated, or the path of a driver library",
+         (void *)&request.device.driver, 0, 0},
+        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
         {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0, 0},
         {0}};
-    const gd_usage usage = {.name = "explain",
-                            .summary =
-                                "Tells what the codes of findings mean, and what to do; without a code lists them "
-                                "all. Needs no driver.",
-                            .synopsis = "[CODE]... [--json | --markdown]",
-                            .options = options,
-                            .words_most = (size_t)argc};
+    const gd_usage usage = {
+        .name = "explain",
+        .summary =
+            "Tells, hop by hop, why the launches of a chain overlap or do not; or what the codes of findings mean.",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--json] | [CODE]... [--json | --markdown]",
+        .details =
+            "For a chain it lists the conditions of each overlap in order, met or not, with their numbers, predicts, "
+            "and\n"
+            "measures: kernels that note when they run take the place of the chain's. It says where both differ.\n"
+            "For codes it tells what they mean and what to do, and needs no driver; without a code it lists them "
+            "all.\n",
+        .options = options,
+        .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, words, &count);
@@ -139,6 +160,15 @@ int gd_command_explain(int argc, char **argv)
                                 json ? "--json nor codes" : "codes nor --json");
     if (code < 0 && markdown)
         code = gd_markdown_print_codes();
+    request.path = words[0];
+    request.json = json;
+    if (code < 0 && count == 1 && is_chain(words[0]))
+        code = gd_chainexplain_run(&request);
+    if (code < 0 &&
+        (request.mode != NULL || request.no_measure || request.device.driver != NULL || request.device.device != NULL))
+        code =
+            gd_message_error(GD_EXIT_USAGE, "--mode, --no-measure, --driver and --device go with a chain file, which "
+                                            "ends in .yaml or .yml");
     if (code < 0)
         code = explain(words, count, json);
     free(words);

@@ -131,6 +131,8 @@ static int open_and_show(const gd_graph_request *request, const gd_plan *plan, i
     if (code == 0)
         code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
     gd_progress_clear();
+    if (code == 0 && !request->dot && !request->json)
+        gd_device_print(&info);
     if (code == 0)
         code = show_graph(request, plan, session.chain, mode);
     gd_session_close(&session);
@@ -186,9 +188,7 @@ int gd_command_graph(int argc, char **argv)
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
-        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, emulated, or the path of a driver library",
-         (void *)&request.device.driver, 0, 0},
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
+        GD_DEVICE_OPTIONS(&request.device),
         {0}};
     const gd_usage usage = {.name = "graph",
                             .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",

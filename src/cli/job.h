@@ -64,4 +64,7 @@ int gd_job_run(gd_job *job, griddep_runtime *runtime);
 
 void gd_job_free(gd_job *job);
 
+/* How many samples of each mode's timing are taken on a device. */
+uint32_t gd_job_samples(const gd_job *job, bool emulated);
+
 #endif

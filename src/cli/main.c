@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/suggest.h"
 
 typedef struct gd_command {
@@ -21,9 +22,11 @@ static const gd_command commands[] = {
     {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
     {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
+    {"trace", "show when each block of a chain's launches ran, and how they overlap", gd_command_trace},
     {"sanitize", "run a chain or a program without a GPU and report races and faults", gd_command_sanitize},
     {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
-    {"explain", "tell what the code of a finding means, and what to do", gd_command_explain},
+    {"explain", "tell why the launches of a chain overlap or do not, or what a finding's code means",
+     gd_command_explain},
     {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
     {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
     {"stress", "run a chain against slow producers, and compare its results", gd_command_stress},
@@ -33,6 +36,17 @@ static const gd_command commands[] = {
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct {
+    int code;
+    const char *meaning;
+} exits[] = {
+#define EXIT(code, meaning) {code, meaning},
+#include "cli/exitcodes.def"
+#undef EXIT
+};
+
+enum { EXIT_COUNT = sizeof(exits) / sizeof(exits[0]) };
 
 static void print_help(void)
 {
@@ -46,17 +60,29 @@ static void print_help(void)
          "options:\n"
          "  --help     print this text\n"
          "  --version  print the version\n\n"
-         "exit codes:\n"
-         "  0  done, results as expected\n"
-         "  1  results differ, or a check has findings\n"
-         "  2  wrong usage, or input that cannot be read, is not valid or does not compile\n"
-         "  3  no driver, too old a driver, or no device\n"
-         "  4  the driver refused, or another failure\n"
-         "  66 'griddep sanitize' found something\n\n"
+         "exit codes:");
+    for (size_t i = 0; i < EXIT_COUNT; i++)
+        printf("  %-2d %s\n", exits[i].code, exits[i].meaning);
+    puts("\n"
          "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
          "that.\n\n"
          "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
          "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
+}
+
+/* What man pages and completions are made of: a fact a line, its fields separated by tabs. */
+static int print_table(void)
+{
+    for (size_t i = 0; i < EXIT_COUNT; i++)
+        printf("exit\t%d\t%s\n", exits[i].code, exits[i].meaning);
+    gd_options_want_table();
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        printf("command\t%s\t%s\n", commands[i].name, commands[i].summary);
+        char help[] = "--help";
+        char *arguments[] = {(char *)commands[i].name, help, NULL};
+        commands[i].run(2, arguments);
+    }
+    return GD_EXIT_OK;
 }
 
 static const gd_command *find_command(const char *name)
@@ -97,7 +123,7 @@ static int dispatch(int argc, char **argv)
     const char *name = argv[1];
     bool is_help = strcmp(name, "help") == 0;
     if (is_help && argc == 3)
-        return help_about(argv[2]);
+        return strcmp(argv[2], "--table") == 0 ? print_table() : help_about(argv[2]);
     if (is_help && argc > 3)
         return gd_message_error(GD_EXIT_USAGE, "usage: griddep help [COMMAND]");
     if (is_help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {

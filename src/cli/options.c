@@ -10,6 +10,31 @@
 #include "cli/message.h"
 #include "cli/suggest.h"
 
+static bool table_wanted;
+
+/* Each line of a text behind the name of its kind. */
+static void print_lines(const char *kind, const char *text)
+{
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        printf("%s\t%.*s\n", kind, (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static int print_table(const gd_usage *usage)
+{
+    print_lines("summary", usage->summary);
+    print_lines("synopsis", usage->synopsis);
+    printf("words\t%s\n", usage->words_most > 0 ? "files" : "none");
+    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
+        printf("option\t%s\t%s\t%s\t%s\n", option->name, option->value != NULL ? option->value : "",
+               option->kind == GD_OPTION_LIST ? "several" : "once", option->help);
+    printf("option\thelp\t\tonce\tprint this text\n");
+    print_lines("detail", usage->details != NULL ? usage->details : "");
+    return GD_EXIT_OK;
+}
+
 static void print_option(const char *name, const char *value, const char *help)
 {
     char left[64];
@@ -19,6 +44,8 @@ static void print_option(const char *name, const char *value, const char *help)
 
 static int print_help(const gd_usage *usage)
 {
+    if (table_wanted)
+        return print_table(usage);
     printf("usage: griddep %s%s%s\n\n%s\n\noptions:\n", usage->name, usage->synopsis[0] != '\0' ? " " : "",
            usage->synopsis, usage->summary);
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
@@ -186,4 +213,9 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
     }
     *word_count = count;
     return check_words(usage, count);
+}
+
+void gd_options_want_table(void)
+{
+    table_wanted = true;
 }

@@ -24,7 +24,7 @@ typedef struct gd_option {
     gd_option_kind kind;
     const char *name;  /* without dashes */
     const char *value; /* what stands for the value in the help; NULL for a flag */
-    const char *help;
+    const char *help;  /* words to choose from stand in it as "a, b or c": completions offer them */
     void *target;
     uint64_t minimum, maximum;
 } gd_option;
@@ -45,5 +45,9 @@ int gd_options_choose(const char *option, const char *text, const char *const *w
  * words[0...] (room for words_most). Returns -1 to go on, otherwise the exit code: 0 after --help has been printed,
  * GD_EXIT_USAGE after a message. */
 int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count);
+
+/* From here on --help prints the table of options for programs: lines "summary", "synopsis", "words", "option" and
+ * "detail", each followed by its fields behind tabs. */
+void gd_options_want_table(void);
 
 #endif

@@ -166,6 +166,17 @@ void gd_plan_finish(gd_plan *plan)
     free(used);
 }
 
+bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < plan->expectation_count; i++) {
+        const gd_plan_expectation *expectation = &plan->expectations[i];
+        if (expectation->buffer == buffer && expectation->from == GD_EXPECTED_SERIAL &&
+            (expectation->tolerance >= 0 || expectation->absolute >= 0))
+            return true;
+    }
+    return false;
+}
+
 void gd_plan_free(gd_plan *plan)
 {
     for (uint32_t i = 0; i < plan->module_count; i++) {

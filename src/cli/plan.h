@@ -136,6 +136,9 @@ uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
 /* Fills what follows from the rest: which buffers are written, and the bytes of a step where none are given. */
 void gd_plan_finish(gd_plan *plan);
 
+/* A buffer for which the plan says how far it may be from the serial run need not have the same bits. */
+bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer);
+
 void gd_plan_free(gd_plan *plan);
 
 #endif

@@ -122,12 +122,24 @@ static char *quote_access(const gd_modulefile *module, const json_t *access)
     return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction) : gd_heap_string("");
 }
 
+/* A kernel that was refused has no launch of the process: the first one in the chain. */
+static const gd_plan_launch *find_kernel(const gd_race_chain *chain, const char *kernel, uint32_t *index)
+{
+    uint32_t count = chain->plan != NULL ? chain->plan->launch_count : 0;
+    for (*index = 0; *index < count; ++*index)
+        if (strcmp(chain->plan->launches[*index].kernel, kernel) == 0)
+            return &chain->plan->launches[*index];
+    return NULL;
+}
+
 static void translate_access(const gd_race_chain *chain, json_t *access)
 {
     uint32_t index = 0;
     if (!json_is_object(access))
         return;
-    const gd_plan_launch *launch = find_launch(chain, number_of(access, "launch"), &index);
+    uint64_t number = number_of(access, "launch");
+    const gd_plan_launch *launch = number > 0 ? find_launch(chain, number, &index)
+                                              : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? &chain->modules->items[launch->module] : NULL;
     char *quote = quote_access(module, access);
     bool has_line = number_of(access, "line") > 0;
@@ -309,19 +321,22 @@ static void print_access(FILE *stream, const json_t *access, const char *positio
         put(stream, position);
         fputs(": ", stream);
     }
-    put(stream, text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
+    if (bytes > 0 || kernel[0] == '\0')
+        put(stream, text_of(access, "action")[0] != '\0' ? text_of(access, "action") : "access");
     if (bytes > 0)
         fprintf(stream, " of %llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
     if (kernel[0] != '\0') {
-        fputs(" by ", stream);
+        fputs(bytes > 0 ? " by " : "in ", stream);
         put(stream, kernel);
     }
     if (json_is_integer(chain_launch))
         fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
     else if (number_of(access, "launch") > 0)
         fprintf(stream, ", launch %llu", (unsigned long long)number_of(access, "launch"));
-    print_triple(stream, "CTA", json_object_get(access, "cta"));
-    print_triple(stream, "thread", json_object_get(access, "thread"));
+    if (kernel[0] == '\0' || number_of(access, "launch") > 0) {
+        print_triple(stream, "CTA", json_object_get(access, "cta"));
+        print_triple(stream, "thread", json_object_get(access, "thread"));
+    }
     putc('\n', stream);
 }
 

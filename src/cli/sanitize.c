@@ -27,6 +27,7 @@ static const char details[] =
     "That no race was found holds for the executions that were tried. It is no proof for others.\n\n"
     "exit codes:\n"
     "  0    nothing was found (a program: its own exit code; 127 and 126 when it cannot be started)\n"
+    "  65   a program ended well, and nothing was checked: it did not use the driver, or ended without exit handlers\n"
     "  66   something was found\n"
     "  1    nothing was found, but a chain's results are not as expected\n"
     "  2    wrong usage, or input that cannot be read or is not valid\n"

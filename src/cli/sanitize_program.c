@@ -62,6 +62,14 @@ static void warn(const gd_emulator_report *report, size_t found)
                            "running its exit handlers");
 }
 
+/* A program that ended well and was not checked must not look like one in which nothing was found. */
+static int judge(const gd_emulator_report *report, size_t found, int ended)
+{
+    if (found > 0)
+        return GD_EXIT_SANITIZE;
+    return ended == GD_EXIT_OK && report->processes == 0 ? GD_EXIT_UNCHECKED : ended;
+}
+
 /* `ended` is the program's exit code. */
 static int tell(const gd_sanitize *request, const gd_emulator_report *report, const char *program, int ended)
 {
@@ -71,7 +79,7 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     gd_racelist list = gd_racelist_begin();
     gd_racelist_add(&list, report, &no_chain, schedule, NULL);
     size_t found = gd_racelist_count(&list);
-    int code = found > 0 ? GD_EXIT_SANITIZE : ended;
+    int code = judge(report, found, ended);
     bool told = found > 0 || report->processes > 0;
     char *verdict = told ? gd_sanitize_verdict(request, found, schedule, false, model) : NULL;
     if (request->json) {

@@ -85,7 +85,7 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                                   .address = session->addresses[i],
                                   .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
                                   .initial = plan->buffers[i].written ? session->images[i] : NULL,
-                                  .compared = plan->buffers[i].written && !gd_verify_may_deviate(plan, i)};
+                                  .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *planned = &plan->launches[i];
         griddep_tune_launch *launch = &input->launches[i];

@@ -102,14 +102,3 @@ int gd_verify_compute(const gd_plan *plan, uint32_t multiprocessors, void *const
     }
     return 0;
 }
-
-bool gd_verify_may_deviate(const gd_plan *plan, uint32_t buffer)
-{
-    for (uint32_t i = 0; i < plan->expectation_count; i++) {
-        const gd_plan_expectation *expectation = &plan->expectations[i];
-        if (expectation->buffer == buffer && expectation->from == GD_EXPECTED_SERIAL &&
-            (expectation->tolerance >= 0 || expectation->absolute >= 0))
-            return true;
-    }
-    return false;
-}

@@ -21,9 +21,6 @@ void gd_verify_compare(gd_type type, const void *got, const void *wanted, uint64
 /* Whether the difference is within what an expectation allows. */
 bool gd_verify_allows(const gd_plan_expectation *expectation, const gd_difference *difference);
 
-/* Whether the plan says how far a buffer may be from the serial run: it then need not have the same bits. */
-bool gd_verify_may_deviate(const gd_plan *plan, uint32_t buffer);
-
 /* Runs the launches' references over copies of the images. results[i] is NULL for a buffer that the chain does not
  * write; the others are the caller's to free. multiprocessors: of the device, for grids that are as large. Returns 0,
  * or an exit code after a message. */

@@ -40,6 +40,11 @@ typedef int32_t gd_CUstreamCaptureMode;
 typedef int32_t gd_CUgraphNodeType;
 typedef int32_t gd_CUgraphExecUpdateResult;
 typedef int32_t gd_CUdriverProcAddressQueryResult;
+typedef int32_t gd_CUtensorMapDataType;
+typedef int32_t gd_CUtensorMapInterleave;
+typedef int32_t gd_CUtensorMapSwizzle;
+typedef int32_t gd_CUtensorMapL2promotion;
+typedef int32_t gd_CUtensorMapFloatOOBfill;
 
 /* GD_CUDA_SUCCESS and GD_CUDA_ERROR_*, of type gd_CUresult */
 enum {
@@ -188,6 +193,10 @@ typedef struct gd_CUgraphExecUpdateResultInfo {
     gd_CUgraphNode errorNode;
     gd_CUgraphNode errorFromNode;
 } gd_CUgraphExecUpdateResultInfo;
+/* The driver asks for 64-byte alignment; cuda.h declares 128. */
+typedef struct gd_CUtensorMap {
+    _Alignas(128) uint64_t opaque[16];
+} gd_CUtensorMap;
 
 _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the driver ABI is declared for 64-bit machines");
 _Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribute, value) == 8, "CUlaunchAttribute");

@@ -1,8 +1,13 @@
-/* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is. */
+/* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is. Local memory, which
+ * nobody else can reach, is checked here for reads of what has not been written. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/exec_memory.h"
 #include "emulator/program.h"
+#include "emulator/report.h"
 #include "emulator/site.h"
 
 /* Bytes that the host may write without the driver's knowledge, or that were there from the start, count as written. */
@@ -90,12 +95,96 @@ static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operat
     }
 }
 
+/* ---- local memory ---- */
+
+static void set_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint64_t bytes, bool written)
+{
+    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end; bit++) {
+        const unsigned char mask = (unsigned char)(1u << (bit & 7));
+        if (written)
+            cta->local_written[bit >> 3] |= mask;
+        else
+            cta->local_written[bit >> 3] &= (unsigned char)~mask;
+    }
+}
+
+static bool is_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint64_t bytes)
+{
+    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end; bit++) {
+        if (cta->local_written[bit >> 3] >> (bit & 7) & 1)
+            return true;
+    }
+    return false;
+}
+
+void gd_check_frame(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes)
+{
+    if (warp->cta->local_written)
+        set_written(warp->cta, warp->index * GD_LANES + lane, start, bytes, false);
+}
+
+void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes)
+{
+    if (warp->cta->local_written)
+        set_written(warp->cta, warp->index * GD_LANES + lane, start, bytes, true);
+}
+
+static void report_local(const gd_warp *warp, const gd_code *code, uint32_t thread, uint64_t address, uint32_t bytes)
+{
+    const gd_cta *cta = warp->cta;
+    const gd_grid_view *view = cta->view;
+    const gd_ptx_module *module = cta->image->entry.program->module;
+    char instruction[160], text[256];
+    gd_race_access access = {.kernel = view->entry->name,
+                             .launch = gd_race_task_launch(view->race_task),
+                             .thread = {thread % view->block[0], thread / view->block[0] % view->block[1],
+                                        thread / view->block[0] / view->block[1]},
+                             .instruction = instruction,
+                             .bytes = bytes};
+
+    memcpy(access.cta, cta->position, sizeof access.cta);
+    gd_entry_instruction(view->entry, code->instruction, instruction, sizeof instruction, &access.module);
+    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line, &access.column);
+    snprintf(text, sizeof text,
+             "kernel %.80s (launch %" PRIu64 ") reads local memory, byte %" PRIu64 ", where nothing has been written",
+             access.kernel, access.launch, address);
+    gd_report_fault("uninitialized", &access, NULL, 0, text);
+}
+
+/* A read of which some bytes have been written is let pass: structures have padding. What has been told is told once.
+ */
+static void check_local(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                        const gd_check *check)
+{
+    const gd_cta *cta = warp->cta;
+    const uint32_t thread = warp->index * GD_LANES + lane;
+
+    if (check->action == GD_ACTION_READ && !is_written(cta, thread, address, check->bytes))
+        report_local(warp, code, thread, address, check->bytes);
+    else if (check->action == GD_ACTION_READ)
+        return;
+    set_written(cta, thread, address, check->bytes, true);
+}
+
+static void check_locals(const gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check,
+                         const uint64_t *addresses)
+{
+    GD_EACH_LANE(lane, warp->cta->local_written ? mask : 0)
+    {
+        check_local(warp, code, lane, addresses[lane], check);
+    }
+}
+
+/* ---- accesses ---- */
+
 void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check)
 {
     gd_race_operation operation;
     uint64_t addresses[GD_LANES];
-    uint32_t shared = 0, global = 0;
+    uint32_t shared = 0, global = 0, local = 0;
 
+    if (check->space == GD_AT_LOCAL)
+        check_locals(warp, code, mask, check, check->addresses);
     if (check->space == GD_AT_LOCAL || check->space == GD_AT_CONSTANT)
         return;
     operation = describe(warp, code, mask, check);
@@ -113,7 +202,9 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
         gd_space space = gd_resolve(check->space, &addresses[lane]);
         shared |= space == GD_AT_SHARED || space == GD_AT_CLUSTER ? UINT32_C(1) << lane : 0;
         global |= space == GD_AT_GLOBAL ? UINT32_C(1) << lane : 0;
+        local |= space == GD_AT_LOCAL ? UINT32_C(1) << lane : 0;
     }
+    check_locals(warp, code, local, check, addresses);
     operation.addresses = addresses;
     if (global)
         check_global(warp, code, global, &operation);
@@ -124,7 +215,12 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
                     gd_action action, bool async)
 {
-    const gd_check check = {.action = action, .async = async, .bytes = bytes < 16 ? (uint32_t)bytes : 16};
+    /* Each element of a bulk reduction is a relaxed operation of scope gpu (PTX ISA, cp.reduce.async.bulk). */
+    const uint8_t relaxed = GD_ORDER_STRONG | GD_SCOPE_GPU << GD_ORDER_SCOPE_SHIFT;
+    const gd_check check = {.action = action,
+                            .async = async,
+                            .order = action == GD_ACTION_ATOMIC ? relaxed : 0,
+                            .bytes = bytes < 16 ? (uint32_t)bytes : 16};
     gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
     gd_race_cta *owner;
     gd_allocation *item;

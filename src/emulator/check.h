@@ -28,6 +28,10 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
                     gd_action action, bool async);
 
+/* A call begins: of the callee's local memory nothing has been written. Arguments are copied into local memory. */
+void gd_check_frame(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);
+void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);
+
 /* Whose shared memory an address of a shared space means, and the address in it; NULL for a CTA that is gone. */
 gd_race_cta *gd_check_owner(const gd_warp *warp, gd_space space, uint64_t *address);
 

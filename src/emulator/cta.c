@@ -496,6 +496,9 @@ static bool take_memory(gd_cta *cta)
     cta->block = calloc(1, stride * cta->warp_count + 64);
     cta->shared = calloc(1, (size_t)cta->shared_bytes + 16);
     cta->local = calloc(1, (size_t)cta->local_bytes * cta->warp_count * GD_LANES + 16);
+    const size_t local_bits = (size_t)cta->local_bytes * cta->warp_count * GD_LANES;
+    if (local_bits && cta->race && gd_race_seeks_uninitialized(cta->view->race))
+        cta->local_written = calloc(1, local_bits / 8 + 1); /* without it the CTA's local memory goes unchecked */
     cta->returns = calloc((size_t)cta->warp_count * (image->depth + 1), GD_LANES * sizeof *cta->returns);
     if (!cta->warps || !cta->block || !cta->shared || !cta->local || !cta->returns)
         return false;
@@ -526,10 +529,10 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
     cta->sweeps = gd_sweeps_find();
-    if (view->race)
+    if (view->race) /* NULL when the detector has stopped */
         cta->race = gd_race_cta_create(view->race, view->race_task, cta->position, cta->thread_count, cta->shared_start,
                                        cta->shared_bytes);
-    if (!gd_cluster_alone(cta) || !take_memory(cta) || (view->race && !cta->race)) {
+    if (!gd_cluster_alone(cta) || !take_memory(cta)) {
         gd_cta_destroy(cta);
         return NULL;
     }
@@ -547,6 +550,7 @@ void gd_cta_destroy(gd_cta *cta)
     free(cta->block);
     free(cta->shared);
     free(cta->local);
+    free(cta->local_written);
     free(cta->returns);
     free(cta);
 }

@@ -172,6 +172,14 @@ static void name_instruction(const gd_decoder *decoder, char *text, size_t capac
     text[used] = 0;
 }
 
+static void note_place(gd_decoder *decoder)
+{
+    gd_program_error *refusal = &decoder->image->refusal;
+
+    refusal->instruction = (uint32_t)(decoder->instruction - decoder->module->instructions);
+    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line, &refusal->column);
+}
+
 bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
 {
     gd_program_error *refusal = &decoder->image->refusal;
@@ -186,7 +194,7 @@ bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
     va_end(list);
     name_instruction(decoder, name, sizeof name);
     if (decoder->instruction)
-        gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line, &refusal->column);
+        note_place(decoder);
     snprintf(refusal->text, sizeof refusal->text, "%s: %s is not emulated", name, what);
     return false;
 }
@@ -200,7 +208,7 @@ bool gd_decode_refuse_form(gd_decoder *decoder)
         return false;
     decoder->refused = true;
     name_instruction(decoder, name, sizeof name);
-    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line, &refusal->column);
+    note_place(decoder);
     snprintf(refusal->text, sizeof refusal->text, "%s%s is not emulated", name,
              decoders[decoder->instruction->op] ? " in this form" : "");
     return false;

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emulator/api.h"
 #include "emulator/device.h"
+#include "emulator/end.h"
 #include "emulator/report.h"
 
 enum { MOST_MULTIPROCESSORS = 1024, WORDS_BYTES = 64 };
@@ -19,6 +21,7 @@ gd_device gd_the_device;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_callback;
+static bool has_ended;
 
 /* ---- lock ---- */
 
@@ -31,7 +34,9 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
         return GD_CUDA_ERROR_NOT_PERMITTED;
     pthread_mutex_lock(&lock);
     gd_CUresult result = GD_CUDA_SUCCESS;
-    if (need >= GD_NEED_INIT && !gd_the_device.initialized)
+    if (has_ended)
+        result = GD_CUDA_ERROR_DEINITIALIZED;
+    else if (need >= GD_NEED_INIT && !gd_the_device.initialized)
         result = GD_CUDA_ERROR_NOT_INITIALIZED;
     if (result == GD_CUDA_SUCCESS)
         *context = gd_context_current(&destroyed);
@@ -47,6 +52,27 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
 void gd_call_end(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+/* A call that only looks something up takes less than a second. */
+gd_end gd_call_end_all(void)
+{
+    struct timespec limit;
+
+    if (in_callback)
+        return GD_END_INSIDE;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec++;
+    if (pthread_mutex_timedlock(&lock, &limit) != 0)
+        return GD_END_BUSY;
+    has_ended = true;
+    return GD_END_DONE;
+}
+
+/* Here, where every program that is linked with the emulator has it. */
+__attribute__((destructor)) static void end(void)
+{
+    gd_device_end();
 }
 
 void gd_call_enter_callback(void)
@@ -272,7 +298,8 @@ static bool make_race(gd_device *device)
                                      .shared = checks & GD_CHECK_SHARED,
                                      .initialized = checks & GD_CHECK_INITIALIZED,
                                      .observed = device->settings.model == GD_MODEL_OBSERVED,
-                                     .sink = gd_report_race};
+                                     .sink = gd_report_race,
+                                     .fold = gd_report_fold};
 
     if (!(checks & (GD_CHECK_RACE | GD_CHECK_SHARED | GD_CHECK_INITIALIZED)))
         return true;

@@ -173,6 +173,7 @@ struct gd_cta {
     uint32_t shared_bytes, shared_start;
     unsigned char *local;
     uint32_t local_bytes; /* of a thread */
+    unsigned char *local_written; /* a bit for each byte of local; NULL: not checked */
     void *block;          /* registers and specials of all warps */
     uint32_t *returns;
     gd_allocation *recent[GD_RECENT]; /* of the last access, by the instruction's number */

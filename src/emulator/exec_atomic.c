@@ -16,6 +16,9 @@ static uint64_t add_wide(uint64_t old, uint64_t a, bool global)
 
     if (global && (x != x || y != y))
         return y != y ? a : old;
+    /* Infinities of both signs: CPUs differ in the sign of the NaN that comes of it. */
+    if (x == x && y == y && x + y != x + y)
+        return UINT64_C(0xfff8000000000000);
     return gd_bits64(gd_nan64(x + y, y, x, 0));
 }
 

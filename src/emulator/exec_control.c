@@ -1,4 +1,5 @@
 /* Branches, calls and exits, barriers of the CTA and of the warp, and the grid's dependencies. */
+#include "emulator/check.h"
 #include "emulator/exec_control.h"
 #include "emulator/exec_sweep.h"
 #include "emulator/program.h"
@@ -78,6 +79,10 @@ static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, ui
         unsigned char *here = local + warp->local[lane] + list[1];
         if (list[3])
             here = (unsigned char *)gd_lanes(warp, list[1]) + (size_t)lane * (list[3] >> 8);
+        if (!back)
+            gd_check_argument(warp, lane, callee + list[0], list[2]);
+        else if (!list[3])
+            gd_check_argument(warp, lane, warp->local[lane] + list[1], list[2]);
         if (back && list[3]) {
             uint64_t value = 0;
             memcpy(&value, there, list[2]);
@@ -115,6 +120,7 @@ static void enter(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t ro
     {
         if (!fits(warp, code, lane, callee))
             return;
+        gd_check_frame(warp, lane, warp->local[lane] + code->e, callee->local);
         copy_arguments(warp, code, lane, warp->local[lane] + code->e, false);
         warp->returns[warp->depth[lane] * GD_LANES + lane] = back;
         warp->depth[lane]++;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/end.h"
 #include "emulator/grid.h"
 #include "emulator/report.h"
 
@@ -128,6 +129,13 @@ static bool make_machine(void)
     machine.multiprocessors = NULL;
     machine.residents = NULL;
     return false;
+}
+
+void gd_grid_free_machine(void)
+{
+    free(machine.multiprocessors);
+    free(machine.residents);
+    memset(&machine, 0, sizeof machine);
 }
 
 /* The place in the grid of the nth CTA to begin: cluster after cluster, x first in both. */

@@ -1,10 +1,13 @@
 /* Kernel launches: shape, attributes and arguments checked as the driver does, and the entry points cuLaunch* and
  * cuOccupancy*. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/api.h"
 #include "emulator/module.h"
+#include "emulator/report.h"
 #include "emulator/stream.h"
 
 enum { MOST_ATTRIBUTES = 64 };
@@ -68,6 +71,27 @@ static gd_CUresult check_event(gd_CUevent handle)
     return event->flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any priority. */
+static bool is_value(const gd_CUlaunchAttribute *attribute)
+{
+    const gd_CUlaunchAttributeValue *value = &attribute->value;
+    int window = 0, domains = 0;
+
+    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &window);
+    gd_device_attribute(GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &domains);
+    switch (attribute->id) {
+    case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return value->accessPolicyWindow.num_bytes <= (size_t)window;
+    case GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return value->memSyncDomainMap.default_ < domains && value->memSyncDomainMap.remote < domains;
+    case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return (int)value->sharedMemCarveout >= -1 && (int)value->sharedMemCarveout <= 100;
+    default:
+        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
+               attribute->id != GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && attribute->id != 15;
+    }
+}
+
 static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *function,
                                    const gd_CUlaunchAttribute *attribute)
 {
@@ -93,10 +117,7 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
         return value->deviceUpdatableKernelNode.deviceUpdatable ? gd_device_unsupported("launch attribute 13")
                                                                 : GD_CUDA_SUCCESS;
     default:
-        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
-                       attribute->id != 15
-                   ? GD_CUDA_SUCCESS
-                   : GD_CUDA_ERROR_INVALID_VALUE;
+        return is_value(attribute) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -177,7 +198,7 @@ static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfi
                                   void **extra)
 {
     kernel->parameter_bytes = kernel->entry->parameter_bytes;
-    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + 16); /* room for a wide load of the last one */
+    kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + GD_PARAMETER_ROOM);
     kernel->attributes = calloc((size_t)config->numAttrs + 1, sizeof *kernel->attributes);
     if (!kernel->parameters || !kernel->attributes)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -190,9 +211,15 @@ static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfi
 static gd_CUresult refuse(const gd_entry *entry)
 {
     gd_program_error why;
+    char instruction[160] = "", text[768];
 
     gd_entry_refusal(entry, &why);
-    gd_device_log(GRIDDEP_LOG_ERROR, "kernel %s cannot be launched: line %d: %s", entry->name, why.line, why.text);
+    snprintf(text, sizeof text, "kernel %s cannot be launched: line %" PRId32 ": %s", entry->name, why.line, why.text);
+    gd_device_log(GRIDDEP_LOG_ERROR, "%s", text);
+    gd_race_access access = {.kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
+    if (why.line)
+        gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction, &access.module);
+    gd_report_fault("unsupported", &access, NULL, 0, text);
     return GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -203,7 +230,7 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
 
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return gd_library_unresolved(handle);
     if (function->entry->refused)
         return refuse(function->entry);
     gd_kernel_work kernel = {.handle = handle,
@@ -395,6 +422,50 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
     return GD_CUDA_SUCCESS;
 }
 
+/* CTAs of a configuration that the whole device holds at once. */
+static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig *config)
+{
+    uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+
+    if (!is_block(config) || threads > gd_function_threads(function))
+        return 0;
+    return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads, config->sharedMemBytes) *
+           gd_the_device.settings.multiprocessors;
+}
+
+static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunction handle,
+                                    const gd_CUlaunchConfig *config)
+{
+    const gd_function *function = gd_function_find(context, handle);
+
+    if (!size || !config || !handle)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    uint64_t limit = function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
+    uint64_t room = count_room(function, config);
+    *size = (int)(room < limit ? room : limit);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunction handle,
+                                const gd_CUlaunchConfig *config)
+{
+    const gd_function *function = gd_function_find(context, handle);
+
+    if (!clusters || !config || !handle)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_kernel_work kernel = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ}, .cluster = {1, 1, 1}};
+    gd_CUresult result = apply_attributes(&kernel, function, config);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    *clusters =
+        (int)(count_room(function, config) / ((uint64_t)kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2]));
+    return GD_CUDA_SUCCESS;
+}
+
 /* ---- entry points ---- */
 
 gd_CUresult cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra)
@@ -443,6 +514,16 @@ gd_CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, gd_
 {
     GD_CALL(GD_NEED_CONTEXT, flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
                                        : get_block_size(context, grid, block, function, shared_of, shared, limit));
+}
+
+gd_CUresult cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_cluster_size(context, size, function, config));
+}
+
+gd_CUresult cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction function, const gd_CUlaunchConfig *config)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_clusters(context, clusters, function, config));
 }
 
 gd_CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction function, int blocks, int threads)

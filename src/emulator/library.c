@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "emulator/api.h"
+#include "emulator/end.h"
 #include "emulator/module.h"
 #include "emulator/schedule.h"
 
@@ -92,12 +93,18 @@ static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned co
     if (!handle || !path)
         return GD_CUDA_ERROR_INVALID_VALUE;
     griddep_error_init(&error);
-    if (gd_file_read(path, &data, &bytes, &error))
-        return GD_CUDA_ERROR_FILE_NOT_FOUND;
+    int32_t status = gd_file_read(path, &data, &bytes, &error);
+    if (status)
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
     gd_CUresult result =
         bytes < 64 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE : load(handle, data, count, options, values);
     free(data);
     return result;
+}
+
+void gd_library_destroy(gd_object *library)
+{
+    destroy((gd_library *)library);
 }
 
 static gd_CUresult unload(gd_CUlibrary handle)
@@ -150,6 +157,11 @@ gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle)
     if (!kernel || !context || get_module(kernel->library, context, &module) != GD_CUDA_SUCCESS)
         return NULL;
     return &module->functions[kernel->index];
+}
+
+gd_CUresult gd_library_unresolved(gd_CUkernel handle)
+{
+    return gd_object_find(handle, GD_OBJECT_KERNEL) ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- actions of entry points ---- */
@@ -241,7 +253,7 @@ static gd_CUresult get_function(gd_context *context, gd_CUfunction *handle, gd_C
         return GD_CUDA_ERROR_INVALID_VALUE;
     const gd_function *function = gd_library_resolve(context, kernel);
     if (!function)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
+        return gd_library_unresolved(kernel);
     *handle = function->object.handle;
     return GD_CUDA_SUCCESS;
 }
@@ -273,7 +285,7 @@ static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_
 
     if (device != 0)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    return function ? gd_function_get_attribute(function, attribute, value) : GD_CUDA_ERROR_INVALID_HANDLE;
+    return function ? gd_function_get_attribute(function, attribute, value) : gd_library_unresolved(kernel);
 }
 
 static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute attribute, int value, gd_CUkernel kernel,
@@ -283,7 +295,7 @@ static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute at
 
     if (device != 0)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    return function ? gd_function_set_attribute(function, attribute, value) : GD_CUDA_ERROR_INVALID_HANDLE;
+    return function ? gd_function_set_attribute(function, attribute, value) : gd_library_unresolved(kernel);
 }
 
 static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
@@ -292,7 +304,7 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t
     uint32_t at, size;
 
     if (!function)
-        return kernel ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
+        return kernel ? gd_library_unresolved(kernel) : GD_CUDA_ERROR_INVALID_VALUE;
     if (!offset || index > UINT32_MAX || !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *offset = at;

@@ -63,7 +63,7 @@ static gd_CUresult check_text(gd_link *link, const char *text, size_t bytes)
         if (!program) {
             gd_jit_write(&jit.errors, "ptxas application ptx input, line %d; error   : %s", (int)error.line,
                          error.text);
-            result = GD_CUDA_ERROR_INVALID_PTX;
+            result = error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
         }
         gd_program_destroy(program);
     }
@@ -106,8 +106,9 @@ static gd_CUresult add_file(gd_CUlinkState handle, gd_CUjitInputType type, const
     if (!path)
         return GD_CUDA_ERROR_INVALID_VALUE;
     griddep_error_init(&error);
-    if (gd_file_read(path, &data, &bytes, &error))
-        return GD_CUDA_ERROR_FILE_NOT_FOUND;
+    int32_t status = gd_file_read(path, &data, &bytes, &error);
+    if (status)
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
     gd_CUresult result = add(handle, type, data, bytes);
     free(data);
     return result;

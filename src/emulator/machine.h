@@ -19,6 +19,8 @@ typedef struct gd_program gd_program;
 
 typedef struct gd_program_error {
     int32_t line, column; /* in the PTX; 0 */
+    uint32_t instruction; /* of the module, where there is a line */
+    bool out_of_memory;   /* nothing is wrong with the PTX */
     char text[512];       /* "wgmma.mma_async is not emulated", "sm_100 is newer than the emulated sm_90", ... */
 } gd_program_error;
 

@@ -77,11 +77,12 @@ static void remove_owned(owned *item)
     memmove(item, item + 1, (ownership.count - index) * sizeof *item);
 }
 
+/* After a fault nothing can be freed: what is left then is the fault's doing. */
 static void report_left(const owned *item)
 {
     const gd_allocation *memory = gd_memory_find(gd_the_device.memory, item->start);
 
-    if (memory && !item->registered)
+    if (memory && !item->registered && !item->context->fault)
         gd_report_leak(memory->start, memory->bytes);
 }
 
@@ -94,6 +95,12 @@ void gd_ownership_end(const gd_context *context)
         gd_memory_give(gd_the_device.memory, ownership.list[i].start);
         remove_owned(&ownership.list[i]);
     }
+}
+
+void gd_ownership_free(void)
+{
+    free(ownership.list);
+    memset(&ownership, 0, sizeof ownership);
 }
 
 /* ---- allocation ---- */

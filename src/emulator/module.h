@@ -71,6 +71,9 @@ uint32_t gd_function_threads(const gd_function *function);
 
 /* library.c */
 gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle);
+
+/* Why that was NULL: a kernel's module is made for a context when it is first asked for, and memory may run out. */
+gd_CUresult gd_library_unresolved(gd_CUkernel handle);
 void gd_library_forget_module(gd_module *module);
 
 /* link.c */

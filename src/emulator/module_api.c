@@ -63,7 +63,7 @@ static gd_CUresult decode(gd_module *module, gd_jit *jit)
         return GD_CUDA_SUCCESS;
     }
     gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", error.line, error.text);
-    return GD_CUDA_ERROR_INVALID_PTX;
+    return error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
 }
 
 gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit, gd_module **module)

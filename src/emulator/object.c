@@ -1,6 +1,8 @@
 /* The table of handles. It is of the process, like the driver that is emulated; the driver's lock guards it. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "emulator/end.h"
 #include "emulator/object.h"
 
 /* A handle is TAG << 56 | uses << 28 | (place + 1) << 4: never NULL, 1 or 2, which name default streams. */
@@ -94,4 +96,10 @@ gd_object *gd_object_next(uint32_t *place)
             return object;
     }
     return NULL;
+}
+
+void gd_object_free_table(void)
+{
+    free(table.places);
+    memset(&table, 0, sizeof table);
 }

@@ -7,4 +7,7 @@
 /* Frees what a context that ends has allocated. */
 void gd_ownership_end(const gd_context *context);
 
+/* Once no context is left. */
+void gd_ownership_free(void);
+
 #endif

@@ -18,7 +18,9 @@ static bool fail(gd_program_error *error, const gd_ptx_module *module, uint32_t 
 
 static bool fail_memory(gd_program_error *error)
 {
-    return fail(error, NULL, GD_PTX_NONE, "out of memory");
+    fail(error, NULL, GD_PTX_NONE, "out of memory");
+    error->out_of_memory = true;
+    return false;
 }
 
 /* ---- initial values ---- */

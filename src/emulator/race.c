@@ -388,3 +388,8 @@ uint64_t gd_race_bytes(const gd_race *race, uint64_t *cells)
         *cells = race ? race->cell_bytes : 0;
     return race ? race->bytes : 0;
 }
+
+bool gd_race_seeks_uninitialized(const gd_race *race)
+{
+    return race && race->options.initialized && !race->stopped;
+}

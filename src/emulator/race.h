@@ -80,16 +80,28 @@ typedef struct gd_race_finding {
 /* Strings are good until the call returns. */
 typedef void gd_race_sink(void *context, const gd_race_finding *finding);
 
+/* Asked before a finding is put into words: true when one of this kind by the same sites has been told, and is now
+ * counted. */
+typedef bool gd_race_fold(void *context, gd_race_kind kind, uint32_t first_site, uint32_t second_site);
+
 typedef struct gd_race_options {
     bool global, shared, initialized; /* what is checked */
     bool observed;                    /* the model of griddepcontrol.wait */
     gd_race_sink *sink;
     void *context;
+    gd_race_fold *fold; /* NULL: every finding is told */
 } gd_race_options;
 
 /* NULL: no memory. */
 gd_race *gd_race_create(const gd_race_options *options);
 void gd_race_destroy(gd_race *race);
+
+/* Whether uninitialized reads are to be found, now; the number of a task's launch. */
+bool gd_race_seeks_uninitialized(const gd_race *race);
+uint64_t gd_race_task_launch(const gd_race_task *task);
+
+/* Records no more, for want of memory, and says so; for callers that cannot tell it all. */
+void gd_race_stop(gd_race *race);
 
 /* Bytes that shadows, clocks and tables take now, and bytes of shadow cells alone. */
 uint64_t gd_race_bytes(const gd_race *race, uint64_t *cells);

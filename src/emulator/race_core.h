@@ -280,7 +280,6 @@ void gd_race_give(gd_race *race, void *memory, size_t bytes);
 /* An array with room for one more than count; false stops the detector. */
 bool gd_race_grow(gd_race *race, void **array, uint32_t count, uint32_t *capacity, size_t item);
 
-void gd_race_stop(gd_race *race);
 const char *gd_race_name(gd_race *race, const char *text); /* one copy for all equal ones */
 
 /* A new entry; 0 when there is no memory. */

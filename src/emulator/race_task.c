@@ -312,3 +312,8 @@ void gd_race_host_wait_all(gd_race *race)
     else
         raise_floor(race);
 }
+
+uint64_t gd_race_task_launch(const gd_race_task *task)
+{
+    return task ? task->desc->info.launch : 0;
+}

@@ -260,16 +260,16 @@ void gd_race_tell(gd_race *race, const gd_conflict *conflict)
     char memory[PART_BYTES], text[TEXT_BYTES], missing[TEXT_BYTES] = "";
     gd_race_finding finding = {.kind = conflict->kind, .text = text, .missing = missing};
 
-    if (!race->options.sink)
+    finding.first_site = conflict->first ? race->entries[conflict->first >> 5].site : 0;
+    finding.second_site = race->entries[conflict->second >> 5].site;
+    if (!race->options.sink || (race->options.fold && race->options.fold(race->options.context, finding.kind,
+                                                                         finding.first_site, finding.second_site)))
         return;
     name_memory(memory, conflict->shadow);
     say(race, conflict, memory, text, missing);
-    if (conflict->first) {
+    if (conflict->first)
         describe_access(race, conflict->first, &finding.first);
-        finding.first_site = race->entries[conflict->first >> 5].site;
-    }
     describe_access(race, conflict->second, &finding.second);
-    finding.second_site = race->entries[conflict->second >> 5].site;
     finding.start = conflict->shadow->shared ? 0 : conflict->shadow->start;
     finding.bytes = conflict->shadow->bytes;
     finding.offset = conflict->offset;

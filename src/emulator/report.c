@@ -10,23 +10,26 @@
 #include "emulator/report.h"
 #include "emulator/schedule.h"
 
-enum { MOST_FINDINGS = 10000 }; /* that are told apart; what comes behind is counted */
+enum { MOST_FINDINGS = 10000, BUCKETS = 1024 }; /* that are told apart; what comes behind is counted */
 
 typedef struct finding {
     const char *kind;
     uint32_t first_site, second_site;
     uint64_t place; /* tells findings without sites apart */
     uint64_t times;
+    uint32_t next; /* in its bucket, from 1; 0: none */
 } finding;
 
 static struct {
     finding *list;
     uint32_t count, capacity;
     uint64_t reports;
+    uint32_t buckets[BUCKETS];
 } findings;
 
 /* ---- JSON ---- */
 
+/* What is no UTF-8 becomes U+FFFD, byte by byte: a line of JSON has to be readable whatever a program holds. */
 static void put_string(gd_text *text, const char *string)
 {
     if (!string) {
@@ -34,13 +37,18 @@ static void put_string(gd_text *text, const char *string)
         return;
     }
     gd_text_string(text, "\"");
-    for (const unsigned char *at = (const unsigned char *)string; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            gd_text_format(text, "\\%c", *at);
-        else if (*at < 0x20 || *at >= 0x7f)
-            gd_text_format(text, "\\u%04x", *at);
+    while (*string) {
+        const size_t length = gd_text_character(string);
+        const unsigned char first = (unsigned char)*string;
+        if (first == '"' || first == '\\')
+            gd_text_format(text, "\\%c", first);
+        else if (first < 0x20 || first == 0x7f)
+            gd_text_format(text, "\\u%04x", first);
+        else if (length)
+            gd_text_append(text, string, length);
         else
-            gd_text_format(text, "%c", *at);
+            gd_text_string(text, "\\ufffd");
+        string += length ? length : 1;
     }
     gd_text_string(text, "\"");
 }
@@ -79,6 +87,11 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
     gd_text_format(text, "    %s", name);
     if (!access->kernel) {
         gd_text_format(text, "a %s of %u bytes\n", action_name(access), access->bytes);
+        return;
+    }
+    if (!access->launch) {
+        gd_text_format(text, "kernel %s, module %u line %d\n              %s\n", access->kernel, access->module,
+                       access->line, access->instruction ? access->instruction : "");
         return;
     }
     gd_text_format(text, "kernel %s (launch %" PRIu64 "), CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
@@ -164,40 +177,63 @@ static void write_text(const char *kind, const description *is)
     write_out(&text);
 }
 
-/* The finding with this key, new or not; NULL when there are too many. */
-static finding *find(const finding *key, bool *is_new)
+static uint32_t *bucket_of(const finding *key)
 {
-    *is_new = false;
-    findings.reports++;
-    for (uint32_t i = 0; i < findings.count; i++) {
-        finding *each = &findings.list[i];
+    uint64_t hash = ((uint64_t)key->first_site << 32 | key->second_site) ^ key->place * UINT64_C(0xff51afd7ed558ccd);
+
+    return &findings.buckets[(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % BUCKETS];
+}
+
+static finding *find(const finding *key)
+{
+    for (uint32_t i = *bucket_of(key); i; i = findings.list[i - 1].next) {
+        finding *each = &findings.list[i - 1];
         if (!strcmp(each->kind, key->kind) && each->first_site == key->first_site &&
             each->second_site == key->second_site && each->place == key->place)
             return each;
     }
+    return NULL;
+}
+
+/* False when there are too many. */
+static bool append(const finding *key)
+{
     if (findings.count == MOST_FINDINGS)
-        return NULL;
+        return false;
     if (findings.count == findings.capacity) {
         uint32_t capacity = findings.capacity ? findings.capacity * 2 : 16;
         finding *more = realloc(findings.list, capacity * sizeof *more);
         if (!more)
-            return NULL;
+            return false;
         findings.list = more;
         findings.capacity = capacity;
     }
-    *is_new = true;
-    findings.list[findings.count] = *key;
-    return &findings.list[findings.count++];
+    uint32_t *bucket = bucket_of(key);
+    finding *added = &findings.list[findings.count++];
+    *added = *key;
+    added->times = 1;
+    added->next = *bucket;
+    *bucket = findings.count;
+    return true;
+}
+
+/* Counts what has been told, and what there is no more room for. */
+static bool fold(const finding *key)
+{
+    finding *found = find(key);
+
+    if (found)
+        found->times++;
+    findings.reports += found || findings.count == MOST_FINDINGS;
+    return found || findings.count == MOST_FINDINGS;
 }
 
 static void add(const finding *key, const description *is)
 {
-    bool is_new;
-    finding *found = find(key, &is_new);
-
-    if (found)
-        found->times++;
-    if (!is_new)
+    if (fold(key))
+        return;
+    findings.reports++;
+    if (!append(key))
         return;
     if (gd_the_device.settings.report)
         write_json(findings.count, key->kind, is);
@@ -207,15 +243,26 @@ static void add(const finding *key, const description *is)
 
 /* ---- the contract of report.h ---- */
 
+static const char *const race_kinds[] = {"race", "shared-race", "uninitialized"};
+
+bool gd_report_fold(void *context, gd_race_kind kind, uint32_t first_site, uint32_t second_site)
+{
+    (void)context;
+    if (kind == GD_RACE_EXHAUSTED)
+        return false;
+    const finding key = {.kind = race_kinds[kind], .first_site = first_site, .second_site = second_site};
+    return fold(&key);
+}
+
 void gd_report_race(void *context, const gd_race_finding *race)
 {
     if (race->kind == GD_RACE_EXHAUSTED) {
         gd_report_fault("fault", NULL, NULL, 0, race->text);
         return;
     }
-    static const char *const kinds[] = {"race", "shared-race", "uninitialized"};
     bool alone = race->kind == GD_RACE_UNINITIALIZED;
-    const finding key = {.kind = kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
+    const finding key = {
+        .kind = race_kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
     const description is = {.text = race->text,
                             .missing = race->missing,
                             .first = alone ? NULL : &race->first,
@@ -293,16 +340,15 @@ static void write_end_text(void)
     write_out(&text);
 }
 
-/* At the end of the process. The main program's streams may be closed: write_out uses descriptors alone. */
-__attribute__((destructor)) static void finish(void)
+void gd_report_end(void)
 {
-    if (!gd_the_device.settings.checks || gd_the_device.process != getpid())
+    if (!gd_the_device.settings.checks)
         return;
     if (gd_the_device.settings.report)
         write_end_json();
     else if (findings.count)
         write_end_text();
     free(findings.list);
-    free(gd_the_device.settings.report);
+    memset(&findings, 0, sizeof findings);
     gd_the_device.settings.checks = 0;
 }

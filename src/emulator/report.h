@@ -13,6 +13,7 @@
 
 /* The sink of the race detector. */
 gd_race_sink gd_report_race;
+gd_race_fold gd_report_fold;
 
 /* Something that ended a kernel: the detector's kinds are told by the name ("out-of-bounds"); memory is NULL where none
  * is concerned. */
@@ -21,5 +22,8 @@ void gd_report_fault(const char *kind, const gd_race_access *access, const gd_al
 
 /* Memory that a context that ends has left allocated. */
 void gd_report_leak(uint64_t start, uint64_t bytes);
+
+/* Writes the counts, and nothing from then on. The main program's streams may be closed: descriptors alone are used. */
+void gd_report_end(void);
 
 #endif

@@ -43,6 +43,8 @@ static void make_race_list(race_list *made, const gd_task *task)
     made->list = made->few;
     if (task->dependency_count > FEW_DEPENDENCIES)
         made->list = malloc(task->dependency_count * sizeof *made->list);
+    if (!made->list)
+        gd_race_stop(gd_the_device.race); /* without its dependencies a task would seem to race with them */
     for (uint32_t i = 0; made->list && i < task->dependency_count; i++) {
         const gd_dependency *dependency = &task->dependencies[i];
         if (dependency->task->race)

@@ -24,12 +24,14 @@ static bool duplicate(void *target, const void *source, size_t bytes)
     return true;
 }
 
+/* Nothing of the target is the source's, whatever fails. */
 static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
 {
     *target = *source;
+    target->parameters = NULL;
     target->attributes = NULL;
     target->pointers = NULL;
-    return duplicate(&target->parameters, source->parameters, source->parameter_bytes) &&
+    return duplicate(&target->parameters, source->parameters, (size_t)source->parameter_bytes + GD_PARAMETER_ROOM) &&
            duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
 }
 
@@ -40,6 +42,8 @@ bool gd_work_copy(gd_work *target, const gd_work *source)
         source->kind == GD_WORK_COPY ? source->is.copy.width * source->is.copy.height * source->is.copy.depth : 0;
 
     *target = *source;
+    if (source->kind == GD_WORK_COPY)
+        target->is.copy.staged = NULL;
     if (source->kind == GD_WORK_KERNEL)
         whole = copy_kernel(&target->is.kernel, &source->is.kernel);
     else if (source->kind == GD_WORK_COPY && source->is.copy.staged)

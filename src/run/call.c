@@ -40,10 +40,11 @@ static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_er
     return status;
 }
 
-/* Keeps a launch; its attributes in as much memory as they need. The place of attribute 6 stays free. */
+/* Keeps a launch; its attributes in as much memory as they need. The first place is attribute 6's, and the last one
+ * stays free for an event that a chain records. */
 static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error *error)
 {
-    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
+    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 2, sizeof *attributes);
 
     if (!attributes)
         return gd_error_memory(error);

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "run/chain.h"
 #include "run/graph.h"
+#include "run/hop.h"
 
 enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
 
@@ -86,10 +87,22 @@ static int32_t append(griddep_chain *chain, uint32_t lane, gd_call *call, gridde
         return status;
     chain->launches[chain->count] = (gd_chain_launch){.call = call, .lane = lane, .previous = chain->last[lane]};
     chain->last[lane] = chain->count++;
+    chain->lanes_ready = false;
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+/* Attribute 7 behind the attributes that the call has. */
+static void add_event(gd_call *call, gd_CUevent event)
+{
+    gd_CUlaunchAttribute *attribute = &call->launch.attributes[call->launch.attribute_count + 1];
+
+    memset(attribute, 0, sizeof *attribute);
+    attribute->id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+    attribute->value.programmaticEvent.event = event;
+    call->launch.config.numAttrs++;
+}
+
+int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream, gd_CUevent event,
                             griddep_error *error)
 {
     gd_call *call = chain->launches[index].call;
@@ -97,6 +110,8 @@ int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, 
 
     gd_launch_allow_overlap(&call->launch, reason <= GRIDDEP_REASON_FORCED);
     call->launch.config.hStream = stream;
+    if (event)
+        add_event(call, event);
     gd_CUresult result =
         chain->runtime->driver->cuLaunchKernelEx(&call->launch.config, call->kernel->function, call->pointers, NULL);
     if (result == GD_CUDA_SUCCESS)
@@ -114,7 +129,7 @@ static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream
     if (chain->lane_count > 1)
         return gd_chain_launch_lanes(chain, mode, stream, error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
-        status = gd_chain_launch_one(chain, mode, i, stream, error);
+        status = gd_chain_launch_one(chain, mode, i, stream, NULL, error);
     return status;
 }
 
@@ -308,6 +323,20 @@ static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stre
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
 }
 
+/* ---- for explain.c ---- */
+
+void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+
+    *hop = (gd_hop){.kernel = launch->call->kernel,
+                    .launch = &launch->call->launch,
+                    .previous = launch->previous,
+                    .others = launch->on_count,
+                    .reason = gd_chain_decide(chain, mode, index),
+                    .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1};
+}
+
 /* ---- public ---- */
 
 int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error)
@@ -436,6 +465,7 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, 
     launch->on = more;
     launch->on[launch->on_count++] = on;
     chain->launches[on].watched = true;
+    chain->lanes_ready = false;
     drop_graphs(chain);
     return GRIDDEP_OK;
 }

@@ -14,6 +14,7 @@ typedef struct gd_chain_launch {
     uint32_t *on;      /* launches of other lanes that it waits for */
     uint32_t on_count;
     bool watched;     /* a launch of another lane waits for it */
+    bool early;       /* in mode pdl those may begin at its trigger: each of them waits on every path */
     gd_CUevent event; /* recorded behind it in stream modes, where it is watched; made by the first run */
 } gd_chain_launch;
 
@@ -38,6 +39,7 @@ struct griddep_chain {
     uint32_t lane_count;
     gd_chain_lane *lanes; /* [0] is not used; made by the first run in a stream mode */
     uint32_t lanes_made;
+    bool lanes_ready;                          /* nothing was added since */
     gd_CUevent start;                          /* of the chain, for the other lanes */
     gd_chain_graph graphs[GRIDDEP_MODE_COUNT]; /* only the graph modes' are used */
 };
@@ -50,8 +52,8 @@ int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index
 /* Checks the chain and the mode. */
 int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);
 
-/* Launches one in a stream; the context is current. */
-int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+/* Launches one in a stream, which records an event at its trigger unless it is NULL; the context is current. */
+int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream, gd_CUevent event,
                             griddep_error *error);
 
 /* ---- chain_lane.c. The context is current. */

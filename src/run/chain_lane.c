@@ -31,8 +31,33 @@ static int32_t make_lane(const griddep_chain *chain, gd_chain_lane *lane, gridde
     return GRIDDEP_OK;
 }
 
+/* A recorded event parts a launch from the next one in its lane. A programmatic one does not, and is enough where all
+ * that wait for it execute griddepcontrol.wait on every path. */
+static void find_early(griddep_chain *chain)
+{
+    bool can = chain->runtime->info.features & GRIDDEP_FEATURE_PROGRAMMATIC_EVENT;
+
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_launch *launch = &chain->launches[i].call->launch;
+        chain->launches[i].early = can && chain->launches[i].watched;
+        for (uint32_t k = 1; k <= launch->attribute_count; k++) {
+            if (launch->attributes[k].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+                chain->launches[i].early = false; /* a launch has one */
+        }
+    }
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_chain_launch *launch = &chain->launches[i];
+        int32_t reason = gd_chain_decide(chain, GRIDDEP_MODE_PDL, i);
+        bool waits = reason == GRIDDEP_REASON_SET || reason == GRIDDEP_REASON_FIRST;
+        for (uint32_t k = 0; k < launch->on_count && !waits; k++)
+            chain->launches[launch->on[k]].early = false;
+    }
+}
+
 int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error)
 {
+    if (chain->lanes_ready)
+        return GRIDDEP_OK;
     int32_t status = make_event(chain, &chain->start, error);
 
     if (!status && chain->lanes_made < chain->lane_count) {
@@ -54,6 +79,8 @@ int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error)
         if (chain->launches[i].watched)
             status = make_event(chain, &chain->launches[i].event, error);
     }
+    find_early(chain);
+    chain->lanes_ready = !status;
     return status;
 }
 
@@ -107,13 +134,14 @@ static int32_t launch_in_lane(griddep_chain *chain, int32_t mode, uint32_t index
 {
     const gd_chain_launch *launch = &chain->launches[index];
     gd_CUstream own = stream_of(chain, launch->lane, stream);
+    bool early = mode == GRIDDEP_MODE_PDL && launch->early;
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < launch->on_count && !status; i++)
         status = wait_for(chain, own, chain->launches[launch->on[i]].event, error);
     if (!status)
-        status = gd_chain_launch_one(chain, mode, index, own, error);
-    if (!status && launch->watched)
+        status = gd_chain_launch_one(chain, mode, index, own, early ? launch->event : NULL, error);
+    if (!status && launch->watched && !early)
         status = record(chain, launch->event, own, error);
     return status;
 }

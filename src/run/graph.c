@@ -8,6 +8,8 @@
 #include "run/graph.h"
 #include "run/module.h"
 
+enum { MOST_DEPTH = 32, MOST_UNFOLDED = 65536 };
+
 const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch"};
 
 /* ---- create and destroy ---- */
@@ -220,16 +222,21 @@ static int32_t check_range(uint64_t address, uint64_t bytes, griddep_error *erro
                         bytes, address);
 }
 
-/* Whether a graph is, or has as a node at any depth, another one. */
-static bool contains(const griddep_graph *graph, const griddep_graph *other)
+/* A graph in a graph is built each time that it is met, so that few nodes can stand for very many. */
+static int32_t check_child(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
 {
-    if (graph == other)
-        return true;
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (graph->nodes[i].child && contains(graph->nodes[i].child, other))
-            return true;
-    }
-    return false;
+    if (child->runtime != graph->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the child belongs to another runtime than the graph");
+    if (child == graph)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a graph cannot be a node of itself");
+    if (graph->nested)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the graph is a node of another one already; graphs are put into it before that");
+    if (child->depth >= MOST_DEPTH || graph->unfolded + child->unfolded >= MOST_UNFOLDED)
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
+                            MOST_DEPTH, MOST_UNFOLDED);
+    return GRIDDEP_OK;
 }
 
 static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node, griddep_error *error)
@@ -510,13 +517,15 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
         return status;
     if (!child)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "child is NULL");
-    if (child->runtime != graph->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the child belongs to another runtime than the graph");
-    if (contains(child, graph))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a graph cannot be a node of itself");
-    status = add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
+    status = check_child(graph, child, error);
+    if (!status)
+        status = add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
     if (status)
         return status;
+    child->nested = true;
+    graph->unfolded += child->unfolded + 1;
+    if (graph->depth <= child->depth)
+        graph->depth = child->depth + 1;
     added->child = gd_graph_hold(child);
     *node = graph->node_count - 1;
     return GRIDDEP_OK;

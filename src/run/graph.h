@@ -52,8 +52,11 @@ struct griddep_graph {
     gd_CUgraph handle;   /* NULL: not made yet */
     gd_CUgraphExec exec; /* NULL: not instantiated */
     bool adopted;
-    bool borrowed; /* the handle is somebody else's */
-    bool lossy;    /* adopted from a driver that does not tell ports and types */
+    bool borrowed;     /* the handle is somebody else's */
+    bool lossy;        /* adopted from a driver that does not tell ports and types */
+    bool nested;       /* a node of another graph: it takes no more graphs itself, so that none can contain itself */
+    uint32_t depth;    /* of the graphs in it; 0: there are none */
+    uint64_t unfolded; /* graphs in it, each as often as it is met */
 };
 
 /* ---- graph.c */

@@ -307,6 +307,11 @@ static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t cou
 {
     gd_graph_made made = {0};
     uint32_t changed = 0, restored = 0;
+
+    if (graph->adopted && count && !graph->runtime->driver->cuGraphRemoveDependencies)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "edges of a graph from outside are changed by cuGraphRemoveDependencies, which the driver lacks");
     int32_t status = change_edges(graph, edges, count, true, &changed, error);
 
     if (!status)

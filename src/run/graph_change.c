@@ -206,16 +206,15 @@ static void take_content(gd_graph_node *node, const gd_graph_node *from)
 }
 
 /* An update switches nodes on again. */
-static int32_t disable_again(const griddep_graph *graph, griddep_error *error)
+static bool disable_again(const griddep_graph *graph)
 {
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (graph->nodes[i].enabled)
-            continue;
-        gd_CUresult result = graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, graph->nodes[i].handle, 0);
-        if (result != GD_CUDA_SUCCESS)
-            return gd_graph_fail_node(graph, i, result, error);
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < graph->node_count && result == GD_CUDA_SUCCESS; i++) {
+        if (!graph->nodes[i].enabled)
+            result = graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, graph->nodes[i].handle, 0);
     }
-    return GRIDDEP_OK;
+    return result == GD_CUDA_SUCCESS;
 }
 
 /* The context is current. */
@@ -235,10 +234,8 @@ static int32_t update(griddep_graph *graph, const griddep_graph *other, griddep_
     gd_graph_discard(graph, &made);
     for (uint32_t i = 0; i < graph->node_count && !status; i++)
         take_content(&graph->nodes[i], &other->nodes[i]);
-    if (!status && disable_again(graph, error)) {
+    if (!status && !disable_again(graph))
         gd_graph_drop(graph); /* it is instantiated anew, with its nodes as they are now */
-        status = GRIDDEP_OK;
-    }
     return status;
 }
 

@@ -52,6 +52,7 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
     uint32_t portable =
         info->static_shared_bytes < PORTABLE_SHARED_BYTES ? PORTABLE_SHARED_BYTES - info->static_shared_bytes : 0;
     atomic_init(&kernel->opted_in, portable);
+    atomic_init(&kernel->large_clusters, 0u);
     return GRIDDEP_OK;
 }
 

@@ -16,6 +16,7 @@ struct griddep_kernel {
     griddep_parameter_info *parameters; /* info.parameter_count of them; names belong to the module's PTX */
     uint32_t parameter_alignment;       /* the largest */
     atomic_uint opted_in;               /* bytes of dynamic shared memory that the function is allowed so far */
+    atomic_uint large_clusters;         /* 1: clusters beyond the portable size are allowed */
     griddep_kernel *next;               /* in the module's list */
 };
 

@@ -5,15 +5,11 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "run/attribute_check.h"
 #include "run/event.h"
 #include "run/launch.h"
 
-enum {
-    CONFIG_MINIMUM = sizeof(griddep_launch_config),
-    POINTERS_ON_STACK = 64,
-    LARGEST_CLUSTER =
-        16 /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
-};
+enum { CONFIG_MINIMUM = sizeof(griddep_launch_config), POINTERS_ON_STACK = 64 };
 
 _Static_assert(sizeof(griddep_attribute) == sizeof(gd_CUlaunchAttribute),
                "griddep_attribute mirrors CUlaunchAttribute");
@@ -68,26 +64,6 @@ static int32_t check_block(const griddep_kernel *kernel, const shape *block, gri
                             ", the launch gives %" PRIu32 " x %" PRIu32 " x %" PRIu32,
                             kernel->name, required[0], required[1] ? required[1] : 1, required[2] ? required[2] : 1,
                             block->size[0], block->size[1], block->size[2]);
-    return GRIDDEP_OK;
-}
-
-static int32_t check_cluster(const griddep_kernel *kernel, const shape *grid, const shape *cluster,
-                             griddep_error *error)
-{
-    if (!(kernel->runtime->info.features & GRIDDEP_FEATURE_CLUSTER))
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "kernel %s: clusters need sm_90; the device is sm_%" PRId32, kernel->name,
-                            kernel->runtime->info.capability);
-    if (!cluster->size[0] || cluster->count > LARGEST_CLUSTER)
-        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d", kernel->name,
-                            cluster->count, LARGEST_CLUSTER);
-    for (int i = 0; i < 3; i++) {
-        if (grid->size[i] % cluster->size[i])
-            return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                                "kernel %s: the grid's %c size %" PRIu32 " is no multiple of the cluster's %" PRIu32,
-                                kernel->name, "xyz"[i], grid -> size[i], cluster -> size[i]);
-    }
     return GRIDDEP_OK;
 }
 
@@ -183,8 +159,6 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
     launch->attributes = room->attributes;
     status = check_block(kernel, &block, error);
     if (!status && clustered)
-        status = check_cluster(kernel, &grid, &cluster, error);
-    if (!status && clustered)
         add_cluster(launch, &cluster);
     if (!status && config.attribute_count)
         status = add_attributes(kernel, &config, launch, error);
@@ -201,7 +175,7 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
                                          .blockDimZ = block.size[2],
                                          .sharedMemBytes = config.shared_bytes,
                                          .hStream = config.stream};
-    return GRIDDEP_OK;
+    return launch->attribute_count ? gd_attribute_check(kernel, launch, error) : GRIDDEP_OK;
 }
 
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
@@ -297,7 +271,28 @@ int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd
                        kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
                        config->blockDimY, config->blockDimZ, config->sharedMemBytes);
 
+    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+        char name[64];
+        gd_attribute_name(launch->attributes[i].id, name, sizeof name);
+        gd_error_append(error, "%s %s", i == 1 ? "; with" : ",", name);
+    }
     return gd_runtime_blame_stream(kernel->runtime, config->hStream, status, error);
+}
+
+/* The driver writes the handle of a device-updatable node into the attribute that it is given, which is the library's
+ * copy. */
+static void return_node(const griddep_launch_config *config, const gd_launch *made)
+{
+    for (uint32_t i = 0; i < config->attribute_count; i++) {
+        const griddep_attribute *given = &config->attributes[i];
+        if (given->id != GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE || !(int32_t)given->value[0])
+            continue;
+        for (uint32_t k = 1; k <= made->attribute_count; k++) {
+            if (made->attributes[k].id == given->id)
+                ((griddep_attribute *)(uintptr_t)given)->value[1] =
+                    (uint64_t)(uintptr_t)made->attributes[k].value.deviceUpdatableKernelNode.devNode;
+        }
+    }
 }
 
 static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra,
@@ -319,6 +314,8 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
             status = gd_launch_fail(kernel, &made, result, error);
         else if (reason)
             *reason = decision;
+        if (!status)
+            return_node(config, &made);
     }
     gd_runtime_leave(kernel->runtime, pushed);
     return status;

@@ -293,8 +293,19 @@ check "misspelt code" 2 err "there is no code 'GD11O'; did you mean 'GD110'?"
 silent "misspelt code" out
 run explain xyzzy
 check "no code" 2 err "there is no code 'xyzzy'; 'griddep explain' lists them"
-run explain late.yaml
-check "explain a chain" 2 err "'griddep check late.yaml' prints its findings"
+run explain late.ptx
+check "explain PTX" 2 err "'griddep check late.ptx' prints its findings"
+run explain late.yaml --driver "$nowhere"
+check "explain a chain without a driver" 3 err "driver or device can be used here"
+run explain late.yaml GD110
+check "explain a chain and a code" 2 err "explain takes one chain file"
+run explain late.yaml --mode graph-pld --driver "$nowhere"
+check "explain in no mode" 2 err "graph-pdl"
+run explain bad_type.yaml --json
+check "explain a bad chain" 2 err "bad_type.yaml"
+json "explain a bad chain" 'd["error"]["file"] == "bad_type.yaml"'
+run explain GD110 --mode pdl
+check "explain a code in a mode" 2 err "go with a chain file"
 run explain --json
 check "explain --json" 0
 json "explain --json" 'len(d["codes"]) == len({c["code"] for c in d["codes"]}) > 9 and all(c["page"] and c["title"] for c in d["codes"])'
@@ -959,7 +970,7 @@ check "a random schedule has its seed" 0 err "no race in this execution (schedul
 run sanitize --check leak -- "$work/clean" 0
 check "who does not look for races does not speak of them" 0 err "nothing found in this execution (schedule eager, model observed; check leak)"
 run sanitize -- sh -c 'echo "garbage" >>"$GRIDDEP_EMULATOR_REPORT"'
-check "a damaged report" 0 err "1 line of the emulated driver's report cannot be read" err "nothing was checked"
+check "a damaged report" 65 err "1 line of the emulated driver's report cannot be read" err "nothing was checked"
 cat >"$work/odd" <<'PROGRAM'
 #!/bin/sh
 cat >>"$GRIDDEP_EMULATOR_REPORT" <<'LINES'
@@ -978,7 +989,7 @@ check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: 
     err "4 lines of the emulated driver's report cannot be read"
 if grep -q "$(printf '\033')" "$work/err"; then fail "an odd report reaches the terminal"; else pass; fi
 run sanitize -- true
-check "a program without the driver" 0 err "warning: nothing was checked: the program did not use the emulated driver"
+check "a program without the driver" 65 err "warning: nothing was checked: the program did not use the emulated driver"
 if grep -q "no race" "$work/err"; then fail "nothing was checked, and yet no race"; else pass; fi
 run sanitize -- sh -c 'kill -KILL $$'
 check "a program that a signal ends" 137
@@ -990,8 +1001,8 @@ run sanitize -- "$work/plain"
 check "a program that cannot be run" 126 err "cannot be started: Permission denied"
 run sanitize -- "$work"
 check "a folder as program" 126 err "cannot be started"
-run sanitize -- sh -c 'IFS=:; for folder in $LD_LIBRARY_PATH; do [ ! -e "$folder/libcuda.so.1" ] || exit 0; done; exit 1'
-check "libcuda.so.1 is on the program's library path" 0
+run sanitize -- sh -c 'IFS=:; for folder in $LD_LIBRARY_PATH; do [ ! -e "$folder/libcuda.so.1" ] || exit 7; done; exit 1'
+check "libcuda.so.1 is on the program's library path" 7
 for signal in TERM USR1; do
     rm -f "$work/ready"
     "$griddep" sanitize -- sh -c "trap 'exit 9' $signal; : >'$work/ready'; while :; do sleep 0.05; done" >"$work/out" 2>"$work/err" </dev/null &
@@ -1017,6 +1028,8 @@ else
     check "griddep itself as the program, checked" 0 err "no race in this execution (schedule eager, model contract)"
     run sanitize copy.yaml
     check "a chain without a race" 0 out "no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)"
+    run sanitize bulk_reduce.yaml
+    check "bulk reductions into one row need no order" 0 out "no race in these executions"
     run sanitize copy.yaml --schedule lazy --model observed
     check "a chain without a race in one schedule" 0 out "no race in this execution (schedule lazy, model observed)"
     run sanitize late.yaml
@@ -1094,6 +1107,13 @@ else
     export GRIDDEP_PDL
     run info --driver "$fake" --json
     json "kill switch" 'd["pdl_disabled"] and not d["features"]["pdl"]["works"] and "GRIDDEP_PDL" in d["features"]["pdl"]["reason"]'
+    run explain copy.yaml --driver "$fake"
+    check "explain on the scripted driver" 0 out "chain " out "first launch of the chain"
+    run explain late.yaml --driver "$fake" --mode graph-pdl
+    check "explain a hop on the scripted driver" 0 out "measured: nothing"
+    run explain late.yaml --driver "$fake" --no-measure --json
+    check "explain without measuring" 0
+    json "explain without measuring" 'len(d["hops"]) > 1 and all(h["measured"] is None for h in d["hops"]) and d["mode"] == "pdl"'
     run run copy.yaml --driver "$fake" --repeat 0 --mode pdl --json
     json "kill switch in a run" 'all(not l["pdl"] for l in d["modes"][0]["launches"])'
     GRIDDEP_PDL=perhaps

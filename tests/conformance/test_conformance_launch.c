@@ -299,6 +299,26 @@ START_TEST(occupancy)
 }
 END_TEST
 
+/* Clusters of up to eight CTAs are portable; a kernel has to ask for more. */
+START_TEST(cluster_occupancy)
+{
+    gd_CUfunction count = function_of(module, "count");
+    gd_CUlaunchAttribute pair = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                 .value.clusterDim = {.x = 2, .y = 1, .z = 1}};
+    gd_CUlaunchConfig config = {.gridDimX = 16, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1};
+    int value = 0;
+
+    good(cuOccupancyMaxPotentialClusterSize, (&value, count, &config));
+    expect(value == 8);
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialClusterSize, (&value, NULL, &config));
+    config.attrs = &pair;
+    config.numAttrs = 1;
+    good(cuOccupancyMaxActiveClusters, (&value, count, &config));
+    expect(value > 0 && value <= 16 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters, (&value, NULL, &config));
+}
+END_TEST
+
 /* ---- faults end the context ---- */
 
 static void after_fault(gd_CUresult fault)
@@ -350,7 +370,8 @@ Suite *launch_suite(void)
 {
     const conformance_case cases[] = {{shapes, 0},       {packed_arguments, 0},   {arguments_are_copied, 0},
                                       {all_ctas_run, 0}, {shapes_are_checked, 0}, {null_functions, 0},
-                                      {attributes, 0},   {cluster_shapes, 0},     {occupancy, 0}};
+                                      {attributes, 0},   {cluster_shapes, 0},     {occupancy, 0},
+                                      {cluster_occupancy, 0}};
     const conformance_case faults[] = {{traps, 0}, {stray_addresses, 0}, {skewed_addresses, 0}};
     Suite *suite = suite_create("launch");
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the example chains and a small demo on the emulated driver: in all modes, against the float64 references. GRIDDEP names the command.
+# Runs the example chains and a small demo on the emulated driver, in all modes, against the float64 references, and explains the chains. GRIDDEP names the command.
 set -u
 srcdir=${srcdir:-.}
 griddep=${GRIDDEP:-./griddep}
@@ -19,6 +19,25 @@ attempt() {
 for chain in "$srcdir"/examples/*.yaml; do
     attempt run "$chain" --repeat 0
 done
+# Explained hops: what was measured is told, and the serial mode never overlaps.
+for chain in "$srcdir"/examples/*.yaml; do
+    for mode in serial pdl graph graph-pdl; do
+        attempt explain "$chain" --mode "$mode"
+        case $output in
+        *"measured: "*) ;;
+        *) echo "failed: griddep explain $chain --mode $mode measured nothing" && failed=$((failed + 1)) ;;
+        esac
+    done
+done
+attempt explain "$srcdir/examples/feed_forward.yaml" --mode serial
+case $output in
+*"measured: it overlaps"* | *"differ"*) echo "failed: overlap in mode serial" && failed=$((failed + 1)) ;;
+esac
+attempt explain "$srcdir/examples/feed_forward.yaml" --mode graph-pdl
+case $output in
+*"measured: it overlaps"*) ;;
+*) echo "failed: no overlap in mode graph-pdl" && failed=$((failed + 1)) ;;
+esac
 attempt info
 attempt demo --layers 2 --rows 256 --columns 256 --repeat 1
 

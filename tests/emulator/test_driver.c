@@ -627,6 +627,26 @@ START_TEST(launches_are_checked)
     ck_assert_int_eq(blocks, 2);
     ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 48 * 1024));
     ck_assert_int_eq(blocks, 4);
+    config.blockDimX = 1024;
+    ck_good(cuOccupancyMaxPotentialClusterSize(&blocks, step, &config));
+    ck_assert_int_eq(blocks, value * 2 < 8 ? value * 2 : 8);
+    attribute = (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {2, 1, 1}};
+    config.gridDimX = 4;
+    ck_good(cuOccupancyMaxActiveClusters(&blocks, step, &config));
+    ck_assert_int_eq(blocks, value); /* two of 1024 threads on an SM */
+    config.gridDimX = 3;
+    ck_result(cuOccupancyMaxActiveClusters(&blocks, step, &config), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    const gd_CUlaunchAttribute refused[] = {
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, .value.accessPolicyWindow.num_bytes = 1u << 30},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 101},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}};
+    config.blockDimX = 32;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        attribute = refused[i];
+        ck_result(cuLaunchKernelEx(&config, step, parameters, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    }
+    ck_result(cuOccupancyMaxPotentialClusterSize(NULL, step, &config), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuCtxSynchronize());
     end_clean();
 }
@@ -1492,6 +1512,46 @@ static griddep_runtime *open_runtime(const char *cache)
     return runtime;
 }
 
+/* What it does not emulate is refused by name; what it does is answered by its own limits. */
+START_TEST(launch_features_are_told)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    const griddep_tensor_options options = {.size = sizeof options,
+                                            .type = GRIDDEP_TENSOR_F32,
+                                            .address = 4096,
+                                            .rank = 1,
+                                            .dimensions = {64},
+                                            .box = {16}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {16}, .block = {64}};
+    griddep_runtime *runtime = open_runtime("");
+    griddep_module *code = NULL;
+    griddep_kernel *kernel = NULL;
+    griddep_tensor_map map;
+    griddep_attribute attribute;
+    uint32_t size = 0, count = 0;
+
+    ck_assert_int_eq(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "a tiled tensor map of rank 1"));
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &code, &error));
+    ck_status(griddep_kernel_get(code, "k", &kernel, &error));
+    ck_status(griddep_kernel_get_cluster_limit(kernel, &config, &size, &count, &error));
+    ck_assert_uint_eq(size, 16);
+    ck_assert_uint_ge(count, 1);
+    config.cluster[0] = 16;
+    ck_status(griddep_launch(kernel, &config, NULL, 0, NULL, &error));
+    config.cluster[0] = 0;
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    config.grid[0] = 1u << 20;
+    ck_status(griddep_attribute_cooperative(&attribute, 1, &error));
+    ck_assert_int_eq(griddep_launch(kernel, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(error.text, "a cooperative grid of 1048576 blocks"));
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error));
+    griddep_module_unload(code);
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
 START_TEST(chains_give_the_same_in_every_mode)
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
@@ -1592,6 +1652,7 @@ int main(void)
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
+    tcase_add_test(loops, launch_features_are_told);
     suite_add_tcase(suite, loops);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,15 +1,16 @@
-/* Programs that do everything wrong: random calls of the driver with handles of any kind, live, ended or made up, and
- * PTX with random damage. The driver may refuse each of them; it may not crash, hang, or corrupt memory, which the
- * sanitizers of the second build would see. */
+/* Programs that do everything wrong: random calls of the driver with handles of any kind, live, ended or made up, PTX
+ * with random damage, and PTX of valid instructions with random operands. The driver may refuse each of them; it may
+ * not crash, hang, or corrupt memory, which the sanitizers of the second build would see. */
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/api.h"
 #include "griddep.h"
 
-enum { HANDLES = 64, ADDRESSES = 32, CALLS = 3000, DAMAGED = 150, SEEDS = 12 };
+enum { HANDLES = 64, ADDRESSES = 32, CALLS = 3000, DAMAGED = 150, PROGRAMS = 200, SEEDS = 12 };
 
 /* ---- random numbers: xorshift64* (Vigna 2016) ---- */
 
@@ -442,13 +443,281 @@ START_TEST(texts)
 }
 END_TEST
 
+/* ---- random PTX ---- */
+
+/* R, D, P: a register of 32 bits, of 64, a predicate; I: a number; B: of a barrier; L: a label. */
+static const char *const instructions[] = {
+    "mov.u32 R, I",
+    "mov.u32 R, I",
+    "mov.u64 D, I",
+    "mov.u64 D, I",
+    "mov.u32 R, %tid.x",
+    "mov.u32 R, %laneid",
+    "mov.u32 R, %ctaid.x",
+    "mov.u32 R, %cluster_ctarank",
+    "mov.u32 R, s",
+    "mov.u32 R, s",
+    "mov.u64 D, s",
+    "mov.u64 D, l",
+    "mov.u64 D, g",
+    "mov.u64 D, h",
+    "ld.param.u64 D, [a]",
+    "ld.param.u64 D, [a]",
+    "ld.param.u64 D, [b]",
+    "cvta.shared.u64 D, D",
+    "cvta.local.u64 D, D",
+    "cvta.to.shared.u64 D, D",
+    "cvt.u64.u32 D, R",
+    "cvt.u32.u64 R, D",
+    "add.u32 R, R, R",
+    "add.u32 R, R, 4",
+    "add.u64 D, D, D",
+    "add.u64 D, D, 8",
+    "mul.lo.u32 R, R, R",
+    "shl.b32 R, R, R",
+    "and.b32 R, R, 124",
+    "and.b32 R, R, 124",
+    "div.u32 R, R, R",
+    "rem.s32 R, R, R",
+    "div.s64 D, D, D",
+    "bfe.u32 R, R, R, R",
+    "bfi.b32 R, R, R, R, R",
+    "prmt.b32 R, R, R, R",
+    "setp.lt.u32 P, R, R",
+    "setp.eq.u32 P, R, 0",
+    "ld.global.u32 R, [D]",
+    "ld.global.v4.u32 {R, R, R, R}, [D]",
+    "ld.volatile.global.u64 D, [D]",
+    "ld.acquire.gpu.global.u32 R, [D]",
+    "ld.u32 R, [D]",
+    "ld.shared.u64 D, [R]",
+    "ld.shared.v2.u32 {R, R}, [R]",
+    "ld.local.u32 R, [D]",
+    "ld.local.u32 R, [l+16]",
+    "ld.const.u32 R, [D]",
+    "st.global.u32 [D], R",
+    "st.global.v4.u32 [D], {R, R, R, R}",
+    "st.release.gpu.global.u32 [D], R",
+    "st.u32 [D], R",
+    "st.shared.u32 [R], R",
+    "st.shared.v4.u32 [R], {R, R, R, R}",
+    "st.local.u64 [D], D",
+    "st.local.u32 [l+4], R",
+    "atom.shared.add.u32 R, [R], R",
+    "atom.global.cas.b64 D, [D], D, D",
+    "atom.acq_rel.gpu.global.exch.b32 R, [D], R",
+    "red.global.add.u32 [D], R",
+    "red.release.cta.shared.max.u32 [R], R",
+    "bar.sync B",
+    "bar.sync 0",
+    "bar.sync B, 32",
+    "bar.arrive B, 64",
+    "bar.sync R, R",
+    "bar.red.popc.u32 R, B, P",
+    "bar.warp.sync -1",
+    "bar.warp.sync I",
+    "bar.warp.sync R",
+    "mbarrier.init.shared.b64 [R], R",
+    "mbarrier.init.shared.b64 [m], 1",
+    "mbarrier.init.shared.b64 [m], 32",
+    "mbarrier.inval.shared.b64 [m]",
+    "mbarrier.arrive.shared.b64 D, [R]",
+    "mbarrier.arrive.shared.b64 D, [m]",
+    "mbarrier.arrive_drop.shared.b64 D, [m]",
+    "mbarrier.arrive.expect_tx.shared.b64 _, [m], R",
+    "mbarrier.expect_tx.relaxed.cta.shared.b64 [m], 16",
+    "mbarrier.complete_tx.shared.b64 [m], 16",
+    "mbarrier.test_wait.shared.b64 P, [m], D",
+    "mbarrier.try_wait.parity.shared.b64 P, [m], 0",
+    "mbarrier.try_wait.parity.shared.b64 P, [R], R",
+    "cp.async.ca.shared.global [R], [D], 4",
+    "cp.async.cg.shared.global [R], [D], 16",
+    "cp.async.commit_group",
+    "cp.async.wait_group 0",
+    "cp.async.wait_all",
+    "cp.async.mbarrier.arrive.noinc.shared.b64 [m]",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [R], [D], 16, [m]",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [R], [D], R, [R]",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [R], [R], R, [R]",
+    "cp.async.bulk.global.shared::cta.bulk_group [D], [R], R",
+    "cp.async.bulk.global.shared::cta.bulk_group [D], [s], 32",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [D], [R], R",
+    "cp.async.bulk.commit_group",
+    "cp.async.bulk.wait_group 0",
+    "fence.acq_rel.gpu",
+    "fence.acq_rel.cta",
+    "fence.proxy.async",
+    "membar.sys",
+    "griddepcontrol.wait",
+    "griddepcontrol.launch_dependents",
+    "barrier.cluster.arrive",
+    "barrier.cluster.wait",
+    "barrier.cluster.arrive.relaxed",
+    "mapa.shared::cluster.u32 R, R, R",
+    "mapa.shared::cluster.u32 R, R, 1",
+    "ld.shared::cluster.u32 R, [R]",
+    "st.shared::cluster.u32 [R], R",
+    "mapa.u64 D, D, R",
+    "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [R]",
+    "shfl.sync.idx.b32 R, R, R, 31, -1",
+    "shfl.sync.up.b32 R, R, 1, 0, R",
+    "vote.sync.any.pred P, P, R",
+    "vote.sync.ballot.b32 R, P, -1",
+    "match.any.sync.b32 R, R, R",
+    "redux.sync.add.u32 R, R, R",
+    "elect.sync R|P, R",
+    "activemask.b32 R",
+    "nanosleep.u32 R",
+    "bra L",
+    "bra L",
+    "exit",
+    "ret",
+    "trap",
+    "call f, (R)",
+    "call (R), h, (R)",
+    "call D, (R), p",
+    "isspacep.shared P, D",
+    "prefetch.global.L2 [D]",
+    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {R}, [R]",
+    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {R, R, R, R}, {R, R}, {R}, {R, R, R, R}"};
+
+enum { LABELS = 6, REGISTERS = 6 };
+
+static void put_number(char *text, size_t room)
+{
+    static const uint64_t numbers[] = {0,
+                                       1,
+                                       4,
+                                       16,
+                                       64,
+                                       1024,
+                                       1032,
+                                       0xffffffff,
+                                       0x80000000,
+                                       0x7fffffff,
+                                       0x100000400,
+                                       0x1ffffffff,
+                                       0x200000000,
+                                       0x20000fffc,
+                                       0x300000000,
+                                       0x700000000000,
+                                       0x700000010000,
+                                       0x7e0000000000,
+                                       UINT64_MAX,
+                                       UINT64_MAX - 3,
+                                       0x8000000000000000};
+
+    snprintf(text, room, "0x%llx", (unsigned long long)numbers[draw(sizeof numbers / sizeof *numbers)]);
+}
+
+/* An instruction with operands drawn for its letters; numbers of 32 bits are cut. */
+static void put_instruction(char *text, size_t room)
+{
+    const char *at = instructions[draw(sizeof instructions / sizeof *instructions)];
+    bool narrow = strstr(at, "R, I") != NULL || strstr(at, "sync I") != NULL;
+    size_t used = 0;
+
+    if (draw(4) == 0)
+        used = (size_t)snprintf(text, room, draw(2) ? "@%%p%u " : "@!%%p%u ", draw(3));
+    for (char before = ' '; *at && used + 40 < room; before = *at++) {
+        bool alone = !(before >= 'a' && before <= 'z') && !(at[1] >= 'a' && at[1] <= 'z') && before != '.';
+        char number[24];
+        put_number(number, sizeof number);
+        if (alone && *at == 'R')
+            used += (size_t)snprintf(text + used, room - used, "%%r%u", draw(REGISTERS));
+        else if (alone && *at == 'D')
+            used += (size_t)snprintf(text + used, room - used, "%%d%u", draw(REGISTERS));
+        else if (alone && *at == 'P')
+            used += (size_t)snprintf(text + used, room - used, "%%p%u", draw(3));
+        else if (alone && *at == 'B')
+            used += (size_t)snprintf(text + used, room - used, "%u", draw(16));
+        else if (alone && *at == 'L')
+            used += (size_t)snprintf(text + used, room - used, "label%u", draw(LABELS));
+        else if (alone && *at == 'I')
+            used += (size_t)snprintf(text + used, room - used, "%.*s", narrow ? 10 : 24, number);
+        else
+            text[used++] = *at;
+    }
+    snprintf(text + used, room - used, ";");
+}
+
+/* The registers begin with addresses and small numbers, so that not every program faults at once. */
+static void write_program(char *text, size_t room)
+{
+    static const char *const clusters[] = {"", "", ".reqnctapercluster 2, 1, 1 "};
+    uint32_t count = 2 + draw(1 + draw(50)); /* most long ones soon fault */
+    size_t used = (size_t)snprintf(
+        text, room,
+        ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 16 .b8 g[64];\n.const .align 4 .b32 c[4] = {1, "
+        "2};\n"
+        ".func f(.param .b32 x)\n{\n.local .b32 q;\n.reg .b32 %%v;\nld.param.b32 %%v, [x];\nst.local.b32 [q], "
+        "%%v;\nret;\n}\n"
+        ".func (.param .b32 r) h(.param .b32 x)\n{\n.reg .b32 %%v;\nld.param.b32 %%v, [x];\nbar.warp.sync -1;\n"
+        "st.param.b32 [r], %%v;\nret;\n}\n"
+        ".visible .entry k(.param .u64 a, .param .u64 b) %s\n{\n.shared .align 16 .b8 s[256];\n.shared .align 8 .b64 "
+        "m;\n"
+        ".local .align 16 .b8 l[32];\n.reg .b32 %%r<%u>;\n.reg .b64 %%d<%u>;\n.reg .pred %%p<3>;\n"
+        "p: .callprototype _ (.param .b32 _);\nmov.u32 %%r0, s;\nmov.u32 %%r1, %%tid.x;\nld.param.u64 %%d0, [a];\n"
+        "ld.param.u64 %%d1, [b];\nmov.u32 %%r2, 16;\nsetp.lt.u32 %%p0, %%r1, 7;\n",
+        clusters[draw(3)], REGISTERS, REGISTERS);
+
+    for (uint32_t i = 0; i < count; i++) {
+        char line[200];
+        put_instruction(line, sizeof line);
+        used += (size_t)snprintf(text + used, room - used, "%s\n", line);
+        if (i < LABELS)
+            used += (size_t)snprintf(text + used, room - used, "label%u:\n", i);
+    }
+    for (uint32_t i = count; i < LABELS; i++)
+        used += (size_t)snprintf(text + used, room - used, "label%u:\n", i);
+    snprintf(text + used, room - used, "ret;\n}\n");
+}
+
+START_TEST(programs)
+{
+    static char text[1 << 15];
+    uint32_t launched = 0, finished = 0;
+
+    state = (uint64_t)_i + 1000;
+    setenv("GRIDDEP_EMULATOR_STEPS", "20000", 1);
+    setenv("GRIDDEP_EMULATOR_CHECK", _i % 2 ? "all" : "off", 1);
+    setenv("GRIDDEP_EMULATOR_SCHEDULE", _i % 3 ? "eager" : "random:7", 1);
+    setenv("GRIDDEP_EMULATOR_REPORT", "/dev/null", 1);
+    ck_assert_int_eq(cuInit(0), GD_CUDA_SUCCESS);
+    begin();
+    for (int i = 0; i < PROGRAMS; i++) {
+        void *module = NULL;
+        gd_CUfunction function;
+        uint64_t a = 0, b = 0;
+        void *parameters[] = {&a, &b};
+        write_program(text, sizeof text);
+        gd_CUresult result = cuModuleLoadData(&module, text);
+        if (result == GD_CUDA_SUCCESS && cuModuleGetFunction(&function, module, "k") == GD_CUDA_SUCCESS &&
+            cuMemAlloc_v2(&a, 4096) == GD_CUDA_SUCCESS && cuMemAlloc_v2(&b, 4096) == GD_CUDA_SUCCESS) {
+            result = cuLaunchKernel(function, 4, 1, 1, 1 + draw(96), 1, 1, 0, NULL, parameters, NULL);
+            launched += result == GD_CUDA_SUCCESS;
+            if (draw(2))
+                cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+            finished += result == GD_CUDA_SUCCESS && cuCtxSynchronize() == GD_CUDA_SUCCESS;
+        }
+        begin(); /* a fault ends the context */
+    }
+    ck_assert_msg(launched > PROGRAMS / 2, "%u of %d programs were launched", launched, PROGRAMS);
+    ck_assert_msg(finished > PROGRAMS / 50, "%u of %d programs came to their end", finished, PROGRAMS);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hostile");
     TCase *random_calls = tcase_create("calls"), *damaged = tcase_create("texts");
+    TCase *random_programs = tcase_create("programs");
 
     tcase_set_timeout(random_calls, 120);
     tcase_set_timeout(damaged, 120);
+    tcase_set_timeout(random_programs, 120);
+    tcase_add_loop_test(random_programs, programs, 0, SEEDS);
+    suite_add_tcase(suite, random_programs);
     tcase_add_loop_test(random_calls, calls, 0, SEEDS);
     tcase_add_loop_test(damaged, texts, 0, SEEDS);
     suite_add_tcase(suite, random_calls);

@@ -45,7 +45,7 @@ static void take_finding(void *context, const gd_race_finding *finding)
 
 static void open_world(bool observed, bool initialized)
 {
-    const gd_race_options options = {true, true, initialized, observed, take_finding, NULL};
+    const gd_race_options options = {true, true, initialized, observed, take_finding, NULL, NULL};
 
     memset(&world, 0, sizeof world);
     world.race = gd_race_create(&options);

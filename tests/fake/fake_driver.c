@@ -161,6 +161,29 @@ ENTRY(cuLinkDestroy, (gd_CUlinkState link), CURRENT | ENDS, fake_handle_end(LINK
 ENTRY(cuLaunchKernelEx, (const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra),
       CURRENT, fake_do_launch(config, function, parameters, extra), P(config), P(function), P(parameters), P(extra))
 
+ENTRY(cuCtxGetStreamPriorityRange, (int *least, int *greatest), CURRENT, fake_do_priorities(least, greatest), 0)
+ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, gd_CUfunction function, int threads, size_t shared),
+      CURRENT, fake_do_occupancy(blocks, function, threads, shared), P(function), N(threads), N(shared))
+ENTRY(cuOccupancyMaxPotentialClusterSize, (int *size, gd_CUfunction function, const gd_CUlaunchConfig *config), CURRENT,
+      fake_do_cluster_size(size, function, config), P(function), P(config))
+ENTRY(cuOccupancyMaxActiveClusters, (int *clusters, gd_CUfunction function, const gd_CUlaunchConfig *config), CURRENT,
+      fake_do_clusters(clusters, function, config), P(function), P(config))
+ENTRY(cuTensorMapEncodeTiled,
+      (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
+       const uint64_t *strides, const uint32_t *box, const uint32_t *steps, gd_CUtensorMapInterleave interleave,
+       gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
+      INITIALIZED, fake_do_tensor_map(map, rank, address, sizes, strides, box, steps), N(type), N(rank), P(address),
+      N(interleave), N(swizzle), N(promotion), N(fill))
+ENTRY(cuTensorMapEncodeIm2col,
+      (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
+       const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
+       const uint32_t *steps, gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
+       gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
+      INITIALIZED,
+      lower && upper ? fake_do_tensor_map(map, rank, address, sizes, strides, NULL, steps)
+                     : GD_CUDA_ERROR_INVALID_VALUE,
+      N(type), N(rank), P(address), N(channels), N(pixels), N(interleave), N(swizzle), N(64 * promotion + fill))
+
 ENTRY(cuMemAlloc, (gd_CUdeviceptr *address, size_t bytes), CURRENT, fake_do_allocate(address, bytes), N(bytes))
 ENTRY(cuMemFree, (gd_CUdeviceptr address), CURRENT | ENDS, fake_do_free(address), N(address))
 ENTRY(cuMemcpyHtoDAsync, (gd_CUdeviceptr target, const void *source, size_t bytes, gd_CUstream stream), CURRENT,

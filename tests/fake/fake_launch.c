@@ -1,4 +1,4 @@
-/* The fake driver's cuLaunchKernelEx: what it checks, and how the arguments are packed. */
+/* The fake driver's cuLaunchKernelEx: what it checks, and how the arguments are packed; occupancy and tensor maps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +141,31 @@ static bool is_programmatic(const gd_CUlaunchConfig *config)
     return false;
 }
 
+static bool is_updatable(const gd_CUlaunchAttribute *attribute)
+{
+    return attribute->id == GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+           attribute->value.deviceUpdatableKernelNode.deviceUpdatable;
+}
+
+/* cuda.h: attribute 13 is for graphs only. */
+static bool is_misplaced(const gd_CUlaunchConfig *config, const fake_object *stream)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (is_updatable(&config->attrs[i]) && !(stream && fake_stream_captures(stream)))
+            return true;
+    }
+    return false;
+}
+
+/* The driver writes the node's handle into the attribute. */
+static void give_nodes(const gd_CUlaunchConfig *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (is_updatable(&config->attrs[i]))
+            config->attrs[i].value.deviceUpdatableKernelNode.devNode = fake_handle_create();
+    }
+}
+
 gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra,
                              fake_launch *launch)
 {
@@ -180,13 +205,108 @@ gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle
     if (!function || result != GD_CUDA_SUCCESS ||
         function->context != (stream ? stream->context : fake_context_handle()))
         return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (is_misplaced(config, stream))
+        return GD_CUDA_ERROR_INVALID_VALUE;
     result = fake_launch_make(config, handle, parameters, extra, &work.launch);
     if (result != GD_CUDA_SUCCESS)
         return result;
     work.launch.captured = stream && fake_stream_captures(stream);
     result = fake_stream_submit(stream, &work);
-    if (result == GD_CUDA_SUCCESS)
+    if (result == GD_CUDA_SUCCESS) {
         fake_launches_add(&fake_state.launches, &work.launch);
+        give_nodes(config);
+    }
     fake_launch_free(&work.launch);
     return result;
+}
+
+gd_CUresult fake_do_priorities(int *least, int *greatest)
+{
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = -5;
+    return GD_CUDA_SUCCESS;
+}
+
+/* Whole warps; registers in units of 8 a thread; each CTA has some shared memory of the driver's. */
+static int count_blocks(const fake_object *function, uint64_t threads, uint64_t shared)
+{
+    const int *attributes = fake_state.attributes;
+    uint64_t warps = (threads + 31) / 32;
+    uint64_t registers = (uint64_t)(function->is.function.module->is.module.registers + 7) / 8 * 8 * 32 * warps;
+    uint64_t bytes = function->is.function.entry->shared_bytes + shared +
+                     (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK];
+    uint64_t most = (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR];
+    const uint64_t rooms[] = {
+        (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] / (32 * warps),
+        (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] / registers,
+        (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] / bytes};
+
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+        most = rooms[i] < most ? rooms[i] : most;
+    return (int)most;
+}
+
+gd_CUresult fake_do_occupancy(int *blocks, gd_CUfunction handle, int threads, size_t shared)
+{
+    fake_object *function = fake_object_find(FUNCTION, handle);
+
+    if (!blocks || threads <= 0)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    *blocks = count_blocks(function, (uint64_t)threads, shared);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_cluster_size(int *size, gd_CUfunction handle, const gd_CUlaunchConfig *config)
+{
+    fake_object *function = fake_object_find(FUNCTION, handle);
+
+    if (!size || !config)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    /* A kernel that fills an SM finds fewer SMs side by side, as GPCs have 16 to 18 of them. */
+    bool large = count_blocks(function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+                              config->sharedMemBytes) > 1;
+    *size = function->is.function.non_portable_cluster && large ? 16 : 8;
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_clusters(int *clusters, gd_CUfunction handle, const gd_CUlaunchConfig *config)
+{
+    fake_object *function = fake_object_find(FUNCTION, handle);
+    uint64_t blocks = 1;
+
+    if (!clusters || !config)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            blocks = (uint64_t)value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
+    }
+    uint64_t room = (uint64_t)count_blocks(
+        function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);
+    *clusters = (int)(room * (uint64_t)fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] / blocks);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, uint32_t rank, void *address, const uint64_t *sizes,
+                               const uint64_t *strides, const uint32_t *box, const uint32_t *steps)
+{
+    if (!map || (uintptr_t)map % 64 || !rank || rank > 5 || !address || !sizes || !steps || (rank > 1 && !strides))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (fake_capability() < 90)
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
+    *map = (gd_CUtensorMap){.opaque = {(uint64_t)(uintptr_t)address, rank}};
+    for (uint32_t i = 0; i < rank; i++) {
+        map->opaque[2 + i] = sizes[i];
+        map->opaque[7 + i] = steps[i];
+        map->opaque[12] = map->opaque[12] << 8 | (box ? box[i] - 1 : 0);
+    }
+    return GD_CUDA_SUCCESS;
 }

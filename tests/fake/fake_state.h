@@ -205,7 +205,13 @@ gd_CUresult fake_do_link_create(unsigned int count, const gd_CUjit_option *optio
 gd_CUresult fake_do_link_add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes);
 gd_CUresult fake_do_link_complete(gd_CUlinkState handle, void **cubin, size_t *bytes);
 
-/* fake_launch.c */
+/* fake_launch.c. A tensor map holds its address, then what it was made with. */
+gd_CUresult fake_do_priorities(int *least, int *greatest);
+gd_CUresult fake_do_occupancy(int *blocks, gd_CUfunction handle, int threads, size_t shared);
+gd_CUresult fake_do_cluster_size(int *size, gd_CUfunction handle, const gd_CUlaunchConfig *config);
+gd_CUresult fake_do_clusters(int *clusters, gd_CUfunction handle, const gd_CUlaunchConfig *config);
+gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, uint32_t rank, void *address, const uint64_t *sizes,
+                               const uint64_t *strides, const uint32_t *box, const uint32_t *steps);
 gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra);
 
 /* A launch that was checked and packed; the caller owns what `launch` points to. */

@@ -502,6 +502,143 @@ START_TEST(dependent_launches_overlap)
 }
 END_TEST
 
+/* ---- tensor maps, clusters, stamps ---- */
+
+/* One thread brings a tile of 16 x 16 f32 into shared memory through the map, and writes it out row by row. */
+static const char tile_ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry tile(.param .align 64 .b8 map[128], .param .u64 out)\n"
+    "{\n"
+    "    .shared .align 128 .b8 room[1024];\n    .shared .align 8 .b64 bar;\n"
+    "    .reg .pred %p<3>;\n    .reg .b32 %r<8>;\n    .reg .b64 %rd<8>;\n"
+    "    mov.b64 %rd1, map;\n    cvta.param.u64 %rd2, %rd1;\n"
+    "    ld.param.u64 %rd3, [out];\n"
+    "    mov.u32 %r1, bar;\n    mov.u32 %r2, room;\n"
+    "    mbarrier.init.shared.b64 [%r1], 1;\n    fence.proxy.async.shared::cta;\n"
+    "    mbarrier.arrive.expect_tx.shared.b64 %rd4, [%r1], 1024;\n"
+    "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%rd2, {16, 0}], "
+    "[%r1];\n"
+    "WAIT:\n"
+    "    mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n    @!%p1 bra WAIT;\n"
+    "    mov.u32 %r3, 0;\n"
+    "COPY:\n"
+    "    add.u32 %r4, %r2, %r3;\n    ld.shared.b32 %r5, [%r4];\n"
+    "    cvt.u64.u32 %rd5, %r3;\n    add.u64 %rd6, %rd3, %rd5;\n    st.global.b32 [%rd6], %r5;\n"
+    "    add.u32 %r3, %r3, 4;\n    setp.lt.u32 %p2, %r3, 1024;\n    @%p2 bra COPY;\n"
+    "    ret;\n"
+    "}\n";
+
+START_TEST(tensor_maps_reach_kernels)
+{
+    enum { COLUMNS = 64, ROWS = 16, TILE = 16 };
+    float values[ROWS * COLUMNS], found[TILE * TILE];
+    uint64_t tensor = allocate(sizeof values), out = allocate(sizeof found);
+    griddep_module *module = load(tile_ptx);
+    const griddep_tensor_options options = {.size = sizeof options,
+                                            .type = GRIDDEP_TENSOR_F32,
+                                            .address = tensor,
+                                            .rank = 2,
+                                            .dimensions = {COLUMNS, ROWS},
+                                            .strides = {COLUMNS * sizeof(float)},
+                                            .box = {TILE, TILE}};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    griddep_tensor_map map;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        values[i] = (float)i;
+    ck_status(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+    const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map}, {.bytes = 8, .value = out}};
+    ck_status(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, found, out, sizeof found, NULL, &error), GRIDDEP_OK);
+    for (int row = 0; row < TILE; row++) {
+        for (int column = 0; column < TILE; column++)
+            ck_assert_float_eq(found[row * TILE + column], values[row * COLUMNS + TILE + column]);
+    }
+    ck_status(griddep_memory_free(runtime, tensor, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_free(runtime, out, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+}
+END_TEST
+
+START_TEST(clusters_have_a_limit)
+{
+    griddep_kernel *spin = NULL;
+    griddep_module *module = load_spin(&spin);
+    const griddep_argument arguments[3] = {{.bytes = 8}, {.bytes = 8}, {.bytes = 4}};
+    griddep_launch_config config = {.size = sizeof config, .grid = {16}, .block = {32}};
+    uint32_t size = 0, count = 0;
+
+    ck_status(griddep_kernel_get_cluster_limit(spin, &config, &size, &count, &error), GRIDDEP_OK);
+    ck_assert_uint_ge(size, 8);
+    ck_assert_uint_ge(count, 1);
+    config.grid[0] = 34;
+    config.cluster[0] = 17;
+    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    griddep_module_unload(module);
+}
+END_TEST
+
+/* A shelf kernel with stamps: a module of its own for each launch. */
+static griddep_module *load_stamped(griddep_kernel **kernel, uint64_t *stamp)
+{
+    griddep_shelf_info shelf = {.size = sizeof shelf};
+    griddep_ptx *parsed = NULL, *stamped = NULL;
+    char text[16384];
+    uint64_t bytes = 0;
+
+    ck_status(griddep_shelf_find("spin", 90, &shelf, &error), GRIDDEP_OK);
+    ck_status(griddep_ptx_parse(shelf.text, shelf.bytes, "spin", &parsed, &error), GRIDDEP_OK);
+    ck_status(griddep_ptx_stamp(parsed, &stamped, &error), GRIDDEP_OK);
+    ck_status(griddep_ptx_print(stamped, text, sizeof text, &bytes, &error), GRIDDEP_OK);
+    ck_assert_uint_lt(bytes, sizeof text);
+    griddep_ptx_destroy(stamped);
+    griddep_ptx_destroy(parsed);
+    griddep_module *module = load(text);
+    ck_status(griddep_module_get_global(module, "griddep_stamp", stamp, &bytes, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, 16);
+    *kernel = kernel_of(module, "spin");
+    return module;
+}
+
+/* Explained and measured: the two agree with and without dependent launch. */
+START_TEST(explanations_agree_with_stamps)
+{
+    const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_GRAPH;
+    const uint64_t none[2] = {UINT64_MAX, 0};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
+    griddep_explanation_info info = {.size = sizeof info};
+    griddep_explanation *explanation = NULL;
+    griddep_module *modules[2];
+    griddep_kernel *kernels[2];
+    griddep_chain *chain = NULL;
+    uint64_t addresses[2], stamps[2][2], memory = allocate(3 * 512);
+
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 512 * i},
+                                               {.bytes = 8, .value = memory + 512 * (i + 1)},
+                                               {.bytes = 4, .value = 50000}};
+        modules[i] = load_stamped(&kernels[i], &addresses[i]);
+        ck_status(griddep_memory_write(runtime, addresses[i], none, sizeof none, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_add(chain, kernels[i], &config, arguments, 3, &error), GRIDDEP_OK);
+    }
+    ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
+    for (uint32_t i = 0; i < 2; i++)
+        ck_status(griddep_memory_read(runtime, stamps[i], addresses[i], sizeof stamps[i], NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_ge(stamps[0][1] - stamps[0][0], 50000);
+    ck_assert_int_eq(stamps[1][0] < stamps[0][1], _i);
+    ck_status(griddep_chain_explain(chain, mode, 1, &explanation, &error), GRIDDEP_OK);
+    ck_status(griddep_explanation_get_info(explanation, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(info.prediction, _i ? GRIDDEP_PREDICTION_BESIDE : GRIDDEP_PREDICTION_NONE);
+    griddep_explanation_destroy(explanation);
+    griddep_chain_destroy(chain);
+    griddep_module_unload(modules[0]);
+    griddep_module_unload(modules[1]);
+    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+}
+END_TEST
+
 /* ---- running ---- */
 
 /* Asked in a process of its own: a driver that is initialized does not survive fork. */
@@ -548,6 +685,9 @@ int main(void)
     tcase_add_test(all, cached_code_computes_the_same);
     tcase_add_test(all, source_runs);
     tcase_add_test(all, dependent_launches_overlap);
+    tcase_add_test(all, tensor_maps_reach_kernels);
+    tcase_add_test(all, clusters_have_a_limit);
+    tcase_add_loop_test(all, explanations_agree_with_stamps, 0, 2);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

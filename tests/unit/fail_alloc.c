@@ -1,5 +1,6 @@
 /* The allocation functions that the linker puts in the place of the C library's. Counting is atomic, so that libraries
  * with threads can be tested too. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,6 +13,8 @@ void *__real_realloc(void *memory, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
+int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t most);
 
@@ -39,6 +42,11 @@ void *__wrap_calloc(size_t count, size_t bytes)
 void *__wrap_realloc(void *memory, size_t bytes)
 {
     return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    return fails() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
 }
 
 char *__wrap_strndup(const char *text, size_t most)

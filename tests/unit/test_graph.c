@@ -334,12 +334,37 @@ START_TEST(bad_nodes_are_refused)
     ck_good(griddep_graph_create(runtime, &outer, &error));
     ck_good(griddep_graph_add_child(outer, graph, &inner, &error));
     ck_status(griddep_graph_add_child(graph, outer, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node of itself");
+    ck_says("node of another one already");
     griddep_graph_destroy(outer);
     ck_assert_uint_eq(node, 77);
     ck_assert_uint_eq(griddep_graph_node_count(graph), 0);
     ck_status(griddep_graph_add_empty(NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_event_destroy(runtime, event, &error));
+}
+END_TEST
+
+/* Two nodes a level stand for 2^level graphs; one a level is a stack that is as deep. */
+START_TEST(graphs_in_graphs_have_a_limit)
+{
+    griddep_graph *levels[40] = {NULL};
+    uint32_t node = 0, most = _i ? 32 : 15;
+    int count = 0;
+    int32_t status = GRIDDEP_OK;
+
+    ck_good(griddep_graph_create(runtime, &levels[count++], &error));
+    while (!status && count < 40) {
+        ck_good(griddep_graph_create(runtime, &levels[count], &error));
+        status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
+        if (!status && !_i)
+            status = griddep_graph_add_child(levels[count], levels[count - 1], &node, &error);
+        count++;
+    }
+    ck_assert_int_eq(status, GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(count, (int)most + 2);
+    if (_i)
+        ck_good(griddep_graph_instantiate(levels[count - 2], &error));
+    while (count)
+        griddep_graph_destroy(levels[--count]);
 }
 END_TEST
 
@@ -385,7 +410,7 @@ END_TEST
 START_TEST(attributes_reach_the_node)
 {
     griddep_launch_config config = one_block;
-    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {1}};
+    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX}}; /* -1 */
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
     fake_launch launch;
     uint32_t node;
@@ -933,6 +958,43 @@ START_TEST(lanes_give_the_same_in_every_mode)
     ck_assert_uint_eq(fake_driver_calls("cuStreamCreate"), is_graph ? 0 : 1);
     ck_assert_uint_eq(fake_driver_calls("cuEventCreate"), is_graph ? 0 : 4);
     ck_assert_uint_eq(fake_driver_calls("cuStreamWaitEvent"), is_graph ? 0 : 2 * 4);
+    /* in mode pdl both that are waited for record their event themselves: those that wait do so in the kernel */
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), is_graph ? 0 : _i == GRIDDEP_MODE_PDL ? 2 * 2 : 2 * 4);
+    for (uint64_t i = 0; i < fake_driver_launches(); i++) {
+        fake_launch launch;
+        int events = 0;
+        ck_assert(fake_driver_launch(i, &launch));
+        for (unsigned k = 0; k < launch.config.numAttrs; k++)
+            events += launch.config.attrs[k].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+        ck_assert_int_eq(events, _i == GRIDDEP_MODE_PDL && (i % 5 == 0 || i % 5 == 3));
+    }
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
+/* One that does not wait, one that is told not to be early, and the switch for the whole process. */
+START_TEST(lanes_wait_for_ends_where_they_must)
+{
+    griddep_chain *chain = NULL;
+
+    if (_i == 2) {
+        setenv("GRIDDEP_PDL", "off", 1);
+        reopen(ptx);
+    }
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    add_launch(chain, 0, "step", 0, 1);
+    add_launch(chain, 1, "step", 1, 2);
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[3]}};
+    griddep_launch_config config = one_block;
+    config.pdl = _i == 1 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT;
+    ck_good(griddep_chain_add_to(chain, 2, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2, &error));
+    ck_good(griddep_chain_depend(chain, 1, 0, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL,
+                              &error)); /* the start, two lanes' ends, and the launch's own */
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), _i == 2 ? 4 : 3);
+    ck_good(griddep_chain_depend(chain, 2, 0, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), _i == 2 ? 8 : 7);
     griddep_chain_destroy(chain);
 }
 END_TEST
@@ -1209,6 +1271,7 @@ int main(void)
     tcase_add_test(open, events_are_checked);
     tcase_add_test(open, every_kind_of_node_runs);
     tcase_add_test(open, bad_nodes_are_refused);
+    tcase_add_loop_test(open, graphs_in_graphs_have_a_limit, 0, 2);
     tcase_add_test(open, bad_edges_are_refused_with_names);
     tcase_add_test(open, attributes_reach_the_node);
     tcase_add_test(open, arguments_change_without_instantiation);
@@ -1225,6 +1288,7 @@ int main(void)
     tcase_add_test(open, drivers_without_edge_data_tell_edges);
     tcase_add_test(open, graphs_print);
     tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);
     tcase_add_test(open, lanes_are_checked);
     suite_add_tcase(suite, open);

@@ -1322,7 +1322,7 @@ END_TEST
 
 START_TEST(launch_passes_attributes_through)
 {
-    const griddep_attribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {3}},
+    const griddep_attribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX - 2}},
                                              {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value = {1}}};
     griddep_launch_config config = {.size = sizeof config,
                                     .grid = {4},
@@ -1342,7 +1342,7 @@ START_TEST(launch_passes_attributes_through)
     ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.x, 2);
     ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.z, 1);
     ck_assert_int_eq((int)launch.config.attrs[2].id, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY);
-    ck_assert_int_eq(launch.config.attrs[2].value.priority, 3);
+    ck_assert_int_eq(launch.config.attrs[2].value.priority, -3);
     const griddep_attribute six = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
     config.attributes = &six;
     config.attribute_count = 1;

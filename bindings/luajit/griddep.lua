@@ -1,0 +1,565 @@
+-- libgriddep for LuaJIT: programmatic dependent launch for PTX, through its FFI.
+--
+--     local griddep = require("griddep")
+--     local runtime = griddep.open()
+--     local kernel = runtime:load(ptx):kernel("scale")
+--     kernel:launch({grid = 132, block = 256, stream = stream}, {x, 0.5, count})
+--
+-- The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails is raised as a table with status, name, text,
+-- file, line and column, which tostring makes readable. Arguments are converted to what the kernel's PTX declares; device memory is a Memory
+-- or an address (a uint64_t). Everything else of griddep.h is in griddep.C, its constants without their prefix in griddep.
+-- doc/languages.md tells about threads, finalizers, callbacks and fork.
+
+local ffi = require("ffi")
+
+-- The library may call the log function back, which compiled code must not see (LuaJIT, FFI semantics: callbacks).
+jit.off(true, true)
+
+-- ---- generated from griddep.h by build-tools/bindings.py
+ffi.cdef([[
+enum {
+    GRIDDEP_VERSION_MAJOR = 0, GRIDDEP_VERSION_MINOR = 1, GRIDDEP_VERSION_PATCH = 0, GRIDDEP_OK = 0,
+    GRIDDEP_ERROR_ARGUMENT = -1, GRIDDEP_ERROR_STRUCT = -2, GRIDDEP_ERROR_MEMORY = -3,
+    GRIDDEP_ERROR_DEVICE_MEMORY = -4, GRIDDEP_ERROR_FILE = -5, GRIDDEP_ERROR_ENVIRONMENT = -6,
+    GRIDDEP_ERROR_NO_DRIVER = -7, GRIDDEP_ERROR_DRIVER_TOO_OLD = -8, GRIDDEP_ERROR_DRIVER = -9,
+    GRIDDEP_ERROR_NO_NVRTC = -10, GRIDDEP_ERROR_SYNTAX = -11, GRIDDEP_ERROR_COMPILE = -12, GRIDDEP_ERROR_IMAGE = -13,
+    GRIDDEP_ERROR_NOT_FOUND = -14, GRIDDEP_ERROR_SIGNATURE = -15, GRIDDEP_ERROR_LIMIT = -16,
+    GRIDDEP_ERROR_STREAM = -17, GRIDDEP_ERROR_UNSUPPORTED = -18, GRIDDEP_ERROR_FAULT = -19, GRIDDEP_LOG_NONE = 0,
+    GRIDDEP_LOG_ERROR = 1, GRIDDEP_LOG_WARNING = 2, GRIDDEP_LOG_INFO = 3, GRIDDEP_LOG_DEBUG = 4,
+    GRIDDEP_PDL_DEFAULT = 0, GRIDDEP_PDL_AUTO = 1, GRIDDEP_PDL_OFF = 2, GRIDDEP_PDL_FORCE = 3,
+    GRIDDEP_RUNTIME_DEVICE = 1, GRIDDEP_FEATURE_PDL = 1, GRIDDEP_FEATURE_GRAPH = 2, GRIDDEP_FEATURE_GRAPH_EDGES = 4,
+    GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8, GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16,
+    GRIDDEP_FEATURE_CODE_CACHE = 32, GRIDDEP_FEATURE_PARAMETER_INFO = 64, GRIDDEP_FEATURE_CLUSTER = 128,
+    GRIDDEP_EVENT_TIMING = 0, GRIDDEP_EVENT_ORDER = 1, GRIDDEP_TRAIT_KNOWN = 1, GRIDDEP_TRAIT_WAITS = 2,
+    GRIDDEP_TRAIT_WAITS_ALWAYS = 4, GRIDDEP_TRAIT_TRIGGERS = 8, GRIDDEP_TRAIT_CALLS = 16, GRIDDEP_CONTROL_WAIT = 1,
+    GRIDDEP_CONTROL_LAUNCH_DEPENDENTS = 2, GRIDDEP_SEVERITY_NOTE = 1, GRIDDEP_SEVERITY_WARNING = 2,
+    GRIDDEP_SEVERITY_ERROR = 3, GRIDDEP_ACCESS_UNKNOWN = 0, GRIDDEP_ACCESS_READ = 1, GRIDDEP_ACCESS_WRITE = 2,
+    GRIDDEP_ACCESS_UPDATE = 3, GRIDDEP_ACCESS_CONSTANT = 4, GRIDDEP_NODE_KERNEL = 0, GRIDDEP_NODE_MEMSET = 1,
+    GRIDDEP_NODE_MEMCPY = 2, GRIDDEP_NODE_HOST = 3, GRIDDEP_NODE_EVENT = 4, GRIDDEP_WAIT_KEEP = 0,
+    GRIDDEP_WAIT_INSERT = 1, GRIDDEP_WAIT_MOVE = 2, GRIDDEP_WAIT_REMOVE = 3, GRIDDEP_WAIT_START = 4,
+    GRIDDEP_TRIGGER_KEEP = 0, GRIDDEP_TRIGGER_REMOVE = 1, GRIDDEP_TRIGGER_START = 2, GRIDDEP_TRIGGER_AFTER_WAIT = 3,
+    GRIDDEP_TRIGGER_AFTER_LOADS = 4, GRIDDEP_TRIGGER_BEFORE_STORES = 5, GRIDDEP_TRIGGER_END = 6,
+    GRIDDEP_TRIGGER_LINE = 7, GRIDDEP_MODULE_NO_CACHE = 1, GRIDDEP_MODULE_LINE_INFO = 2, GRIDDEP_MODULE_DEBUG = 4,
+    GRIDDEP_MODULE_VERBOSE = 8, GRIDDEP_OPTIMIZATION_DEFAULT = 0, GRIDDEP_OPTIMIZATION_NONE = -1,
+    GRIDDEP_IMAGE_PTX = 1, GRIDDEP_IMAGE_CUBIN = 2, GRIDDEP_IMAGE_FATBIN = 3, GRIDDEP_REASON_SET = 0,
+    GRIDDEP_REASON_FORCED = 1, GRIDDEP_REASON_OFF = 2, GRIDDEP_REASON_KILL_SWITCH = 3, GRIDDEP_REASON_DEVICE = 4,
+    GRIDDEP_REASON_DRIVER = 5, GRIDDEP_REASON_NO_WAIT = 6, GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7,
+    GRIDDEP_REASON_UNKNOWN_CODE = 8, GRIDDEP_REASON_FIRST = 9, GRIDDEP_MODE_SERIAL = 0, GRIDDEP_MODE_PDL = 1,
+    GRIDDEP_MODE_GRAPH = 2, GRIDDEP_MODE_GRAPH_PDL = 3, GRIDDEP_MODE_COUNT = 4, GRIDDEP_GRAPH_NODE_KERNEL = 0,
+    GRIDDEP_GRAPH_NODE_COPY = 1, GRIDDEP_GRAPH_NODE_FILL = 2, GRIDDEP_GRAPH_NODE_HOST = 3,
+    GRIDDEP_GRAPH_NODE_CHILD = 4, GRIDDEP_GRAPH_NODE_EMPTY = 5, GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6,
+    GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7, GRIDDEP_PORT_DEFAULT = 0, GRIDDEP_PORT_PROGRAMMATIC = 1,
+    GRIDDEP_PORT_LAUNCH_ORDER = 2, GRIDDEP_EDGE_DEFAULT = 0, GRIDDEP_EDGE_PROGRAMMATIC = 1, GRIDDEP_EDGE_AUTO = 2,
+    GRIDDEP_GRAPH_OWN = 1, GRIDDEP_OVERLAP_NONE = 0, GRIDDEP_OVERLAP_TAIL = 1, GRIDDEP_OVERLAP_FULL = 2,
+    GRIDDEP_AUDIT_OVERLAPS = 0, GRIDDEP_AUDIT_NO_TRIGGER = 1, GRIDDEP_AUDIT_LAUNCH_ORDER = 2,
+    GRIDDEP_AUDIT_UNSAFE = 3, GRIDDEP_AUDIT_UNKNOWN_WAIT = 4, GRIDDEP_AUDIT_WRONG_PORT = 5, GRIDDEP_AUDIT_PLAIN = 6,
+    GRIDDEP_AUDIT_OTHER_ORDER = 7, GRIDDEP_AUDIT_NODE_BETWEEN = 8, GRIDDEP_AUDIT_NOT_KERNELS = 9,
+    GRIDDEP_AUDIT_NO_WAIT = 10, GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11, GRIDDEP_AUDIT_WRONG_END = 12,
+    GRIDDEP_AUDIT_UNKNOWN_CODE = 13, GRIDDEP_AUDIT_OFF = 14, GRIDDEP_AUDIT_KILL_SWITCH = 15,
+    GRIDDEP_AUDIT_DEVICE = 16, GRIDDEP_AUDIT_DRIVER = 17, GRIDDEP_AUDIT_NO_EDGE_DATA = 18,
+    GRIDDEP_AUDIT_DISABLED = 19, GRIDDEP_FORMAT_DOT = 0, GRIDDEP_FORMAT_JSON = 1,
+};
+typedef struct griddep_runtime griddep_runtime;
+typedef struct griddep_module griddep_module;
+typedef struct griddep_kernel griddep_kernel;
+typedef struct griddep_chain griddep_chain;
+typedef struct griddep_graph griddep_graph;
+typedef struct griddep_ptx griddep_ptx;
+typedef struct griddep_findings griddep_findings;
+typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
+typedef void (*griddep_host_function)(void *user);
+typedef struct griddep_error {
+    uint32_t size; int32_t status; int32_t driver_code; int32_t line; int32_t column; char file[260];
+    char text[2048];
+} griddep_error;
+typedef struct griddep_runtime_options {
+    uint32_t size; uint32_t flags; const char *driver; void *context; int32_t device; int32_t pdl;
+    const char *cache_directory; uint64_t cache_bytes; const char *nvrtc; griddep_log_function log; void *log_user;
+    int32_t log_level; uint32_t reserved;
+} griddep_runtime_options;
+typedef struct griddep_runtime_info {
+    uint32_t size; uint32_t features; const char *driver; const char *device_name; const char *cache_directory;
+    int32_t driver_version; int32_t device; int32_t capability; int32_t multiprocessors; uint64_t memory_bytes;
+    uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
+    uint32_t registers_per_multiprocessor; uint32_t threads_per_multiprocessor; uint32_t blocks_per_multiprocessor;
+    uint32_t pdl_disabled; void *context; uint32_t emulated; uint32_t reserved; const char *fallback;
+} griddep_runtime_info;
+typedef struct griddep_ptx_info {
+    uint32_t size; uint32_t address_bits; const char *target; int32_t version; int32_t capability;
+    uint32_t entry_count; uint32_t function_count;
+} griddep_ptx_info;
+typedef struct griddep_ptx_entry_info {
+    uint32_t size; uint32_t traits; const char *name; int32_t line; int32_t column; uint32_t parameter_count;
+    uint32_t parameter_bytes; uint32_t control_count; uint32_t instruction_count; uint32_t required_block[3];
+    uint32_t maximum_block[3]; uint32_t required_cluster[3]; uint32_t reserved;
+} griddep_ptx_entry_info;
+typedef struct griddep_parameter_info {
+    uint32_t size; uint32_t offset; uint32_t bytes; uint32_t alignment; const char *name; const char *type;
+    uint32_t is_pointer; uint32_t reserved;
+} griddep_parameter_info;
+typedef struct griddep_control_info {
+    uint32_t size; int32_t kind; int32_t line; int32_t column; uint32_t predicated; uint32_t reserved;
+} griddep_control_info;
+typedef struct griddep_finding {
+    uint32_t size; int32_t severity; const char *code; const char *file; const char *entry; const char *text;
+    const char *hint; const char *quote; int32_t line; int32_t column; int32_t launch; uint32_t reserved;
+} griddep_finding;
+typedef struct griddep_code_info {
+    uint32_t size; int32_t severity; const char *code; const char *title; const char *page;
+} griddep_code_info;
+typedef struct griddep_check_options {
+    uint32_t size; uint32_t flags; const char *const  *constants; uint32_t constant_count; uint32_t reserved;
+} griddep_check_options;
+typedef struct griddep_check_argument {
+    uint32_t buffer; int32_t access; uint64_t offset; uint64_t bytes;
+} griddep_check_argument;
+typedef struct griddep_check_launch {
+    uint32_t size; int32_t node; const griddep_ptx *ptx; const char *entry; const griddep_check_argument *arguments;
+    uint32_t argument_count; int32_t pdl; uint32_t lane; uint32_t after_count; const uint32_t *after;
+} griddep_check_launch;
+typedef struct griddep_rewrite_options {
+    uint32_t size; uint32_t flags; const char *entry; int32_t wait; int32_t trigger; int32_t trigger_line;
+    uint32_t constant_count; const char *const  *constants; const char *prefetch; uint64_t prefetch_bytes;
+} griddep_rewrite_options;
+typedef struct griddep_module_options {
+    uint32_t size; uint32_t flags; const char *name; int32_t optimization; uint32_t maximum_registers;
+    const char *const  *compile_options; uint32_t compile_option_count; uint32_t reserved;
+} griddep_module_options;
+typedef struct griddep_module_info {
+    uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_cache;
+    uint32_t kernel_count;
+} griddep_module_info;
+typedef struct griddep_kernel_info {
+    uint32_t size; uint32_t traits; const char *name; void *function; uint32_t parameter_count;
+    uint32_t parameter_bytes; uint32_t parameters_known; uint32_t registers; uint32_t static_shared_bytes;
+    uint32_t local_bytes; uint32_t maximum_threads; uint32_t maximum_dynamic_shared_bytes;
+    uint32_t required_block[3]; int32_t virtual_architecture; int32_t binary_version; uint32_t reserved;
+} griddep_kernel_info;
+typedef struct griddep_argument {
+    uint32_t bytes; uint32_t reserved; uint64_t value; const void *data;
+} griddep_argument;
+typedef struct griddep_attribute {
+    int32_t id; uint32_t reserved; uint64_t value[8];
+} griddep_attribute;
+typedef struct griddep_launch_config {
+    uint32_t size; uint32_t flags; uint32_t grid[3]; uint32_t block[3]; uint32_t cluster[3]; uint32_t shared_bytes;
+    int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream;
+} griddep_launch_config;
+typedef struct griddep_hop_info {
+    uint32_t size; int32_t reason; const char *kernel; int32_t edge; uint32_t lane;
+} griddep_hop_info;
+typedef struct griddep_graph_node_info {
+    uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
+    uint32_t after_count; void *handle;
+} griddep_graph_node_info;
+typedef struct griddep_graph_edge_info {
+    uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
+    int32_t audit; uint32_t node; uint32_t reserved;
+} griddep_graph_edge_info;
+typedef struct griddep_shelf_info {
+    uint32_t size; int32_t capability; const char *name; const char *family; const char *file; const char *text;
+    uint64_t bytes;
+} griddep_shelf_info;
+int32_t griddep_version();
+const char *griddep_version_text();
+int32_t griddep_constant_get(const char *name, int32_t *value);
+const char *griddep_constant_at(uint32_t index, int32_t *value);
+const char *griddep_status_name(int32_t status);
+const char *griddep_status_text(int32_t status);
+void griddep_error_init(griddep_error *error);
+int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
+void griddep_runtime_close(griddep_runtime *runtime);
+int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
+int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address, griddep_error *error);
+int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
+int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_error *error);
+int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_event_create(griddep_runtime *runtime, void **event, griddep_error *error);
+int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
+int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
+int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
+int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
+void griddep_ptx_destroy(griddep_ptx *ptx);
+int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
+int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_ptx_entry_info *info, griddep_error *error);
+int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info, griddep_error *error);
+int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info, griddep_error *error);
+int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+uint32_t griddep_findings_count(const griddep_findings *findings);
+int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
+void griddep_findings_destroy(griddep_findings *findings);
+int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *error);
+int32_t griddep_code_find(const char *code, uint32_t *index);
+int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
+int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings, griddep_error *error);
+int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error);
+int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+void griddep_module_unload(griddep_module *module);
+int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
+int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes, griddep_error *error);
+int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
+int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
+int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
+int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
+int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
+const char *griddep_reason_text(int32_t reason);
+int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
+const char *griddep_mode_name(int32_t mode);
+int32_t griddep_mode_find(const char *name, int32_t *mode);
+int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);
+void griddep_chain_destroy(griddep_chain *chain);
+int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error);
+int32_t griddep_chain_prepare(griddep_chain *chain, int32_t mode, griddep_error *error);
+int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, griddep_error *error);
+uint32_t griddep_chain_length(const griddep_chain *chain);
+int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info, griddep_error *error);
+int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
+void griddep_graph_destroy(griddep_graph *graph);
+int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value, uint64_t bytes, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, griddep_error *error);
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
+int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);
+int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error);
+int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
+int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry, griddep_error *error);
+int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
+int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
+int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *error);
+int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
+int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
+int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
+const char *griddep_audit_text(int32_t audit);
+uint32_t griddep_graph_node_count(const griddep_graph *graph);
+uint32_t griddep_graph_edge_count(const griddep_graph *graph);
+int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
+int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
+int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
+int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
+int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
+int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+]])
+-- ---- end of generated
+ffi.cdef("int getpid(void);")
+
+local C = ffi.load(os.getenv("GRIDDEP_LIBRARY") or "libgriddep.so.0")
+local griddep = {C = C}
+
+setmetatable(griddep, {__index = function(_, name)
+    local known, value = pcall(function() return C["GRIDDEP_" .. name] end)
+    return known and value or nil
+end})
+
+-- ---- errors
+
+local Error = {}
+Error.__index = Error
+Error.__tostring = function(self) return self.name .. ": " .. self.text end
+
+local function new(type, fields)
+    local made = ffi.new(type, fields or {})
+    made.size = ffi.sizeof(type)
+    return made
+end
+
+local function text(pointer)
+    return pointer ~= nil and ffi.string(pointer) or nil
+end
+
+-- Calls a function whose last parameter is a griddep_error.
+local function call(name, ...)
+    local err = new("griddep_error")
+    local arguments = {...}
+    local count = select("#", ...)
+    arguments[count + 1] = err
+    local status = C["griddep_" .. name](unpack(arguments, 1, count + 1))
+    if status ~= 0 then
+        error(setmetatable({
+            status = status, name = text(C.griddep_status_name(status)), text = ffi.string(err.text),
+            file = ffi.string(err.file), line = err.line, column = err.column, driver_code = err.driver_code,
+        }, Error), 0)
+    end
+end
+
+-- ---- ends
+
+-- A finalizer for one object of this process: a child of fork ends nothing, since a CUDA context stays with its process.
+local function finalizer(finish)
+    local process = ffi.C.getpid()
+    return function(handle)
+        if ffi.C.getpid() == process then finish(handle) end
+    end
+end
+
+local function close(self)
+    local handle = self.handle
+    if handle == nil then return end
+    ffi.gc(handle, nil)
+    self.finish(handle)
+    self.handle = nil
+end
+
+local function own(self, handle, finish)
+    self.finish = finalizer(finish)
+    self.handle = ffi.gc(handle, self.finish)
+    return self
+end
+
+-- The runtime's memory and streams need it to be ended, and finalizers run in any order: the last of them closes it.
+local function hold(held)
+    held.count = held.count + 1
+    return held
+end
+
+local function release(held)
+    held.count = held.count - 1
+    if held.count == 0 then C.griddep_runtime_close(held.runtime) end
+end
+
+-- ---- log: one callback for the process, which finds the function by its number. An error must not pass through C.
+
+local log_functions = {}
+local log_callback
+
+local function register_log(log)
+    log_callback = log_callback or ffi.cast("griddep_log_function", function(user, level, message)
+        pcall(log_functions[tonumber(ffi.cast("uintptr_t", user))], level, ffi.string(message))
+    end)
+    log_functions[#log_functions + 1] = log
+    return log_callback, ffi.cast("void *", #log_functions)
+end
+
+-- ---- objects
+
+local Runtime, Module, Kernel, Chain, Memory, Stream = {}, {}, {}, {}, {}, {}
+for _, class in ipairs({Runtime, Module, Kernel, Chain, Memory, Stream}) do
+    class.__index = class
+    class.close = close
+end
+
+-- options: fields of griddep_runtime_options, and log = function(level, message)
+function griddep.open(options)
+    local fields, anchors = new("griddep_runtime_options"), {}
+    for name, value in pairs(options or {}) do
+        if name == "log" then
+            fields.log, fields.log_user = register_log(value)
+        else
+            fields[name], anchors[name] = value, value
+        end
+    end
+    local handle = ffi.new("griddep_runtime *[1]")
+    call("runtime_open", fields, handle)
+    local self = setmetatable({hold = {runtime = handle[0], count = 1}}, Runtime)
+    return own(self, handle[0], function() release(self.hold) end)
+end
+
+local function info_of(type, name, handle, ...)
+    local info = new(type)
+    local arguments = {...}
+    arguments[#arguments + 1] = info
+    call(name, handle, unpack(arguments))
+    return info
+end
+
+function Runtime:info() return info_of("griddep_runtime_info", "runtime_get_info", self.handle) end
+
+local function load_with(self, name, ...)
+    local handle = ffi.new("griddep_module *[1]")
+    local arguments = {...}
+    arguments[#arguments + 1] = handle
+    call(name, self.handle, unpack(arguments))
+    return own(setmetatable({runtime = self}, Module), handle[0], C.griddep_module_unload)
+end
+
+-- PTX text, a cubin or a fatbin, in a string.
+function Runtime:load(image, name)
+    local options = new("griddep_module_options", {name = name})
+    return load_with(self, "module_load", image, #image, options)
+end
+
+function Runtime:load_shelf(kernel) return load_with(self, "module_load_shelf", kernel, new("griddep_module_options")) end
+
+function Runtime:allocate(bytes)
+    local address = ffi.new("uint64_t[1]")
+    call("memory_allocate", self.handle, bytes, address)
+    local held = hold(self.hold)
+    return own(setmetatable({address = address[0], bytes = bytes}, Memory), address, function(kept)
+        C.griddep_memory_free(held.runtime, kept[0], nil)
+        release(held)
+    end)
+end
+
+local function address_of(memory) return getmetatable(memory) == Memory and memory.address or memory end
+local function stream_of(stream) return getmetatable(stream) == Stream and stream.handle or stream end
+
+-- Host data is a cdata array or struct; its size says how much is copied.
+function Runtime:write(memory, data, stream)
+    call("memory_write", self.handle, address_of(memory), data, ffi.sizeof(data), stream_of(stream))
+end
+
+function Runtime:read(memory, data, stream)
+    call("memory_read", self.handle, data, address_of(memory), ffi.sizeof(data), stream_of(stream))
+    return data
+end
+
+function Runtime:copy_in(data, stream)
+    local memory = self:allocate(ffi.sizeof(data))
+    self:write(memory, data, stream)
+    return memory
+end
+
+function Runtime:stream()
+    local handle = ffi.new("void *[1]")
+    call("stream_create", self.handle, handle)
+    local held = hold(self.hold)
+    return own(setmetatable({}, Stream), handle[0], function(stream)
+        C.griddep_stream_destroy(held.runtime, stream, nil)
+        release(held)
+    end)
+end
+
+function Runtime:synchronize(stream) call("stream_synchronize", self.handle, stream_of(stream)) end
+
+-- Microseconds between events before and after what the function puts into the stream.
+function Runtime:time(work, stream)
+    local events, elapsed = {}, ffi.new("double[1]")
+    for i = 1, 2 do
+        local event = ffi.new("void *[1]")
+        call("event_create", self.handle, event)
+        events[i] = event[0]
+    end
+    local worked, problem = pcall(function()
+        call("event_record", self.handle, events[1], stream_of(stream))
+        work()
+        call("event_record", self.handle, events[2], stream_of(stream))
+        call("event_elapsed", self.handle, events[1], events[2], elapsed)
+    end)
+    for _, event in ipairs(events) do call("event_destroy", self.handle, event) end
+    if not worked then error(problem, 0) end
+    return elapsed[0]
+end
+
+function Runtime:chain()
+    local handle = ffi.new("griddep_chain *[1]")
+    call("chain_create", self.handle, handle)
+    return own(setmetatable({runtime = self, kept = {}}, Chain), handle[0], C.griddep_chain_destroy)
+end
+
+-- A kernel keeps its module.
+function Module:kernel(name)
+    local handle = ffi.new("griddep_kernel *[1]")
+    call("kernel_get", self.handle, name, handle)
+    local kernel = setmetatable({module = self, handle = handle[0], parameters = {}}, Kernel)
+    for index = 1, kernel:info().parameter_count do
+        local info = info_of("griddep_parameter_info", "kernel_get_parameter", kernel.handle, index - 1)
+        kernel.parameters[index] = {name = text(info.name), type = text(info.type), bytes = info.bytes}
+    end
+    return kernel
+end
+
+function Kernel:info() return info_of("griddep_kernel_info", "kernel_get_info", self.handle) end
+
+local C_TYPES = {
+    u8 = "uint8_t", u16 = "uint16_t", u32 = "uint32_t", u64 = "uint64_t", s8 = "int8_t", s16 = "int16_t", s32 = "int32_t",
+    s64 = "int64_t", b8 = "uint8_t", b16 = "uint16_t", b32 = "uint32_t", b64 = "uint64_t", f32 = "float", f64 = "double",
+}
+
+-- One argument: a number as the kernel declares it, memory by its address, any other cdata or string by its bytes.
+local function fill_argument(argument, value, parameter, index, kept)
+    value = address_of(value)
+    local type = parameter and C_TYPES[parameter.type]
+    if tonumber(value) and type and ffi.sizeof(type) == parameter.bytes and _G.type(value) ~= "string" then
+        value = ffi.new(type .. "[1]", value)
+    elseif _G.type(value) == "number" or value == nil or _G.type(value) == "table" then
+        error("argument " .. index .. ": give it as cdata or as a string of bytes", 0)
+    end
+    kept[index] = value
+    argument.bytes = _G.type(value) == "string" and #value or ffi.sizeof(value)
+    argument.data = _G.type(value) == "string" and ffi.cast("const char *", value) or value
+end
+
+-- The array of arguments, and what must live as long.
+local function pack(kernel, arguments)
+    local count = math.max(#arguments, table.maxn(arguments))
+    local array, kept = ffi.new("griddep_argument[?]", count), {}
+    for index = 1, count do
+        fill_argument(array[index - 1], arguments[index], kernel.parameters[index], index, kept)
+    end
+    return array, count, kept
+end
+
+local function config_of(options)
+    local config = new("griddep_launch_config")
+    for name, value in pairs(options) do
+        if name == "stream" then
+            config.stream = stream_of(value)
+        elseif name == "grid" or name == "block" or name == "cluster" then
+            config[name] = type(value) == "table" and value or {value, 0, 0}
+        else
+            config[name] = value
+        end
+    end
+    return config
+end
+
+-- options: grid and block (a number, or a table of up to three), stream, and other fields of griddep_launch_config. Asynchronous.
+-- Returns a REASON_*: whether the launch may overlap what is before it, and why.
+function Kernel:launch(options, arguments)
+    local array, count, kept = pack(self, arguments)
+    local reason = ffi.new("int32_t[1]")
+    call("launch", self.handle, config_of(options), array, count, reason)
+    kept[1] = nil -- used after the call, so that it lives until then
+    return reason[0]
+end
+
+local function mode_of(mode)
+    if type(mode) == "number" then return mode end
+    local value = ffi.new("int32_t[1]")
+    if C.griddep_mode_find(mode, value) ~= 0 then error("there is no mode " .. tostring(mode), 0) end
+    return value[0]
+end
+
+-- The chain keeps the memory that its arguments name.
+function Chain:add(kernel, options, arguments)
+    local array, count, kept = pack(kernel, arguments)
+    call("chain_add", self.handle, kernel.handle, config_of(options), array, count)
+    self.kept[#self.kept + 1] = {kernel, arguments, kept}
+end
+
+function Chain:prepare(mode) call("chain_prepare", self.handle, mode_of(mode)) end
+
+-- In one of the modes serial, pdl, graph and graph-pdl; asynchronous.
+function Chain:run(mode, stream) call("chain_run", self.handle, mode_of(mode or "graph-pdl"), stream_of(stream)) end
+
+function Chain:length() return C.griddep_chain_length(self.handle) end
+
+-- What happens at a launch, counted from 1.
+function Chain:hop(mode, index)
+    local info = info_of("griddep_hop_info", "chain_get_hop", self.handle, mode_of(mode), index - 1)
+    return {kernel = text(info.kernel), reason = info.reason, edge = info.edge}
+end
+
+function griddep.reason_text(reason) return text(C.griddep_reason_text(reason)) end
+
+return griddep

@@ -1,0 +1,577 @@
+// libgriddep for Node: programmatic dependent launch for PTX, through koffi (npm install koffi).
+//
+//     const griddep = require('./griddep');
+//
+//     const runtime = new griddep.Runtime();
+//     const kernel = runtime.load(ptx).kernel('scale');
+//     kernel.launch([x, 0.5, count], { grid: 132, block: 256, stream });
+//
+// The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails throws a GriddepError. Arguments are converted to what
+// the kernel's PTX declares; device memory is a Memory, or a BigInt or number: its address. Every function of griddep.h is in raw under its name
+// without the prefix, every constant likewise in this module. Calls are synchronous; doc/languages.md tells about threads, finalizers and callbacks.
+'use strict';
+
+const koffi = require('koffi');
+
+// ---- generated from griddep.h by build-tools/bindings.py
+const constants = {
+  VERSION_MAJOR: 0, VERSION_MINOR: 1, VERSION_PATCH: 0, OK: 0, ERROR_ARGUMENT: -1, ERROR_STRUCT: -2,
+  ERROR_MEMORY: -3, ERROR_DEVICE_MEMORY: -4, ERROR_FILE: -5, ERROR_ENVIRONMENT: -6, ERROR_NO_DRIVER: -7,
+  ERROR_DRIVER_TOO_OLD: -8, ERROR_DRIVER: -9, ERROR_NO_NVRTC: -10, ERROR_SYNTAX: -11, ERROR_COMPILE: -12,
+  ERROR_IMAGE: -13, ERROR_NOT_FOUND: -14, ERROR_SIGNATURE: -15, ERROR_LIMIT: -16, ERROR_STREAM: -17,
+  ERROR_UNSUPPORTED: -18, ERROR_FAULT: -19, LOG_NONE: 0, LOG_ERROR: 1, LOG_WARNING: 2, LOG_INFO: 3, LOG_DEBUG: 4,
+  PDL_DEFAULT: 0, PDL_AUTO: 1, PDL_OFF: 2, PDL_FORCE: 3, RUNTIME_DEVICE: 1, FEATURE_PDL: 1, FEATURE_GRAPH: 2,
+  FEATURE_GRAPH_EDGES: 4, FEATURE_PROGRAMMATIC_EVENT: 8, FEATURE_LAUNCH_COMPLETION_EVENT: 16, FEATURE_CODE_CACHE: 32,
+  FEATURE_PARAMETER_INFO: 64, FEATURE_CLUSTER: 128, EVENT_TIMING: 0, EVENT_ORDER: 1, TRAIT_KNOWN: 1, TRAIT_WAITS: 2,
+  TRAIT_WAITS_ALWAYS: 4, TRAIT_TRIGGERS: 8, TRAIT_CALLS: 16, CONTROL_WAIT: 1, CONTROL_LAUNCH_DEPENDENTS: 2,
+  SEVERITY_NOTE: 1, SEVERITY_WARNING: 2, SEVERITY_ERROR: 3, ACCESS_UNKNOWN: 0, ACCESS_READ: 1, ACCESS_WRITE: 2,
+  ACCESS_UPDATE: 3, ACCESS_CONSTANT: 4, NODE_KERNEL: 0, NODE_MEMSET: 1, NODE_MEMCPY: 2, NODE_HOST: 3, NODE_EVENT: 4,
+  WAIT_KEEP: 0, WAIT_INSERT: 1, WAIT_MOVE: 2, WAIT_REMOVE: 3, WAIT_START: 4, TRIGGER_KEEP: 0, TRIGGER_REMOVE: 1,
+  TRIGGER_START: 2, TRIGGER_AFTER_WAIT: 3, TRIGGER_AFTER_LOADS: 4, TRIGGER_BEFORE_STORES: 5, TRIGGER_END: 6,
+  TRIGGER_LINE: 7, MODULE_NO_CACHE: 1, MODULE_LINE_INFO: 2, MODULE_DEBUG: 4, MODULE_VERBOSE: 8,
+  OPTIMIZATION_DEFAULT: 0, OPTIMIZATION_NONE: -1, IMAGE_PTX: 1, IMAGE_CUBIN: 2, IMAGE_FATBIN: 3, REASON_SET: 0,
+  REASON_FORCED: 1, REASON_OFF: 2, REASON_KILL_SWITCH: 3, REASON_DEVICE: 4, REASON_DRIVER: 5, REASON_NO_WAIT: 6,
+  REASON_WAIT_NOT_ALWAYS: 7, REASON_UNKNOWN_CODE: 8, REASON_FIRST: 9, MODE_SERIAL: 0, MODE_PDL: 1, MODE_GRAPH: 2,
+  MODE_GRAPH_PDL: 3, MODE_COUNT: 4, GRAPH_NODE_KERNEL: 0, GRAPH_NODE_COPY: 1, GRAPH_NODE_FILL: 2, GRAPH_NODE_HOST: 3,
+  GRAPH_NODE_CHILD: 4, GRAPH_NODE_EMPTY: 5, GRAPH_NODE_EVENT_WAIT: 6, GRAPH_NODE_EVENT_RECORD: 7, PORT_DEFAULT: 0,
+  PORT_PROGRAMMATIC: 1, PORT_LAUNCH_ORDER: 2, EDGE_DEFAULT: 0, EDGE_PROGRAMMATIC: 1, EDGE_AUTO: 2, GRAPH_OWN: 1,
+  OVERLAP_NONE: 0, OVERLAP_TAIL: 1, OVERLAP_FULL: 2, AUDIT_OVERLAPS: 0, AUDIT_NO_TRIGGER: 1, AUDIT_LAUNCH_ORDER: 2,
+  AUDIT_UNSAFE: 3, AUDIT_UNKNOWN_WAIT: 4, AUDIT_WRONG_PORT: 5, AUDIT_PLAIN: 6, AUDIT_OTHER_ORDER: 7,
+  AUDIT_NODE_BETWEEN: 8, AUDIT_NOT_KERNELS: 9, AUDIT_NO_WAIT: 10, AUDIT_WAIT_NOT_ALWAYS: 11, AUDIT_WRONG_END: 12,
+  AUDIT_UNKNOWN_CODE: 13, AUDIT_OFF: 14, AUDIT_KILL_SWITCH: 15, AUDIT_DEVICE: 16, AUDIT_DRIVER: 17,
+  AUDIT_NO_EDGE_DATA: 18, AUDIT_DISABLED: 19, FORMAT_DOT: 0, FORMAT_JSON: 1,
+};
+
+koffi.struct('griddep_error', {
+  size: 'uint32_t', status: 'int32_t', driver_code: 'int32_t', line: 'int32_t', column: 'int32_t',
+  file: koffi.array('char', 260, 'String'), text: koffi.array('char', 2048, 'String'),
+});
+koffi.struct('griddep_runtime_options', {
+  size: 'uint32_t', flags: 'uint32_t', driver: 'const char *', context: 'void *', device: 'int32_t', pdl: 'int32_t',
+  cache_directory: 'const char *', cache_bytes: 'uint64_t', nvrtc: 'const char *', log: 'void *', log_user: 'void *',
+  log_level: 'int32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_runtime_info', {
+  size: 'uint32_t', features: 'uint32_t', driver: 'const char *', device_name: 'const char *',
+  cache_directory: 'const char *', driver_version: 'int32_t', device: 'int32_t', capability: 'int32_t',
+  multiprocessors: 'int32_t', memory_bytes: 'uint64_t', l2_bytes: 'uint64_t',
+  shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
+  registers_per_multiprocessor: 'uint32_t', threads_per_multiprocessor: 'uint32_t',
+  blocks_per_multiprocessor: 'uint32_t', pdl_disabled: 'uint32_t', context: 'void *', emulated: 'uint32_t',
+  reserved: 'uint32_t', fallback: 'const char *',
+});
+koffi.struct('griddep_ptx_info', {
+  size: 'uint32_t', address_bits: 'uint32_t', target: 'const char *', version: 'int32_t', capability: 'int32_t',
+  entry_count: 'uint32_t', function_count: 'uint32_t',
+});
+koffi.struct('griddep_ptx_entry_info', {
+  size: 'uint32_t', traits: 'uint32_t', name: 'const char *', line: 'int32_t', column: 'int32_t',
+  parameter_count: 'uint32_t', parameter_bytes: 'uint32_t', control_count: 'uint32_t', instruction_count: 'uint32_t',
+  required_block: koffi.array('uint32_t', 3, 'Array'), maximum_block: koffi.array('uint32_t', 3, 'Array'),
+  required_cluster: koffi.array('uint32_t', 3, 'Array'), reserved: 'uint32_t',
+});
+koffi.struct('griddep_parameter_info', {
+  size: 'uint32_t', offset: 'uint32_t', bytes: 'uint32_t', alignment: 'uint32_t', name: 'const char *',
+  type: 'const char *', is_pointer: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_control_info', {
+  size: 'uint32_t', kind: 'int32_t', line: 'int32_t', column: 'int32_t', predicated: 'uint32_t',
+  reserved: 'uint32_t',
+});
+koffi.struct('griddep_finding', {
+  size: 'uint32_t', severity: 'int32_t', code: 'const char *', file: 'const char *', entry: 'const char *',
+  text: 'const char *', hint: 'const char *', quote: 'const char *', line: 'int32_t', column: 'int32_t',
+  launch: 'int32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_code_info', {
+  size: 'uint32_t', severity: 'int32_t', code: 'const char *', title: 'const char *', page: 'const char *',
+});
+koffi.struct('griddep_check_options', {
+  size: 'uint32_t', flags: 'uint32_t', constants: 'void *', constant_count: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_check_argument', {
+  buffer: 'uint32_t', access: 'int32_t', offset: 'uint64_t', bytes: 'uint64_t',
+});
+koffi.struct('griddep_check_launch', {
+  size: 'uint32_t', node: 'int32_t', ptx: 'void *', entry: 'const char *', arguments: 'void *',
+  argument_count: 'uint32_t', pdl: 'int32_t', lane: 'uint32_t', after_count: 'uint32_t', after: 'void *',
+});
+koffi.struct('griddep_rewrite_options', {
+  size: 'uint32_t', flags: 'uint32_t', entry: 'const char *', wait: 'int32_t', trigger: 'int32_t',
+  trigger_line: 'int32_t', constant_count: 'uint32_t', constants: 'void *', prefetch: 'const char *',
+  prefetch_bytes: 'uint64_t',
+});
+koffi.struct('griddep_module_options', {
+  size: 'uint32_t', flags: 'uint32_t', name: 'const char *', optimization: 'int32_t', maximum_registers: 'uint32_t',
+  compile_options: 'void *', compile_option_count: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_module_info', {
+  size: 'uint32_t', image: 'int32_t', name: 'const char *', log: 'const char *', ptx: 'void *',
+  from_cache: 'uint32_t', kernel_count: 'uint32_t',
+});
+koffi.struct('griddep_kernel_info', {
+  size: 'uint32_t', traits: 'uint32_t', name: 'const char *', function: 'void *', parameter_count: 'uint32_t',
+  parameter_bytes: 'uint32_t', parameters_known: 'uint32_t', registers: 'uint32_t', static_shared_bytes: 'uint32_t',
+  local_bytes: 'uint32_t', maximum_threads: 'uint32_t', maximum_dynamic_shared_bytes: 'uint32_t',
+  required_block: koffi.array('uint32_t', 3, 'Array'), virtual_architecture: 'int32_t', binary_version: 'int32_t',
+  reserved: 'uint32_t',
+});
+koffi.struct('griddep_argument', {
+  bytes: 'uint32_t', reserved: 'uint32_t', value: 'uint64_t', data: 'void *',
+});
+koffi.struct('griddep_attribute', {
+  id: 'int32_t', reserved: 'uint32_t', value: koffi.array('uint64_t', 8, 'Array'),
+});
+koffi.struct('griddep_launch_config', {
+  size: 'uint32_t', flags: 'uint32_t', grid: koffi.array('uint32_t', 3, 'Array'),
+  block: koffi.array('uint32_t', 3, 'Array'), cluster: koffi.array('uint32_t', 3, 'Array'), shared_bytes: 'uint32_t',
+  pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *',
+});
+koffi.struct('griddep_hop_info', {
+  size: 'uint32_t', reason: 'int32_t', kernel: 'const char *', edge: 'int32_t', lane: 'uint32_t',
+});
+koffi.struct('griddep_graph_node_info', {
+  size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
+  before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
+});
+koffi.struct('griddep_graph_edge_info', {
+  size: 'uint32_t', from: 'uint32_t', to: 'uint32_t', asked: 'int32_t', from_port: 'int32_t', type: 'int32_t',
+  overlap: 'int32_t', audit: 'int32_t', node: 'uint32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_shelf_info', {
+  size: 'uint32_t', capability: 'int32_t', name: 'const char *', family: 'const char *', file: 'const char *',
+  text: 'const char *', bytes: 'uint64_t',
+});
+koffi.proto('void griddep_log_function(void *user, int32_t level, const char *message)');
+koffi.proto('void griddep_host_function(void *user)');
+
+const structs = [
+  'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
+  'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_code_info', 'griddep_check_options',
+  'griddep_check_argument', 'griddep_check_launch', 'griddep_rewrite_options', 'griddep_module_options',
+  'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
+  'griddep_hop_info', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_shelf_info',
+];
+
+const prototypes = [
+  'int32_t griddep_version(void)',
+  'const char *griddep_version_text(void)',
+  'int32_t griddep_constant_get(const char *name, _Out_ int32_t *value)',
+  'const char *griddep_constant_at(uint32_t index, _Out_ int32_t *value)',
+  'const char *griddep_status_name(int32_t status)',
+  'const char *griddep_status_text(int32_t status)',
+  'void griddep_error_init(_Inout_ griddep_error *error)',
+  'int32_t griddep_runtime_open(const griddep_runtime_options *options, _Out_ void **runtime, _Inout_ griddep_error *error)',
+  'void griddep_runtime_close(void *runtime)',
+  'int32_t griddep_runtime_get_info(void *runtime, _Inout_ griddep_runtime_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_free(void *runtime, uint64_t address, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_create(void *runtime, _Out_ void **stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_destroy(void *runtime, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_synchronize(void *runtime, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_create(void *runtime, _Out_ void **event, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *microseconds, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_create_kind(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
+  'int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
+  'void griddep_ptx_destroy(void *ptx)',
+  'int32_t griddep_ptx_get_info(void *ptx, _Inout_ griddep_ptx_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_get_entry(void *ptx, uint32_t entry, _Inout_ griddep_ptx_entry_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_control_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'uint32_t griddep_findings_count(void *findings)',
+  'int32_t griddep_findings_get(void *findings, uint32_t index, _Inout_ griddep_finding *finding, _Inout_ griddep_error *error)',
+  'void griddep_findings_destroy(void *findings)',
+  'int32_t griddep_code_at(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index)',
+  'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, _Out_ void **findings, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_rewrite(void *ptx, const griddep_rewrite_options *options, _Out_ void **rewritten, _Out_ void **notes, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_compile(void *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_load_shelf(void *runtime, const char *name, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'void griddep_module_unload(void *module)',
+  'int32_t griddep_module_get_info(void *module, _Inout_ griddep_module_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_get_global(void *module, const char *name, _Out_ uint64_t *address, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_at(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_attribute_programmatic_event(_Inout_ griddep_attribute *attribute, void *event, int32_t trigger_at_start)',
+  'int32_t griddep_attribute_launch_completion_event(_Inout_ griddep_attribute *attribute, void *event)',
+  'const char *griddep_reason_text(int32_t reason)',
+  'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
+  'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
+  'const char *griddep_mode_name(int32_t mode)',
+  'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode)',
+  'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',
+  'void griddep_chain_destroy(void *chain)',
+  'int32_t griddep_chain_add(void *chain, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_add_to(void *chain, uint32_t lane, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_prepare(void *chain, int32_t mode, _Inout_ griddep_error *error)',
+  'int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, _Inout_ griddep_error *error)',
+  'uint32_t griddep_chain_length(void *chain)',
+  'int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, _Inout_ griddep_hop_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_create(void *runtime, _Out_ void **graph, _Inout_ griddep_error *error)',
+  'void griddep_graph_destroy(void *graph)',
+  'int32_t griddep_graph_add_kernel(void *graph, void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_fill(void *graph, uint64_t address, uint8_t value, uint64_t bytes, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_copy(void *graph, uint64_t target, uint64_t source, uint64_t bytes, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_host(void *graph, griddep_host_function function, void *user, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_empty(void *graph, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_child(void *graph, void *child, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_event_record(void *graph, void *event, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_event_wait(void *graph, void *event, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_from_chain(void *chain, int32_t mode, _Out_ void **graph, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_capture_begin(void *runtime, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_capture_end(void *runtime, void *stream, _Out_ void **graph, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_adopt(void *runtime, void *cuda_graph, uint32_t flags, _Out_ void **graph, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_describe(void *graph, uint32_t node, void *ptx, const char *entry, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_instantiate(void *graph, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_launch(void *graph, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_upload(void *graph, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_set_arguments(void *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_set_config(void *graph, uint32_t node, const griddep_launch_config *config, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_update(void *graph, void *other, _Inout_ griddep_error *error)',
+  'const char *griddep_audit_text(int32_t audit)',
+  'uint32_t griddep_graph_node_count(void *graph)',
+  'uint32_t griddep_graph_edge_count(void *graph)',
+  'int32_t griddep_graph_get_node(void *graph, uint32_t index, _Inout_ griddep_graph_node_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_get_edge(void *graph, uint32_t index, _Inout_ griddep_graph_edge_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_upgrade(void *graph, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_shelf_at(uint32_t index, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_shelf_find(const char *name, int32_t capability, _Inout_ griddep_shelf_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+];
+// ---- end of generated
+
+const library = koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+const raw = {};
+for (const prototype of prototypes) {
+  const name = /griddep_(\w+)\(/.exec(prototype)[1];
+  try {
+    raw[name] = library.func(prototype);
+  } catch {
+    // An older library lacks what came later.
+  }
+}
+
+/** What went wrong. The message says what and where; file, line and column are its position (line 0: none). */
+class GriddepError extends Error {
+  constructor(status, from) {
+    super(`${raw.status_name(status)}: ${from.text}`);
+    this.name = 'GriddepError';
+    this.code = raw.status_name(status);
+    Object.assign(this, { status, file: from.file, line: from.line, column: from.column, driverCode: from.driver_code });
+  }
+}
+
+const sized = (type, fields = {}) => ({ ...blank[type], ...fields, size: koffi.sizeof(type) });
+
+// koffi wants every field of a struct.
+const blank = {};
+for (const type of structs) {
+  const zero = koffi.decode(Buffer.alloc(koffi.sizeof(type)), type);
+  blank[type] = zero;
+}
+
+/** Calls a function that ends with griddep_error *, and throws where it fails. */
+function call(name, ...args) {
+  const error = sized('griddep_error');
+  const status = raw[name](...args, error);
+  if (status !== 0) throw new GriddepError(status, error);
+}
+
+/** What the function writes as its last parameter before the error. */
+function made(name, ...args) {
+  const out = [null];
+  call(name, ...args, out);
+  return out[0];
+}
+
+function info(type, name, ...args) {
+  const found = sized(type);
+  call(name, ...args, found);
+  return found;
+}
+
+function modeOf(mode) {
+  if (typeof mode === 'number') return mode;
+  const out = [0];
+  if (raw.mode_find(mode, out) !== 0) throw new RangeError(`there is no mode ${mode}`);
+  return out[0];
+}
+
+const streamOf = (stream) => (stream instanceof Stream ? stream.handle : stream ?? null);
+const addressOf = (memory) => (memory instanceof Memory ? memory.address : memory);
+const three = (shape) => [...(Array.isArray(shape) ? shape : [shape]), 0, 0].slice(0, 3);
+const configOf = ({ grid = 1, block = 1, cluster = 0, stream, ...fields }) =>
+  sized('griddep_launch_config', { ...fields, grid: three(grid), block: three(block), cluster: three(cluster), stream: streamOf(stream) });
+
+// Finalizers run on the thread of their JavaScript, some time after the object has gone; what they are given must not refer to it.
+const finalizers = new FinalizationRegistry((end) => end());
+
+/** Holds a handle that is ended once: by close(), at the end of `using`, or by the garbage collector. */
+class Owner {
+  #end = null;
+
+  own(handle, finish) {
+    this.handle = handle;
+    this.#end = () => finish(handle);
+    finalizers.register(this, this.#end, this);
+  }
+
+  close() {
+    finalizers.unregister(this);
+    this.#end?.();
+    this.#end = this.handle = null;
+  }
+
+  [Symbol.dispose ?? Symbol.for('dispose')]() {
+    this.close();
+  }
+}
+
+/** The library's runtime, closed with the last of the Runtime and the memory and streams that need it to be ended. */
+class Hold {
+  constructor(handle) {
+    this.handle = handle;
+    this.count = 1;
+  }
+
+  take() {
+    this.count++;
+    return this;
+  }
+
+  release() {
+    if (--this.count === 0) raw.runtime_close(this.handle);
+  }
+}
+
+// One callback for the process, which finds the function by its number. koffi hands messages of other threads to this one. An exception must not pass
+// through C.
+const logFunctions = new Map();
+let logCallback = null;
+
+function registerLog(log) {
+  logCallback ??= koffi.register((user, level, message) => {
+    try {
+      logFunctions.get(Number(koffi.address(user)))(level, message);
+    } catch {
+      // It has nowhere to go.
+    }
+  }, koffi.pointer('griddep_log_function'));
+  logFunctions.set(logFunctions.size + 1, log);
+  return { log: logCallback, log_user: logFunctions.size };
+}
+
+/** A driver, a device and a context. options: log(level, message), and the fields of griddep_runtime_options. */
+class Runtime extends Owner {
+  #hold;
+
+  constructor({ log, ...options } = {}) {
+    super();
+    const fields = sized('griddep_runtime_options', { ...options, ...(log ? registerLog(log) : {}) });
+    const hold = new Hold(made('runtime_open', fields));
+    this.#hold = hold;
+    this.own(hold.handle, () => hold.release());
+  }
+
+  info() {
+    return info('griddep_runtime_info', 'runtime_get_info', this.handle);
+  }
+
+  /** PTX text, or a Buffer with PTX, a cubin or a fatbin. */
+  load(image, name = null) {
+    const bytes = Buffer.from(image);
+    return new Module(made('module_load', this.handle, bytes, bytes.length, sized('griddep_module_options', { name })));
+  }
+
+  loadShelf(kernel) {
+    return new Module(made('module_load_shelf', this.handle, kernel, null));
+  }
+
+  allocate(bytes) {
+    return new Memory(this, this.#hold, bytes);
+  }
+
+  /** Device memory that holds a copy of a typed array or Buffer. */
+  copyIn(data, stream) {
+    const memory = this.allocate(data.byteLength);
+    this.write(memory, data, stream);
+    return memory;
+  }
+
+  write(memory, data, stream) {
+    call('memory_write', this.handle, addressOf(memory), data, data.byteLength, streamOf(stream));
+  }
+
+  /** Reads device memory into a typed array or Buffer, and returns it. */
+  read(memory, data, stream) {
+    call('memory_read', this.handle, data, addressOf(memory), data.byteLength, streamOf(stream));
+    return data;
+  }
+
+  stream() {
+    return new Stream(this, this.#hold);
+  }
+
+  synchronize(stream) {
+    call('stream_synchronize', this.handle, streamOf(stream));
+  }
+
+  chain() {
+    return new Chain(this);
+  }
+
+  /** Microseconds between events before and after what work() puts into the stream. */
+  time(work, stream) {
+    const events = [0, 1].map(() => made('event_create', this.handle));
+    try {
+      call('event_record', this.handle, events[0], streamOf(stream));
+      work();
+      call('event_record', this.handle, events[1], streamOf(stream));
+      return made('event_elapsed', this.handle, ...events);
+    } finally {
+      for (const event of events) call('event_destroy', this.handle, event);
+    }
+  }
+}
+
+/** Device memory, freed with the object; the driver frees it when the work that uses it is done. */
+class Memory extends Owner {
+  constructor(runtime, hold, bytes) {
+    super();
+    this.bytes = bytes;
+    this.own(made('memory_allocate', runtime.handle, bytes), (address) => {
+      raw.memory_free(hold.handle, address, null);
+      hold.release();
+    });
+    hold.take();
+  }
+
+  get address() {
+    return this.handle;
+  }
+}
+
+/** A CUstream. */
+class Stream extends Owner {
+  constructor(runtime, hold) {
+    super();
+    this.own(made('stream_create', runtime.handle), (stream) => {
+      raw.stream_destroy(hold.handle, stream, null);
+      hold.release();
+    });
+    hold.take();
+  }
+}
+
+class Module extends Owner {
+  constructor(handle) {
+    super();
+    this.own(handle, raw.module_unload);
+  }
+
+  kernel(name = null) {
+    return new Kernel(this, made('kernel_get', this.handle, name));
+  }
+}
+
+const VIEWS = {
+  u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array, s8: Int8Array, s16: Int16Array, s32: Int32Array, s64: BigInt64Array,
+  b8: Uint8Array, b16: Uint16Array, b32: Uint32Array, b64: BigUint64Array, f32: Float32Array, f64: Float64Array,
+};
+
+/** An entry of a module, which it keeps loaded. */
+class Kernel {
+  constructor(module, handle) {
+    this.module = module;
+    this.handle = handle;
+    this.parameters = Array.from({ length: this.info().parameter_count }, (_, index) =>
+      info('griddep_parameter_info', 'kernel_get_parameter', handle, index));
+  }
+
+  info() {
+    return info('griddep_kernel_info', 'kernel_get_info', this.handle);
+  }
+
+  /** Launches, asynchronously; config: grid and block (a number, or up to three), stream, and fields of griddep_launch_config. Returns a
+   * REASON_*: whether the launch may overlap what is before it, and why. */
+  launch(args, config) {
+    return made('launch', this.handle, configOf(config), this.pack(args), args.length);
+  }
+
+  /** The array of griddep_argument: values of up to eight bytes in themselves, others by their address. */
+  pack(args) {
+    return args.map((value, index) => {
+      const data = this.bytesOf(value, index);
+      const small = Buffer.alloc(8);
+      if (data.length <= 8) data.copy(small);
+      return { bytes: data.length, reserved: 0, value: small.readBigUInt64LE(), data: data.length > 8 ? data : null };
+    });
+  }
+
+  bytesOf(given, index) {
+    const value = addressOf(given);
+    if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    const parameter = this.parameters[index];
+    const View = VIEWS[parameter?.type] ?? BigUint64Array;
+    if (!['number', 'bigint'].includes(typeof value) || (parameter && View.BYTES_PER_ELEMENT !== parameter.bytes)) {
+      throw new TypeError(`argument ${index} is no value of .${parameter?.type}; give its bytes as a typed array`);
+    }
+    const big = View === BigUint64Array || View === BigInt64Array;
+    const view = View.of(big ? BigInt(value) : Number(value));
+    if (!big && View !== Float32Array && view[0] !== Number(value) && view[0] - Number(value) !== 2 ** (8 * view.byteLength)) {
+      throw new RangeError(`argument ${index}: ${value} is no .${parameter.type}`);
+    }
+    return Buffer.from(view.buffer);
+  }
+}
+
+/** Launches in stream order, prepared once, run many times. It keeps the memory that its arguments name. */
+class Chain extends Owner {
+  #kept = [];
+
+  constructor(runtime) {
+    super();
+    this.own(made('chain_create', runtime.handle), raw.chain_destroy);
+  }
+
+  add(kernel, args, config) {
+    call('chain_add', this.handle, kernel.handle, configOf(config), kernel.pack(args), args.length);
+    this.#kept.push([kernel, args]);
+    return this;
+  }
+
+  prepare(mode) {
+    call('chain_prepare', this.handle, modeOf(mode));
+  }
+
+  /** Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl. */
+  run(mode = 'graph-pdl', stream) {
+    call('chain_run', this.handle, modeOf(mode), streamOf(stream));
+  }
+
+  get length() {
+    return raw.chain_length(this.handle);
+  }
+
+  hop(mode, index) {
+    return info('griddep_hop_info', 'chain_get_hop', this.handle, modeOf(mode), index);
+  }
+}
+
+module.exports = { ...constants, raw, call, sized, Runtime, Memory, Stream, Module, Kernel, Chain, GriddepError, reasonText: raw.reason_text };

@@ -1,0 +1,561 @@
+package Griddep;
+
+# libgriddep for Perl: programmatic dependent launch for PTX, through FFI::Platypus (libffi-platypus-perl in Debian).
+#
+#     use Griddep;
+#
+#     my $runtime = Griddep->open;
+#     my $kernel = $runtime->load($ptx)->kernel('scale');
+#     $kernel->launch([$x, 0.5, $count], grid => 132, block => 256, stream => $stream);
+#
+# The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails dies with a Griddep::Error. Arguments are converted
+# to what the kernel's PTX declares; device memory is a Griddep::Memory or a number, its address. Every function of griddep.h is here under
+# its name without the prefix, every constant likewise; structs are packed strings: Griddep::pack_struct and unpack_struct.
+# doc/languages.md tells about threads, finalizers, callbacks and fork.
+
+use strict;
+use warnings;
+use FFI::Platypus 2.00;
+use FFI::Platypus::Buffer qw(scalar_to_pointer);
+use Scalar::Util qw(blessed looks_like_number);
+
+# ---- generated from griddep.h by build-tools/bindings.py
+use constant {
+    VERSION_MAJOR => 0, VERSION_MINOR => 1, VERSION_PATCH => 0, OK => 0, ERROR_ARGUMENT => -1, ERROR_STRUCT => -2,
+    ERROR_MEMORY => -3, ERROR_DEVICE_MEMORY => -4, ERROR_FILE => -5, ERROR_ENVIRONMENT => -6, ERROR_NO_DRIVER => -7,
+    ERROR_DRIVER_TOO_OLD => -8, ERROR_DRIVER => -9, ERROR_NO_NVRTC => -10, ERROR_SYNTAX => -11, ERROR_COMPILE => -12,
+    ERROR_IMAGE => -13, ERROR_NOT_FOUND => -14, ERROR_SIGNATURE => -15, ERROR_LIMIT => -16, ERROR_STREAM => -17,
+    ERROR_UNSUPPORTED => -18, ERROR_FAULT => -19, LOG_NONE => 0, LOG_ERROR => 1, LOG_WARNING => 2, LOG_INFO => 3,
+    LOG_DEBUG => 4, PDL_DEFAULT => 0, PDL_AUTO => 1, PDL_OFF => 2, PDL_FORCE => 3, RUNTIME_DEVICE => 1,
+    FEATURE_PDL => 1, FEATURE_GRAPH => 2, FEATURE_GRAPH_EDGES => 4, FEATURE_PROGRAMMATIC_EVENT => 8,
+    FEATURE_LAUNCH_COMPLETION_EVENT => 16, FEATURE_CODE_CACHE => 32, FEATURE_PARAMETER_INFO => 64,
+    FEATURE_CLUSTER => 128, EVENT_TIMING => 0, EVENT_ORDER => 1, TRAIT_KNOWN => 1, TRAIT_WAITS => 2,
+    TRAIT_WAITS_ALWAYS => 4, TRAIT_TRIGGERS => 8, TRAIT_CALLS => 16, CONTROL_WAIT => 1,
+    CONTROL_LAUNCH_DEPENDENTS => 2, SEVERITY_NOTE => 1, SEVERITY_WARNING => 2, SEVERITY_ERROR => 3,
+    ACCESS_UNKNOWN => 0, ACCESS_READ => 1, ACCESS_WRITE => 2, ACCESS_UPDATE => 3, ACCESS_CONSTANT => 4,
+    NODE_KERNEL => 0, NODE_MEMSET => 1, NODE_MEMCPY => 2, NODE_HOST => 3, NODE_EVENT => 4, WAIT_KEEP => 0,
+    WAIT_INSERT => 1, WAIT_MOVE => 2, WAIT_REMOVE => 3, WAIT_START => 4, TRIGGER_KEEP => 0, TRIGGER_REMOVE => 1,
+    TRIGGER_START => 2, TRIGGER_AFTER_WAIT => 3, TRIGGER_AFTER_LOADS => 4, TRIGGER_BEFORE_STORES => 5,
+    TRIGGER_END => 6, TRIGGER_LINE => 7, MODULE_NO_CACHE => 1, MODULE_LINE_INFO => 2, MODULE_DEBUG => 4,
+    MODULE_VERBOSE => 8, OPTIMIZATION_DEFAULT => 0, OPTIMIZATION_NONE => -1, IMAGE_PTX => 1, IMAGE_CUBIN => 2,
+    IMAGE_FATBIN => 3, REASON_SET => 0, REASON_FORCED => 1, REASON_OFF => 2, REASON_KILL_SWITCH => 3,
+    REASON_DEVICE => 4, REASON_DRIVER => 5, REASON_NO_WAIT => 6, REASON_WAIT_NOT_ALWAYS => 7,
+    REASON_UNKNOWN_CODE => 8, REASON_FIRST => 9, MODE_SERIAL => 0, MODE_PDL => 1, MODE_GRAPH => 2,
+    MODE_GRAPH_PDL => 3, MODE_COUNT => 4, GRAPH_NODE_KERNEL => 0, GRAPH_NODE_COPY => 1, GRAPH_NODE_FILL => 2,
+    GRAPH_NODE_HOST => 3, GRAPH_NODE_CHILD => 4, GRAPH_NODE_EMPTY => 5, GRAPH_NODE_EVENT_WAIT => 6,
+    GRAPH_NODE_EVENT_RECORD => 7, PORT_DEFAULT => 0, PORT_PROGRAMMATIC => 1, PORT_LAUNCH_ORDER => 2,
+    EDGE_DEFAULT => 0, EDGE_PROGRAMMATIC => 1, EDGE_AUTO => 2, GRAPH_OWN => 1, OVERLAP_NONE => 0, OVERLAP_TAIL => 1,
+    OVERLAP_FULL => 2, AUDIT_OVERLAPS => 0, AUDIT_NO_TRIGGER => 1, AUDIT_LAUNCH_ORDER => 2, AUDIT_UNSAFE => 3,
+    AUDIT_UNKNOWN_WAIT => 4, AUDIT_WRONG_PORT => 5, AUDIT_PLAIN => 6, AUDIT_OTHER_ORDER => 7,
+    AUDIT_NODE_BETWEEN => 8, AUDIT_NOT_KERNELS => 9, AUDIT_NO_WAIT => 10, AUDIT_WAIT_NOT_ALWAYS => 11,
+    AUDIT_WRONG_END => 12, AUDIT_UNKNOWN_CODE => 13, AUDIT_OFF => 14, AUDIT_KILL_SWITCH => 15, AUDIT_DEVICE => 16,
+    AUDIT_DRIVER => 17, AUDIT_NO_EDGE_DATA => 18, AUDIT_DISABLED => 19, FORMAT_DOT => 0, FORMAT_JSON => 1,
+};
+
+# Of each struct its size, then of each field the offset, the code for pack, and the number of values.
+my %STRUCTS = (
+    error => [2328,
+        size => [0, 'L', 1], status => [4, 'l', 1], driver_code => [8, 'l', 1], line => [12, 'l', 1],
+        column => [16, 'l', 1], file => [20, 'Z260', 1], text => [280, 'Z2048', 1],
+    ],
+    runtime_options => [80,
+        size => [0, 'L', 1], flags => [4, 'L', 1], driver => [8, 'Q', 1], context => [16, 'Q', 1],
+        device => [24, 'l', 1], pdl => [28, 'l', 1], cache_directory => [32, 'Q', 1], cache_bytes => [40, 'Q', 1],
+        nvrtc => [48, 'Q', 1], log => [56, 'Q', 1], log_user => [64, 'Q', 1], log_level => [72, 'l', 1],
+        reserved => [76, 'L', 1],
+    ],
+    runtime_info => [112,
+        size => [0, 'L', 1], features => [4, 'L', 1], driver => [8, 'Q', 1], device_name => [16, 'Q', 1],
+        cache_directory => [24, 'Q', 1], driver_version => [32, 'l', 1], device => [36, 'l', 1],
+        capability => [40, 'l', 1], multiprocessors => [44, 'l', 1], memory_bytes => [48, 'Q', 1],
+        l2_bytes => [56, 'Q', 1], shared_bytes_per_multiprocessor => [64, 'L', 1],
+        shared_bytes_per_block => [68, 'L', 1], registers_per_multiprocessor => [72, 'L', 1],
+        threads_per_multiprocessor => [76, 'L', 1], blocks_per_multiprocessor => [80, 'L', 1],
+        pdl_disabled => [84, 'L', 1], context => [88, 'Q', 1], emulated => [96, 'L', 1], reserved => [100, 'L', 1],
+        fallback => [104, 'Q', 1],
+    ],
+    ptx_info => [32,
+        size => [0, 'L', 1], address_bits => [4, 'L', 1], target => [8, 'Q', 1], version => [16, 'l', 1],
+        capability => [20, 'l', 1], entry_count => [24, 'L', 1], function_count => [28, 'L', 1],
+    ],
+    ptx_entry_info => [80,
+        size => [0, 'L', 1], traits => [4, 'L', 1], name => [8, 'Q', 1], line => [16, 'l', 1],
+        column => [20, 'l', 1], parameter_count => [24, 'L', 1], parameter_bytes => [28, 'L', 1],
+        control_count => [32, 'L', 1], instruction_count => [36, 'L', 1], required_block => [40, 'L3', 3],
+        maximum_block => [52, 'L3', 3], required_cluster => [64, 'L3', 3], reserved => [76, 'L', 1],
+    ],
+    parameter_info => [40,
+        size => [0, 'L', 1], offset => [4, 'L', 1], bytes => [8, 'L', 1], alignment => [12, 'L', 1],
+        name => [16, 'Q', 1], type => [24, 'Q', 1], is_pointer => [32, 'L', 1], reserved => [36, 'L', 1],
+    ],
+    control_info => [24,
+        size => [0, 'L', 1], kind => [4, 'l', 1], line => [8, 'l', 1], column => [12, 'l', 1],
+        predicated => [16, 'L', 1], reserved => [20, 'L', 1],
+    ],
+    finding => [72,
+        size => [0, 'L', 1], severity => [4, 'l', 1], code => [8, 'Q', 1], file => [16, 'Q', 1],
+        entry => [24, 'Q', 1], text => [32, 'Q', 1], hint => [40, 'Q', 1], quote => [48, 'Q', 1],
+        line => [56, 'l', 1], column => [60, 'l', 1], launch => [64, 'l', 1], reserved => [68, 'L', 1],
+    ],
+    code_info => [32,
+        size => [0, 'L', 1], severity => [4, 'l', 1], code => [8, 'Q', 1], title => [16, 'Q', 1],
+        page => [24, 'Q', 1],
+    ],
+    check_options => [24,
+        size => [0, 'L', 1], flags => [4, 'L', 1], constants => [8, 'Q', 1], constant_count => [16, 'L', 1],
+        reserved => [20, 'L', 1],
+    ],
+    check_argument => [24,
+        buffer => [0, 'L', 1], access => [4, 'l', 1], offset => [8, 'Q', 1], bytes => [16, 'Q', 1],
+    ],
+    check_launch => [56,
+        size => [0, 'L', 1], node => [4, 'l', 1], ptx => [8, 'Q', 1], entry => [16, 'Q', 1],
+        arguments => [24, 'Q', 1], argument_count => [32, 'L', 1], pdl => [36, 'l', 1], lane => [40, 'L', 1],
+        after_count => [44, 'L', 1], after => [48, 'Q', 1],
+    ],
+    rewrite_options => [56,
+        size => [0, 'L', 1], flags => [4, 'L', 1], entry => [8, 'Q', 1], wait => [16, 'l', 1],
+        trigger => [20, 'l', 1], trigger_line => [24, 'l', 1], constant_count => [28, 'L', 1],
+        constants => [32, 'Q', 1], prefetch => [40, 'Q', 1], prefetch_bytes => [48, 'Q', 1],
+    ],
+    module_options => [40,
+        size => [0, 'L', 1], flags => [4, 'L', 1], name => [8, 'Q', 1], optimization => [16, 'l', 1],
+        maximum_registers => [20, 'L', 1], compile_options => [24, 'Q', 1], compile_option_count => [32, 'L', 1],
+        reserved => [36, 'L', 1],
+    ],
+    module_info => [40,
+        size => [0, 'L', 1], image => [4, 'l', 1], name => [8, 'Q', 1], log => [16, 'Q', 1], ptx => [24, 'Q', 1],
+        from_cache => [32, 'L', 1], kernel_count => [36, 'L', 1],
+    ],
+    kernel_info => [80,
+        size => [0, 'L', 1], traits => [4, 'L', 1], name => [8, 'Q', 1], function => [16, 'Q', 1],
+        parameter_count => [24, 'L', 1], parameter_bytes => [28, 'L', 1], parameters_known => [32, 'L', 1],
+        registers => [36, 'L', 1], static_shared_bytes => [40, 'L', 1], local_bytes => [44, 'L', 1],
+        maximum_threads => [48, 'L', 1], maximum_dynamic_shared_bytes => [52, 'L', 1],
+        required_block => [56, 'L3', 3], virtual_architecture => [68, 'l', 1], binary_version => [72, 'l', 1],
+        reserved => [76, 'L', 1],
+    ],
+    argument => [24,
+        bytes => [0, 'L', 1], reserved => [4, 'L', 1], value => [8, 'Q', 1], data => [16, 'Q', 1],
+    ],
+    attribute => [72,
+        id => [0, 'l', 1], reserved => [4, 'L', 1], value => [8, 'Q8', 8],
+    ],
+    launch_config => [72,
+        size => [0, 'L', 1], flags => [4, 'L', 1], grid => [8, 'L3', 3], block => [20, 'L3', 3],
+        cluster => [32, 'L3', 3], shared_bytes => [44, 'L', 1], pdl => [48, 'l', 1], attribute_count => [52, 'L', 1],
+        attributes => [56, 'Q', 1], stream => [64, 'Q', 1],
+    ],
+    hop_info => [24,
+        size => [0, 'L', 1], reason => [4, 'l', 1], kernel => [8, 'Q', 1], edge => [16, 'l', 1],
+        lane => [20, 'L', 1],
+    ],
+    graph_node_info => [40,
+        size => [0, 'L', 1], type => [4, 'l', 1], name => [8, 'Q', 1], traits => [16, 'L', 1],
+        enabled => [20, 'L', 1], before_count => [24, 'L', 1], after_count => [28, 'L', 1], handle => [32, 'Q', 1],
+    ],
+    graph_edge_info => [40,
+        size => [0, 'L', 1], from => [4, 'L', 1], to => [8, 'L', 1], asked => [12, 'l', 1],
+        from_port => [16, 'l', 1], type => [20, 'l', 1], overlap => [24, 'l', 1], audit => [28, 'l', 1],
+        node => [32, 'L', 1], reserved => [36, 'L', 1],
+    ],
+    shelf_info => [48,
+        size => [0, 'L', 1], capability => [4, 'l', 1], name => [8, 'Q', 1], family => [16, 'Q', 1],
+        file => [24, 'Q', 1], text => [32, 'Q', 1], bytes => [40, 'Q', 1],
+    ],
+);
+
+my @FUNCTIONS = (
+    [version => [qw()] => 'sint32'],
+    [version_text => [qw()] => 'string'],
+    [constant_get => [qw(string sint32*)] => 'sint32'],
+    [constant_at => [qw(uint32 sint32*)] => 'string'],
+    [status_name => [qw(sint32)] => 'string'],
+    [status_text => [qw(sint32)] => 'string'],
+    [error_init => [qw(opaque)] => 'void'],
+    [runtime_open => [qw(opaque opaque* opaque)] => 'sint32'],
+    [runtime_close => [qw(opaque)] => 'void'],
+    [runtime_get_info => [qw(opaque opaque opaque)] => 'sint32'],
+    [memory_allocate => [qw(opaque uint64 uint64* opaque)] => 'sint32'],
+    [memory_free => [qw(opaque uint64 opaque)] => 'sint32'],
+    [memory_write => [qw(opaque uint64 opaque uint64 opaque opaque)] => 'sint32'],
+    [memory_read => [qw(opaque opaque uint64 uint64 opaque opaque)] => 'sint32'],
+    [memory_fill => [qw(opaque uint64 uint8 uint64 opaque opaque)] => 'sint32'],
+    [stream_create => [qw(opaque opaque* opaque)] => 'sint32'],
+    [stream_destroy => [qw(opaque opaque opaque)] => 'sint32'],
+    [stream_synchronize => [qw(opaque opaque opaque)] => 'sint32'],
+    [event_create => [qw(opaque opaque* opaque)] => 'sint32'],
+    [event_destroy => [qw(opaque opaque opaque)] => 'sint32'],
+    [event_record => [qw(opaque opaque opaque opaque)] => 'sint32'],
+    [event_elapsed => [qw(opaque opaque opaque double* opaque)] => 'sint32'],
+    [event_create_kind => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
+    [stream_wait_event => [qw(opaque opaque opaque opaque)] => 'sint32'],
+    [ptx_parse => [qw(string uint64 string opaque* opaque)] => 'sint32'],
+    [ptx_destroy => [qw(opaque)] => 'void'],
+    [ptx_get_info => [qw(opaque opaque opaque)] => 'sint32'],
+    [ptx_get_entry => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [ptx_get_parameter => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
+    [ptx_get_control => [qw(opaque uint32 uint32 opaque opaque)] => 'sint32'],
+    [ptx_print => [qw(opaque opaque uint64 uint64* opaque)] => 'sint32'],
+    [findings_count => [qw(opaque)] => 'uint32'],
+    [findings_get => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [findings_destroy => [qw(opaque)] => 'void'],
+    [code_at => [qw(uint32 opaque opaque)] => 'sint32'],
+    [code_find => [qw(string uint32*)] => 'sint32'],
+    [ptx_check => [qw(string uint64 string opaque opaque* opaque)] => 'sint32'],
+    [chain_check => [qw(opaque uint32 opaque* opaque)] => 'sint32'],
+    [ptx_rewrite => [qw(opaque opaque opaque* opaque* opaque)] => 'sint32'],
+    [module_load => [qw(opaque opaque uint64 opaque opaque* opaque)] => 'sint32'],
+    [module_load_file => [qw(opaque string opaque opaque* opaque)] => 'sint32'],
+    [module_compile => [qw(opaque string uint64 opaque opaque* opaque)] => 'sint32'],
+    [module_load_shelf => [qw(opaque string opaque opaque* opaque)] => 'sint32'],
+    [module_unload => [qw(opaque)] => 'void'],
+    [module_get_info => [qw(opaque opaque opaque)] => 'sint32'],
+    [module_get_global => [qw(opaque string uint64* uint64* opaque)] => 'sint32'],
+    [kernel_get => [qw(opaque string opaque* opaque)] => 'sint32'],
+    [kernel_at => [qw(opaque uint32 opaque* opaque)] => 'sint32'],
+    [kernel_get_info => [qw(opaque opaque opaque)] => 'sint32'],
+    [kernel_get_parameter => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [attribute_programmatic_event => [qw(opaque opaque sint32)] => 'sint32'],
+    [attribute_launch_completion_event => [qw(opaque opaque)] => 'sint32'],
+    [reason_text => [qw(sint32)] => 'string'],
+    [launch => [qw(opaque opaque opaque uint32 sint32* opaque)] => 'sint32'],
+    [launch_packed => [qw(opaque opaque opaque uint64 sint32* opaque)] => 'sint32'],
+    [mode_name => [qw(sint32)] => 'string'],
+    [mode_find => [qw(string sint32*)] => 'sint32'],
+    [chain_create => [qw(opaque opaque* opaque)] => 'sint32'],
+    [chain_destroy => [qw(opaque)] => 'void'],
+    [chain_add => [qw(opaque opaque opaque opaque uint32 opaque)] => 'sint32'],
+    [chain_add_to => [qw(opaque uint32 opaque opaque opaque uint32 opaque)] => 'sint32'],
+    [chain_depend => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
+    [chain_prepare => [qw(opaque sint32 opaque)] => 'sint32'],
+    [chain_run => [qw(opaque sint32 opaque opaque)] => 'sint32'],
+    [chain_length => [qw(opaque)] => 'uint32'],
+    [chain_get_hop => [qw(opaque sint32 uint32 opaque opaque)] => 'sint32'],
+    [graph_create => [qw(opaque opaque* opaque)] => 'sint32'],
+    [graph_destroy => [qw(opaque)] => 'void'],
+    [graph_add_kernel => [qw(opaque opaque opaque opaque uint32 uint32* opaque)] => 'sint32'],
+    [graph_add_fill => [qw(opaque uint64 uint8 uint64 uint32* opaque)] => 'sint32'],
+    [graph_add_copy => [qw(opaque uint64 uint64 uint64 uint32* opaque)] => 'sint32'],
+    [graph_add_host => [qw(opaque opaque opaque uint32* opaque)] => 'sint32'],
+    [graph_add_empty => [qw(opaque uint32* opaque)] => 'sint32'],
+    [graph_add_child => [qw(opaque opaque uint32* opaque)] => 'sint32'],
+    [graph_add_event_record => [qw(opaque opaque uint32* opaque)] => 'sint32'],
+    [graph_add_event_wait => [qw(opaque opaque uint32* opaque)] => 'sint32'],
+    [graph_add_edge => [qw(opaque uint32 uint32 sint32 sint32 opaque)] => 'sint32'],
+    [graph_from_chain => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
+    [graph_capture_begin => [qw(opaque opaque opaque)] => 'sint32'],
+    [graph_capture_end => [qw(opaque opaque opaque* opaque)] => 'sint32'],
+    [graph_adopt => [qw(opaque opaque uint32 opaque* opaque)] => 'sint32'],
+    [graph_describe => [qw(opaque uint32 opaque string opaque)] => 'sint32'],
+    [graph_instantiate => [qw(opaque opaque)] => 'sint32'],
+    [graph_launch => [qw(opaque opaque opaque)] => 'sint32'],
+    [graph_upload => [qw(opaque opaque opaque)] => 'sint32'],
+    [graph_set_arguments => [qw(opaque uint32 opaque uint32 opaque)] => 'sint32'],
+    [graph_set_config => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [graph_enable => [qw(opaque uint32 uint32 opaque)] => 'sint32'],
+    [graph_update => [qw(opaque opaque opaque)] => 'sint32'],
+    [audit_text => [qw(sint32)] => 'string'],
+    [graph_node_count => [qw(opaque)] => 'uint32'],
+    [graph_edge_count => [qw(opaque)] => 'uint32'],
+    [graph_get_node => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [graph_get_edge => [qw(opaque uint32 opaque opaque)] => 'sint32'],
+    [graph_upgrade => [qw(opaque uint32* opaque)] => 'sint32'],
+    [graph_print => [qw(opaque sint32 opaque uint64 uint64* opaque)] => 'sint32'],
+    [shelf_at => [qw(uint32 opaque opaque)] => 'sint32'],
+    [shelf_find => [qw(string sint32 opaque opaque)] => 'sint32'],
+    [shelf_field => [qw(string uint64 string opaque uint64 uint64* opaque)] => 'sint32'],
+);
+# ---- end of generated
+
+my $ffi = FFI::Platypus->new(api => 2, lib => $ENV{GRIDDEP_LIBRARY} // 'libgriddep.so.0');
+$ffi->ignore_not_found(1); # an older library lacks what came later
+die "@{[$ffi->lib]} cannot be opened\n" unless $ffi->find_symbol('griddep_version');
+$ffi->attach(["griddep_$_->[0]" => $_->[0]], $_->[1] => $_->[2]) for @FUNCTIONS;
+
+# pack_struct(name => field => value ...): a struct with its size set. Values of arrays are array references, texts are kept by the caller.
+sub pack_struct {
+    my ($name, %values) = @_;
+    my ($size, @fields) = @{$STRUCTS{$name}};
+    my $struct = "\0" x $size;
+    $values{size} = $size if $fields[0] eq 'size';
+    while (my ($field, $layout) = splice @fields, 0, 2) {
+        my $value = delete $values{$field} // next;
+        my $bytes = pack $layout->[1], ref $value ? @$value : $value;
+        substr $struct, $layout->[0], length $bytes, $bytes;
+    }
+    die "griddep_$name has no field @{[keys %values]}\n" if %values;
+    return $struct;
+}
+
+# The fields of a struct; arrays as array references, texts that the library lends as strings.
+my %TEXT = map { $_ => 1 } qw(name type driver device_name cache_directory fallback log kernel);
+
+sub unpack_struct {
+    my ($name, $struct) = @_;
+    my (undef, @fields) = @{$STRUCTS{$name}};
+    my %values;
+    while (my ($field, $layout) = splice @fields, 0, 2) {
+        my @found = unpack "x$layout->[0] $layout->[1]", $struct;
+        $values{$field} = $layout->[2] > 1 ? \@found : $found[0];
+        $values{$field} = $ffi->cast('opaque' => 'string', $found[0]) if $TEXT{$field} && $layout->[1] eq 'Q';
+    }
+    return \%values;
+}
+
+# Calls a function that ends with griddep_error *, and dies where it fails.
+sub call {
+    my ($function, @arguments) = @_;
+    my $error = pack_struct('error');
+    my $status = Griddep->can($function)->(@arguments, scalar_to_pointer($error)) or return;
+    die Griddep::Error->new($status, unpack_struct(error => $error));
+}
+
+# What the function writes as its last parameter before the error.
+sub made {
+    my $out;
+    call(@_, \$out);
+    return $out;
+}
+
+sub info {
+    my ($struct, @call) = @_;
+    my $info = pack_struct($struct);
+    call(@call, scalar_to_pointer($info));
+    return unpack_struct($struct => $info);
+}
+
+sub mode {
+    my ($mode) = @_;
+    return $mode if looks_like_number($mode);
+    my $value;
+    die "there is no mode $mode\n" if mode_find($mode, \$value);
+    return $value;
+}
+
+sub handle_of { my ($object) = @_; return blessed $object ? $object->{handle} : $object }
+
+# grid, block and cluster are a number or up to three; the rest are fields of griddep_launch_config.
+sub config {
+    my (%fields) = @_;
+    for my $shape (qw(grid block cluster)) {
+        $fields{$shape} = [$fields{$shape}] if defined $fields{$shape} && !ref $fields{$shape};
+        $fields{$shape} = [@{$fields{$shape}}, 0, 0, 0] if $fields{$shape};
+    }
+    $fields{stream} = handle_of($fields{stream}) if $fields{stream};
+    return pack_struct(launch_config => %fields);
+}
+
+# One callback for the process, which finds the function by its number. What dies must not pass through C.
+my @log_functions = (undef); # a number of 0 would be NULL
+my $log = $ffi->closure(sub {
+    my ($user, $level, $message) = @_;
+    eval { $log_functions[$user]->($level, $message); 1 } or return;
+    return;
+});
+
+# Griddep->open(log => sub { my ($level, $message) = @_; ... }, and other fields of griddep_runtime_options)
+sub open {
+    my ($class, %options) = @_;
+    if (my $function = delete $options{log}) {
+        push @log_functions, $function;
+        @options{qw(log log_user)} = ($ffi->cast('(opaque, sint32, string)->void' => 'opaque', $log), $#log_functions);
+    }
+    my @kept;
+    for my $text (grep { defined $options{$_} } qw(driver cache_directory nvrtc)) {
+        push @kept, "$options{$text}";
+        $options{$text} = scalar_to_pointer($kept[-1]);
+    }
+    my $options = pack_struct(runtime_options => %options);
+    return Griddep::Runtime->own(made(runtime_open => scalar_to_pointer($options)));
+}
+
+package Griddep::Error;
+use overload '""' => sub { "$_[0]{name}: $_[0]{text}\n" }, fallback => 1;
+
+sub new {
+    my ($class, $status, $error) = @_;
+    return bless {%$error, status => $status, name => Griddep::status_name($status)}, $class;
+}
+sub status { $_[0]{status} }
+sub name { $_[0]{name} }
+sub text { $_[0]{text} }
+sub file { $_[0]{file} }
+sub line { $_[0]{line} }
+sub column { $_[0]{column} }
+sub driver_code { $_[0]{driver_code} }
+
+# Holds a handle that is ended once: by close, or when nothing refers to the object. A child of fork ends nothing, since a CUDA context
+# stays with its process; nor does a thread that got a copy.
+package Griddep::Owner;
+
+sub own {
+    my ($class, $handle, %fields) = @_;
+    return bless {handle => $handle, process => $$, %fields}, $class;
+}
+
+sub close {
+    my ($self) = @_;
+    my $handle = delete $self->{handle} or return;
+    $self->finish($handle) if $self->{process} == $$;
+    return;
+}
+sub CLONE_SKIP { 1 }
+sub DESTROY { local ($@, $?); $_[0]->close }
+
+# The library's runtime, which memory and streams need to be ended.
+package Griddep::Hold;
+our @ISA = 'Griddep::Owner';
+sub finish { Griddep::runtime_close($_[1]) }
+
+package Griddep::Runtime;
+
+sub own { my ($class, $handle) = @_; return bless {hold => Griddep::Hold->own($handle)}, $class }
+sub handle { $_[0]{hold} && $_[0]{hold}{handle} }
+sub close { delete $_[0]{hold}; return }
+sub info { Griddep::info(runtime_info => runtime_get_info => $_[0]->handle) }
+
+# PTX text, a cubin or a fatbin.
+sub load {
+    my ($self, $image, $name) = @_;
+    my $options = Griddep::pack_struct(module_options => defined $name ? (name => Griddep::scalar_to_pointer($name)) : ());
+    my @call = ($self->handle, Griddep::scalar_to_pointer($image), length $image, Griddep::scalar_to_pointer($options));
+    return Griddep::Module->own(Griddep::made(module_load => @call));
+}
+
+sub load_shelf { my ($self, $kernel) = @_; return Griddep::Module->own(Griddep::made(module_load_shelf => $self->handle, $kernel, undef)) }
+
+sub allocate {
+    my ($self, $bytes) = @_;
+    return Griddep::Memory->own(Griddep::made(memory_allocate => $self->handle, $bytes), hold => $self->{hold}, bytes => $bytes);
+}
+
+# Device memory that holds these bytes: pack 'f<*', ...
+sub copy_in {
+    my ($self, $data, $stream) = @_;
+    my $memory = $self->allocate(length $data);
+    $self->write($memory, $data, $stream);
+    return $memory;
+}
+
+sub write {
+    my ($self, $memory, $data, $stream) = @_;
+    my @call = ($self->handle, Griddep::handle_of($memory), Griddep::scalar_to_pointer($data), length $data);
+    return Griddep::call(memory_write => @call, Griddep::handle_of($stream));
+}
+
+# The first bytes of device memory, by default all of it: unpack 'f<*', $runtime->read($z)
+sub read {
+    my ($self, $memory, $bytes, $stream) = @_;
+    my $data = "\0" x ($bytes //= $memory->{bytes});
+    Griddep::call(memory_read => $self->handle, Griddep::scalar_to_pointer($data), Griddep::handle_of($memory), $bytes, Griddep::handle_of($stream));
+    return $data;
+}
+
+sub stream { my ($self) = @_; return Griddep::Stream->own(Griddep::made(stream_create => $self->handle), hold => $self->{hold}) }
+sub synchronize { my ($self, $stream) = @_; return Griddep::call(stream_synchronize => $self->handle, Griddep::handle_of($stream)) }
+sub chain { my ($self) = @_; return Griddep::Chain->own(Griddep::made(chain_create => $self->handle), kept => []) }
+
+# Microseconds between events before and after what the function puts into the stream.
+sub time {
+    my ($self, $work, $stream) = @_;
+    my @events = map { Griddep::made(event_create => $self->handle) } 1 .. 2;
+    my $elapsed = eval {
+        Griddep::call(event_record => $self->handle, $events[0], Griddep::handle_of($stream));
+        $work->();
+        Griddep::call(event_record => $self->handle, $events[1], Griddep::handle_of($stream));
+        Griddep::made(event_elapsed => $self->handle, @events);
+    };
+    my $problem = $@;
+    Griddep::call(event_destroy => $self->handle, $_) for @events;
+    die $problem unless defined $elapsed;
+    return $elapsed;
+}
+
+# Device memory, freed when nothing refers to it; the driver frees it when the work that uses it is done.
+package Griddep::Memory;
+our @ISA = 'Griddep::Owner';
+sub finish { Griddep::memory_free($_[0]{hold}{handle}, $_[1], undef) }
+sub address { $_[0]{handle} }
+
+package Griddep::Stream;
+our @ISA = 'Griddep::Owner';
+sub finish { Griddep::stream_destroy($_[0]{hold}{handle}, $_[1], undef) }
+
+package Griddep::Module;
+our @ISA = 'Griddep::Owner';
+sub finish { Griddep::module_unload($_[1]) }
+
+# A kernel keeps its module.
+sub kernel {
+    my ($self, $name) = @_;
+    my $kernel = bless {module => $self, handle => Griddep::made(kernel_get => $self->{handle}, $name)}, 'Griddep::Kernel';
+    my $last = $kernel->info->{parameter_count} - 1;
+    $kernel->{parameters} = [map { Griddep::info(parameter_info => kernel_get_parameter => $kernel->{handle}, $_) } 0 .. $last];
+    return $kernel;
+}
+
+package Griddep::Kernel;
+
+my %CODES = (u8 => 'C', u16 => 'S<', u32 => 'L<', u64 => 'Q<', s8 => 'c', s16 => 's<', s32 => 'l<', s64 => 'q<', b8 => 'C', b16 => 'S<',
+    b32 => 'L<', b64 => 'Q<', f32 => 'f<', f64 => 'd<');
+
+sub info { Griddep::info(kernel_info => kernel_get_info => $_[0]{handle}) }
+sub parameters { $_[0]{parameters} }
+
+# Launches, asynchronously. Returns a REASON_*: whether the launch may overlap what is before it, and why.
+sub launch {
+    my ($self, $arguments, %config) = @_;
+    my ($packed, $kept) = $self->pack_arguments($arguments);
+    my $config = Griddep::config(%config);
+    my @call = ($self->{handle}, Griddep::scalar_to_pointer($config), Griddep::scalar_to_pointer($packed), scalar @$kept);
+    return Griddep::made(launch => @call);
+}
+
+# The array of griddep_argument, and the bytes that must live as long. A scalar reference gives bytes as they are.
+sub pack_arguments {
+    my ($self, $arguments) = @_;
+    my @bytes = map { $self->bytes_of($_, $arguments->[$_]) } 0 .. $#$arguments;
+    my $packed = join '', map { Griddep::pack_struct(argument => bytes => length, data => Griddep::scalar_to_pointer($_)) } @bytes;
+    return ($packed, \@bytes);
+}
+
+sub bytes_of {
+    my ($self, $index, $value) = @_;
+    return $$value if ref $value eq 'SCALAR';
+    $value = Griddep::handle_of($value);
+    my $parameter = $self->{parameters}[$index] // {type => '', bytes => 8};
+    my $code = $CODES{$parameter->{type} // ''} // 'Q<';
+    die "argument $index is no number; give its bytes as a reference to a string\n" unless Griddep::looks_like_number($value);
+    my $bytes = pack $code, $value;
+    die "argument $index has $parameter->{bytes} bytes; give them as a reference to a string\n" if length $bytes != $parameter->{bytes};
+    return $bytes;
+}
+
+# Launches in stream order, prepared once, run many times. The chain keeps the memory that its arguments name.
+package Griddep::Chain;
+our @ISA = 'Griddep::Owner';
+sub finish { Griddep::chain_destroy($_[1]) }
+
+sub add {
+    my ($self, $kernel, $arguments, %config) = @_;
+    my ($packed, $kept) = $kernel->pack_arguments($arguments);
+    my $config = Griddep::config(%config);
+    Griddep::call(chain_add => $self->{handle}, $kernel->{handle}, Griddep::scalar_to_pointer($config),
+        Griddep::scalar_to_pointer($packed), scalar @$kept);
+    push @{$self->{kept}}, [$kernel, @$arguments];
+    return $self;
+}
+
+sub prepare { my ($self, $mode) = @_; return Griddep::call(chain_prepare => $self->{handle}, Griddep::mode($mode)) }
+
+# Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl.
+sub run {
+    my ($self, $mode, $stream) = @_;
+    return Griddep::call(chain_run => $self->{handle}, Griddep::mode($mode // 'graph-pdl'), Griddep::handle_of($stream));
+}
+
+sub length { Griddep::chain_length($_[0]{handle}) }
+sub hop { my ($self, $mode, $index) = @_; return Griddep::info(hop_info => chain_get_hop => $self->{handle}, Griddep::mode($mode), $index) }
+
+1;

@@ -1,0 +1,1064 @@
+"""libgriddep for Python: programmatic dependent launch for PTX, by ctypes alone.
+
+    import griddep
+
+    with griddep.Runtime() as runtime:
+        module = runtime.load(ptx)
+        kernel = module.kernel("scale")
+        kernel.launch(grid=132, block=256, arguments=[x, 0.5, count], stream=stream)
+
+One file, no build step; copy it or put its folder into PYTHONPATH. The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the
+loader finds it. What fails raises griddep.Error. An argument is converted to what the kernel's PTX declares; device memory is given
+as an int (its address), a Memory, or any object that has __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba).
+
+Everything that the classes do not cover is in `raw`: each function of griddep.h without its prefix, with ctypes structs named
+c_launch_config and so on. doc/languages.md tells about threads, finalizers, callbacks and fork.
+"""
+
+import ctypes
+import os
+import struct
+import threading
+import types
+import weakref
+from ctypes import byref, c_char, c_char_p, c_double, c_int32, c_uint8, c_uint32, c_uint64, c_void_p
+
+
+class _Struct(ctypes.Structure):
+    """A struct of griddep.h; one that begins with `size` has it set."""
+
+    def __init__(self, **fields):
+        if self._fields_[0][0] == "size":
+            fields.setdefault("size", ctypes.sizeof(self))
+        super().__init__(**fields)
+
+
+# ---- generated from griddep.h by build-tools/bindings.py
+VERSION_MAJOR = 0
+VERSION_MINOR = 1
+VERSION_PATCH = 0
+OK = 0
+ERROR_ARGUMENT = -1
+ERROR_STRUCT = -2
+ERROR_MEMORY = -3
+ERROR_DEVICE_MEMORY = -4
+ERROR_FILE = -5
+ERROR_ENVIRONMENT = -6
+ERROR_NO_DRIVER = -7
+ERROR_DRIVER_TOO_OLD = -8
+ERROR_DRIVER = -9
+ERROR_NO_NVRTC = -10
+ERROR_SYNTAX = -11
+ERROR_COMPILE = -12
+ERROR_IMAGE = -13
+ERROR_NOT_FOUND = -14
+ERROR_SIGNATURE = -15
+ERROR_LIMIT = -16
+ERROR_STREAM = -17
+ERROR_UNSUPPORTED = -18
+ERROR_FAULT = -19
+LOG_NONE = 0
+LOG_ERROR = 1
+LOG_WARNING = 2
+LOG_INFO = 3
+LOG_DEBUG = 4
+PDL_DEFAULT = 0
+PDL_AUTO = 1
+PDL_OFF = 2
+PDL_FORCE = 3
+RUNTIME_DEVICE = 1
+FEATURE_PDL = 1
+FEATURE_GRAPH = 2
+FEATURE_GRAPH_EDGES = 4
+FEATURE_PROGRAMMATIC_EVENT = 8
+FEATURE_LAUNCH_COMPLETION_EVENT = 16
+FEATURE_CODE_CACHE = 32
+FEATURE_PARAMETER_INFO = 64
+FEATURE_CLUSTER = 128
+EVENT_TIMING = 0
+EVENT_ORDER = 1
+TRAIT_KNOWN = 1
+TRAIT_WAITS = 2
+TRAIT_WAITS_ALWAYS = 4
+TRAIT_TRIGGERS = 8
+TRAIT_CALLS = 16
+CONTROL_WAIT = 1
+CONTROL_LAUNCH_DEPENDENTS = 2
+SEVERITY_NOTE = 1
+SEVERITY_WARNING = 2
+SEVERITY_ERROR = 3
+ACCESS_UNKNOWN = 0
+ACCESS_READ = 1
+ACCESS_WRITE = 2
+ACCESS_UPDATE = 3
+ACCESS_CONSTANT = 4
+NODE_KERNEL = 0
+NODE_MEMSET = 1
+NODE_MEMCPY = 2
+NODE_HOST = 3
+NODE_EVENT = 4
+WAIT_KEEP = 0
+WAIT_INSERT = 1
+WAIT_MOVE = 2
+WAIT_REMOVE = 3
+WAIT_START = 4
+TRIGGER_KEEP = 0
+TRIGGER_REMOVE = 1
+TRIGGER_START = 2
+TRIGGER_AFTER_WAIT = 3
+TRIGGER_AFTER_LOADS = 4
+TRIGGER_BEFORE_STORES = 5
+TRIGGER_END = 6
+TRIGGER_LINE = 7
+MODULE_NO_CACHE = 1
+MODULE_LINE_INFO = 2
+MODULE_DEBUG = 4
+MODULE_VERBOSE = 8
+OPTIMIZATION_DEFAULT = 0
+OPTIMIZATION_NONE = -1
+IMAGE_PTX = 1
+IMAGE_CUBIN = 2
+IMAGE_FATBIN = 3
+REASON_SET = 0
+REASON_FORCED = 1
+REASON_OFF = 2
+REASON_KILL_SWITCH = 3
+REASON_DEVICE = 4
+REASON_DRIVER = 5
+REASON_NO_WAIT = 6
+REASON_WAIT_NOT_ALWAYS = 7
+REASON_UNKNOWN_CODE = 8
+REASON_FIRST = 9
+MODE_SERIAL = 0
+MODE_PDL = 1
+MODE_GRAPH = 2
+MODE_GRAPH_PDL = 3
+MODE_COUNT = 4
+GRAPH_NODE_KERNEL = 0
+GRAPH_NODE_COPY = 1
+GRAPH_NODE_FILL = 2
+GRAPH_NODE_HOST = 3
+GRAPH_NODE_CHILD = 4
+GRAPH_NODE_EMPTY = 5
+GRAPH_NODE_EVENT_WAIT = 6
+GRAPH_NODE_EVENT_RECORD = 7
+PORT_DEFAULT = 0
+PORT_PROGRAMMATIC = 1
+PORT_LAUNCH_ORDER = 2
+EDGE_DEFAULT = 0
+EDGE_PROGRAMMATIC = 1
+EDGE_AUTO = 2
+GRAPH_OWN = 1
+OVERLAP_NONE = 0
+OVERLAP_TAIL = 1
+OVERLAP_FULL = 2
+AUDIT_OVERLAPS = 0
+AUDIT_NO_TRIGGER = 1
+AUDIT_LAUNCH_ORDER = 2
+AUDIT_UNSAFE = 3
+AUDIT_UNKNOWN_WAIT = 4
+AUDIT_WRONG_PORT = 5
+AUDIT_PLAIN = 6
+AUDIT_OTHER_ORDER = 7
+AUDIT_NODE_BETWEEN = 8
+AUDIT_NOT_KERNELS = 9
+AUDIT_NO_WAIT = 10
+AUDIT_WAIT_NOT_ALWAYS = 11
+AUDIT_WRONG_END = 12
+AUDIT_UNKNOWN_CODE = 13
+AUDIT_OFF = 14
+AUDIT_KILL_SWITCH = 15
+AUDIT_DEVICE = 16
+AUDIT_DRIVER = 17
+AUDIT_NO_EDGE_DATA = 18
+AUDIT_DISABLED = 19
+FORMAT_DOT = 0
+FORMAT_JSON = 1
+
+log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+host_function = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+class c_error(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("status", c_int32),
+        ("driver_code", c_int32),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("file", c_char * 260),
+        ("text", c_char * 2048),
+    ]
+
+
+class c_runtime_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("driver", c_char_p),
+        ("context", c_void_p),
+        ("device", c_int32),
+        ("pdl", c_int32),
+        ("cache_directory", c_char_p),
+        ("cache_bytes", c_uint64),
+        ("nvrtc", c_char_p),
+        ("log", log_function),
+        ("log_user", c_void_p),
+        ("log_level", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_runtime_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("features", c_uint32),
+        ("driver", c_char_p),
+        ("device_name", c_char_p),
+        ("cache_directory", c_char_p),
+        ("driver_version", c_int32),
+        ("device", c_int32),
+        ("capability", c_int32),
+        ("multiprocessors", c_int32),
+        ("memory_bytes", c_uint64),
+        ("l2_bytes", c_uint64),
+        ("shared_bytes_per_multiprocessor", c_uint32),
+        ("shared_bytes_per_block", c_uint32),
+        ("registers_per_multiprocessor", c_uint32),
+        ("threads_per_multiprocessor", c_uint32),
+        ("blocks_per_multiprocessor", c_uint32),
+        ("pdl_disabled", c_uint32),
+        ("context", c_void_p),
+        ("emulated", c_uint32),
+        ("reserved", c_uint32),
+        ("fallback", c_char_p),
+    ]
+
+
+class c_ptx_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("address_bits", c_uint32),
+        ("target", c_char_p),
+        ("version", c_int32),
+        ("capability", c_int32),
+        ("entry_count", c_uint32),
+        ("function_count", c_uint32),
+    ]
+
+
+class c_ptx_entry_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("traits", c_uint32),
+        ("name", c_char_p),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("parameter_count", c_uint32),
+        ("parameter_bytes", c_uint32),
+        ("control_count", c_uint32),
+        ("instruction_count", c_uint32),
+        ("required_block", c_uint32 * 3),
+        ("maximum_block", c_uint32 * 3),
+        ("required_cluster", c_uint32 * 3),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_parameter_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("offset", c_uint32),
+        ("bytes", c_uint32),
+        ("alignment", c_uint32),
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("is_pointer", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_control_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("kind", c_int32),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("predicated", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_finding(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("severity", c_int32),
+        ("code", c_char_p),
+        ("file", c_char_p),
+        ("entry", c_char_p),
+        ("text", c_char_p),
+        ("hint", c_char_p),
+        ("quote", c_char_p),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("launch", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_code_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("severity", c_int32),
+        ("code", c_char_p),
+        ("title", c_char_p),
+        ("page", c_char_p),
+    ]
+
+
+class c_check_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("constants", c_void_p),
+        ("constant_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_check_argument(_Struct):
+    _fields_ = [
+        ("buffer", c_uint32),
+        ("access", c_int32),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+    ]
+
+
+class c_check_launch(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("node", c_int32),
+        ("ptx", c_void_p),
+        ("entry", c_char_p),
+        ("arguments", c_void_p),
+        ("argument_count", c_uint32),
+        ("pdl", c_int32),
+        ("lane", c_uint32),
+        ("after_count", c_uint32),
+        ("after", c_void_p),
+    ]
+
+
+class c_rewrite_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("entry", c_char_p),
+        ("wait", c_int32),
+        ("trigger", c_int32),
+        ("trigger_line", c_int32),
+        ("constant_count", c_uint32),
+        ("constants", c_void_p),
+        ("prefetch", c_char_p),
+        ("prefetch_bytes", c_uint64),
+    ]
+
+
+class c_module_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("name", c_char_p),
+        ("optimization", c_int32),
+        ("maximum_registers", c_uint32),
+        ("compile_options", c_void_p),
+        ("compile_option_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_module_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("image", c_int32),
+        ("name", c_char_p),
+        ("log", c_char_p),
+        ("ptx", c_void_p),
+        ("from_cache", c_uint32),
+        ("kernel_count", c_uint32),
+    ]
+
+
+class c_kernel_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("traits", c_uint32),
+        ("name", c_char_p),
+        ("function", c_void_p),
+        ("parameter_count", c_uint32),
+        ("parameter_bytes", c_uint32),
+        ("parameters_known", c_uint32),
+        ("registers", c_uint32),
+        ("static_shared_bytes", c_uint32),
+        ("local_bytes", c_uint32),
+        ("maximum_threads", c_uint32),
+        ("maximum_dynamic_shared_bytes", c_uint32),
+        ("required_block", c_uint32 * 3),
+        ("virtual_architecture", c_int32),
+        ("binary_version", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_argument(_Struct):
+    _fields_ = [
+        ("bytes", c_uint32),
+        ("reserved", c_uint32),
+        ("value", c_uint64),
+        ("data", c_void_p),
+    ]
+
+
+class c_attribute(_Struct):
+    _fields_ = [
+        ("id", c_int32),
+        ("reserved", c_uint32),
+        ("value", c_uint64 * 8),
+    ]
+
+
+class c_launch_config(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("grid", c_uint32 * 3),
+        ("block", c_uint32 * 3),
+        ("cluster", c_uint32 * 3),
+        ("shared_bytes", c_uint32),
+        ("pdl", c_int32),
+        ("attribute_count", c_uint32),
+        ("attributes", c_void_p),
+        ("stream", c_void_p),
+    ]
+
+
+class c_hop_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reason", c_int32),
+        ("kernel", c_char_p),
+        ("edge", c_int32),
+        ("lane", c_uint32),
+    ]
+
+
+class c_graph_node_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("type", c_int32),
+        ("name", c_char_p),
+        ("traits", c_uint32),
+        ("enabled", c_uint32),
+        ("before_count", c_uint32),
+        ("after_count", c_uint32),
+        ("handle", c_void_p),
+    ]
+
+
+class c_graph_edge_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("from", c_uint32),
+        ("to", c_uint32),
+        ("asked", c_int32),
+        ("from_port", c_int32),
+        ("type", c_int32),
+        ("overlap", c_int32),
+        ("audit", c_int32),
+        ("node", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_shelf_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("capability", c_int32),
+        ("name", c_char_p),
+        ("family", c_char_p),
+        ("file", c_char_p),
+        ("text", c_char_p),
+        ("bytes", c_uint64),
+    ]
+
+
+_FUNCTIONS = {
+    "version": (c_int32, []),
+    "version_text": (c_char_p, []),
+    "constant_get": (c_int32, [c_char_p, c_void_p]),
+    "constant_at": (c_char_p, [c_uint32, c_void_p]),
+    "status_name": (c_char_p, [c_int32]),
+    "status_text": (c_char_p, [c_int32]),
+    "error_init": (None, [c_void_p]),
+    "runtime_open": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "runtime_close": (None, [c_void_p]),
+    "runtime_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "memory_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
+    "memory_free": (c_int32, [c_void_p, c_uint64, c_void_p]),
+    "memory_write": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "memory_read": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "memory_fill": (c_int32, [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p, c_void_p]),
+    "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "stream_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "stream_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "event_create_kind": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "stream_wait_event": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
+    "ptx_destroy": (None, [c_void_p]),
+    "ptx_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "ptx_get_entry": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_parameter": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_control": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "ptx_print": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "findings_count": (c_uint32, [c_void_p]),
+    "findings_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "findings_destroy": (None, [c_void_p]),
+    "code_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
+    "code_find": (c_int32, [c_char_p, c_void_p]),
+    "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "chain_check": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "ptx_rewrite": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "module_compile": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "module_load_shelf": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "module_unload": (None, [c_void_p]),
+    "module_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "module_get_global": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "kernel_get": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    "kernel_at": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32]),
+    "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p]),
+    "reason_text": (c_char_p, [c_int32]),
+    "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
+    "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "mode_name": (c_char_p, [c_int32]),
+    "mode_find": (c_int32, [c_char_p, c_void_p]),
+    "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "chain_destroy": (None, [c_void_p]),
+    "chain_add": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "chain_add_to": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "chain_depend": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "chain_prepare": (c_int32, [c_void_p, c_int32, c_void_p]),
+    "chain_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "chain_length": (c_uint32, [c_void_p]),
+    "chain_get_hop": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
+    "graph_create": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_destroy": (None, [c_void_p]),
+    "graph_add_kernel": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
+    "graph_add_fill": (c_int32, [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p, c_void_p]),
+    "graph_add_copy": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "graph_add_host": (c_int32, [c_void_p, host_function, c_void_p, c_void_p, c_void_p]),
+    "graph_add_empty": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_add_child": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "graph_add_event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "graph_add_event_wait": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "graph_add_edge": (c_int32, [c_void_p, c_uint32, c_uint32, c_int32, c_int32, c_void_p]),
+    "graph_from_chain": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "graph_capture_begin": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_capture_end": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "graph_adopt": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
+    "graph_describe": (c_int32, [c_void_p, c_uint32, c_void_p, c_char_p, c_void_p]),
+    "graph_instantiate": (c_int32, [c_void_p, c_void_p]),
+    "graph_launch": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_upload": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
+    "graph_set_config": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "graph_enable": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "graph_update": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "audit_text": (c_char_p, [c_int32]),
+    "graph_node_count": (c_uint32, [c_void_p]),
+    "graph_edge_count": (c_uint32, [c_void_p]),
+    "graph_get_node": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "graph_get_edge": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "shelf_at": (c_int32, [c_uint32, c_void_p, c_void_p]),
+    "shelf_find": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
+    "shelf_field": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+}
+# ---- end of generated
+
+
+def _load_library():
+    library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
+    functions = types.SimpleNamespace()
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, "griddep_" + name, None)  # an older library lacks what came later
+        if function is not None:
+            function.restype, function.argtypes = result, arguments
+            setattr(functions, name, function)
+    return functions
+
+
+raw = _load_library()
+
+
+class Error(Exception):
+    """What went wrong. `text` says what and where, for a person; `file`, `line` and `column` are its position, line 0 if it has none;
+    `status` is one of ERROR_*, `name` its name, and `driver_code` the CUresult where the driver spoke."""
+
+    def __init__(self, status, error):
+        self.status = status
+        self.name = raw.status_name(status).decode()
+        self.text = error.text.decode() or raw.status_text(status).decode()
+        self.file = error.file.decode()
+        self.line, self.column, self.driver_code = error.line, error.column, error.driver_code
+        super().__init__(f"{self.name}: {self.text}")
+
+
+def call(function, *arguments):
+    """Calls a function of griddep.h that ends with `griddep_error *`, and raises Error where it fails."""
+    error = c_error()
+    status = function(*arguments, byref(error))
+    if status != OK:
+        raise Error(status, error)
+
+
+def _make(function, *arguments):
+    """The same for a function whose last parameter before the error takes the object that it makes."""
+    made = c_void_p()
+    call(function, *arguments, byref(made))
+    return made
+
+
+def _text(value):
+    return None if value is None else os.fsencode(value)
+
+
+def _dictionary(info):
+    """The fields of an info struct: texts as str, arrays as tuples."""
+    fields = {}
+    for name, _ in info._fields_:
+        value = getattr(info, name)
+        if isinstance(value, bytes):
+            value = value.decode()
+        elif isinstance(value, ctypes.Array):
+            value = tuple(value)
+        if name not in ("size", "reserved"):
+            fields[name] = value
+    return types.SimpleNamespace(**fields)
+
+
+def _three(shape):
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return (c_uint32 * 3)(*shape)
+
+
+# ---- log
+
+# One C callback for the process, which finds the runtime's function by its number: no finalizer can then end a callback that
+# an object still calls. ctypes takes the interpreter's lock, so it may run in any thread.
+_log_functions = {}
+_log_lock = threading.Lock()
+
+
+@log_function
+def _log(user, level, message):
+    function = _log_functions.get(user)
+    if function is not None:
+        function(level, message.decode(errors="replace"))
+
+
+def _register_log(function):
+    with _log_lock:
+        number = max(_log_functions, default=0) + 1
+        _log_functions[number] = function
+    return number
+
+
+# ---- objects
+
+
+class _Object:
+    """Holds a handle that is ended once: by close(), at the end of `with`, or by the garbage collector in whatever thread it runs.
+    A child of fork ends nothing, since a CUDA context stays with its process."""
+
+    def _own(self, end, *arguments):
+        process = os.getpid()
+        self._end = weakref.finalize(self, lambda: os.getpid() == process and end(*arguments))
+
+    def close(self):
+        self._end()
+        self.handle = None  # which the library refuses by name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _RuntimeHold(_Object):
+    """The library's runtime. It is closed when the Runtime, and all memory and streams that came from it, are."""
+
+    def __init__(self, handle):
+        self.handle = handle
+        self._own(raw.runtime_close, handle)
+
+
+class Runtime:
+    """A driver, a device and a context. `driver` is "nvidia", "emulated", "auto" or a path; `log` is called with level and message, from
+    any thread that uses the runtime; `options` are the other fields of griddep_runtime_options."""
+
+    def __init__(self, driver=None, log=None, **options):
+        options = {name: _text(value) if isinstance(value, (str, os.PathLike)) else value for name, value in options.items()}
+        if log is not None:
+            options.update(log=_log, log_user=_register_log(log))
+        self._hold = _RuntimeHold(_make(raw.runtime_open, byref(c_runtime_options(driver=_text(driver), **options))))
+
+    @property
+    def handle(self):
+        return self._hold and self._hold.handle
+
+    def close(self):
+        self._hold = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def info(self):
+        info = c_runtime_info()
+        call(raw.runtime_get_info, self.handle, byref(info))
+        return _dictionary(info)
+
+    def load(self, image, name=None, **options):
+        """Loads PTX text (str or bytes), a cubin or a fatbin."""
+        image = image.encode() if isinstance(image, str) else bytes(image)
+        return self._module(raw.module_load, options, name, image, len(image))
+
+    def load_file(self, path, name=None, **options):
+        return self._module(raw.module_load_file, options, name, _text(path))
+
+    def load_shelf(self, kernel, **options):
+        return self._module(raw.module_load_shelf, options, None, kernel.encode())
+
+    def compile(self, source, name=None, **options):
+        """Compiles CUDA C++ with NVRTC."""
+        source = source.encode()
+        return self._module(raw.module_compile, options, name, source, len(source))
+
+    def _module(self, function, options, name, *source):
+        given = byref(c_module_options(name=_text(name), **options))
+        return Module(self, _make(function, self.handle, *source, given))
+
+    def allocate(self, nbytes):
+        return Memory(self, nbytes)
+
+    def copy_in(self, data, stream=None):
+        """Device memory that holds a copy of a NumPy array, or of any other contiguous buffer."""
+        memory = Memory(self, memoryview(data).nbytes)
+        self.write(memory, data, stream)
+        return memory
+
+    def write(self, target, data, stream=None):
+        source, nbytes = _host(data, writable=False)
+        call(raw.memory_write, self.handle, self._address(target, nbytes, stream), source, nbytes, stream)
+
+    def read(self, source, out, stream=None):
+        """Reads device memory into a NumPy array or another contiguous writable buffer, and returns it."""
+        target, nbytes = _host(out, writable=True)
+        call(raw.memory_read, self.handle, target, self._address(source, nbytes, stream), nbytes, stream)
+        return out
+
+    def _address(self, memory, nbytes, stream):
+        if isinstance(memory, Memory) and nbytes > memory.nbytes:
+            raise ValueError(f"{nbytes} bytes do not fit into {memory!r}")
+        return device_address(memory, stream)
+
+    def stream(self):
+        return Stream(self)
+
+    def synchronize(self, stream=None):
+        call(raw.stream_synchronize, self.handle, stream)
+
+    def chain(self):
+        return Chain(self)
+
+    def time(self, function, stream=None):
+        """Microseconds between events before and after what function() puts into the stream."""
+        start, end = (_make(raw.event_create, self.handle) for _ in range(2))
+        elapsed = c_double()
+        try:
+            call(raw.event_record, self.handle, start, stream)
+            function()
+            call(raw.event_record, self.handle, end, stream)
+            call(raw.event_elapsed, self.handle, start, end, byref(elapsed))
+        finally:
+            call(raw.event_destroy, self.handle, start)
+            call(raw.event_destroy, self.handle, end)
+        return elapsed.value
+
+
+class Stream(_Object):
+    """A CUstream. Wherever a stream is taken, the CUstream of other code may be given as an int too."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.handle = _make(raw.stream_create, runtime.handle)
+        self._as_parameter_ = self.handle
+        self._own(_end_with, runtime._hold, raw.stream_destroy, self.handle)
+
+    def synchronize(self):
+        self.runtime.synchronize(self)
+
+
+class Memory(_Object):
+    """Device memory, freed with the object. The driver frees it when the work that uses it is done."""
+
+    def __init__(self, runtime, nbytes):
+        address = c_uint64()
+        call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
+        self.address, self.nbytes = address.value, nbytes
+        self._own(_end_with, runtime._hold, raw.memory_free, self.address)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
+
+    def __repr__(self):
+        return f"<griddep.Memory of {self.nbytes} bytes at {self.address:#x}>"
+
+
+def _end_with(hold, function, handle):
+    """Ends what is the context's and no object of the library, for which the runtime is needed."""
+    function(hold.handle, handle, None)
+
+
+class Module(_Object):
+    def __init__(self, runtime, handle):
+        self.runtime, self.handle = runtime, handle
+        self._own(raw.module_unload, handle)
+
+    def info(self):
+        info = c_module_info()
+        call(raw.module_get_info, self.handle, byref(info))
+        return _dictionary(info)
+
+    def kernel(self, name=None):
+        return Kernel(self, _make(raw.kernel_get, self.handle, _text(name)))
+
+    def variable(self, name):
+        """Address and size of a module-scope variable."""
+        address, nbytes = c_uint64(), c_uint64()
+        call(raw.module_get_global, self.handle, name.encode(), byref(address), byref(nbytes))
+        return address.value, nbytes.value
+
+
+class Kernel:
+    """An entry of a module, which it keeps loaded."""
+
+    def __init__(self, module, handle):
+        self.module, self.handle = module, handle
+        self.parameters = [self._parameter(index) for index in range(self.info().parameter_count)]
+
+    def info(self):
+        info = c_kernel_info()
+        call(raw.kernel_get_info, self.handle, byref(info))
+        return _dictionary(info)
+
+    def _parameter(self, index):
+        info = c_parameter_info()
+        call(raw.kernel_get_parameter, self.handle, index, byref(info))
+        return _dictionary(info)
+
+    def launch(self, grid, block, arguments, stream=None, **config):
+        """Launches, asynchronously. Returns a REASON_*: whether the launch may overlap what is before it, and why."""
+        reason = c_int32()
+        config = c_launch_config(grid=_three(grid), block=_three(block), stream=_handle(stream), **config)
+        packed = self._pack(arguments, stream)
+        call(raw.launch, self.handle, byref(config), packed, len(packed), byref(reason))
+        return reason.value
+
+    def _pack(self, arguments, stream):
+        array = (c_argument * len(arguments))()
+        array.kept = []
+        for index, value in enumerate(arguments):
+            parameter = self.parameters[index] if index < len(self.parameters) else None
+            data = _argument_bytes(value, parameter, stream)
+            array.kept.append(data)
+            array[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
+        return array
+
+
+class Chain(_Object):
+    """Launches in stream order, prepared once, run many times. It keeps the memory that its arguments named."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.handle = _make(raw.chain_create, runtime.handle)
+        self._kept = []
+        self._own(raw.chain_destroy, self.handle)
+
+    def __len__(self):
+        return raw.chain_length(self.handle)
+
+    def add(self, kernel, grid, block, arguments, **config):
+        config = c_launch_config(grid=_three(grid), block=_three(block), **config)
+        packed = kernel._pack(arguments, None)
+        call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
+        self._kept.append(arguments)
+
+    def prepare(self, mode):
+        call(raw.chain_prepare, self.handle, _mode(mode))
+
+    def run(self, mode="graph-pdl", stream=None):
+        """Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl."""
+        call(raw.chain_run, self.handle, _mode(mode), _handle(stream))
+
+    def hop(self, mode, index):
+        """What happens at a launch: `reason` is a REASON_*, `edge` 1 for a programmatic edge of a graph."""
+        info = c_hop_info()
+        call(raw.chain_get_hop, self.handle, _mode(mode), index, byref(info))
+        return _dictionary(info)
+
+
+def reason_text(reason):
+    return raw.reason_text(reason).decode()
+
+
+def check(ptx, name=None):
+    """The findings of `griddep check` on PTX text; needs no driver."""
+    findings, text = c_void_p(), ptx.encode() if isinstance(ptx, str) else ptx
+    call(raw.ptx_check, text, len(text), _text(name), None, byref(findings))
+    try:
+        found = [c_finding() for _ in range(raw.findings_count(findings))]
+        for index, finding in enumerate(found):
+            call(raw.findings_get, findings, index, byref(finding))
+        return [_dictionary(finding) for finding in found]
+    finally:
+        raw.findings_destroy(findings)
+
+
+def _mode(mode):
+    if isinstance(mode, int):
+        return mode
+    value = c_int32()
+    if raw.mode_find(mode.encode(), byref(value)) != OK:
+        raise ValueError(f"there is no mode {mode!r}")
+    return value.value
+
+
+def _handle(stream):
+    return stream.handle if isinstance(stream, Stream) else stream
+
+
+# ---- arguments
+
+# struct's format for a PTX type
+_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h", "s32": "i", "s64": "q", "b8": "B", "b16": "H",
+            "b32": "I", "b64": "Q", "f16": "e", "f32": "f", "f64": "d"}  # fmt: skip
+
+
+def _argument_bytes(value, parameter, stream):
+    """An argument as the bytes that the kernel expects."""
+    if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
+        return bytes(value)
+    if type(value).__module__ == "numpy" and value.shape == ():
+        return value.tobytes()  # a NumPy scalar tells its type itself
+    if not isinstance(value, (int, float)):
+        return struct.pack("<Q", device_address(value, stream))
+    form = _FORMATS.get(parameter.type) if parameter else None
+    if form is None or struct.calcsize("<" + form) != parameter.bytes:
+        form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if parameter and isinstance(value, int) else None
+    if form is None:
+        raise TypeError(f"give {value!r} as bytes or as a ctypes value: the kernel does not tell the type of this parameter")
+    if isinstance(value, int) and value < 0 and form.isupper():
+        form = form.lower()
+    try:
+        return struct.pack("<" + form, value)
+    except struct.error:
+        raise TypeError(f"{value!r} is no value of parameter {parameter.name}, which is .{parameter.type}") from None
+
+
+def device_address(value, stream=None):
+    """The device address of an int, a Memory, or an object with __cuda_array_interface__ or __dlpack__. Such an object's owner keeps
+    it alive until the work that uses it is done; its own pending work is ordered before `stream` as both protocols say."""
+    if isinstance(value, int):
+        return value
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        pending = interface.get("stream")
+        if pending is not None and not isinstance(value, Memory):
+            _wait_for(pending, stream)
+        return interface["data"][0]
+    if hasattr(value, "__dlpack__"):
+        return _dlpack_address(value, stream)
+    raise TypeError(
+        f"{type(value).__name__} is no device memory; give an address, a griddep.Memory, or what has __cuda_array_interface__ or "
+        "__dlpack__ (host data: Runtime.copy_in)"
+    )
+
+
+def _wait_for(pending, stream):
+    handle = _handle(stream)
+    if pending != getattr(handle, "value", handle):
+        raise ValueError(
+            f"the array has work pending in stream {pending:#x}: launch in that stream, or synchronize it and pass the address"
+        )
+
+
+class _DLTensor(ctypes.Structure):
+    """The beginning of DLPack's DLTensor, and of DLManagedTensor, which starts with one."""
+
+    _fields_ = [
+        ("data", c_void_p),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+        ("dimensions", c_int32),
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", c_void_p),
+        ("strides", c_void_p),
+        ("byte_offset", c_uint64),
+    ]
+
+
+_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+
+
+def _dlpack_address(value, stream):
+    kind = value.__dlpack_device__()[0]
+    if kind not in _DLPACK_CUDA:
+        raise TypeError(f"{type(value).__name__} is not on a CUDA device (DLPack device {int(kind)})")
+    handle = _handle(stream)
+    number = getattr(handle, "value", handle)
+    # The capsule is left unused: the tensor stays its owner's. 1 is the legacy default stream.
+    capsule = value.__dlpack__(stream=number or 1)
+    tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    return tensor.data + tensor.byte_offset
+
+
+def _host(data, writable):
+    """Address and size of host data; the address is that of an object which keeps it."""
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise ValueError("host data must be contiguous")
+    if view.readonly:
+        if writable:
+            raise ValueError("the buffer to read into is read-only")
+        return view.tobytes(), view.nbytes
+    return (c_char * view.nbytes).from_buffer(view.cast("B")), view.nbytes

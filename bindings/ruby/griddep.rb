@@ -1,0 +1,700 @@
+# libgriddep for Ruby: programmatic dependent launch for PTX, through Fiddle of the standard library.
+#
+#     require "griddep"
+#
+#     Griddep.open do |runtime|
+#       kernel = runtime.load(ptx).kernel("scale")
+#       kernel.launch([x, 0.5, count], grid: 132, block: 256, stream: stream)
+#     end
+#
+# The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the loader finds it. What fails raises Griddep::Error. Arguments are converted to
+# what the kernel's PTX declares; device memory is a Memory or an Integer, its address. Everything else of griddep.h is in Griddep::Raw.
+# doc/languages.md tells about threads, finalizers, callbacks and fork.
+
+require "fiddle/import"
+
+module Griddep
+  # The declarations of griddep.h: constants without their prefix, structs, functions under their own names.
+  module Raw
+    extend Fiddle::Importer
+    dlload ENV.fetch("GRIDDEP_LIBRARY", "libgriddep.so.0")
+
+    # ---- generated from griddep.h by build-tools/bindings.py
+    VERSION_MAJOR = 0
+    VERSION_MINOR = 1
+    VERSION_PATCH = 0
+    OK = 0
+    ERROR_ARGUMENT = -1
+    ERROR_STRUCT = -2
+    ERROR_MEMORY = -3
+    ERROR_DEVICE_MEMORY = -4
+    ERROR_FILE = -5
+    ERROR_ENVIRONMENT = -6
+    ERROR_NO_DRIVER = -7
+    ERROR_DRIVER_TOO_OLD = -8
+    ERROR_DRIVER = -9
+    ERROR_NO_NVRTC = -10
+    ERROR_SYNTAX = -11
+    ERROR_COMPILE = -12
+    ERROR_IMAGE = -13
+    ERROR_NOT_FOUND = -14
+    ERROR_SIGNATURE = -15
+    ERROR_LIMIT = -16
+    ERROR_STREAM = -17
+    ERROR_UNSUPPORTED = -18
+    ERROR_FAULT = -19
+    LOG_NONE = 0
+    LOG_ERROR = 1
+    LOG_WARNING = 2
+    LOG_INFO = 3
+    LOG_DEBUG = 4
+    PDL_DEFAULT = 0
+    PDL_AUTO = 1
+    PDL_OFF = 2
+    PDL_FORCE = 3
+    RUNTIME_DEVICE = 1
+    FEATURE_PDL = 1
+    FEATURE_GRAPH = 2
+    FEATURE_GRAPH_EDGES = 4
+    FEATURE_PROGRAMMATIC_EVENT = 8
+    FEATURE_LAUNCH_COMPLETION_EVENT = 16
+    FEATURE_CODE_CACHE = 32
+    FEATURE_PARAMETER_INFO = 64
+    FEATURE_CLUSTER = 128
+    EVENT_TIMING = 0
+    EVENT_ORDER = 1
+    TRAIT_KNOWN = 1
+    TRAIT_WAITS = 2
+    TRAIT_WAITS_ALWAYS = 4
+    TRAIT_TRIGGERS = 8
+    TRAIT_CALLS = 16
+    CONTROL_WAIT = 1
+    CONTROL_LAUNCH_DEPENDENTS = 2
+    SEVERITY_NOTE = 1
+    SEVERITY_WARNING = 2
+    SEVERITY_ERROR = 3
+    ACCESS_UNKNOWN = 0
+    ACCESS_READ = 1
+    ACCESS_WRITE = 2
+    ACCESS_UPDATE = 3
+    ACCESS_CONSTANT = 4
+    NODE_KERNEL = 0
+    NODE_MEMSET = 1
+    NODE_MEMCPY = 2
+    NODE_HOST = 3
+    NODE_EVENT = 4
+    WAIT_KEEP = 0
+    WAIT_INSERT = 1
+    WAIT_MOVE = 2
+    WAIT_REMOVE = 3
+    WAIT_START = 4
+    TRIGGER_KEEP = 0
+    TRIGGER_REMOVE = 1
+    TRIGGER_START = 2
+    TRIGGER_AFTER_WAIT = 3
+    TRIGGER_AFTER_LOADS = 4
+    TRIGGER_BEFORE_STORES = 5
+    TRIGGER_END = 6
+    TRIGGER_LINE = 7
+    MODULE_NO_CACHE = 1
+    MODULE_LINE_INFO = 2
+    MODULE_DEBUG = 4
+    MODULE_VERBOSE = 8
+    OPTIMIZATION_DEFAULT = 0
+    OPTIMIZATION_NONE = -1
+    IMAGE_PTX = 1
+    IMAGE_CUBIN = 2
+    IMAGE_FATBIN = 3
+    REASON_SET = 0
+    REASON_FORCED = 1
+    REASON_OFF = 2
+    REASON_KILL_SWITCH = 3
+    REASON_DEVICE = 4
+    REASON_DRIVER = 5
+    REASON_NO_WAIT = 6
+    REASON_WAIT_NOT_ALWAYS = 7
+    REASON_UNKNOWN_CODE = 8
+    REASON_FIRST = 9
+    MODE_SERIAL = 0
+    MODE_PDL = 1
+    MODE_GRAPH = 2
+    MODE_GRAPH_PDL = 3
+    MODE_COUNT = 4
+    GRAPH_NODE_KERNEL = 0
+    GRAPH_NODE_COPY = 1
+    GRAPH_NODE_FILL = 2
+    GRAPH_NODE_HOST = 3
+    GRAPH_NODE_CHILD = 4
+    GRAPH_NODE_EMPTY = 5
+    GRAPH_NODE_EVENT_WAIT = 6
+    GRAPH_NODE_EVENT_RECORD = 7
+    PORT_DEFAULT = 0
+    PORT_PROGRAMMATIC = 1
+    PORT_LAUNCH_ORDER = 2
+    EDGE_DEFAULT = 0
+    EDGE_PROGRAMMATIC = 1
+    EDGE_AUTO = 2
+    GRAPH_OWN = 1
+    OVERLAP_NONE = 0
+    OVERLAP_TAIL = 1
+    OVERLAP_FULL = 2
+    AUDIT_OVERLAPS = 0
+    AUDIT_NO_TRIGGER = 1
+    AUDIT_LAUNCH_ORDER = 2
+    AUDIT_UNSAFE = 3
+    AUDIT_UNKNOWN_WAIT = 4
+    AUDIT_WRONG_PORT = 5
+    AUDIT_PLAIN = 6
+    AUDIT_OTHER_ORDER = 7
+    AUDIT_NODE_BETWEEN = 8
+    AUDIT_NOT_KERNELS = 9
+    AUDIT_NO_WAIT = 10
+    AUDIT_WAIT_NOT_ALWAYS = 11
+    AUDIT_WRONG_END = 12
+    AUDIT_UNKNOWN_CODE = 13
+    AUDIT_OFF = 14
+    AUDIT_KILL_SWITCH = 15
+    AUDIT_DEVICE = 16
+    AUDIT_DRIVER = 17
+    AUDIT_NO_EDGE_DATA = 18
+    AUDIT_DISABLED = 19
+    FORMAT_DOT = 0
+    FORMAT_JSON = 1
+
+    CError = struct([
+      "uint32_t size", "int32_t status", "int32_t driver_code", "int32_t line", "int32_t column", "char file[260]",
+      "char text[2048]",
+    ])
+
+    CRuntimeOptions = struct([
+      "uint32_t size", "uint32_t flags", "void *driver", "void *context", "int32_t device", "int32_t pdl",
+      "void *cache_directory", "uint64_t cache_bytes", "void *nvrtc", "void *log", "void *log_user",
+      "int32_t log_level", "uint32_t reserved",
+    ])
+
+    CRuntimeInfo = struct([
+      "uint32_t size", "uint32_t features", "void *driver", "void *device_name", "void *cache_directory",
+      "int32_t driver_version", "int32_t device", "int32_t capability", "int32_t multiprocessors",
+      "uint64_t memory_bytes", "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor",
+      "uint32_t shared_bytes_per_block", "uint32_t registers_per_multiprocessor",
+      "uint32_t threads_per_multiprocessor", "uint32_t blocks_per_multiprocessor", "uint32_t pdl_disabled",
+      "void *context", "uint32_t emulated", "uint32_t reserved", "void *fallback",
+    ])
+
+    CPtxInfo = struct([
+      "uint32_t size", "uint32_t address_bits", "void *target", "int32_t version", "int32_t capability",
+      "uint32_t entry_count", "uint32_t function_count",
+    ])
+
+    CPtxEntryInfo = struct([
+      "uint32_t size", "uint32_t traits", "void *name", "int32_t line", "int32_t column", "uint32_t parameter_count",
+      "uint32_t parameter_bytes", "uint32_t control_count", "uint32_t instruction_count",
+      "uint32_t required_block[3]", "uint32_t maximum_block[3]", "uint32_t required_cluster[3]", "uint32_t reserved",
+    ])
+
+    CParameterInfo = struct([
+      "uint32_t size", "uint32_t offset", "uint32_t bytes", "uint32_t alignment", "void *name", "void *type",
+      "uint32_t is_pointer", "uint32_t reserved",
+    ])
+
+    CControlInfo = struct([
+      "uint32_t size", "int32_t kind", "int32_t line", "int32_t column", "uint32_t predicated", "uint32_t reserved",
+    ])
+
+    CFinding = struct([
+      "uint32_t size", "int32_t severity", "void *code", "void *file", "void *entry", "void *text", "void *hint",
+      "void *quote", "int32_t line", "int32_t column", "int32_t launch", "uint32_t reserved",
+    ])
+
+    CCodeInfo = struct([
+      "uint32_t size", "int32_t severity", "void *code", "void *title", "void *page",
+    ])
+
+    CCheckOptions = struct([
+      "uint32_t size", "uint32_t flags", "void *constants", "uint32_t constant_count", "uint32_t reserved",
+    ])
+
+    CCheckArgument = struct([
+      "uint32_t buffer", "int32_t access", "uint64_t offset", "uint64_t bytes",
+    ])
+
+    CCheckLaunch = struct([
+      "uint32_t size", "int32_t node", "void *ptx", "void *entry", "void *arguments", "uint32_t argument_count",
+      "int32_t pdl", "uint32_t lane", "uint32_t after_count", "void *after",
+    ])
+
+    CRewriteOptions = struct([
+      "uint32_t size", "uint32_t flags", "void *entry", "int32_t wait", "int32_t trigger", "int32_t trigger_line",
+      "uint32_t constant_count", "void *constants", "void *prefetch", "uint64_t prefetch_bytes",
+    ])
+
+    CModuleOptions = struct([
+      "uint32_t size", "uint32_t flags", "void *name", "int32_t optimization", "uint32_t maximum_registers",
+      "void *compile_options", "uint32_t compile_option_count", "uint32_t reserved",
+    ])
+
+    CModuleInfo = struct([
+      "uint32_t size", "int32_t image", "void *name", "void *log", "void *ptx", "uint32_t from_cache",
+      "uint32_t kernel_count",
+    ])
+
+    CKernelInfo = struct([
+      "uint32_t size", "uint32_t traits", "void *name", "void *function", "uint32_t parameter_count",
+      "uint32_t parameter_bytes", "uint32_t parameters_known", "uint32_t registers", "uint32_t static_shared_bytes",
+      "uint32_t local_bytes", "uint32_t maximum_threads", "uint32_t maximum_dynamic_shared_bytes",
+      "uint32_t required_block[3]", "int32_t virtual_architecture", "int32_t binary_version", "uint32_t reserved",
+    ])
+
+    CArgument = struct([
+      "uint32_t bytes", "uint32_t reserved", "uint64_t value", "void *data",
+    ])
+
+    CAttribute = struct([
+      "int32_t id", "uint32_t reserved", "uint64_t value[8]",
+    ])
+
+    CLaunchConfig = struct([
+      "uint32_t size", "uint32_t flags", "uint32_t grid[3]", "uint32_t block[3]", "uint32_t cluster[3]",
+      "uint32_t shared_bytes", "int32_t pdl", "uint32_t attribute_count", "void *attributes", "void *stream",
+    ])
+
+    CHopInfo = struct([
+      "uint32_t size", "int32_t reason", "void *kernel", "int32_t edge", "uint32_t lane",
+    ])
+
+    CGraphNodeInfo = struct([
+      "uint32_t size", "int32_t type", "void *name", "uint32_t traits", "uint32_t enabled", "uint32_t before_count",
+      "uint32_t after_count", "void *handle",
+    ])
+
+    CGraphEdgeInfo = struct([
+      "uint32_t size", "uint32_t from", "uint32_t to", "int32_t asked", "int32_t from_port", "int32_t type",
+      "int32_t overlap", "int32_t audit", "uint32_t node", "uint32_t reserved",
+    ])
+
+    CShelfInfo = struct([
+      "uint32_t size", "int32_t capability", "void *name", "void *family", "void *file", "void *text",
+      "uint64_t bytes",
+    ])
+
+    FUNCTIONS = [
+      "int32_t griddep_version(void)",
+      "const char *griddep_version_text(void)",
+      "int32_t griddep_constant_get(void *name, void *value)",
+      "const char *griddep_constant_at(uint32_t index, void *value)",
+      "const char *griddep_status_name(int32_t status)",
+      "const char *griddep_status_text(int32_t status)",
+      "void griddep_error_init(void *error)",
+      "int32_t griddep_runtime_open(void *options, void *runtime, void *error)",
+      "void griddep_runtime_close(void *runtime)",
+      "int32_t griddep_runtime_get_info(void *runtime, void *info, void *error)",
+      "int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, void *address, void *error)",
+      "int32_t griddep_memory_free(void *runtime, uint64_t address, void *error)",
+      "int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_stream_create(void *runtime, void *stream, void *error)",
+      "int32_t griddep_stream_destroy(void *runtime, void *stream, void *error)",
+      "int32_t griddep_stream_synchronize(void *runtime, void *stream, void *error)",
+      "int32_t griddep_event_create(void *runtime, void *event, void *error)",
+      "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
+      "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
+      "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *microseconds, void *error)",
+      "int32_t griddep_event_create_kind(void *runtime, int32_t kind, void *event, void *error)",
+      "int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, void *error)",
+      "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
+      "void griddep_ptx_destroy(void *ptx)",
+      "int32_t griddep_ptx_get_info(void *ptx, void *info, void *error)",
+      "int32_t griddep_ptx_get_entry(void *ptx, uint32_t entry, void *info, void *error)",
+      "int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
+      "int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
+      "int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, void *bytes, void *error)",
+      "uint32_t griddep_findings_count(void *findings)",
+      "int32_t griddep_findings_get(void *findings, uint32_t index, void *finding, void *error)",
+      "void griddep_findings_destroy(void *findings)",
+      "int32_t griddep_code_at(uint32_t index, void *info, void *error)",
+      "int32_t griddep_code_find(void *code, void *index)",
+      "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
+      "int32_t griddep_chain_check(void *launches, uint32_t launch_count, void *findings, void *error)",
+      "int32_t griddep_ptx_rewrite(void *ptx, void *options, void *rewritten, void *notes, void *error)",
+      "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
+      "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
+      "int32_t griddep_module_compile(void *runtime, void *source, uint64_t bytes, void *options, void *module, void *error)",
+      "int32_t griddep_module_load_shelf(void *runtime, void *name, void *options, void *module, void *error)",
+      "void griddep_module_unload(void *module)",
+      "int32_t griddep_module_get_info(void *module, void *info, void *error)",
+      "int32_t griddep_module_get_global(void *module, void *name, void *address, void *bytes, void *error)",
+      "int32_t griddep_kernel_get(void *module, void *name, void *kernel, void *error)",
+      "int32_t griddep_kernel_at(void *module, uint32_t index, void *kernel, void *error)",
+      "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
+      "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
+      "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start)",
+      "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event)",
+      "const char *griddep_reason_text(int32_t reason)",
+      "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
+      "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
+      "const char *griddep_mode_name(int32_t mode)",
+      "int32_t griddep_mode_find(void *name, void *mode)",
+      "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",
+      "void griddep_chain_destroy(void *chain)",
+      "int32_t griddep_chain_add(void *chain, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_chain_add_to(void *chain, uint32_t lane, void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_chain_depend(void *chain, uint32_t index, uint32_t on, void *error)",
+      "int32_t griddep_chain_prepare(void *chain, int32_t mode, void *error)",
+      "int32_t griddep_chain_run(void *chain, int32_t mode, void *stream, void *error)",
+      "uint32_t griddep_chain_length(void *chain)",
+      "int32_t griddep_chain_get_hop(void *chain, int32_t mode, uint32_t index, void *info, void *error)",
+      "int32_t griddep_graph_create(void *runtime, void *graph, void *error)",
+      "void griddep_graph_destroy(void *graph)",
+      "int32_t griddep_graph_add_kernel(void *graph, void *kernel, void *config, void *arguments, uint32_t argument_count, void *node, void *error)",
+      "int32_t griddep_graph_add_fill(void *graph, uint64_t address, uint8_t value, uint64_t bytes, void *node, void *error)",
+      "int32_t griddep_graph_add_copy(void *graph, uint64_t target, uint64_t source, uint64_t bytes, void *node, void *error)",
+      "int32_t griddep_graph_add_host(void *graph, void *function, void *user, void *node, void *error)",
+      "int32_t griddep_graph_add_empty(void *graph, void *node, void *error)",
+      "int32_t griddep_graph_add_child(void *graph, void *child, void *node, void *error)",
+      "int32_t griddep_graph_add_event_record(void *graph, void *event, void *node, void *error)",
+      "int32_t griddep_graph_add_event_wait(void *graph, void *event, void *node, void *error)",
+      "int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, void *error)",
+      "int32_t griddep_graph_from_chain(void *chain, int32_t mode, void *graph, void *error)",
+      "int32_t griddep_graph_capture_begin(void *runtime, void *stream, void *error)",
+      "int32_t griddep_graph_capture_end(void *runtime, void *stream, void *graph, void *error)",
+      "int32_t griddep_graph_adopt(void *runtime, void *cuda_graph, uint32_t flags, void *graph, void *error)",
+      "int32_t griddep_graph_describe(void *graph, uint32_t node, void *ptx, void *entry, void *error)",
+      "int32_t griddep_graph_instantiate(void *graph, void *error)",
+      "int32_t griddep_graph_launch(void *graph, void *stream, void *error)",
+      "int32_t griddep_graph_upload(void *graph, void *stream, void *error)",
+      "int32_t griddep_graph_set_arguments(void *graph, uint32_t node, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_graph_set_config(void *graph, uint32_t node, void *config, void *error)",
+      "int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, void *error)",
+      "int32_t griddep_graph_update(void *graph, void *other, void *error)",
+      "const char *griddep_audit_text(int32_t audit)",
+      "uint32_t griddep_graph_node_count(void *graph)",
+      "uint32_t griddep_graph_edge_count(void *graph)",
+      "int32_t griddep_graph_get_node(void *graph, uint32_t index, void *info, void *error)",
+      "int32_t griddep_graph_get_edge(void *graph, uint32_t index, void *info, void *error)",
+      "int32_t griddep_graph_upgrade(void *graph, void *count, void *error)",
+      "int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, void *bytes, void *error)",
+      "int32_t griddep_shelf_at(uint32_t index, void *info, void *error)",
+      "int32_t griddep_shelf_find(void *name, int32_t capability, void *info, void *error)",
+      "int32_t griddep_shelf_field(void *text, uint64_t text_bytes, void *field, void *buffer, uint64_t capacity, void *bytes, void *error)",
+    ].freeze
+    # ---- end of generated
+
+    FUNCTIONS.each do |prototype|
+      extern prototype
+    rescue Fiddle::DLError # an older library lacks what came later
+      nil
+    end
+
+    # A struct, cleared, with its size set, freed with the object.
+    def self.sized(type)
+      made = type.malloc(Fiddle::RUBY_FREE)
+      made.to_ptr[0, type.size] = "\0" * type.size
+      made.size = type.size
+      made
+    end
+  end
+  include Raw
+
+  # What went wrong. The message says what and where; file, line and column are its position (line 0: none).
+  class Error < StandardError
+    attr_reader :status, :name, :file, :line, :column, :driver_code
+
+    def initialize(status, from)
+      @status = status
+      @name = Raw.griddep_status_name(status).to_s
+      @file = from.file.pack("c*").unpack1("Z*").force_encoding("UTF-8")
+      @line, @column, @driver_code = from.line, from.column, from.driver_code
+      super("#{@name}: #{from.text.pack("c*").unpack1("Z*").force_encoding("UTF-8")}")
+    end
+  end
+
+  module_function
+
+  def open(driver: nil, log: nil, **options)
+    runtime = Runtime.new(driver: driver, log: log, **options)
+    return runtime unless block_given?
+
+    begin
+      yield runtime
+    ensure
+      runtime.close
+    end
+  end
+
+  def reason_text(reason) = Raw.griddep_reason_text(reason).to_s
+
+  # Calls a function of griddep.h that ends with griddep_error *, and raises where it fails.
+  def call(name, *arguments)
+    error = Raw.sized(Raw::CError)
+    status = Raw.public_send("griddep_#{name}", *arguments, error)
+    raise Error.new(status, error) unless status == Raw::OK
+  end
+
+  # What the function writes as its last parameter before the error, as pack's directive says.
+  def made(directive, name, *arguments)
+    out = Fiddle::Pointer.malloc(8, Fiddle::RUBY_FREE)
+    call(name, *arguments, out)
+    out[0, 8].unpack1(directive)
+  end
+
+  def info(type, name, *arguments)
+    info = Raw.sized(type)
+    call(name, *arguments, info)
+    info
+  end
+
+  def mode(mode)
+    return mode if mode.is_a?(Integer)
+
+    out = Fiddle::Pointer.malloc(4, Fiddle::RUBY_FREE)
+    raise ArgumentError, "there is no mode #{mode}" unless Raw.griddep_mode_find(mode.to_s, out) == Raw::OK
+
+    out[0, 4].unpack1("l")
+  end
+
+  def config(grid: 1, block: 1, cluster: 0, stream: nil, **fields)
+    config = Raw.sized(Raw::CLaunchConfig)
+    { grid: grid, block: block, cluster: cluster }.each do |name, shape|
+      config.public_send("#{name}=", (Array(shape) + [0, 0]).first(3))
+    end
+    config.stream = stream.respond_to?(:handle) ? stream.handle : stream
+    fields.each { |name, value| config.public_send("#{name}=", value) }
+    config
+  end
+
+  # Holds a handle that is ended once: by close or by the garbage collector. A child of fork ends nothing, since a CUDA context stays
+  # with its process. The finalizer's block must not see the object, so it gets a box.
+  class Owner
+    attr_reader :handle
+
+    def close
+      ObjectSpace.undefine_finalizer(self)
+      @finish&.call
+      @finish = @handle = nil
+    end
+
+    private
+
+    def own(handle, &finish)
+      @handle = handle
+      @finish = Owner.finisher(handle, Process.pid, finish)
+      ObjectSpace.define_finalizer(self, @finish)
+    end
+
+    def self.finisher(handle, process, finish)
+      proc { finish.call(handle) if Process.pid == process }
+    end
+  end
+
+  # The library's runtime, closed with the last of the Runtime and the memory and streams that need it to be ended.
+  class Hold
+    attr_reader :handle
+
+    def initialize(handle)
+      @handle, @count = handle, 1
+    end
+
+    def take
+      @count += 1
+      self
+    end
+
+    # Called by finalizers, which must not wait for a lock; the interpreter's own keeps threads apart.
+    def release
+      @count -= 1
+      Raw.griddep_runtime_close(@handle) if @count.zero?
+    end
+  end
+
+  # One callback for the process, which finds the function by its number. An exception must not pass through C.
+  LOG_FUNCTIONS = []
+  LOG = Fiddle::Closure::BlockCaller.new(Fiddle::TYPE_VOID, [Fiddle::TYPE_VOIDP, Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP]) do |user, level, message|
+    LOG_FUNCTIONS[user.to_i].call(level, message.to_s)
+  rescue StandardError
+    nil
+  end
+  private_constant :LOG_FUNCTIONS, :LOG
+
+  # A driver, a device and a context. log is called with level and message, in any Ruby thread that uses the runtime; options are the
+  # other fields of griddep_runtime_options.
+  class Runtime < Owner
+    def initialize(driver: nil, log: nil, **options)
+      super()
+      fields = Raw.sized(Raw::CRuntimeOptions)
+      options[:driver] = driver
+      kept = options.transform_values { |value| value.is_a?(String) ? Fiddle::Pointer["#{value}\0"] : value }
+      kept.each { |name, value| fields.public_send("#{name}=", value) }
+      if log
+        LOG_FUNCTIONS << log
+        fields.log, fields.log_user = LOG, LOG_FUNCTIONS.size - 1
+      end
+      hold = @hold = Hold.new(Griddep.made("Q", :runtime_open, fields))
+      own(hold.handle) { hold.release }
+    end
+
+    def info = Griddep.info(Raw::CRuntimeInfo, :runtime_get_info, handle)
+
+    # Loads PTX text, a cubin or a fatbin.
+    def load(image, name: nil)
+      options = Raw.sized(Raw::CModuleOptions)
+      kept = name && Fiddle::Pointer["#{name}\0"]
+      options.name = kept
+      Module.new(self, Griddep.made("Q", :module_load, handle, image, image.bytesize, options))
+    end
+
+    def load_shelf(kernel) = Module.new(self, Griddep.made("Q", :module_load_shelf, handle, kernel, nil))
+
+    def allocate(bytes) = Memory.new(self, @hold, bytes)
+
+    # Device memory that holds these bytes: [1.0, 2.0].pack("e*").
+    def copy_in(data, stream: nil)
+      memory = allocate(data.bytesize)
+      write(memory, data, stream: stream)
+      memory
+    end
+
+    def write(memory, data, stream: nil)
+      Griddep.call(:memory_write, handle, address(memory), data, data.bytesize, stream&.handle)
+    end
+
+    # The first bytes of device memory as a String: read(z, 4000).unpack("e*").
+    def read(memory, bytes = memory.bytes, stream: nil)
+      data = Fiddle::Pointer.malloc([bytes, 1].max, Fiddle::RUBY_FREE)
+      Griddep.call(:memory_read, handle, data, address(memory), bytes, stream&.handle)
+      data[0, bytes]
+    end
+
+    def stream = Stream.new(self, @hold)
+    def synchronize(stream = nil) = Griddep.call(:stream_synchronize, handle, stream&.handle)
+    def chain = Chain.new(self)
+
+    # Microseconds between events before and after what the block puts into the stream.
+    def time(stream = nil)
+      events = Array.new(2) { Griddep.made("Q", :event_create, handle) }
+      Griddep.call(:event_record, handle, events[0], stream&.handle)
+      yield
+      Griddep.call(:event_record, handle, events[1], stream&.handle)
+      Griddep.made("d", :event_elapsed, handle, *events)
+    ensure
+      events&.each { |event| Griddep.call(:event_destroy, handle, event) }
+    end
+
+    private
+
+    def address(memory) = memory.is_a?(Memory) ? memory.address : memory
+  end
+
+  # A CUstream.
+  class Stream < Owner
+    def initialize(runtime, hold)
+      super()
+      own(Griddep.made("Q", :stream_create, runtime.handle)) do |stream|
+        Raw.griddep_stream_destroy(hold.handle, stream, nil)
+        hold.release
+      end
+      hold.take
+    end
+  end
+
+  # Device memory, freed with the object; the driver frees it when the work that uses it is done.
+  class Memory < Owner
+    attr_reader :bytes
+
+    def initialize(runtime, hold, bytes)
+      super()
+      @bytes = bytes
+      own(Griddep.made("Q", :memory_allocate, runtime.handle, bytes)) do |address|
+        Raw.griddep_memory_free(hold.handle, address, nil)
+        hold.release
+      end
+      hold.take
+    end
+    alias address handle
+  end
+
+  class Module < Owner
+    def initialize(runtime, handle)
+      super()
+      @runtime = runtime
+      own(handle) { |ended| Raw.griddep_module_unload(ended) }
+    end
+
+    def kernel(name = nil) = Kernel.new(self, Griddep.made("Q", :kernel_get, handle, name))
+  end
+
+  # An entry of a module, which it keeps loaded.
+  class Kernel
+    Parameter = Struct.new(:name, :type, :bytes)
+    DIRECTIVES = { "u8" => "C", "u16" => "S<", "u32" => "L<", "u64" => "Q<", "s8" => "c", "s16" => "s<", "s32" => "l<", "s64" => "q<",
+                   "b8" => "C", "b16" => "S<", "b32" => "L<", "b64" => "Q<", "f32" => "e", "f64" => "E" }.freeze
+    BYTES = { "C" => 1, "c" => 1, "S<" => 2, "s<" => 2, "L<" => 4, "l<" => 4, "e" => 4, "Q<" => 8, "q<" => 8, "E" => 8 }.freeze
+    private_constant :DIRECTIVES, :BYTES
+
+    attr_reader :handle, :parameters
+
+    def initialize(mod, handle)
+      @module, @handle = mod, handle
+      @parameters = Array.new(info.parameter_count) do |index|
+        found = Griddep.info(Raw::CParameterInfo, :kernel_get_parameter, handle, index)
+        Parameter.new(*[found.name, found.type].map { |text| text.null? ? nil : text.to_s }, found.bytes)
+      end
+    end
+
+    def info = Griddep.info(Raw::CKernelInfo, :kernel_get_info, handle)
+
+    # Launches, asynchronously. grid and block are an Integer or up to three; the rest are fields of griddep_launch_config. Returns a
+    # REASON_*: whether the launch may overlap what is before it, and why.
+    def launch(arguments, **config)
+      packed, kept = pack(arguments)
+      reason = Griddep.made("l", :launch, handle, Griddep.config(**config), packed, arguments.size)
+      kept.clear # used after the call, so that it lives until then
+      reason
+    end
+
+    # The array of griddep_argument, and what must live as long.
+    def pack(arguments)
+      kept = arguments.each_with_index.map { |value, index| Fiddle::Pointer[bytes_of(value, @parameters[index], index)] }
+      [kept.map { |data| [data.size, 0, 0, data.to_i].pack("LLQQ") }.join, kept]
+    end
+
+    private
+
+    def bytes_of(value, parameter, index)
+      value = value.address if value.is_a?(Memory)
+      return value if value.is_a?(String)
+
+      directive = DIRECTIVES[parameter&.type]
+      unless value.is_a?(Numeric) && directive && BYTES[directive] == parameter.bytes
+        raise TypeError, "argument #{index}: #{value.class} is no value of .#{parameter&.type}; give it as a String of bytes"
+      end
+      raise RangeError, "argument #{index}: #{value} is no .#{parameter.type}" if value.is_a?(Integer) && value >= 1 << (8 * parameter.bytes)
+
+      [value].pack(directive)
+    end
+  end
+
+  # Launches in stream order, prepared once, run many times. It keeps the memory that its arguments name.
+  class Chain < Owner
+    def initialize(runtime)
+      super()
+      @runtime, @kept = runtime, []
+      own(Griddep.made("Q", :chain_create, runtime.handle)) { |ended| Raw.griddep_chain_destroy(ended) }
+    end
+
+    def add(kernel, arguments, **config)
+      packed, kept = kernel.pack(arguments)
+      Griddep.call(:chain_add, handle, kernel.handle, Griddep.config(**config), packed, arguments.size)
+      @kept << [kernel, arguments, kept]
+      self
+    end
+
+    def prepare(mode) = Griddep.call(:chain_prepare, handle, Griddep.mode(mode))
+
+    # Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl.
+    def run(mode = "graph-pdl", stream: nil) = Griddep.call(:chain_run, handle, Griddep.mode(mode), stream&.handle)
+
+    def length = Raw.griddep_chain_length(handle)
+    def hop(mode, index) = Griddep.info(Raw::CHopInfo, :chain_get_hop, handle, Griddep.mode(mode), index)
+  end
+end

@@ -1,0 +1,412 @@
+/* griddep trace: a chain file's plan, run with stamps; the figures, a drawing, and pictures. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/demo.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/measure.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/tracejson.h"
+#include "cli/traceview.h"
+
+enum { RUNS = 15, SAMPLES = 15, DEFAULT_MODE = GRIDDEP_MODE_GRAPH_PDL };
+
+typedef struct gd_trace_request {
+    const char *path, *mode, *perfetto, *svg;
+    uint64_t width, blocks, runs, samples;
+    bool json, points, ascii, demo;
+    gd_device_choice device;
+} gd_trace_request;
+
+/* What one command holds while it runs. */
+typedef struct gd_trace_job {
+    const gd_trace_request *request;
+    const gd_plan *plan;
+    griddep_runtime *runtime;
+    griddep_runtime_info info;
+    gd_session session;
+    griddep_timeline *timeline;
+    void **serial; /* what the plain serial run left, of the buffers that are written */
+    json_t *modes; /* NULL: text */
+    bool as_serial;
+} gd_trace_job;
+
+static const char details[] =
+    "Kernels are instrumented by rewriting their PTX: each block notes when it begins, comes to its wait, is\n"
+    "released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. doc/timeline.md explains each\n"
+    "figure. The stamps cost time; how much is told.\n\n"
+    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four modes; files take\n"
+    "one.\n\n"
+    "On the emulated driver the times are those of its model, which is deterministic and says nothing about a GPU's.\n";
+
+static int fail(const griddep_error *error, const char *doing)
+{
+    return gd_message_library(error, doing);
+}
+
+/* ---- results ---- */
+
+static int read_buffers(gd_trace_job *job, void **buffers)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++) {
+        if (!job->plan->buffers[i].written)
+            continue;
+        if (buffers[i] == NULL)
+            buffers[i] = gd_heap_take(gd_plan_buffer_bytes(&job->plan->buffers[i]), 1);
+        code = gd_session_read(&job->session, i, buffers[i]);
+    }
+    return code;
+}
+
+static void free_buffers(const gd_trace_job *job, void **buffers)
+{
+    for (uint32_t i = 0; i < job->plan->buffer_count; i++)
+        free(buffers[i]);
+    free(buffers);
+}
+
+static int run_serial(gd_trace_job *job)
+{
+    gd_progress_show("running serial");
+    int code = gd_session_reset(&job->session);
+    if (code == 0)
+        code = gd_session_run(&job->session, GRIDDEP_MODE_SERIAL);
+    return code != 0 ? code : read_buffers(job, job->serial);
+}
+
+static int run_traced(gd_trace_job *job, int32_t mode)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_timeline_run(job->timeline, mode, job->session.stream, &error) == GRIDDEP_OK)
+        return 0;
+    return fail(&error, griddep_mode_name(mode));
+}
+
+/* A traced run from freshly written buffers against what the plain serial run left. */
+static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
+{
+    void **got = gd_heap_take(job->plan->buffer_count, sizeof(void *));
+    gd_progress_show("checking %s", griddep_mode_name(mode));
+    int code = gd_session_reset(&job->session);
+    if (code == 0)
+        code = run_traced(job, mode);
+    if (code == 0)
+        code = read_buffers(job, got);
+    view->equal = true;
+    for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++)
+        if (job->plan->buffers[i].written && !gd_plan_may_deviate(job->plan, i))
+            view->equal &= memcmp(got[i], job->serial[i], gd_plan_buffer_bytes(&job->plan->buffers[i])) == 0;
+    job->as_serial &= view->equal;
+    free_buffers(job, got);
+    return code;
+}
+
+/* ---- cost ---- */
+
+static int time_chain(gd_trace_job *job, griddep_chain *chain, int32_t mode, double *microseconds)
+{
+    gd_timing timings[GRIDDEP_MODE_COUNT] = {{0}};
+    uint32_t samples = job->session.emulated ? 1 : (uint32_t)job->request->samples;
+    int code = gd_measure_modes(job->runtime, chain, job->session.stream, 1U << mode, samples, timings);
+    *microseconds = timings[mode].microseconds;
+    return code;
+}
+
+static int measure_cost(gd_trace_job *job, int32_t mode, gd_traceview_cost *cost)
+{
+    if (job->request->samples == 0)
+        return 0;
+    int code = time_chain(job, job->session.chain, mode, &cost->plain);
+    return code != 0 ? code : time_chain(job, griddep_timeline_get_chain(job->timeline), mode, &cost->traced);
+}
+
+/* ---- the run that is shown ---- */
+
+/* A plain step ahead keeps the device busy while the traced launches are queued, as in a program that does not wait
+ * between its steps. */
+static int run_behind(gd_trace_job *job, int32_t mode, double *span)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    griddep_timeline_info info = {.size = sizeof(info)};
+    if (griddep_chain_run(job->session.chain, mode, job->session.stream, &error) != GRIDDEP_OK)
+        return fail(&error, griddep_mode_name(mode));
+    int code = run_traced(job, mode);
+    if (code == 0 && griddep_timeline_get_info(job->timeline, &info, &error) != GRIDDEP_OK)
+        code = fail(&error, NULL);
+    *span = info.span;
+    return code;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Runs until one takes about the median of the first ones, and keeps that. On the emulated driver all are alike. */
+static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
+{
+    uint32_t runs = job->session.emulated ? 1 : (uint32_t)job->request->runs;
+    double *spans = gd_heap_take(runs, sizeof(double)), span = 0;
+    int code = 0;
+    for (uint32_t i = 0; i < runs && code == 0; i++) {
+        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1, (unsigned)runs);
+        code = run_behind(job, mode, &span);
+        spans[i] = span;
+    }
+    qsort(spans, runs, sizeof(double), compare_reals);
+    double median = spans[runs / 2];
+    for (uint32_t i = 0; i < 2 * runs && code == 0 && runs > 1; i++) {
+        if (span >= 0.99 * median && span <= 1.01 * median)
+            break;
+        code = run_behind(job, mode, &span);
+    }
+    view->runs = runs;
+    view->span_least = spans[0];
+    view->span_most = spans[runs - 1];
+    free(spans);
+    return code;
+}
+
+static uint32_t choose_width(const gd_trace_request *request)
+{
+    struct winsize size = {0};
+    if (request->width != 0)
+        return (uint32_t)request->width;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col > 160 ? 160 : size.ws_col;
+    return 80;
+}
+
+/* As the locale's variables say, in their order. */
+static bool is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && *value != '\0')
+            return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
+    }
+    return false;
+}
+
+static int report(gd_trace_job *job, const gd_traceview *view)
+{
+    const gd_trace_request *request = job->request;
+    int code = 0;
+    gd_progress_clear();
+    if (request->perfetto != NULL)
+        code = gd_traceperfetto_write(view, request->perfetto);
+    if (code == 0 && request->svg != NULL)
+        code = gd_tracesvg_write(view, request->svg);
+    if (code != 0)
+        return code;
+    if (job->modes != NULL) {
+        gd_output_append(job->modes, gd_tracejson_make(view, request->points));
+        return 0;
+    }
+    gd_tracetext_print(view);
+    gd_tracedraw_print(view, choose_width(request), request->ascii || !is_utf8());
+    return 0;
+}
+
+static int trace_mode(gd_trace_job *job, int32_t mode)
+{
+    gd_traceview view = {.chain = job->plan->name, .device = &job->info, .step_bytes = job->plan->step_bytes};
+    int code = compare(job, mode, &view);
+    if (code == 0)
+        code = measure_cost(job, mode, &view.cost);
+    if (code == 0)
+        code = run_typical(job, mode, &view);
+    if (code == 0)
+        code = gd_traceview_read(&view, job->timeline);
+    if (code == 0)
+        code = report(job, &view);
+    gd_traceview_free(&view);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int choose_modes(const gd_trace_request *request, uint32_t *modes)
+{
+    const char *names[GRIDDEP_MODE_COUNT + 1];
+    size_t index = 0;
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i] = griddep_mode_name(i);
+    names[GRIDDEP_MODE_COUNT] = "all";
+    int code = gd_options_choose("mode", request->mode, names, GRIDDEP_MODE_COUNT + 1, &index);
+    if (code != 0)
+        return code;
+    *modes = index == GRIDDEP_MODE_COUNT ? (1U << GRIDDEP_MODE_COUNT) - 1 : 1U << index;
+    if (index == GRIDDEP_MODE_COUNT && (request->perfetto != NULL || request->svg != NULL))
+        return gd_message_error(GD_EXIT_USAGE, "a picture shows one mode: --mode all goes with neither --svg nor "
+                                               "--perfetto");
+    return 0;
+}
+
+static int trace_modes(gd_trace_job *job, uint32_t modes)
+{
+    const griddep_timeline_options options = {.size = sizeof(options), .blocks = (uint32_t)job->request->blocks};
+    griddep_error error;
+    griddep_error_init(&error);
+    gd_progress_show("instrumenting");
+    if (griddep_timeline_create(job->session.chain, &options, &job->timeline, &error) != GRIDDEP_OK)
+        return fail(&error, "instrumenting the chain");
+    int code = run_serial(job);
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
+        if (modes >> mode & 1U)
+            code = trace_mode(job, mode);
+    return code;
+}
+
+static void print_document(const gd_trace_job *job)
+{
+    json_t *document = json_object();
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "driver", gd_device_driver_json(&job->info));
+    gd_output_set(document, "device", gd_device_json(&job->info));
+    gd_output_set(document, "chain", gd_output_string(job->plan->name));
+    gd_output_set(document, "launch_count", json_integer(job->plan->launch_count));
+    gd_output_set(document, "bytes_per_step", json_integer((json_int_t)job->plan->step_bytes));
+    gd_output_set(document, "modes", json_incref(job->modes));
+    gd_output_set(document, "equal_to_serial", json_boolean(job->as_serial));
+    gd_output_write(document);
+}
+
+static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t modes)
+{
+    gd_trace_job job = {.request = request, .plan = plan, .as_serial = true};
+    int code = gd_device_open(&request->device, &job.runtime, &job.info);
+    if (code != 0)
+        return code;
+    if (request->demo)
+        code = gd_demo_make_plan(&job.info, plan);
+    job.serial = gd_heap_take(plan->buffer_count, sizeof(void *));
+    job.modes = request->json ? json_array() : NULL;
+    if (!request->json)
+        gd_device_print(&job.info);
+    if (code == 0)
+        code = gd_session_open(&job.session, plan, job.runtime, request->device.pdl);
+    if (code == 0)
+        code = trace_modes(&job, modes);
+    gd_progress_clear();
+    if (code == 0 && request->json)
+        print_document(&job);
+    if (code == 0 && !job.as_serial)
+        code = GD_EXIT_DIFFERS;
+    griddep_timeline_destroy(job.timeline);
+    gd_session_close(&job.session);
+    free_buffers(&job, job.serial);
+    json_decref(job.modes);
+    griddep_runtime_close(job.runtime);
+    return code;
+}
+
+static int check_plan(const gd_plan *plan)
+{
+    gd_modulefile_list modules = {0};
+    int code = gd_plan_check_memory(plan);
+    if (code == 0)
+        code = gd_modulefile_load(plan, &modules);
+    if (code == 0)
+        code = gd_plan_check(plan, &modules);
+    gd_modulefile_free(&modules);
+    return code;
+}
+
+static int read_plan(const gd_trace_request *request, gd_plan *plan)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    return code != 0 ? code : check_plan(plan);
+}
+
+static int check_request(const gd_trace_request *request)
+{
+    if ((request->path != NULL) == request->demo)
+        return gd_message_error(GD_EXIT_USAGE, "griddep trace takes a chain file, or --demo%s",
+                                request->demo ? ", not both" : "");
+    if (request->points && !request->json)
+        return gd_message_error(GD_EXIT_USAGE, "--points goes with --json");
+    return 0;
+}
+
+static int run(const gd_trace_request *request)
+{
+    gd_plan plan = {0};
+    uint32_t modes = 0;
+    int code = check_request(request);
+    if (code == 0)
+        code = choose_modes(request, &modes);
+    if (code == 0 && !request->demo)
+        code = read_plan(request, &plan);
+    if (code == 0)
+        code = run_job(request, &plan, modes);
+    gd_plan_free(&plan);
+    return code;
+}
+
+int gd_command_trace(int argc, char **argv)
+{
+    gd_trace_request request = {.mode = griddep_mode_name(DEFAULT_MODE), .runs = RUNS, .samples = SAMPLES};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all", (void *)&request.mode, 0,
+         0},
+        {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
+        {GD_OPTION_TEXT, "perfetto", "FILE", "write a trace for ui.perfetto.dev and chrome://tracing",
+         (void *)&request.perfetto, 0, 0},
+        {GD_OPTION_TEXT, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
+        {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)", &request.width, 40, 1000},
+        {GD_OPTION_FLAG, "ascii", NULL, "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii,
+         0, 0},
+        {GD_OPTION_COUNT, "blocks", "N", "most blocks of a launch that are kept (16384)", &request.blocks, 1, 1 << 22},
+        {GD_OPTION_COUNT, "runs", "N", "traced runs, of which a typical one is shown (15, emulated 1)", &request.runs,
+         1, 10000},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of what the stamps cost (15, emulated 1); 0: not measured",
+         &request.samples, 0, 100000},
+        GD_DEVICE_OPTIONS(&request.device),
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too", &request.points, 0, 0},
+        {0}};
+    const gd_usage usage = {.name = "trace",
+                            .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
+                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
+                                        "[--ascii] [--emulate] [--json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 0,
+                            .words_most = 1};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code >= 0)
+        return code;
+    if (request.json)
+        gd_message_want_json();
+    gd_progress_begin();
+    return run(&request);
+}

@@ -1,0 +1,71 @@
+/* What a traced run says, read out of the library: what each form of the report is made from. */
+#ifndef GD_CLI_TRACEVIEW_H
+#define GD_CLI_TRACEVIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+typedef struct gd_traceview_launch {
+    griddep_timeline_launch figures;
+    griddep_timeline_hop hop;
+    bool has_hop;
+    int32_t reason;                        /* GRIDDEP_REASON_* */
+    uint32_t blocks;                       /* that are kept */
+    int64_t *columns[GRIDDEP_STAMP_CLOCK]; /* by GRIDDEP_STAMP_*, marks included; NULL beyond */
+    const char *marks[GRIDDEP_STAMP_CLOCK];
+} gd_traceview_launch;
+
+/* Times of a step in microseconds; 0: not measured. */
+typedef struct gd_traceview_cost {
+    double plain, traced;
+} gd_traceview_cost;
+
+typedef struct gd_traceview {
+    const char *chain; /* its name; borrowed, as the marks' */
+    const griddep_runtime_info *device;
+    griddep_timeline_info info;
+    gd_traceview_launch *launches;
+    uint32_t count;
+    uint64_t step_bytes; /* that the chain reads and writes; 0: not known */
+    gd_traceview_cost cost;
+    uint32_t runs; /* of which this is one; with spans in nanoseconds from least to most */
+    double span_least, span_most;
+    bool equal; /* the traced run left what a plain serial run leaves */
+} gd_traceview;
+
+/* A block's life in three parts. */
+typedef struct gd_traceview_block {
+    int64_t entry, wait, release, exit; /* without a wait: wait and release are entry */
+} gd_traceview_block;
+
+/* Reads all but what is not in a timeline. Returns 0, or an exit code after a message. */
+int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline);
+void gd_traceview_free(gd_traceview *view);
+
+/* false for a block that has no entry, no exit, or a clock that went backwards. */
+bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, gd_traceview_block *parts);
+
+/* How many blocks of a launch are at work, before their wait, and waiting, in each of `count` equal parts of the span.
+ * To free. */
+typedef struct gd_traceview_load {
+    double work, preamble, wait; /* of the largest sum of the three: a grid may have more blocks than fit at a time */
+} gd_traceview_load;
+
+gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t launch, uint32_t count);
+
+/* Blocks of one multiprocessor side by side: each gets the lowest place that is free from its entry to its exit.
+ * places[launch][block]; to free with gd_traceview_free_places. *most: the largest number of places there are. */
+uint32_t **gd_traceview_make_places(const gd_traceview *view, uint32_t *most);
+void gd_traceview_free_places(const gd_traceview *view, uint32_t **places);
+
+/* The forms of the report. Text goes to stdout. */
+void gd_tracetext_print(const gd_traceview *view);
+void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii);
+
+/* A file each. Return 0, or an exit code after a message. */
+int gd_traceperfetto_write(const gd_traceview *view, const char *path);
+int gd_tracesvg_write(const gd_traceview *view, const char *path);
+
+#endif

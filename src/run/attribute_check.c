@@ -1,0 +1,377 @@
+/* Launch attributes held against device, kernel and shape, so that a refusal has its numbers; and how large clusters
+ * can be. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/attribute_check.h"
+
+/* ---- names ---- */
+
+void gd_attribute_name(int32_t id, char *name, size_t capacity)
+{
+    static const char *const names[] = {
+        [GRIDDEP_ATTRIBUTE_IGNORE] = "nothing",
+        [GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW] = "the access policy window",
+        [GRIDDEP_ATTRIBUTE_COOPERATIVE] = "cooperative",
+        [GRIDDEP_ATTRIBUTE_SYNCHRONIZATION_POLICY] = "the synchronization policy",
+        [GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION] = "the cluster",
+        [GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY] = "the cluster scheduling policy",
+        [GRIDDEP_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION] = "dependent launch",
+        [GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT] = "the programmatic event",
+        [GRIDDEP_ATTRIBUTE_PRIORITY] = "the priority",
+        [GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP] = "the map of memory domains",
+        [GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN] = "the memory domain",
+        [GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION] = "the preferred cluster",
+        [GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT] = "the launch completion event",
+        [GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE] = "the device-updatable node",
+        [GRIDDEP_ATTRIBUTE_CARVEOUT] = "the carve-out",
+        [GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING] = "NVLink-centric scheduling",
+    };
+    const char *known = id >= 0 && id < (int32_t)(sizeof names / sizeof names[0]) ? names[id] : NULL;
+
+    if (known)
+        snprintf(name, capacity, "%s (attribute %" PRId32 ")", known, id);
+    else
+        snprintf(name, capacity, "attribute %" PRId32, id);
+}
+
+/* ---- clusters ---- */
+
+static uint64_t cluster_blocks(const gd_CUlaunchAttributeValue *value)
+{
+    return (uint64_t)value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
+}
+
+static int32_t check_grid(const griddep_kernel *kernel, const gd_launch *launch, const char *what,
+                          const unsigned cluster[3], griddep_error *error)
+{
+    const unsigned grid[3] = {launch->config.gridDimX, launch->config.gridDimY, launch->config.gridDimZ};
+
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] % cluster[i])
+            return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                                "kernel %s: the grid's %c size %u is no multiple of the %s's %u", kernel->name,
+                                "xyz"[i], grid[i], what, cluster[i]);
+    }
+    return GRIDDEP_OK;
+}
+
+/* Sizes beyond the portable one have to be asked for, once. */
+static int32_t opt_in(griddep_kernel *kernel, griddep_error *error)
+{
+    const gd_driver *driver = kernel->runtime->driver;
+
+    if (atomic_load_explicit(&kernel->large_clusters, memory_order_relaxed))
+        return GRIDDEP_OK;
+    gd_CUresult result =
+        driver->cuFuncSetAttribute(kernel->function, GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "kernel %s: opting in to clusters of more than %d blocks",
+                              kernel->name, GD_PORTABLE_CLUSTER);
+    atomic_store_explicit(&kernel->large_clusters, 1, memory_order_relaxed);
+    return GRIDDEP_OK;
+}
+
+/* The driver's configuration of a launch: all its attributes but attribute 6. */
+static gd_CUlaunchConfig config_of(const gd_launch *launch)
+{
+    gd_CUlaunchConfig config = launch->config;
+
+    config.attrs = launch->attributes + 1;
+    config.numAttrs = launch->attribute_count;
+    return config;
+}
+
+static int32_t ask_cluster_size(const griddep_kernel *kernel, const gd_launch *launch, int *size, griddep_error *error)
+{
+    const gd_driver *driver = kernel->runtime->driver;
+    const gd_CUlaunchConfig config = config_of(launch);
+    gd_CUresult result = driver->cuOccupancyMaxPotentialClusterSize(size, kernel->function, &config);
+
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(driver, result, error, "kernel %s: the largest cluster", kernel->name);
+}
+
+static int32_t need_clusters(const griddep_kernel *kernel, griddep_error *error)
+{
+    if (kernel->runtime->info.features & GRIDDEP_FEATURE_CLUSTER)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: clusters need sm_90; the device is sm_%" PRId32,
+                        kernel->name, kernel->runtime->info.capability);
+}
+
+static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, const gd_CUlaunchAttributeValue *value,
+                             griddep_error *error)
+{
+    const unsigned cluster[3] = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+    uint64_t blocks = cluster_blocks(value);
+    int most = GD_LARGEST_CLUSTER;
+    int32_t status = need_clusters(kernel, error);
+
+    if (status)
+        return status;
+    if (!blocks || blocks > GD_LARGEST_CLUSTER)
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d", kernel->name, blocks,
+                            GD_LARGEST_CLUSTER);
+    status = check_grid(kernel, launch, "cluster", cluster, error);
+    if (status || blocks <= GD_PORTABLE_CLUSTER)
+        return status;
+    status = opt_in(kernel, error);
+    if (!status && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize)
+        status = ask_cluster_size(kernel, launch, &most, error);
+    if (status || blocks <= (uint64_t)most)
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: a cluster of %" PRIu64 " blocks; in this configuration the device can have %d",
+                        kernel->name, blocks, most);
+}
+
+/* cuda.h, preferredClusterDim: a multiple of the cluster in x and y, the same in z, a divisor of the grid. */
+static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *launch,
+                               const gd_CUlaunchAttributeValue *value, griddep_error *error)
+{
+    const unsigned preferred[3] = {value->preferredClusterDim.x, value->preferredClusterDim.y,
+                                   value->preferredClusterDim.z};
+    unsigned cluster[3] = {0};
+    int32_t status = need_clusters(kernel, error);
+
+    if (status)
+        return status;
+    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+        const gd_CUlaunchAttribute *other = &launch->attributes[i];
+        if (other->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            memcpy(cluster, &other->value.clusterDim, sizeof cluster);
+    }
+    if (!cluster[0])
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: a preferred cluster needs a cluster beside it",
+                            kernel->name);
+    for (int i = 0; i < 3; i++) {
+        bool fits = preferred[i] && cluster[i] && (i < 2 ? preferred[i] % cluster[i] == 0 : preferred[i] == cluster[i]);
+        if (!fits)
+            return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                                "kernel %s: the preferred cluster's %c size %u is not %s the cluster's %u",
+                                kernel->name, "xyz"[i], preferred[i], i < 2 ? "a multiple of" : "equal to", cluster[i]);
+    }
+    return check_grid(kernel, launch, "preferred cluster", preferred, error);
+}
+
+/* ---- others ---- */
+
+static int32_t ask_device(const griddep_kernel *kernel, gd_CUdevice_attribute attribute, int *value,
+                          griddep_error *error)
+{
+    const griddep_runtime *runtime = kernel->runtime;
+    gd_CUresult result = runtime->driver->cuDeviceGetAttribute(value, attribute, runtime->device);
+
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(runtime->driver, result, error, "device attribute %d cannot be read", attribute);
+}
+
+static int32_t check_window(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value, griddep_error *error)
+{
+    int most = 0;
+    int32_t status = ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &most, error);
+
+    if (status || value->accessPolicyWindow.num_bytes <= (size_t)most)
+        return status;
+    return gd_error_set(error, most ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_UNSUPPORTED,
+                        "kernel %s: an access policy window of %zu bytes; the device's largest has %d", kernel->name,
+                        value->accessPolicyWindow.num_bytes, most);
+}
+
+int32_t gd_attribute_occupancy(const griddep_kernel *kernel, const gd_launch *launch, uint32_t *blocks,
+                               griddep_error *error)
+{
+    const gd_driver *driver = kernel->runtime->driver;
+    const gd_CUlaunchConfig *config = &launch->config;
+    int found = 0;
+
+    if (!driver->cuOccupancyMaxActiveBlocksPerMultiprocessor)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "the driver lacks cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    gd_CUresult result = driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        &found, kernel->function, (int)(config->blockDimX * config->blockDimY * config->blockDimZ),
+        config->sharedMemBytes);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "kernel %s: its occupancy", kernel->name);
+    *blocks = found > 0 ? (uint32_t)found : 0;
+    return GRIDDEP_OK;
+}
+
+static int32_t check_cooperative(const griddep_kernel *kernel, const gd_launch *launch, griddep_error *error)
+{
+    uint64_t asked = (uint64_t)launch->config.gridDimX * launch->config.gridDimY * launch->config.gridDimZ;
+    uint64_t multiprocessors = (uint64_t)kernel->runtime->info.multiprocessors;
+    uint32_t blocks = 0;
+    int able = 0;
+    int32_t status = ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, &able, error);
+
+    if (status)
+        return status;
+    if (!able)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: the device cannot launch cooperatively",
+                            kernel->name);
+    if (!kernel->runtime->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor)
+        return GRIDDEP_OK; /* the driver answers it at the launch */
+    status = gd_attribute_occupancy(kernel, launch, &blocks, error);
+    if (status || asked <= blocks * multiprocessors)
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: a cooperative grid of %" PRIu64 " blocks; %" PRIu32 " on each of %" PRIu64
+                        " SMs are resident at once",
+                        kernel->name, asked, blocks, multiprocessors);
+}
+
+static int32_t check_priority(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value,
+                              griddep_error *error)
+{
+    const gd_driver *driver = kernel->runtime->driver;
+    int least = 0, greatest = 0;
+
+    if (!driver->cuCtxGetStreamPriorityRange)
+        return GRIDDEP_OK;
+    gd_CUresult result = driver->cuCtxGetStreamPriorityRange(&least, &greatest);
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "the range of priorities cannot be read");
+    if (value->priority <= least && value->priority >= greatest)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: the priority %d; the device has %d (lowest) to %d (highest)", kernel->name,
+                        value->priority, least, greatest);
+}
+
+static int32_t check_domains(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value, griddep_error *error)
+{
+    const gd_CUlaunchMemSyncDomainMap *map = &value->memSyncDomainMap;
+    int count = 0;
+    int32_t status = ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &count, error);
+
+    if (status || (map->default_ < count && map->remote < count))
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: the memory domains %d and %d; the device has %d, from 0", kernel->name,
+                        map->default_, map->remote, count);
+}
+
+/* ---- a launch ---- */
+
+static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch, const gd_CUlaunchAttribute *attribute,
+                         griddep_error *error)
+{
+    switch (attribute->id) {
+    case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return check_window(kernel, &attribute->value, error);
+    case GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        return attribute->value.cooperative ? check_cooperative(kernel, launch, error) : GRIDDEP_OK;
+    case GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return check_cluster(kernel, launch, &attribute->value, error);
+    case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        return check_preferred(kernel, launch, &attribute->value, error);
+    case GD_CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return check_priority(kernel, &attribute->value, error);
+    case GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return check_domains(kernel, &attribute->value, error);
+    default:
+        return GRIDDEP_OK;
+    }
+}
+
+static int32_t check_once(const griddep_kernel *kernel, const gd_launch *launch, uint32_t index, griddep_error *error)
+{
+    int32_t id = launch->attributes[index].id;
+    char name[64];
+
+    for (uint32_t i = index + 1; i <= launch->attribute_count && id != GD_CU_LAUNCH_ATTRIBUTE_IGNORE; i++) {
+        if (launch->attributes[i].id == id) {
+            gd_attribute_name(id, name, sizeof name);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %s is given twice", kernel->name, name);
+        }
+    }
+    return GRIDDEP_OK;
+}
+
+int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
+        status = check_once(kernel, launch, i, error);
+    for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
+        status = check_one(kernel, launch, &launch->attributes[i], error);
+    return status;
+}
+
+/* ---- how large clusters can be ---- */
+
+/* A launch without a cluster becomes one of clusters of `size` blocks, one of them. */
+static void add_cluster(gd_launch *launch, unsigned size)
+{
+    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+        if (launch->attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            return;
+    }
+    launch->attributes[1 + launch->attribute_count++] =
+        (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
+    launch->config.gridDimX = size;
+    launch->config.gridDimY = launch->config.gridDimZ = 1;
+}
+
+static int32_t ask_limit(griddep_kernel *kernel, const griddep_launch_config *config, int *size, int *count,
+                         griddep_error *error)
+{
+    const gd_driver *driver = kernel->runtime->driver;
+    gd_launch_room room;
+    gd_launch launch;
+    int32_t status = opt_in(kernel, error);
+
+    if (!status)
+        status = gd_launch_make(kernel, config, &room, &launch, error);
+    if (!status)
+        status = ask_cluster_size(kernel, &launch, size, error);
+    if (status || *size <= 0)
+        return status;
+    add_cluster(&launch, (unsigned)*size);
+    const gd_CUlaunchConfig made = config_of(&launch);
+    gd_CUresult result = driver->cuOccupancyMaxActiveClusters(count, kernel->function, &made);
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(driver, result, error, "kernel %s: clusters at once", kernel->name);
+}
+
+int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size,
+                                         uint32_t *count, griddep_error *error)
+{
+    int most = 0, resident = 0;
+    bool pushed;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!kernel || !config || !size)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            !kernel  ? "kernel"
+                            : config ? "size"
+                                     : "config");
+    status = need_clusters(kernel, error);
+    if (!status && (!kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize ||
+                    !kernel->runtime->driver->cuOccupancyMaxActiveClusters))
+        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                              "the driver lacks cuOccupancyMaxPotentialClusterSize or cuOccupancyMaxActiveClusters");
+    if (!status)
+        status = gd_runtime_enter(kernel->runtime, &pushed, error);
+    if (status)
+        return status;
+    status = ask_limit(kernel, config, &most, &resident, error);
+    gd_runtime_leave(kernel->runtime, pushed);
+    if (status)
+        return status;
+    *size = most > 0 ? (uint32_t)most : 0;
+    if (count)
+        *count = resident > 0 ? (uint32_t)resident : 0;
+    return GRIDDEP_OK;
+}

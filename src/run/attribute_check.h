@@ -1,0 +1,25 @@
+/* What device, kernel and shape say of a launch's attributes. */
+#ifndef GD_RUN_ATTRIBUTE_CHECK_H
+#define GD_RUN_ATTRIBUTE_CHECK_H
+
+#include "griddep.h"
+#include "run/launch.h"
+
+enum {
+    GD_LARGEST_CLUSTER =
+        16, /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
+    GD_PORTABLE_CLUSTER = 8 /* that every device with clusters can launch (the same) */
+};
+
+/* Checks the attributes of a launch whose config is filled but for attrs; opts the kernel in to large clusters. The
+ * kernel's context must be current. */
+int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, griddep_error *error);
+
+/* "the cluster (attribute 4)"; for an id that is not known "attribute N". Writes at most `capacity` bytes. */
+void gd_attribute_name(int32_t id, char *name, size_t capacity);
+
+/* CTAs of a launch that one SM holds, by the driver. UNSUPPORTED where it cannot be asked. */
+int32_t gd_attribute_occupancy(const griddep_kernel *kernel, const gd_launch *launch, uint32_t *blocks,
+                               griddep_error *error);
+
+#endif

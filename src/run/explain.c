@@ -1,0 +1,559 @@
+/* Why a hop of a chain overlaps or does not: every condition in order, with its numbers, and what follows from them. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ptx/ptx.h"
+#include "run/footprint.h"
+#include "run/hop.h"
+#include "run/module.h"
+
+extern char **environ;
+
+enum {
+    CONDITION_MINIMUM = sizeof(griddep_condition),
+    INFO_MINIMUM = sizeof(griddep_explanation_info),
+    UNMET = 0,
+    MET = 1,
+    UNKNOWN = -1
+};
+
+enum {
+#define GD_CONDITION(constant, name) ORDER_##constant,
+#include "run/conditions.def"
+#undef GD_CONDITION
+    CONDITIONS
+};
+
+static const struct {
+    int32_t id;
+    const char *name;
+} conditions[CONDITIONS] = {
+#define GD_CONDITION(constant, name) {GRIDDEP_CONDITION_##constant, name},
+#include "run/conditions.def"
+#undef GD_CONDITION
+};
+
+struct griddep_explanation {
+    griddep_condition list[CONDITIONS];
+    gd_text texts[CONDITIONS];
+    uint32_t count;
+    griddep_explanation_info info;
+    gd_text producer, consumer, text;
+};
+
+/* What is being explained. */
+typedef struct pair {
+    const griddep_runtime *runtime;
+    int32_t mode;
+    bool graph;
+    bool has_producer;
+    gd_hop producer, consumer;
+    gd_footprint before, after; /* of producer and consumer */
+    gd_residence residence;     /* of the producer */
+    uint32_t beside_full, beside_tail;
+} pair;
+
+static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
+{
+    uint32_t index = explanation->count++;
+    va_list list;
+
+    va_start(list, format);
+    gd_text_format_list(&explanation->texts[index], format, list);
+    va_end(list);
+    explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
+                                                   .id = id,
+                                                   .met = met,
+                                                   .decisive = decisive,
+                                                   .name = griddep_condition_name(id)};
+}
+
+/* ---- device, driver, environment ---- */
+
+static void explain_device(griddep_explanation *explanation, const pair *hop)
+{
+    const griddep_runtime_info *info = &hop->runtime->info;
+    bool able = info->capability >= 90;
+
+    add(explanation, GRIDDEP_CONDITION_DEVICE, able, true,
+        "%s has compute capability %" PRId32 ".%" PRId32 "; dependent launch needs 9.0", info->device_name,
+        info->capability / 10, info->capability % 10);
+    bool recent = info->driver_version >= 11080 && (!able || (info->features & GRIDDEP_FEATURE_PDL));
+    add(explanation, GRIDDEP_CONDITION_DRIVER, recent, true,
+        "the driver has API %" PRId32 ".%" PRId32 "; attribute 6 needs 11.8%s", info->driver_version / 1000,
+        info->driver_version % 1000 / 10,
+        hop->graph && !hop->runtime->driver->cuGraphGetEdges ? ", and edges of graphs cannot be read below 12.3" : "");
+    add(explanation, GRIDDEP_CONDITION_KILL_SWITCH, !hop->runtime->kill_switch, true,
+        hop->runtime->kill_switch ? "GRIDDEP_PDL switches dependent launch off" : "GRIDDEP_PDL does not switch it off");
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+/* Launches that return when the kernel is done; nodes of one graph launch are not concerned. */
+static void explain_environment(griddep_explanation *explanation, const pair *hop)
+{
+    bool blocking = is_set("CUDA_LAUNCH_BLOCKING");
+
+    if (blocking && !hop->graph)
+        add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, UNMET, true,
+            "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel", getenv("CUDA_LAUNCH_BLOCKING"));
+    else
+        add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, MET, true,
+            blocking ? "CUDA_LAUNCH_BLOCKING is set, but a graph is one launch" : "CUDA_LAUNCH_BLOCKING is not set");
+}
+
+/* The variables by which profilers and compute-sanitizer enter a process. What they do to overlap is theirs to say. */
+static bool is_tool(const char *variable)
+{
+    static const char *const prefixes[] = {
+        "CUDA_INJECTION64_PATH=", "CUDA_INJECTION32_PATH=",  "NSYS_PROFILING_SESSION_", "NV_NSIGHT_INJECTION_",
+        "NV_TPS_LAUNCH_",         "NV_SANITIZER_INJECTION_", "NV_COMPUTE_PROFILER_"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
+            return true;
+    }
+    return false;
+}
+
+static void explain_tools(griddep_explanation *explanation)
+{
+    gd_text names = {0};
+
+    for (char **at = environ; at && *at; at++) {
+        if (is_tool(*at))
+            gd_text_format(&names, "%s%.*s", names.bytes ? ", " : "", (int)strcspn(*at, "="), *at);
+    }
+    if (names.bytes)
+        add(explanation, GRIDDEP_CONDITION_TOOLS, UNKNOWN, false,
+            "%s: a profiler or compute-sanitizer may run one kernel at a time", gd_text_get(&names));
+    else
+        add(explanation, GRIDDEP_CONDITION_TOOLS, MET, false,
+            "no profiler and no compute-sanitizer in the environment");
+    if (names.failed) /* shows in the one text that is checked at the end */
+        explanation->text.failed = true;
+    gd_text_free(&names);
+}
+
+/* ---- the two kernels ---- */
+
+static void explain_neighbours(griddep_explanation *explanation, const pair *hop)
+{
+    if (!hop->has_producer) {
+        add(explanation, GRIDDEP_CONDITION_PRODUCER, UNMET, true,
+            "%s is the first launch of the chain; what stands before it in the stream is not known",
+            hop->consumer.kernel->name);
+        return;
+    }
+    add(explanation, GRIDDEP_CONDITION_PRODUCER, MET, true, "%s comes before it", hop->producer.kernel->name);
+    add(explanation, GRIDDEP_CONDITION_NEIGHBOUR, MET, true,
+        "nothing stands between: a chain holds kernels alone (a memset or copy would end the overlap)");
+    if (hop->consumer.others)
+        add(explanation, GRIDDEP_CONDITION_LANES, UNKNOWN, true,
+            "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", hop->consumer.others,
+            hop->consumer.others == 1 ? "" : "es");
+}
+
+static const char *wait_text(uint32_t traits)
+{
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        return "its PTX is not known";
+    if (!(traits & GRIDDEP_TRAIT_WAITS))
+        return "it has no griddepcontrol.wait";
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? "each path through it executes griddepcontrol.wait"
+                                               : "a path through it misses griddepcontrol.wait";
+}
+
+/* The wait matters to the attribute, which says so; forced, the kernel overlaps without one. */
+static void explain_attribute(griddep_explanation *explanation, const pair *hop)
+{
+    const griddep_kernel *kernel = hop->consumer.kernel;
+    uint32_t traits = kernel->info.traits;
+    bool set = hop->consumer.reason <= GRIDDEP_REASON_FORCED;
+
+    add(explanation, GRIDDEP_CONDITION_WAIT,
+        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s",
+        kernel->name, wait_text(traits));
+    add(explanation, GRIDDEP_CONDITION_ATTRIBUTE, set, true, "%s", griddep_reason_text(hop->consumer.reason));
+    if (hop->graph && hop->has_producer)
+        add(explanation, GRIDDEP_CONDITION_EDGE, hop->consumer.edge, true,
+            hop->consumer.edge < 0 ? "the driver does not tell the edge's type"
+            : hop->consumer.edge   ? "the edge from %s is programmatic"
+                                   : "the edge from %s is a plain one",
+            hop->producer.kernel->name);
+}
+
+static const gd_CUlaunchAttributeValue *find_attribute(const gd_launch *launch, int32_t id)
+{
+    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+        if (launch->attributes[i].id == id)
+            return &launch->attributes[i].value;
+    }
+    return NULL;
+}
+
+/* Measured on an H200 (doc/questions.md): in a stream a cooperative launch starts behind the kernel before it, in a
+ * graph it overlaps. */
+static void explain_cooperative(griddep_explanation *explanation, const pair *hop)
+{
+    const gd_CUlaunchAttributeValue *value = find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+
+    if (value && value->cooperative)
+        add(explanation, GRIDDEP_CONDITION_COOPERATIVE, hop->graph, true,
+            hop->graph ? "%s is launched cooperatively, which in a graph does no harm"
+                       : "%s is launched cooperatively, which in a stream waits for the kernel before it",
+            hop->consumer.kernel->name);
+}
+
+/* The first trigger in the entry's own body; false where there is none. */
+static bool find_trigger(const griddep_kernel *kernel, griddep_control_info *trigger)
+{
+    const griddep_ptx *ptx = kernel->module->ptx;
+    griddep_ptx_entry_info entry = {.size = sizeof entry};
+    uint32_t index = 0;
+
+    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index) || griddep_ptx_get_entry(ptx, index, &entry, NULL))
+        return false;
+    for (uint32_t i = 0; i < entry.control_count; i++) {
+        *trigger = (griddep_control_info){.size = sizeof *trigger};
+        if (!griddep_ptx_get_control(ptx, index, i, trigger, NULL) &&
+            trigger->kind == GRIDDEP_CONTROL_LAUNCH_DEPENDENTS)
+            return true;
+    }
+    return false;
+}
+
+static void explain_trigger(griddep_explanation *explanation, const pair *hop)
+{
+    const griddep_kernel *kernel = hop->producer.kernel;
+    griddep_control_info trigger;
+
+    if (!(kernel->info.traits & GRIDDEP_TRAIT_KNOWN))
+        add(explanation, GRIDDEP_CONDITION_TRIGGER, UNKNOWN, true,
+            "%s: its PTX is not known, so nobody can tell whether it triggers", kernel->name);
+    else if (!(kernel->info.traits & GRIDDEP_TRAIT_TRIGGERS))
+        add(explanation, GRIDDEP_CONDITION_TRIGGER, UNMET, true,
+            "%s never triggers: each block counts as triggered at its exit, so %s starts behind the last one",
+            kernel->name, hop->consumer.kernel->name);
+    else if (!find_trigger(kernel, &trigger))
+        add(explanation, GRIDDEP_CONDITION_TRIGGER, MET, true, "%s triggers in a function that it calls", kernel->name);
+    else
+        add(explanation, GRIDDEP_CONDITION_TRIGGER, MET, true,
+            "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; what it does before that overlaps nothing",
+            kernel->name, trigger.line, trigger.column, kernel->module->name,
+            trigger.predicated ? ", under a predicate" : "");
+}
+
+/* ---- room ---- */
+
+static void measure_room(pair *hop)
+{
+    const griddep_runtime *runtime = hop->runtime;
+    int reserved = 0;
+
+    if (runtime->driver->cuDeviceGetAttribute(&reserved, GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
+                                              runtime->device) != GD_CUDA_SUCCESS)
+        reserved = 0;
+    gd_footprint_read(hop->producer.kernel, hop->producer.launch, (uint32_t)reserved, &hop->before);
+    gd_footprint_read(hop->consumer.kernel, hop->consumer.launch, (uint32_t)reserved, &hop->after);
+    gd_footprint_spread(&hop->before, runtime->info.multiprocessors, &hop->residence);
+    hop->beside_full = gd_footprint_fits(&runtime->info, &hop->before, hop->residence.full, &hop->after, NULL);
+    hop->beside_tail = gd_footprint_fits(&runtime->info, &hop->before, hop->residence.least, &hop->after, NULL);
+}
+
+static void explain_grids(griddep_explanation *explanation, const pair *hop)
+{
+    const gd_residence *at = &hop->residence;
+
+    add(explanation, GRIDDEP_CONDITION_GRID, at->waves <= 1, false,
+        "%s has %" PRIu64 " CTAs on %" PRId32 " SMs that hold %" PRIu32 " each: %" PRIu64 " wave%s; %s has %" PRIu64
+        "%s",
+        hop->producer.kernel->name, hop->before.grid, hop->runtime->info.multiprocessors, hop->before.alone, at->waves,
+        at->waves == 1 ? "" : "s", hop->consumer.kernel->name, hop->after.grid,
+        at->waves > 1 ? "; the trigger counts when the last wave has begun" : "");
+}
+
+/* One line for each resource: both kernels against the SM. */
+static void explain_resource(griddep_explanation *explanation, const pair *hop, int32_t id, uint64_t limit,
+                             uint64_t before, uint64_t after, const char *unit)
+{
+    uint64_t used = before * hop->residence.full;
+    uint64_t left = used < limit ? limit - used : 0;
+
+    add(explanation, id, left >= after, false,
+        "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64 " %s; a CTA of %s takes %" PRIu64
+        ", %" PRIu64 " are left",
+        hop->producer.kernel->name, hop->residence.full, hop->residence.full == 1 ? "" : "s", used, limit, unit,
+        hop->consumer.kernel->name, after, left);
+}
+
+static void explain_room(griddep_explanation *explanation, const pair *hop)
+{
+    const griddep_runtime_info *info = &hop->runtime->info;
+    const gd_footprint *a = &hop->before, *b = &hop->after;
+    const char *what = "";
+
+    explain_grids(explanation, hop);
+    explain_resource(explanation, hop, GRIDDEP_CONDITION_SLOTS, info->blocks_per_multiprocessor, 1, 1, "CTA slots");
+    explain_resource(explanation, hop, GRIDDEP_CONDITION_THREADS, info->threads_per_multiprocessor, a->threads,
+                     b->threads, "threads");
+    explain_resource(explanation, hop, GRIDDEP_CONDITION_REGISTERS, info->registers_per_multiprocessor, a->registers,
+                     b->registers, "registers");
+    explain_resource(explanation, hop, GRIDDEP_CONDITION_SHARED, info->shared_bytes_per_multiprocessor, a->shared,
+                     b->shared, "bytes of shared memory");
+    gd_footprint_fits(info, a, hop->residence.least, b, &what);
+    add(explanation, GRIDDEP_CONDITION_ROOM, hop->beside_full || hop->beside_tail, false,
+        "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32 ", %" PRIu32
+        "%s%s",
+        hop->residence.full, hop->residence.full == 1 ? "" : "s", hop->producer.kernel->name, hop->beside_full,
+        hop->consumer.kernel->name, hop->residence.least, hop->beside_tail, hop->beside_tail ? "" : ": what lacks is ",
+        hop->beside_tail ? "" : what);
+}
+
+static void explain_cluster(griddep_explanation *explanation, const pair *hop)
+{
+    const gd_CUlaunchAttributeValue *value =
+        find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    uint32_t blocks = value ? value->clusterDim.x * value->clusterDim.y * value->clusterDim.z : 1;
+
+    if (blocks <= 1)
+        add(explanation, GRIDDEP_CONDITION_CLUSTER, MET, false, "%s has no clusters", hop->consumer.kernel->name);
+    else
+        add(explanation, GRIDDEP_CONDITION_CLUSTER, UNKNOWN, false,
+            "%s has clusters of %" PRIu32 " CTAs, which must find room in one GPC at the same time",
+            hop->consumer.kernel->name, blocks);
+}
+
+/* In percent; -1: the driver's choice. */
+static int carveout_of(const gd_hop *of)
+{
+    const gd_CUlaunchAttributeValue *value =
+        find_attribute(of->launch, GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    int percent = -1;
+
+    if (value)
+        return (int)value->sharedMemCarveout;
+    if (of->kernel->runtime->driver->cuFuncGetAttribute(&percent, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                                        of->kernel->function) != GD_CUDA_SUCCESS)
+        percent = -1;
+    return percent;
+}
+
+static const char *percent_text(int percent, char text[16])
+{
+    if (percent < 0)
+        return "the driver's choice";
+    snprintf(text, 16, "%d %%", percent);
+    return text;
+}
+
+/* An SM changes its carve-out when it is empty. With the driver's choice for both, each kernel gets what its own CTAs
+ * need. */
+static void explain_carveout(griddep_explanation *explanation, const pair *hop)
+{
+    int before = carveout_of(&hop->producer), after = carveout_of(&hop->consumer);
+    char texts[2][16];
+
+    add(explanation, GRIDDEP_CONDITION_CARVEOUT, before == after ? MET : UNKNOWN, false,
+        "the SMs are set to what %s prefers (%s); %s prefers %s%s", hop->producer.kernel->name,
+        percent_text(before, texts[0]), hop->consumer.kernel->name, percent_text(after, texts[1]),
+        before == after ? "" : ", and an SM changes its carve-out only when it is empty");
+}
+
+/* ---- what follows ---- */
+
+static void conclude(griddep_explanation *explanation, const pair *hop)
+{
+    griddep_explanation_info *info = &explanation->info;
+    int32_t unknown = -1;
+
+    info->unmet = -1;
+    for (uint32_t i = 0; i < explanation->count && info->unmet < 0; i++) {
+        const griddep_condition *condition = &explanation->list[i];
+        if (condition->decisive && condition->met == UNMET)
+            info->unmet = (int32_t)i;
+        else if (condition->decisive && condition->met == UNKNOWN && unknown < 0)
+            unknown = (int32_t)i;
+    }
+    if (info->unmet >= 0) {
+        info->prediction = GRIDDEP_PREDICTION_NONE;
+        gd_text_format(&explanation->text, "no overlap: %s", gd_text_get(&explanation->texts[info->unmet]));
+    } else if (unknown >= 0) {
+        info->prediction = GRIDDEP_PREDICTION_UNKNOWN;
+        gd_text_format(&explanation->text, "not known: %s", gd_text_get(&explanation->texts[unknown]));
+    } else if (hop->beside_full || hop->beside_tail) {
+        info->prediction = GRIDDEP_PREDICTION_BESIDE;
+        gd_text_format(&explanation->text,
+                       "overlaps: CTAs of %s run beside those of %s once all of these have triggered",
+                       hop->consumer.kernel->name, hop->producer.kernel->name);
+    } else {
+        info->prediction = GRIDDEP_PREDICTION_TAIL;
+        gd_text_format(&explanation->text, "overlaps at the tail: CTAs of %s start as those of %s leave their SMs",
+                       hop->consumer.kernel->name, hop->producer.kernel->name);
+    }
+}
+
+static void explain(griddep_explanation *explanation, pair *hop)
+{
+    explain_device(explanation, hop);
+    explain_environment(explanation, hop);
+    explain_tools(explanation);
+    explain_neighbours(explanation, hop);
+    explain_attribute(explanation, hop);
+    explain_cooperative(explanation, hop);
+    if (hop->has_producer) {
+        measure_room(hop);
+        explain_trigger(explanation, hop);
+        explain_room(explanation, hop);
+        explain_cluster(explanation, hop);
+        explain_carveout(explanation, hop);
+        gd_text_string(&explanation->producer, hop->producer.kernel->name);
+    }
+    gd_text_string(&explanation->consumer, hop->consumer.kernel->name);
+    conclude(explanation, hop);
+}
+
+/* The texts stand where they are from now on. */
+static int32_t finish(griddep_explanation *explanation, griddep_error *error)
+{
+    bool failed = explanation->producer.failed || explanation->consumer.failed || explanation->text.failed;
+
+    for (uint32_t i = 0; i < explanation->count; i++) {
+        failed = failed || explanation->texts[i].failed;
+        explanation->list[i].text = gd_text_get(&explanation->texts[i]);
+    }
+    explanation->info.size = sizeof explanation->info;
+    explanation->info.producer = explanation->producer.data;
+    explanation->info.consumer = gd_text_get(&explanation->consumer);
+    explanation->info.text = gd_text_get(&explanation->text);
+    return failed ? gd_error_memory(error) : GRIDDEP_OK;
+}
+
+/* ---- public ---- */
+
+const char *griddep_condition_name(int32_t condition)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (conditions[i].id == condition)
+            return conditions[i].name;
+    }
+    return NULL;
+}
+
+const char *griddep_prediction_name(int32_t overlap)
+{
+    switch (overlap) {
+    case GRIDDEP_PREDICTION_UNKNOWN:
+        return "unknown";
+    case GRIDDEP_PREDICTION_NONE:
+        return "none";
+    case GRIDDEP_PREDICTION_TAIL:
+        return "tail";
+    case GRIDDEP_PREDICTION_BESIDE:
+        return "beside";
+    default:
+        return NULL;
+    }
+}
+
+static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
+                    griddep_error *error)
+{
+    griddep_explanation *made = calloc(1, sizeof *made);
+    pair hop = {.mode = mode, .graph = mode == GRIDDEP_MODE_GRAPH || mode == GRIDDEP_MODE_GRAPH_PDL};
+    bool pushed;
+
+    if (!made)
+        return gd_error_memory(error);
+    gd_chain_read_hop(chain, mode, index, &hop.consumer);
+    hop.runtime = hop.consumer.kernel->runtime;
+    hop.has_producer = hop.consumer.previous != GD_HOP_NONE;
+    if (hop.has_producer)
+        gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer);
+    int32_t status = gd_runtime_enter(hop.runtime, &pushed, error);
+    if (!status) {
+        explain(made, &hop);
+        gd_runtime_leave(hop.runtime, pushed);
+        status = finish(made, error);
+    }
+    if (status)
+        griddep_explanation_destroy(made);
+    else
+        *explanation = made;
+    return status;
+}
+
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
+                              griddep_error *error)
+{
+    int32_t status = griddep_chain_prepare(chain, mode, error);
+
+    if (status)
+        return status;
+    if (!explanation)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
+    if (index >= griddep_chain_length(chain))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
+                            griddep_chain_length(chain), index);
+    return make(chain, mode, index, explanation, error);
+}
+
+uint32_t griddep_explanation_count(const griddep_explanation *explanation)
+{
+    return explanation ? explanation->count : 0;
+}
+
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition,
+                                griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!explanation)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
+    if (index >= explanation->count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the explanation has %" PRIu32 " conditions; there is no number %" PRIu32,
+                            explanation->count, index);
+    return gd_struct_write(condition, &explanation->list[index], sizeof *condition, CONDITION_MINIMUM,
+                           "griddep_condition", error);
+}
+
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
+                                     griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!explanation)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
+    return gd_struct_write(info, &explanation->info, sizeof *info, INFO_MINIMUM, "griddep_explanation_info", error);
+}
+
+void griddep_explanation_destroy(griddep_explanation *explanation)
+{
+    if (!explanation)
+        return;
+    for (uint32_t i = 0; i < CONDITIONS; i++)
+        gd_text_free(&explanation->texts[i]);
+    gd_text_free(&explanation->producer);
+    gd_text_free(&explanation->consumer);
+    gd_text_free(&explanation->text);
+    free(explanation);
+}

@@ -1,0 +1,22 @@
+/* What a chain tells of one of its launches in a mode. chain.c fills it, explain.c reads it. */
+#ifndef GD_RUN_HOP_H
+#define GD_RUN_HOP_H
+
+#include "griddep.h"
+#include "run/launch.h"
+
+#define GD_HOP_NONE UINT32_MAX /* as GD_CHAIN_NONE */
+
+typedef struct gd_hop {
+    const griddep_kernel *kernel;
+    const gd_launch *launch;
+    uint32_t previous; /* index of the launch before it in its lane; GD_HOP_NONE: it is the first */
+    uint32_t others;   /* launches of other lanes that it waits for */
+    int32_t reason;    /* GRIDDEP_REASON_* */
+    int32_t edge;      /* as griddep_hop_info.edge */
+} gd_hop;
+
+/* The mode must be prepared, the index within the chain. */
+void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop);
+
+#endif

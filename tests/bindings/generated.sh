@@ -1,0 +1,53 @@
+#!/bin/sh
+# Checks that the bindings declare what include/griddep.h does: the generated parts are as build-tools/bindings.py makes them, and the
+# layout that it computes is the compiler's. PYTHON3 names the interpreter, CC the compiler.
+set -u
+
+source_root=${srcdir:-$(dirname "$0")/../..}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() {
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+    fi
+}
+
+python=${PYTHON3:-python3}
+command -v "$python" >/dev/null || {
+    echo "there is no python3"
+    exit 77
+}
+generate() { "$python" -B "$work/tree/build-tools/bindings.py" "$@"; }
+
+compiler_agrees() {
+    generate --layout >"$work/layout.c" || return 1
+    # shellcheck disable=SC2086 # CC may carry options
+    ${CC:-cc} -I"$source_root/include" -o "$work/layout" "$work/layout.c" && "$work/layout"
+}
+
+# A header with one more field, constant or function is noticed in each file.
+notices() {
+    sed "$1" "$source_root/include/griddep.h" >"$work/tree/include/griddep.h"
+    generate --check >"$work/said"
+    [ "$?" -eq 1 ] && [ "$(grep -c '^bindings/' "$work/said")" -eq "$(find "$work/tree/bindings" -name "[gG]riddep.*" ! -name "*.hpp" | wc -l)" ]
+}
+
+mkdir -p "$work/tree/build-tools" "$work/tree/include" || exit 99
+cp "$source_root/build-tools/bindings.py" "$work/tree/build-tools/"
+cp "$source_root/include/griddep.h" "$work/tree/include/"
+cp -R "$source_root/bindings" "$work/tree/"
+check "the bindings are as griddep.h is" generate --check
+check "sizes and offsets are the compiler's" compiler_agrees
+check "a new constant is noticed" notices 's/^    GRIDDEP_OK = 0,/&\n    GRIDDEP_NEW = 7,/'
+check "a new field is noticed" notices 's/^    int32_t driver_code;/    int32_t other;\n&/'
+check "a new function is noticed" notices 's/^int32_t griddep_version(void);/&\nint32_t griddep_new(void);/'
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,189 @@
+// The C++ binding on the emulated driver. PTX names the text that is loaded; the last line sums up the cases.
+#include "griddep.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr uint32_t count = 1000;
+int passed, failed;
+std::string ptx;
+
+griddep::config shape()
+{
+    griddep::config made;
+    made.grid = 8;
+    made.block = {128, 1, 1};
+    return made;
+}
+
+void require(bool good, const char *what, int line)
+{
+    if (!good)
+        throw std::logic_error("line " + std::to_string(line) + ": " + what);
+}
+#define REQUIRE(condition) require(condition, #condition, __LINE__)
+
+template <typename Test> void test(const char *name, Test body)
+{
+    try {
+        body();
+        passed++;
+    } catch (const std::exception &problem) {
+        failed++;
+        std::printf("failed: %s: %s\n", name, problem.what());
+    }
+}
+
+/// The status that a call fails with; GRIDDEP_OK where it does not.
+template <typename Call> int32_t status_of(Call body)
+{
+    try {
+        body();
+    } catch (const griddep::error &problem) {
+        return problem.status;
+    }
+    return GRIDDEP_OK;
+}
+
+std::vector<float> floats()
+{
+    std::vector<float> made(count);
+    for (uint32_t i = 0; i < count; i++)
+        made[i] = float(i);
+    return made;
+}
+
+griddep_runtime_options emulated()
+{
+    auto options = griddep::sized<griddep_runtime_options>();
+    options.driver = "emulated";
+    return options;
+}
+
+struct session {
+    griddep::runtime runtime{emulated()};
+    griddep::module module = runtime.load(ptx, "chain.ptx");
+    griddep::memory<float> x{runtime, floats()}, y{runtime, count}, z{runtime, count};
+    griddep::chain chain = runtime.chain();
+
+    session()
+    {
+        chain.add(module.kernel("square"), shape(), x, y, count).add(module.kernel("shift"), shape(), y, z, 0.5f, count);
+    }
+};
+
+bool is_result(const std::vector<float> &values)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] != float(i) * float(i) + 0.5f)
+            return false;
+    }
+    return true;
+}
+
+void every_mode()
+{
+    session on;
+    griddep::stream stream = on.runtime.stream();
+    for (std::string mode : {"serial", "pdl", "graph", "graph-pdl"}) {
+        on.z.write(std::vector<float>(count));
+        on.chain.prepare(mode.c_str());
+        on.chain.run(mode.c_str(), stream);
+        REQUIRE(is_result(on.z.read(stream)));
+        bool overlaps = mode.find("pdl") != std::string::npos;
+        REQUIRE(on.chain.hop(mode.c_str(), 1).reason == (overlaps ? GRIDDEP_REASON_SET : GRIDDEP_REASON_OFF));
+    }
+}
+
+void arguments()
+{
+    session on;
+    griddep::kernel shift = on.module.kernel("shift");
+    REQUIRE(shift.launch(shape(), on.x, on.z.address(), 2.5f, count) == GRIDDEP_REASON_SET);
+    REQUIRE(on.z.read()[3] == 5.5f);
+    REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5, count); }) == GRIDDEP_ERROR_SIGNATURE);
+    REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5f); }) == GRIDDEP_ERROR_SIGNATURE);
+}
+
+void errors()
+{
+    session on;
+    std::string broken = ptx;
+    broken.replace(broken.find("add.f32 %v, %v, %b;"), 19, "add.f32 %v, %v %b;");
+    REQUIRE(status_of([&] { on.runtime.load(broken); }) == GRIDDEP_ERROR_SYNTAX);
+    try {
+        on.runtime.load(broken, "broken.ptx");
+    } catch (const griddep::error &problem) {
+        REQUIRE(problem.status == GRIDDEP_ERROR_SYNTAX && problem.file == "broken.ptx");
+        REQUIRE(problem.line == 57 && problem.column == 20);
+        REQUIRE(std::string(problem.what()).find("57 | ") != std::string::npos);
+    }
+    REQUIRE(status_of([&] { on.module.kernel("cube"); }) == GRIDDEP_ERROR_NOT_FOUND);
+}
+
+void moves_and_order_of_ends()
+{
+    std::optional<session> on(std::in_place);
+    griddep::memory<float> z = std::move(on->z), w(on->runtime, 1);
+    w = std::move(z);
+    griddep::stream stream = on->runtime.stream();
+    on->chain.run("pdl", stream);
+    stream.synchronize();
+    on.reset();
+    REQUIRE(is_result(w.read()));
+}
+
+void ends_on_another_thread()
+{
+    session on;
+    on.chain.run("pdl");
+    std::thread([module = std::move(on.module), chain = std::move(on.chain), x = std::move(on.x)] {}).join();
+    REQUIRE(is_result(on.z.read()));
+}
+
+void log_from_several_threads()
+{
+    std::mutex lock;
+    std::set<std::thread::id> heard;
+    auto options = emulated();
+    options.log_level = GRIDDEP_LOG_DEBUG;
+    griddep::runtime runtime(options, [&](int32_t, const char *) {
+        std::lock_guard<std::mutex> guard(lock);
+        heard.insert(std::this_thread::get_id());
+        throw std::runtime_error("from a log function");
+    });
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&] { runtime.load(ptx).kernel("square"); });
+    for (auto &thread : threads)
+        thread.join();
+    REQUIRE(heard.size() > 1);
+}
+
+} // namespace
+
+int main()
+{
+    std::ostringstream text;
+    text << std::ifstream(std::getenv("PTX")).rdbuf();
+    ptx = text.str();
+    test("every mode", every_mode);
+    test("arguments", arguments);
+    test("errors have status and position", errors);
+    test("moves, and objects ended in any order", moves_and_order_of_ends);
+    test("ends on another thread while the device works", ends_on_another_thread);
+    test("log from several threads, and an exception in it", log_from_several_threads);
+    std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed != 0;
+}

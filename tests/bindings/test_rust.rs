@@ -1,0 +1,142 @@
+//! The Rust binding on the emulated driver. PTX names the text that is loaded; the last line sums up the cases.
+
+#[path = "griddep.rs"]
+mod griddep;
+
+use griddep::{raw, Chain, Config, Error, Memory, Module, Options, Runtime};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::{env, fs, panic, process, thread};
+
+const COUNT: u32 = 1000;
+
+struct Session {
+    runtime: Runtime,
+    module: Module,
+    x: Memory<f32>,
+    y: Memory<f32>,
+    z: Memory<f32>,
+    chain: Chain,
+}
+
+fn ptx() -> String {
+    fs::read_to_string(env::var("PTX").unwrap()).unwrap()
+}
+
+fn shape() -> Config {
+    Config { block: [128, 1, 1], ..Config::new(8, 0) }
+}
+
+fn emulated() -> Options {
+    Options { driver: Some("emulated".into()), ..Options::default() }
+}
+
+fn session() -> Session {
+    let runtime = Runtime::open(emulated()).unwrap();
+    let module = runtime.load(ptx(), "chain.ptx").unwrap();
+    let x = runtime.copy_in(&(0..COUNT).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+    let (y, z) = (runtime.allocate(1000).unwrap(), runtime.allocate(1000).unwrap());
+    let mut chain = runtime.chain().unwrap();
+    chain.add(module.kernel("square").unwrap(), &shape(), &[&x, &y, &COUNT]).unwrap();
+    chain.add(module.kernel("shift").unwrap(), &shape(), &[&y, &z, &0.5f32, &COUNT]).unwrap();
+    Session { runtime, module, x, y, z, chain }
+}
+
+fn expected() -> Vec<f32> {
+    (0..COUNT).map(|i| (i * i) as f32 + 0.5).collect()
+}
+
+fn fails<T>(status: i32, result: Result<T, Error>) -> Error {
+    let error = result.err().expect("nothing failed");
+    assert_eq!(error.status, status, "{error}");
+    error
+}
+
+fn every_mode() {
+    let mut on = session();
+    let stream = on.runtime.stream().unwrap();
+    for mode in [raw::MODE_SERIAL, raw::MODE_PDL, raw::MODE_GRAPH, raw::MODE_GRAPH_PDL] {
+        on.z.write(&[0.0; 1000], Some(&stream)).unwrap();
+        on.chain.prepare(mode).unwrap();
+        unsafe { on.chain.run(mode, Some(&stream)).unwrap() };
+        assert_eq!(on.z.read(Some(&stream)).unwrap(), expected());
+        let overlaps = mode == raw::MODE_PDL || mode == raw::MODE_GRAPH_PDL;
+        assert_eq!(on.chain.hop(mode, 1).unwrap(), ("shift".into(), if overlaps { raw::REASON_SET } else { raw::REASON_OFF }));
+    }
+}
+
+fn arguments() {
+    let on = session();
+    let kernel = on.module.kernel("shift").unwrap();
+    let reason = unsafe { kernel.launch(&shape(), &[&on.x, &on.z.address(), &2.5f32.to_le_bytes(), &COUNT], None) };
+    assert_eq!(reason.unwrap(), raw::REASON_SET);
+    assert_eq!(on.z.read(None).unwrap()[3], 5.5);
+    fails(raw::ERROR_SIGNATURE, unsafe { kernel.launch(&shape(), &[&on.x, &on.z, &2.5f64, &COUNT], None) });
+    fails(raw::ERROR_SIGNATURE, unsafe { kernel.launch(&shape(), &[&on.x, &on.z], None) });
+}
+
+fn errors_have_status_and_position() {
+    let on = session();
+    let broken = ptx().replace("add.f32 %v, %v, %b;", "add.f32 %v, %v %b;");
+    let error = fails(raw::ERROR_SYNTAX, on.runtime.load(broken, "broken.ptx"));
+    assert_eq!((&*error.name, &*error.file, error.line, error.column), ("GRIDDEP_ERROR_SYNTAX", "broken.ptx", 57, 20));
+    assert!(error.to_string().contains("57 | "), "{error}");
+    fails(raw::ERROR_NOT_FOUND, on.module.kernel("cube"));
+    fails(raw::ERROR_ARGUMENT, on.module.kernel("a\0b"));
+}
+
+fn ends_in_any_order_while_the_device_works() {
+    let Session { runtime, module, x, z, mut chain, y } = session();
+    unsafe { chain.run(raw::MODE_PDL, None).unwrap() };
+    drop(runtime);
+    drop(module);
+    drop(chain);
+    drop((x, y));
+    assert_eq!(z.read(None).unwrap(), expected());
+}
+
+fn ends_on_another_thread() {
+    let Session { runtime, module, x, y, z, mut chain } = session();
+    unsafe { chain.run(raw::MODE_GRAPH_PDL, None).unwrap() };
+    thread::spawn(move || drop((chain, module, x, y, runtime))).join().unwrap();
+    assert_eq!(z.read(None).unwrap(), expected());
+}
+
+fn log_from_several_threads_and_a_panic_in_it() {
+    let heard = Arc::new(Mutex::new(HashSet::new()));
+    let ears = heard.clone();
+    let log = move |_: i32, _: &str| {
+        ears.lock().unwrap().insert(thread::current().id());
+        panic!("in a log function");
+    };
+    let options = Options { log: Some(Box::new(log)), log_level: raw::LOG_DEBUG, ..emulated() };
+    let runtime = Runtime::open(options).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| runtime.load(ptx(), "chain.ptx").unwrap());
+        }
+    });
+    assert!(heard.lock().unwrap().len() > 1);
+}
+
+fn main() {
+    panic::set_hook(Box::new(|_| ()));
+    let tests: [(&str, fn()); 6] = [
+        ("every mode", every_mode),
+        ("arguments", arguments),
+        ("errors have status and position", errors_have_status_and_position),
+        ("ends in any order while the device works", ends_in_any_order_while_the_device_works),
+        ("ends on another thread", ends_on_another_thread),
+        ("log from several threads, and a panic in it", log_from_several_threads_and_a_panic_in_it),
+    ];
+    let mut failed = 0;
+    for (name, test) in tests {
+        if let Err(reason) = panic::catch_unwind(test) {
+            let text = reason.downcast_ref::<String>().cloned().or(reason.downcast_ref::<&str>().map(|text| text.to_string()));
+            println!("failed: {name}: {}", text.unwrap_or_default());
+            failed += 1;
+        }
+    }
+    println!("{} passed, {failed} failed, 0 skipped", tests.len() - failed);
+    process::exit((failed > 0) as i32);
+}

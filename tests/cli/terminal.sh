@@ -1,0 +1,101 @@
+#!/bin/sh
+# The command at a terminal: when it uses colour, that its progress line goes away, and that Ctrl-C ends it and what it has started. PYTHON3 makes the terminal.
+#
+# GRIDDEP: the command; srcdir: the top of the source tree.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "${srcdir:-$here/../..}" && pwd)
+griddep=${GRIDDEP:-./griddep}
+python=${PYTHON3:-python3}
+if ! command -v "$python" >/dev/null 2>&1; then
+    echo "skipped: no Python to make a terminal"
+    exit 77
+fi
+unset NO_COLOR GRIDDEP_DRIVER
+exec "$python" - "$griddep" "$top" <<'TEXT'
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+griddep, top = sys.argv[1:]
+passed = failed = 0
+
+
+def case(good, name, said=b""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"failed: {name}: {said[-300:]!r}")
+
+
+def at_terminal(arguments, environment, until=None, limit=120):
+    """What the command writes to a terminal, and its wait status. Once it has written `until`, Ctrl-C is typed."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update({"TERM": "xterm", "GRIDDEP_CACHE": "off", **environment})
+        os.execv(griddep, [griddep, *arguments])
+    said, end = b"", time.monotonic() + limit
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+        if until is not None and until in said:
+            os.write(terminal, b"\x03")
+            until = None
+    else:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    os.close(terminal)
+    return said, status, child
+
+
+def alive_in(session):
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(process)
+    return found
+
+
+wrong = ["run", "missing.yaml"]
+for environment, wanted in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+    said, status, _ = at_terminal(wrong, environment)
+    case((b"\x1b[" in said) == wanted, f"colour at a terminal with {environment}", said)
+    case(os.WIFEXITED(status) and os.WEXITSTATUS(status) == 2, f"exit code with {environment}", said)
+piped = subprocess.run([griddep, *wrong], capture_output=True)
+case(b"\x1b" not in piped.stderr and piped.stderr, "no colour in a pipe", piped.stderr)
+
+said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {})
+shown, rest = said.rsplit(b"\x1b[K", 1) if b"\x1b[K" in said else (b"", said)
+case(b"running" in shown, "a progress line is shown", said)
+case(b"running" not in rest and b"graph-pdl" in rest, "and is gone in the end", rest)
+said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {"TERM": "dumb"})
+case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
+
+for arguments, mark in ((["demo", "--emulate", "--layers", "40"], b"running"),
+                        (["sanitize", f"{top}/examples/feed_forward.yaml"], b"schedule")):
+    said, status, child = at_terminal(arguments, {}, mark)
+    case(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT or os.WIFEXITED(status) and os.WEXITSTATUS(status) == 130,
+         f"Ctrl-C ends {arguments[0]} (status {status})", said)
+    case(said.replace(b"^C", b"").endswith(b"\r\x1b[K"), f"{arguments[0]} wipes its progress line", said)
+    time.sleep(0.2)
+    case(not alive_in(child), f"nothing is left of {arguments[0]}")
+
+print(f"{passed} passed, {failed} failed, 0 skipped")
+sys.exit(failed > 0)
+TEXT

@@ -1,0 +1,146 @@
+#!/bin/sh
+# Checks that the command's man pages (man/*.1) and completions (completions/) are what is made of 'griddep help --table', that each subcommand
+# and each noun of the header has its page in Makefile.am, and that pages and completions are accepted by what reads them.
+# To renew them after an option or a subcommand has changed: tests/doc/generated.sh --write.
+#
+# GRIDDEP: the command (./griddep); srcdir: the top of the source tree (two folders above this file); builddir: that of the build.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "${srcdir:-$here/../..}" && pwd)
+build=${builddir:-.}
+griddep=${GRIDDEP:-./griddep}
+tools=$top/build-tools
+passed=0 failed=0 skipped=0
+LC_ALL=C
+export LC_ALL
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "failed: $1"
+}
+skip() {
+    skipped=$((skipped + 1))
+    echo "skipped: $1"
+}
+# accept NAME COMMAND...: one case.
+accept() {
+    name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then pass; else
+        fail "$name"
+        head -n 20 "$work/said"
+    fi
+}
+
+if ! "$griddep" help --table >"$work/table"; then
+    echo "failed: griddep help --table"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+version=$("$griddep" --version | sed 's/.* //')
+commands=$(awk -F '\t' '$1 == "command" { print $2 }' "$work/table")
+
+man_page() { awk -f "$tools/roff.awk" -f "$tools/man-command.awk" -v page="$1" -v version="$version" "$work/table" "$top/man/examples"; }
+completion() { awk -f "$tools/completion.awk" -v shell="$1" "$work/table"; }
+
+mkdir -p "$work/man" "$work/completions"
+man_page "" >"$work/man/griddep.1"
+for command in $commands; do man_page "$command" >"$work/man/griddep-$command.1"; done
+completion bash >"$work/completions/griddep"
+completion zsh >"$work/completions/_griddep"
+completion fish >"$work/completions/griddep.fish"
+
+if [ "${1:-}" = --write ]; then
+    cp "$work"/man/*.1 "$top/man/" && cp "$work"/completions/* "$top/completions/"
+    exit
+fi
+
+for folder in man completions; do
+    for file in "$work/$folder"/*; do
+        accept "$folder/$(basename "$file"): tests/doc/generated.sh --write renews it" diff -u "$top/$folder/$(basename "$file")" "$file"
+    done
+done
+
+# Nothing is left of a subcommand that is gone, and each page is installed.
+for file in "$top"/man/*.1; do accept "$file has no subcommand" test -f "$work/man/$(basename "$file")"; done
+for command in $commands; do
+    accept "Makefile.am installs no man/griddep-$command.1" grep -q "man/griddep-$command\.1" "$top/Makefile.am"
+    accept "src/cli/main.c has '$command', and so must the table" grep -q "{\"$command\", " "$top/src/cli/main.c"
+    accept "man/examples has no example of '$command'" grep -q "^    griddep $command\b" "$top/man/examples"
+done
+accept "the table has each subcommand of src/cli/main.c" test "$(grep -c '^    {"[a-z]*", "' "$top/src/cli/main.c")" -eq "$(echo "$commands" | wc -l)"
+for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$top/include/griddep.h"); do
+    accept "Makefile.am installs no man/$page.3" grep -q "man/$page\.3" "$top/Makefile.am"
+done
+declared=$(grep -o -E '\bgriddep_[a-z0-9_]+\(' "$top/include/griddep.h" | grep -v -x 'griddep_\(wait\|launch_dependents\)(' | tr -d '(' | sort -u)
+for function in $declared; do accept "no page tells of $function" grep -q "$function" "$build"/man/*.3; done
+
+for page in "$top"/man/*.1 "$build"/man/*.[0-9]; do
+    if command -v mandoc >/dev/null; then
+        mandoc -T lint -W warning "$page" | grep -v 'missing date' >"$work/lint"
+        accept "mandoc: $(head -n 1 "$work/lint")" test ! -s "$work/lint"
+    elif command -v groff >/dev/null; then
+        groff -man -ww -z -Tutf8 -K utf8 "$page" 2>"$work/lint"
+        accept "groff: $(head -n 1 "$work/lint")" test ! -s "$work/lint"
+    else
+        skip "man page $page: neither mandoc nor groff is here"
+    fi
+done
+
+# completes SHELL-WORDS... : what bash offers for the last of the words, one a line.
+completes() {
+    bash -c '
+        . "$0"
+        griddep() { "$GRIDDEP_COMMAND" "$@"; }
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _griddep "$GRIDDEP_COMMAND" && printf "%s\n" "${COMPREPLY[@]}"' "$work/completions/griddep" "$@"
+}
+# offers EXPECTED WORDS...: one case; EXPECTED is the list of what is offered, blanks between.
+offers() {
+    expected=$1
+    shift
+    got=$(completes "$@" 2>&1 | sort | tr '\n' ' ')
+    if [ "$got" = "$expected " ]; then pass; else fail "completion of '$*': '$got', expected '$expected'"; fi
+}
+GRIDDEP_COMMAND=$griddep
+export GRIDDEP_COMMAND
+if command -v bash >/dev/null; then
+    accept "bash -n" bash -n "$work/completions/griddep"
+    offers "rewrite run" griddep r
+    offers "sanitize" griddep sa
+    offers "all graph graph-pdl pdl serial" griddep run --mode ""
+    offers "graph graph-pdl" griddep run x.yaml --mode g
+    offers "force" griddep run --pdl f
+    offers "auto emulated nvidia" griddep info --driver ""
+    offers "eager lazy random:" griddep sanitize --schedule ""
+    offers "error note warning" griddep check --severity ""
+    offers "after-loads after-wait" griddep rewrite --trigger a
+    offers "--repeat" griddep run --rep
+    offers "--in-place" griddep rewrite --in
+    offers "list show" griddep kernels ""
+    offers "vector_add" griddep kernels show vec
+    offers "GD110 GD111 GD112" griddep explain GD11
+    offers "matvec_bf16" griddep kernels show m
+    cd "$work" && : >"a chain.yaml" && mkdir inner
+    offers "a chain.yaml" griddep run a
+    offers "inner" griddep check in
+    cd - >/dev/null || exit 99
+else
+    skip "completion in bash: no bash"
+fi
+if command -v zsh >/dev/null; then accept "zsh -n" zsh -n "$work/completions/_griddep"; else skip "completion in zsh: no zsh"; fi
+if command -v fish >/dev/null; then
+    accept "fish -n" fish -n "$work/completions/griddep.fish"
+    HOME=$work XDG_CONFIG_HOME=$work fish -c "source '$work/completions/griddep.fish'; complete -C 'griddep run --mode gr'" >"$work/fish" 2>&1
+    accept "fish completes the modes: $(cat "$work/fish")" test "$(cut -f 1 "$work/fish" | sort | tr '\n' ' ')" = "graph graph-pdl "
+else
+    skip "completion in fish: no fish"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,168 @@
+"""Runs what the documentation tells to run. See run.sh, which sets the scene; arguments: the source tree, and a folder to work in.
+
+In a file with "console" blocks (doc/guide.md) each line "$ COMMAND" is run by sh, in order, in one folder, and its output must be what stands below it: a line
+"..." stands for any number of lines, "..." within a line for any text. A block behind a comment "<!-- file: NAME -->" is written to that file.
+In other files each line of a code block that begins with "griddep " is run, on files that are made here; exit codes that say
+that something could not be done are failures.
+"""
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+top, work = sys.argv[1], sys.argv[2]
+passed = failed = 0
+
+
+def case(good, name, output=""):
+    global passed, failed
+    if good:
+        passed += 1
+        return
+    failed += 1
+    print(f"failed: {name}")
+    print(textwrap.indent("\n".join(output.splitlines()[:40]), "    "))
+
+
+def blocks(path):
+    """(language, file name or None, lines) of each fenced or indented block."""
+    language, name, lines, found = None, None, [], []
+    for line in open(os.path.join(top, path), encoding="utf-8").read().splitlines() + [""]:
+        if language is None and (mark := re.match(r"<!-- file: (\S+) -->$", line)):
+            name = mark.group(1)
+        elif language in (None, "") and line.startswith("```"):
+            language, lines = line[3:] or "text", []
+        elif language not in (None, "") and line.startswith("```"):
+            found.append((language, name, lines))
+            language, name = None, None
+        elif language is None and line.startswith("    "):
+            language, lines = "", [line[4:]]
+        elif language == "" and line.startswith("    "):
+            lines.append(line[4:])
+        elif language == "":
+            found.append(("indented", None, lines))
+            language = None
+        elif language is not None:
+            lines.append(line)
+    return found
+
+
+def run(command, folder):
+    return subprocess.run(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=300)
+
+
+def pattern(lines):
+    text = "".join("(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, re.sub(r" *\.\.\. *", "...", line).split("..."))) + "\n" for line in lines)
+    return text
+
+
+def squeeze(text):
+    """Columns are as wide as their widest cell, so their number of blanks says nothing."""
+    return re.sub(r"(?<=\S) {2,}", " ", text)
+
+
+def run_console(path, folder):
+    os.makedirs(folder, exist_ok=True)
+    if not os.path.exists(os.path.join(folder, "examples")):
+        os.symlink(os.path.join(top, "examples"), os.path.join(folder, "examples"))
+    for language, name, lines in blocks(path):
+        if name is not None:
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+        if language != "console":
+            continue
+        for part in re.split(r"^\$ ", "\n".join(lines), flags=re.MULTILINE)[1:]:
+            command, *expected = part.rstrip("\n").split("\n")
+            result = run(command, folder)
+            output = squeeze(result.stdout)
+            case(re.fullmatch(pattern([squeeze(line) for line in expected]), output) is not None and
+                 (result.returncode == 0 or "exit code" in command), f"{path}: $ {command} (exit code {result.returncode})", result.stdout)
+
+
+def make_files(folder):
+    """What commands in the documentation name: a kernel that knows nothing of dependent launch, a chain, a program."""
+    os.makedirs(os.path.join(folder, "kernels"))
+    os.symlink(os.path.join(top, "examples"), os.path.join(folder, "examples"))
+    files = {name: "\n".join(lines) + "\n" for _, name, lines in blocks("doc/guide.md") if name}
+    chain = files["chain.yaml"].replace("scale.ptx", "kernel.ptx").replace("quarter", "y")
+    program = "#!/bin/sh\nexec griddep run chain.yaml --driver nvidia --repeat 0\n"
+    for name, text in {"kernel.ptx": files["scale.ptx"], "chain.yaml": chain, "application": program}.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    os.chmod(os.path.join(folder, "application"), 0o755)
+
+
+def run_commands(path, folder):
+    count = 0
+    for _, _, lines in blocks(path):
+        for line in lines:
+            if not re.match(r"(cat \S+ \| )?griddep ", line):
+                continue
+            count += 1
+            command = re.sub(r"\s+#.*", "", line)
+            result = run(command, folder)
+            case(result.returncode in (0, 1, 66), f"{path}: {command} (exit code {result.returncode})", result.stdout)
+    case(count > 0, f"{path}: no command found")
+
+
+def run_chain_example(folder):
+    """The complete example of doc/griddep-chain.md, with a kernel for what it calls kernels/scale.ptx."""
+    example = next(lines for language, _, lines in blocks("doc/griddep-chain.md") if language == "yaml" and lines[0].startswith("name:"))
+    with open(os.path.join(folder, "example.yaml"), "w", encoding="utf-8") as file:
+        file.write("\n".join(example) + "\n")
+    with open(os.path.join(folder, "kernels", "scale.ptx"), "w", encoding="utf-8") as file:
+        file.write(textwrap.dedent("""\
+            .version 8.0
+            .target sm_90
+            .address_size 64
+            .visible .entry scale(.param .u64 x, .param .u64 y, .param .f32 factor)
+            {
+                .reg .b32 %i, %n, %c;
+                .reg .b64 %x, %y, %at;
+                .reg .b16 %h;
+                griddepcontrol.wait;
+                mov.u32 %i, %tid.x;
+                mov.u32 %c, %ctaid.x;
+                mov.u32 %n, %ntid.x;
+                mad.lo.u32 %i, %c, %n, %i;
+                ld.param.u64 %x, [x];
+                ld.param.u64 %y, [y];
+                mul.wide.u32 %at, %i, 2;
+                add.u64 %x, %x, %at;
+                add.u64 %y, %y, %at;
+                ld.global.b16 %h, [%x];
+                st.global.b16 [%y], %h;
+                ret;
+            }
+            """))
+    for command in ("griddep check example.yaml", "griddep run example.yaml --emulate --repeat 0"):
+        result = run(command, folder)
+        case(result.returncode == 0, f"doc/griddep-chain.md: {command} on its complete example", result.stdout)
+
+
+def run_readme_snippet(folder):
+    """The C of README.md, with the variables that it takes for given."""
+    snippet = next(lines for language, _, lines in blocks("README.md") if language == "c")
+    ptx = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry scale(.param .u64 x, .param .u32 n)\n"
+           "{\n    griddepcontrol.wait;\n    ret;\n}\n")
+    quoted = "".join(f'"{line}\\n"\n' for line in ptx.splitlines())
+    body = "\n".join(line for line in snippet if not line.startswith("#include"))
+    with open(os.path.join(folder, "readme.c"), "w", encoding="utf-8") as file:
+        file.write(f"#include <griddep.h>\n#include <stdio.h>\n#include <string.h>\nint main(void)\n{{\nconst char *ptx = {quoted};\n"
+                   f"uint64_t ptx_bytes = strlen(ptx), x = 0, n = 0;\nvoid *stream = NULL;\n{body}\nreturn 0;\n}}\n")
+    result = run("${CC:-cc} -o readme readme.c $(pkg-config --cflags --libs griddep) && ./readme", folder)
+    said = re.search(r'puts\(.*/\* "(.*)" \*/', "\n".join(snippet)).group(1)
+    case(result.stdout == said + "\n", "README.md: its C snippet", result.stdout)
+
+
+run_console("doc/guide.md", os.path.join(work, "guide"))
+files = os.path.join(work, "files")
+make_files(files)
+for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "man/examples"):
+    run_commands(document, files)
+run_chain_example(files)
+run_readme_snippet(files)
+print(f"{passed} passed, {failed} failed, 0 skipped")
+sys.exit(failed > 0)

@@ -1,0 +1,256 @@
+/* What the emulated driver's checks report: kinds of findings, their fields in the file, folding. Each test runs in a
+ * process of its own, because settings are read once, by cuInit; what it finds is in a file. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emulator/api.h"
+
+#define HEADER ".version 8.3\n.target sm_90\n.address_size 64\n"
+
+static char report_path[64];
+static char report_text[1 << 20];
+static gd_CUcontext context;
+
+#define ck_result(call, expected) ck_assert_int_eq((call), (expected))
+#define ck_good(call) ck_result(call, GD_CUDA_SUCCESS)
+
+static void begin(const char *checks)
+{
+    snprintf(report_path, sizeof report_path, "/tmp/griddep-findings-%ld", (long)getpid());
+    unlink(report_path);
+    setenv("GRIDDEP_EMULATOR_CHECK", checks, 1);
+    setenv("GRIDDEP_EMULATOR_REPORT", report_path, 1);
+    setenv("GRIDDEP_EMULATOR_STEPS", "10000000", 1);
+    ck_good(cuInit(0));
+    ck_good(cuCtxCreate_v2(&context, 0, 0));
+}
+
+/* What has been reported up to now. */
+static const char *get_report(void)
+{
+    FILE *file = fopen(report_path, "r");
+    size_t bytes = file ? fread(report_text, 1, sizeof report_text - 1, file) : 0;
+
+    report_text[bytes] = 0;
+    if (file)
+        fclose(file);
+    return report_text;
+}
+
+static void end(void)
+{
+    unlink(report_path);
+}
+
+static uint32_t count_words(const char *text, const char *word)
+{
+    uint32_t count = 0;
+
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        count++;
+    return count;
+}
+
+static void expect(const char *word, uint32_t times)
+{
+    const char *text = get_report();
+
+    ck_assert_msg(count_words(text, word) == times, "%s is there %u times, not %u:\n%s", word, count_words(text, word),
+                  times, text);
+}
+
+static gd_CUfunction load(const char *text)
+{
+    gd_CUmodule module;
+    gd_CUfunction function;
+
+    ck_good(cuModuleLoadData(&module, text));
+    ck_good(cuModuleGetFunction(&function, module, "k"));
+    return function;
+}
+
+static gd_CUresult launch(gd_CUfunction function, unsigned grid, unsigned block, uint64_t argument)
+{
+    void *parameters[] = {&argument};
+
+    return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, NULL, parameters, NULL);
+}
+
+/* ---- leaks ---- */
+
+START_TEST(what_a_context_leaves_is_a_leak)
+{
+    uint64_t kept, freed;
+
+    begin("all");
+    ck_good(cuMemAlloc_v2(&kept, 4096));
+    ck_good(cuMemAlloc_v2(&freed, 4096));
+    ck_good(cuMemFree_v2(freed));
+    ck_good(cuCtxDestroy_v2(context));
+    expect("\"kind\":\"leak\"", 1);
+    end();
+}
+END_TEST
+
+START_TEST(a_fault_leaves_no_leaks)
+{
+    uint64_t kept;
+
+    begin("all");
+    ck_good(cuMemAlloc_v2(&kept, 4096));
+    gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    trap;\n}\n");
+    ck_good(launch(function, 1, 32, kept));
+    ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_LAUNCH_FAILED);
+    ck_result(cuMemFree_v2(kept), GD_CUDA_ERROR_LAUNCH_FAILED);
+    ck_good(cuCtxDestroy_v2(context));
+    expect("\"kind\":\"trap\"", 1);
+    expect("\"kind\":\"leak\"", 0);
+    end();
+}
+END_TEST
+
+/* ---- text ---- */
+
+START_TEST(utf8_passes_and_other_bytes_do_not)
+{
+    begin("all");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n"
+                    "    st.global.u32 /* gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, \xff\xc0\xaf \"\\ */ "
+                    "[%a], 1;\n    ret;\n}\n");
+    ck_good(launch(function, 1, 32, 0));
+    ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    expect("gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, \\ufffd\\ufffd\\ufffd \\\"\\\\ */ [%a], 1;", 1);
+    end();
+}
+END_TEST
+
+/* ---- refused kernels ---- */
+
+START_TEST(a_refused_kernel_is_a_finding)
+{
+    begin("race");
+    gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n"
+                                         "    wgmma.fence.sync.aligned;\n    ret;\n}\n");
+    ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
+    expect("\"kind\":\"unsupported\"", 1);
+    expect("\"line\":8,\"column\":5,\"instruction\":\"wgmma.fence.sync.aligned;\"", 1);
+    expect("kernel k cannot be launched: line 8: wgmma.fence", 1);
+    end();
+}
+END_TEST
+
+START_TEST(without_checks_nothing_is_reported)
+{
+    begin("off");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    wgmma.fence.sync.aligned;\n    ret;\n}\n");
+    ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_str_eq(get_report(), "");
+    end();
+}
+END_TEST
+
+/* ---- local memory ---- */
+
+#define CALLEE                                                                                                         \
+    ".func (.param .b32 r) f(.param .b32 v, .param .b32 w)\n{\n    .local .align 8 .b8 l[16];\n    .reg .b32 %v;\n   " \
+    " "                                                                                                                \
+    ".reg .b64 %d;\n    ld.param.b32 %v, [v];\n    st.local.b32 [l], %v;\n"
+#define CALLER                                                                                                         \
+    "    ld.local.b32 %v, [l+4];\n    st.param.b32 [r], %v;\n    ret;\n}\n"                                            \
+    ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %x;\n    .local .b32 own;\n    .reg .b64 %g;\n    {\n    "     \
+    ".param .b32 v;\n    .param .b32 w;\n    .param .b32 r;\n    mov.u32 %x, %tid.x;\n    st.param.b32 [v], %x;\n    " \
+    "st.param.b32 [w], %x;\n    call.uni (r), f, (v, w);\n    ld.param.b32 %x, [r];\n    }\n    st.local.b32 [own], "  \
+    "%x;\n    mov.u64 %g, own;\n    cvta.local.u64 %g, %g;\n    ld.b32 %x, [%g];\n    "                                \
+    "ret;\n}\n"
+
+/* l+4 is written in neither call of the first, and in each of the second; 8 bytes of which 4 are written pass. */
+START_TEST(unwritten_local_memory_is_found)
+{
+    begin("initialized");
+    gd_CUfunction function = load(HEADER CALLEE CALLER);
+    ck_good(launch(function, 2, 32, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"uninitialized\"", 1);
+    expect("\"line\":11,\"column\":5,\"instruction\":\"ld.local.b32 %v, [l+4];\"", 1);
+    function = load(HEADER CALLEE "    st.local.b32 [l+4], %v;\n    ld.local.b64 %d, [l];\n" CALLER);
+    ck_good(launch(function, 2, 32, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"uninitialized\"", 1);
+    end();
+}
+END_TEST
+
+START_TEST(a_frame_begins_unwritten)
+{
+    begin("initialized");
+    gd_CUfunction function =
+        load(HEADER ".func put()\n{\n    .local .b32 l;\n    st.local.b32 [l], 1;\n    ret;\n}\n"
+                    ".func get()\n{\n    .local .b32 l;\n    .reg .b32 %v;\n    ld.local.b32 %v, [l];\n    ret;\n}\n"
+                    ".visible .entry k(.param .u64 a)\n{\n    call put;\n    call get;\n    ret;\n}\n");
+    ck_good(launch(function, 1, 32, 0));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"uninitialized\"", 1);
+    end();
+}
+END_TEST
+
+/* ---- folding ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* All CTAs write their number to the same words, over and over: each access but the first of a CTA races. */
+START_TEST(a_loop_of_races_is_one_finding)
+{
+    uint64_t buffer;
+    double start = seconds();
+
+    begin("race");
+    ck_good(cuMemAlloc_v2(&buffer, 4096));
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a, %t;\n    .reg .b32 %i, %c;\n    .reg .pred "
+                    "%p;\n    ld.param.u64 %a, [a];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %i, %tid.x;\n    "
+                    "mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    mov.u32 %i, 0;\nagain:\n    "
+                    "st.global.u32 [%a], %c;\n    bar.sync 0;\n    add.u32 %i, %i, 1;\n    add.u32 %c, %c, 1;\n    "
+                    "setp.lt.u32 %p, %i, 2000;\n    @%p bra again;\n    ret;\n}\n");
+    ck_good(launch(function, 16, 32, buffer));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"race\"", 1);
+    ck_assert_double_lt(seconds() - start, 20);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,    a_fault_leaves_no_leaks,
+                                  utf8_passes_and_other_bytes_do_not, a_refused_kernel_is_a_finding,
+                                  without_checks_nothing_is_reported, a_loop_of_races_is_one_finding,
+                                  unwritten_local_memory_is_found,    a_frame_begins_unwritten};
+    Suite *suite = suite_create("findings");
+    TCase *tcase = tcase_create("findings");
+
+    tcase_set_timeout(tcase, 60);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

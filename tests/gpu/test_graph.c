@@ -1,0 +1,567 @@
+/* Graphs, events of launches and chains with lanes, run for real: on a GPU, and built with EMULATED on the emulated
+ * driver whose path is in the variable of that name (EMULATED_DRIVER). What comes out must be the same. Without a GPU
+ * the first exits 77; each test runs in a process of its own. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/driver.h"
+#include "griddep.h"
+
+/* Each adds one to what it reads. step does it right; slow does it 50 us after its trigger; rash triggers and does not
+ * wait; quiet knows nothing of dependent launch. */
+#define ENTRY(name, begin, middle)                                                                                     \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .pred %p;\n    .reg .b64 %in, %out, %at, " \
+    "%start, %now;\n    .reg .b32 %cta, %size, %i, %v;\n" begin                                                        \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %cta, %ctaid.x;\n"                        \
+    "    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %cta, %size, %i;\n"                      \
+    "    mul.wide.u32 %at, %i, 4;\n    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n" middle                  \
+    "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+#define TRIGGER "    griddepcontrol.launch_dependents;\n"
+#define WAIT "    griddepcontrol.wait;\n"
+#define SPIN                                                                                                           \
+    "    mov.u64 %start, %globaltimer;\nspin:\n    mov.u64 %now, %globaltimer;\n    sub.u64 %now, %now, %start;\n"     \
+    "    setp.lt.u64 %p, %now, 50000;\n    @%p bra spin;\n"
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("step", TRIGGER, WAIT)
+    ENTRY("slow", TRIGGER, WAIT SPIN) ENTRY("rash", TRIGGER, "") ENTRY("quiet", "", "");
+
+enum { WORDS = 64, BYTES = 4 * WORDS, BUFFERS = 12 };
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_graph *graph;
+static uint64_t buffers[BUFFERS];
+
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
+    } while (0)
+#define ck_good(call) ck_status(call, GRIDDEP_OK)
+#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+
+static const char *driver_name(void)
+{
+#ifdef EMULATED
+    return getenv("EMULATED_DRIVER");
+#else
+    return "nvidia";
+#endif
+}
+
+/* ---- fixture ---- */
+
+static void clear(void)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        ck_good(griddep_memory_fill(runtime, buffers[i], 0, BYTES, NULL, &error));
+}
+
+static void setup(void)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .driver = driver_name(), .cache_directory = ""};
+
+    griddep_error_init(&error);
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
+    for (int i = 0; i < BUFFERS; i++)
+        ck_good(griddep_memory_allocate(runtime, BYTES, &buffers[i], &error));
+    clear();
+    ck_good(griddep_graph_create(runtime, &graph, &error));
+}
+
+static void teardown(void)
+{
+    griddep_graph_destroy(graph);
+    for (int i = 0; i < BUFFERS; i++)
+        ck_good(griddep_memory_free(runtime, buffers[i], &error));
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+}
+
+static griddep_kernel *kernel_of(const char *name)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_good(griddep_kernel_get(module, name, &kernel, &error));
+    return kernel;
+}
+
+static const griddep_launch_config two_blocks = {.size = sizeof two_blocks, .grid = {2}, .block = {WORDS / 2}};
+
+#define ARGUMENTS(in, out)                                                                                             \
+    {                                                                                                                  \
+        {.bytes = 8, .value = buffers[in]},                                                                            \
+        {                                                                                                              \
+            .bytes = 8, .value = buffers[out]                                                                          \
+        }                                                                                                              \
+    }
+
+static uint32_t add(griddep_graph *to, const char *name, int in, int out)
+{
+    const griddep_argument arguments[2] = ARGUMENTS(in, out);
+    uint32_t node = 0;
+
+    ck_good(griddep_graph_add_kernel(to, kernel_of(name), &two_blocks, arguments, 2, &node, &error));
+    return node;
+}
+
+static void connect(uint32_t from, uint32_t to, int32_t port, int32_t type)
+{
+    ck_good(griddep_graph_add_edge(graph, from, to, port, type, &error));
+}
+
+static void launch(griddep_graph *which)
+{
+    ck_good(griddep_graph_launch(which, NULL, &error));
+}
+
+/* All words of a buffer, which must be the same. */
+static uint32_t word_of(int buffer)
+{
+    uint32_t words[WORDS];
+
+    ck_good(griddep_memory_read(runtime, words, buffers[buffer], BYTES, NULL, &error));
+    for (int i = 1; i < WORDS; i++)
+        ck_assert_msg(words[i] == words[0], "word %d is %u, word 0 is %u", i, (unsigned)words[i], (unsigned)words[0]);
+    return words[0];
+}
+
+static griddep_graph_edge_info edge_of(const griddep_graph *of, uint32_t index)
+{
+    griddep_graph_edge_info info = {.size = sizeof info};
+
+    ck_good(griddep_graph_get_edge(of, index, &info, &error));
+    return info;
+}
+
+/* ---- explicit graphs ---- */
+
+static void count_up(void *user)
+{
+    ++*(int *)user;
+}
+
+START_TEST(every_kind_of_node_runs)
+{
+    griddep_graph *child = NULL;
+    uint32_t fill, copy, host, empty, inner, record, wait;
+    int called = 0;
+    void *event = NULL;
+
+    ck_good(griddep_graph_create(runtime, &child, &error));
+    add(child, "step", 2, 3);
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    uint32_t kernel = add(graph, "step", 0, 1);
+    ck_good(griddep_graph_add_fill(graph, buffers[0], 1, BYTES, &fill, &error));
+    ck_good(griddep_graph_add_child(graph, child, &inner, &error));
+    ck_good(griddep_graph_add_copy(graph, buffers[2], buffers[1], BYTES, &copy, &error));
+    ck_good(griddep_graph_add_host(graph, count_up, &called, &host, &error));
+    ck_good(griddep_graph_add_empty(graph, &empty, &error));
+    ck_good(griddep_graph_add_event_record(graph, event, &record, &error));
+    ck_good(griddep_graph_add_event_wait(graph, event, &wait, &error));
+    const uint32_t order[] = {fill, kernel, copy, inner, host, empty, record, wait};
+    for (int i = 1; i < 8; i++)
+        connect(order[i - 1], order[i], 0, 0);
+    for (int run = 1; run < 4; run++) {
+        launch(graph);
+        ck_assert_uint_eq(word_of(3), 0x01010103);
+        ck_assert_int_eq(called, run);
+    }
+    ck_good(griddep_graph_upload(graph, NULL, &error));
+    griddep_graph_destroy(child);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+}
+END_TEST
+
+/* What a kernel that does not wait reads tells whether the edge starts it early; one that waits reads the new word on
+ * every edge. */
+START_TEST(programmatic_edges_start_early)
+{
+    static const struct {
+        const char *second;
+        int32_t port, type;
+        uint32_t word, audit;
+    } cases[] = {
+        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, 2, GRIDDEP_AUDIT_NO_WAIT},
+        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_AUDIT_NO_WAIT},
+        {"rash", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_AUDIT_UNSAFE},
+        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_AUDIT_UNSAFE},
+        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT, 1, GRIDDEP_AUDIT_WRONG_PORT},
+        {"step", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_AUDIT_OVERLAPS},
+        {"step", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_AUDIT_LAUNCH_ORDER},
+        {"step", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_AUDIT_OVERLAPS},
+    };
+    uint32_t first = add(graph, "slow", 0, 1), second = add(graph, cases[_i].second, 1, 2);
+
+    connect(first, second, cases[_i].port, cases[_i].type);
+    ck_assert_int_eq(edge_of(graph, 0).audit, cases[_i].audit);
+    launch(graph);
+    ck_assert_uint_eq(word_of(2), cases[_i].word);
+    ck_assert_uint_eq(word_of(1), 1);
+}
+END_TEST
+
+START_TEST(nodes_change_without_instantiation)
+{
+    uint32_t a = add(graph, "step", 0, 1), b = add(graph, "step", 1, 2);
+    const griddep_argument arguments[2] = ARGUMENTS(1, 3);
+    griddep_launch_config config = two_blocks;
+    griddep_graph *other = NULL;
+
+    connect(a, b, 0, GRIDDEP_EDGE_AUTO);
+    launch(graph);
+    ck_assert_uint_eq(word_of(2), 2);
+    ck_good(griddep_graph_set_arguments(graph, b, arguments, 2, &error));
+    config.grid[0] = 1;
+    config.block[0] = WORDS;
+    ck_good(griddep_graph_set_config(graph, b, &config, &error));
+    launch(graph);
+    ck_assert_uint_eq(word_of(3), 2);
+    clear();
+    ck_good(griddep_graph_enable(graph, a, 0, &error));
+    launch(graph);
+    ck_assert_uint_eq(word_of(1), 0);
+    ck_assert_uint_eq(word_of(3), 1);
+    ck_good(griddep_graph_enable(graph, a, 1, &error));
+    /* all at once */
+    ck_good(griddep_graph_create(runtime, &other, &error));
+    add(other, "slow", 4, 5);
+    add(other, "step", 5, 6);
+    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_update(graph, other, &error));
+    griddep_graph_destroy(other);
+    launch(graph);
+    ck_assert_uint_eq(word_of(6), 2);
+    ck_assert_uint_eq(word_of(1), 0);
+    ck_good(griddep_graph_create(runtime, &other, &error));
+    add(other, "step", 4, 5);
+    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("2 nodes");
+    griddep_graph_destroy(other);
+}
+END_TEST
+
+/* Each block writes its rank in its cluster: the node has the cluster, and keeps it when its arguments
+ * change. */
+START_TEST(nodes_have_clusters)
+{
+    static const char ranked[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry rank(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n"
+                                 "    .reg .b32 %cta, %size, %i, %v;\n    ld.param.u64 %out, [out];\n"
+                                 "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"
+                                 "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"
+                                 "    add.u64 %out, %out, %at;\n    mov.u32 %v, %cluster_ctarank;\n"
+                                 "    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {4}, .block = {WORDS / 4}, .cluster = {2, 1, 1}};
+    griddep_argument argument = {.bytes = 8, .value = buffers[0]};
+    griddep_module *code = NULL;
+    griddep_kernel *rank = NULL;
+    uint32_t node = 0, words[WORDS];
+
+    ck_good(griddep_module_load(runtime, ranked, sizeof ranked, NULL, &code, &error));
+    ck_good(griddep_kernel_get(code, "rank", &rank, &error));
+    ck_good(griddep_graph_add_kernel(graph, rank, &config, &argument, 1, &node, &error));
+    for (int i = 0; i < 2; i++) {
+        argument.value = buffers[i];
+        ck_good(griddep_graph_set_arguments(graph, node, &argument, 1, &error));
+        launch(graph);
+        ck_good(griddep_memory_read(runtime, words, buffers[i], BYTES, NULL, &error));
+        for (uint32_t k = 0; k < WORDS; k++)
+            ck_assert_uint_eq(words[k], k / (WORDS / 4) % 2);
+    }
+    griddep_module_unload(code); /* the graph holds it */
+    launch(graph);
+}
+END_TEST
+
+/* ---- captures, adopted graphs ---- */
+
+static void launch_in(const char *name, int in, int out, void *stream, const griddep_attribute *attribute, int32_t pdl)
+{
+    const griddep_argument arguments[2] = ARGUMENTS(in, out);
+    griddep_launch_config config = two_blocks;
+
+    config.stream = stream;
+    config.pdl = pdl;
+    config.attributes = attribute;
+    config.attribute_count = attribute != NULL;
+    ck_good(griddep_launch(kernel_of(name), &config, arguments, 2, NULL, &error));
+}
+
+/* The event of a launch becomes a port: trigger 0 the programmatic one, trigger 1 and launch completion the order of
+ * launches. Eagerly the waiting kernel has the right word in any case. */
+START_TEST(events_of_launches_order_streams)
+{
+    static const int32_t ports[] = {GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_PORT_LAUNCH_ORDER};
+    void *first = NULL, *second = NULL, *event = NULL, *end = NULL;
+    griddep_graph *captured = NULL;
+    griddep_attribute attribute = {0};
+
+    ck_good(griddep_stream_create(runtime, &first, &error));
+    ck_good(griddep_stream_create(runtime, &second, &error));
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &end, &error));
+    ck_good(_i < 2 ? griddep_attribute_programmatic_event(&attribute, event, _i)
+                   : griddep_attribute_launch_completion_event(&attribute, event));
+    for (int captures = 0; captures < 2; captures++) {
+        if (captures)
+            ck_good(griddep_graph_capture_begin(runtime, first, &error));
+        launch_in("slow", 0, 1, first, &attribute, GRIDDEP_PDL_OFF);
+        ck_good(griddep_stream_wait_event(runtime, second, event, &error));
+        launch_in("step", _i < 2 ? 1 : 0, 2, second, NULL, GRIDDEP_PDL_OFF);
+        ck_good(griddep_event_record(runtime, end, second, &error));
+        ck_good(griddep_stream_wait_event(runtime, first, end, &error));
+        launch_in("step", 2, 3, first, NULL, GRIDDEP_PDL_OFF);
+        if (captures) {
+            ck_good(griddep_graph_capture_end(runtime, first, &captured, &error));
+            clear();
+            ck_good(griddep_graph_launch(captured, first, &error));
+        }
+        ck_good(griddep_stream_synchronize(runtime, first, &error));
+        ck_assert_uint_eq(word_of(1), 1);
+        if (!captures || _i == 0) /* a wait helps on programmatic edges alone */
+            ck_assert_uint_eq(word_of(3), _i < 2 ? 3 : 2);
+    }
+    int found = 0;
+    for (uint32_t i = 0; i < griddep_graph_edge_count(captured); i++)
+        found += edge_of(captured, i).from_port == ports[_i];
+    ck_assert_int_eq(found, 1);
+    griddep_graph_destroy(captured);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+    ck_good(griddep_event_destroy(runtime, end, &error));
+    ck_good(griddep_stream_destroy(runtime, first, &error));
+    ck_good(griddep_stream_destroy(runtime, second, &error));
+}
+END_TEST
+
+START_TEST(captures_are_upgraded)
+{
+    void *stream = NULL;
+    griddep_graph *captured = NULL;
+    const griddep_argument arguments[2] = ARGUMENTS(4, 5);
+    uint32_t count = 0;
+
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    launch_in("slow", 0, 1, stream, NULL, GRIDDEP_PDL_OFF);
+    launch_in("step", 1, 2, stream, NULL, GRIDDEP_PDL_OFF);
+    launch_in("step", 2, 3, stream, NULL, GRIDDEP_PDL_AUTO);
+    launch_in("quiet", 3, 4, stream, NULL, GRIDDEP_PDL_AUTO);
+    ck_good(griddep_graph_capture_end(runtime, stream, &captured, &error));
+    ck_assert_uint_eq(griddep_graph_edge_count(captured), 3);
+    ck_good(griddep_graph_upgrade(captured, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    uint32_t overlaps = 0, silent = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        overlaps += edge_of(captured, i).audit == GRIDDEP_AUDIT_OVERLAPS;
+        silent += edge_of(captured, i).audit == GRIDDEP_AUDIT_NO_WAIT;
+    }
+    ck_assert_uint_eq(overlaps, 2);
+    ck_assert_uint_eq(silent, 1);
+    ck_good(griddep_graph_launch(captured, stream, &error));
+    ck_good(griddep_stream_synchronize(runtime, stream, &error));
+    ck_assert_uint_eq(word_of(4), 4);
+    /* the nodes' arguments can be changed, too: find the last one */
+    for (uint32_t i = 0; i < 4; i++) {
+        griddep_graph_node_info node = {.size = sizeof node};
+        ck_good(griddep_graph_get_node(captured, i, &node, &error));
+        if (!strcmp(node.name, "quiet"))
+            ck_good(griddep_graph_set_arguments(captured, i, arguments, 2, &error));
+    }
+    ck_good(griddep_graph_launch(captured, stream, &error));
+    ck_good(griddep_stream_synchronize(runtime, stream, &error));
+    ck_assert_uint_eq(word_of(5), 5);
+    griddep_graph_destroy(captured);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+END_TEST
+
+START_TEST(captures_are_guarded)
+{
+    void *first = NULL, *second = NULL, *event = NULL;
+    griddep_graph *captured = NULL;
+
+    ck_good(griddep_stream_create(runtime, &first, &error));
+    ck_good(griddep_stream_create(runtime, &second, &error));
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_status(griddep_graph_capture_end(runtime, first, &captured, &error), GRIDDEP_ERROR_STREAM);
+    ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
+    ck_good(griddep_graph_capture_begin(runtime, first, &error));
+    ck_status(griddep_graph_capture_begin(runtime, first, &error), GRIDDEP_ERROR_STREAM);
+    /* a stream that is not joined */
+    launch_in("step", 0, 1, first, NULL, GRIDDEP_PDL_AUTO);
+    ck_good(griddep_event_record(runtime, event, first, &error));
+    ck_good(griddep_stream_wait_event(runtime, second, event, &error));
+    launch_in("step", 1, 2, second, NULL, GRIDDEP_PDL_AUTO);
+    ck_status(griddep_graph_capture_end(runtime, first, &captured, &error), GRIDDEP_ERROR_STREAM);
+    ck_says("JOINED");
+    ck_good(griddep_graph_capture_begin(runtime, first, &error)); /* it has ended */
+    launch_in("step", 0, 1, first, NULL, GRIDDEP_PDL_AUTO);
+    ck_good(griddep_graph_capture_end(runtime, first, &captured, &error));
+    launch(captured);
+    ck_assert_uint_eq(word_of(1), 1);
+    griddep_graph_destroy(captured);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+    ck_good(griddep_stream_destroy(runtime, first, &error));
+    ck_good(griddep_stream_destroy(runtime, second, &error));
+}
+END_TEST
+
+START_TEST(foreign_graphs_are_adopted)
+{
+    griddep_runtime_info info = {.size = sizeof info};
+    griddep_kernel_info slow = {.size = sizeof slow}, step = {.size = sizeof step};
+    gd_driver *driver = NULL;
+    gd_CUgraph foreign = NULL;
+    gd_CUgraphNode nodes[3];
+    gd_CUcontext popped;
+    griddep_graph *adopted = NULL;
+    uint32_t count = 0;
+
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
+    ck_good(griddep_kernel_get_info(kernel_of("slow"), &slow, &error));
+    ck_good(griddep_kernel_get_info(kernel_of("step"), &step, &error));
+    ck_good(gd_driver_open(info.driver, &driver, &error));
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        void *parameters[2] = {&buffers[i], &buffers[i + 1]};
+        const gd_CUDA_KERNEL_NODE_PARAMS params = {.func = i ? step.function : slow.function,
+                                                   .gridDimX = 2,
+                                                   .gridDimY = 1,
+                                                   .gridDimZ = 1,
+                                                   .blockDimX = WORDS / 2,
+                                                   .blockDimY = 1,
+                                                   .blockDimZ = 1,
+                                                   .kernelParams = parameters};
+        ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[i], foreign, i ? &nodes[i - 1] : NULL, i ? 1 : 0, &params),
+                         GD_CUDA_SUCCESS);
+    }
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
+    ck_assert_int_eq(edge_of(adopted, 0).audit, GRIDDEP_AUDIT_PLAIN);
+    ck_good(griddep_graph_upgrade(adopted, &count, &error));
+    ck_assert_uint_eq(count, 2);
+    launch(adopted);
+    ck_assert_uint_eq(word_of(3), 3);
+    griddep_graph_destroy(adopted);
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* borrowed, so still there */
+    ck_assert_int_eq(edge_of(adopted, 0).audit, GRIDDEP_AUDIT_OVERLAPS);
+    griddep_graph_destroy(adopted);
+    gd_driver_close(driver);
+}
+END_TEST
+
+/* ---- lanes ---- */
+
+static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, int in, int out)
+{
+    const griddep_argument arguments[2] = ARGUMENTS(in, out);
+
+    ck_good(griddep_chain_add_to(chain, lane, kernel_of(name), &two_blocks, arguments, 2, &error));
+}
+
+START_TEST(lanes_give_the_same_in_every_mode)
+{
+    griddep_chain *chain = NULL;
+    void *stream = NULL;
+
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    add_launch(chain, 0, "slow", 0, 1);  /* 0 */
+    add_launch(chain, 0, "step", 1, 2);  /* 1 */
+    add_launch(chain, 1, "slow", 1, 3);  /* 2, after 0 */
+    add_launch(chain, 1, "quiet", 3, 4); /* 3 */
+    add_launch(chain, 2, "step", 2, 5);  /* 4, after 1 */
+    add_launch(chain, 2, "slow", 4, 6);  /* 5, after 3 */
+    add_launch(chain, 0, "step", 6, 7);  /* 6, after 5 */
+    add_launch(chain, 0, "step", 7, 8);  /* 7 */
+    ck_good(griddep_chain_depend(chain, 2, 0, &error));
+    ck_good(griddep_chain_depend(chain, 4, 1, &error));
+    ck_good(griddep_chain_depend(chain, 5, 3, &error));
+    ck_good(griddep_chain_depend(chain, 6, 5, &error));
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        clear();
+        for (int run = 0; run < 3; run++)
+            ck_good(griddep_chain_run(chain, mode, stream, &error));
+        ck_good(griddep_stream_synchronize(runtime, stream, &error));
+        ck_assert_msg(word_of(5) == 3 && word_of(8) == 6, "%s: %u and %u", griddep_mode_name(mode),
+                      (unsigned)word_of(5), (unsigned)word_of(8));
+    }
+    /* in somebody's capture */
+    griddep_graph *captured = NULL;
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, stream, &error));
+    ck_good(griddep_graph_capture_end(runtime, stream, &captured, &error));
+    ck_assert_uint_eq(griddep_graph_node_count(captured), 8);
+    clear();
+    launch(captured);
+    ck_assert_uint_eq(word_of(8), 6);
+    griddep_graph_destroy(captured);
+    griddep_chain_destroy(chain);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+END_TEST
+
+/* ---- running ---- */
+
+#ifdef EMULATED
+static int driver_is_there(void)
+{
+    return driver_name() != NULL;
+}
+#else
+/* Asked in a process of its own: a driver that is initialized does not survive fork. */
+static int driver_is_there(void)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        const griddep_runtime_options options = {.size = sizeof options, .driver = driver_name()};
+        griddep_runtime *probe = NULL;
+        griddep_error why;
+        griddep_error_init(&why);
+        if (!griddep_runtime_open(&options, &probe, &why))
+            _exit(0);
+        printf("skipped: no GPU: %s\n", why.text);
+        fflush(stdout);
+        _exit(1);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+#endif
+
+int main(void)
+{
+    const char *required = getenv("GRIDDEP_REQUIRE_GPU");
+
+    if (!driver_is_there())
+        return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
+    Suite *suite = suite_create("graphs that run");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 60);
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_test(all, every_kind_of_node_runs);
+    tcase_add_loop_test(all, programmatic_edges_start_early, 0, 8);
+    tcase_add_test(all, nodes_change_without_instantiation);
+    tcase_add_test(all, nodes_have_clusters);
+    tcase_add_loop_test(all, events_of_launches_order_streams, 0, 3);
+    tcase_add_test(all, captures_are_upgraded);
+    tcase_add_test(all, captures_are_guarded);
+    tcase_add_test(all, foreign_graphs_are_adopted);
+    tcase_add_test(all, lanes_give_the_same_in_every_mode);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Builds everything for arm64 with a cross compiler and runs the unit tests and the command under qemu-user. Runs with GRIDDEP_SLOW_TESTS=1 only, and needs
+# gcc-aarch64-linux-gnu, qemu-user, and in GRIDDEP_ARM64_ROOT what the build links, unpacked. On Debian:
+#     dpkg --add-architecture arm64 && apt-get update && apt-get download check:arm64 libsubunit-dev:arm64 libjansson-dev:arm64 libcyaml-dev:arm64 libyaml-dev:arm64
+#     for package in *.deb; do dpkg-deb -x "$package" "$GRIDDEP_ARM64_ROOT"; done
+# srcdir: the top of the source tree.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "${srcdir:-$here/../..}" && pwd)
+if [ "${GRIDDEP_SLOW_TESTS-}" != 1 ]; then
+    echo "skipped: a full build; GRIDDEP_SLOW_TESTS=1 runs it"
+    exit 77
+elif ! command -v aarch64-linux-gnu-gcc >/dev/null || ! command -v qemu-aarch64 >/dev/null; then
+    echo "skipped: no aarch64-linux-gnu-gcc or no qemu-aarch64"
+    exit 77
+elif [ ! -f "${GRIDDEP_ARM64_ROOT:-/nonexistent}/usr/lib/aarch64-linux-gnu/libcheck.a" ]; then
+    echo "skipped: GRIDDEP_ARM64_ROOT has no libraries for arm64"
+    exit 77
+fi
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
+include=$GRIDDEP_ARM64_ROOT/usr/include
+libraries=$GRIDDEP_ARM64_ROOT/usr/lib/aarch64-linux-gnu
+passed=0 failed=0
+
+cd "$work" || exit 99
+if ! { "$top/configure" --quiet --enable-werror --host=aarch64-linux-gnu CC=aarch64-linux-gnu-gcc \
+    CHECK_CFLAGS="-I$include" CHECK_LIBS="$libraries/libcheck.a $libraries/libsubunit.a -lm -lrt -lpthread" \
+    CYAML_CFLAGS="-I$include" CYAML_LIBS="$libraries/libcyaml.a $libraries/libyaml.a" \
+    JANSSON_CFLAGS="-I$include" JANSSON_LIBS="$libraries/libjansson.a" && make -j2 && make -j2 check TESTS=; } >build.log 2>&1; then
+    tail -n 20 build.log
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+
+QEMU_LD_PREFIX=/usr/aarch64-linux-gnu QEMU_SET_ENV=LD_LIBRARY_PATH=$work/.libs
+srcdir=$top builddir=$work FAKE_DRIVER=$work/.libs/libfake-cuda.so EMULATED_DRIVER=$work/.libs/libgriddep-emulator.so.0
+GRIDDEP_CACHE=off CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=300
+export QEMU_LD_PREFIX QEMU_SET_ENV srcdir builddir FAKE_DRIVER EMULATED_DRIVER GRIDDEP_CACHE CK_VERBOSITY CK_DEFAULT_TIMEOUT
+for test in unit/test_base unit/test_check unit/test_cuda unit/test_flow unit/test_graph unit/test_ptx unit/test_rewrite unit/test_run \
+    emulator/test_cluster emulator/test_driver emulator/test_interpreter emulator/test_race; do
+    qemu-aarch64 "tests/$test" >test.log 2>&1
+    cases=$(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: 0, Errors: 0$/\1/p' test.log)
+    if [ -n "$cases" ]; then passed=$((passed + cases)); else
+        failed=$((failed + 1))
+        echo "failed: $test"
+        grep ':[FE]:' test.log | head -n 10
+    fi
+done
+for example in vector_add fork_join; do
+    if qemu-aarch64 .libs/griddep run "$top/examples/$example.yaml" --emulate --repeat 0 >test.log 2>&1; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "failed: $example"
+        tail -n 10 test.log
+    fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,522 @@
+/* Launch attributes, tensor maps and cluster limits on the scripted fake driver: what the makers write, what they and a
+ * launch refuse, and what is left when a driver lacks a symbol. */
+#include <check.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/runtime.h"
+
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                          ".visible .entry first(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n"
+                          "    griddepcontrol.wait;\n    ret;\n}\n"
+                          ".visible .entry second(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
+                          ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
+
+static const griddep_argument pointer = {.bytes = 8, .value = 256};
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_kernel *first;
+
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
+    } while (0)
+
+#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+
+static griddep_kernel *kernel_of(griddep_module *of, const char *name)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_status(griddep_kernel_get(of, name, &kernel, &error), GRIDDEP_OK);
+    return kernel;
+}
+
+static void open_runtime(void)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    gd_driver *driver = NULL;
+
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+}
+
+static void load(void)
+{
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_OK);
+    first = kernel_of(module, "first");
+}
+
+static void begin(void)
+{
+    unsetenv("GRIDDEP_PDL");
+    unsetenv("GRIDDEP_LOG");
+    unsetenv("GRIDDEP_DRIVER");
+    setenv("GRIDDEP_CACHE", "off", 1);
+    fake_driver_reset();
+    griddep_error_init(&error);
+}
+
+static void setup(void)
+{
+    begin();
+    open_runtime();
+    load();
+}
+
+static void teardown(void)
+{
+    char left[256] = "";
+
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+/* ---- makers ---- */
+
+static gd_CUlaunchAttributeValue value_of(const griddep_attribute *attribute, int32_t id)
+{
+    gd_CUlaunchAttributeValue value;
+
+    ck_assert_int_eq(attribute->id, id);
+    ck_assert_uint_eq(attribute->reserved, 0);
+    memcpy(&value, attribute->value, sizeof value);
+    return value;
+}
+
+START_TEST(makers_write_what_cuda_reads)
+{
+    griddep_attribute a;
+
+    ck_status(griddep_attribute_cluster_dimension(&a, 4, 2, 1, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(value_of(&a, 4).clusterDim.y, 2);
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 8, 1, 2, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(value_of(&a, 11).preferredClusterDim.z, 2);
+    ck_status(griddep_attribute_cluster_scheduling_policy(&a, GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 5).clusterSchedulingPolicyPreference, GD_CU_CLUSTER_SCHEDULING_POLICY_SPREAD);
+    ck_status(griddep_attribute_priority(&a, -3, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 8).priority, -3);
+    ck_status(griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 10).memSyncDomain, GD_CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
+    ck_status(griddep_attribute_memory_sync_domain_map(&a, 1, 3, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.default_, 1);
+    ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.remote, 3);
+    ck_status(griddep_attribute_access_policy_window(&a, 0x7000, 4096, 0.5, GRIDDEP_ACCESS_PROPERTY_PERSISTING,
+                                                     GRIDDEP_ACCESS_PROPERTY_STREAMING, &error),
+              GRIDDEP_OK);
+    gd_CUaccessPolicyWindow window = value_of(&a, 1).accessPolicyWindow;
+    ck_assert_uint_eq((uint64_t)(uintptr_t)window.base_ptr, 0x7000);
+    ck_assert_uint_eq(window.num_bytes, 4096);
+    ck_assert_float_eq(window.hitRatio, 0.5f);
+    ck_assert_int_eq(window.hitProp, GD_CU_ACCESS_PROPERTY_PERSISTING);
+    ck_assert_int_eq(window.missProp, GD_CU_ACCESS_PROPERTY_STREAMING);
+    ck_status(griddep_attribute_cooperative(&a, 1, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 2).cooperative, 1);
+    ck_status(griddep_attribute_carveout(&a, GRIDDEP_CARVEOUT_DEFAULT, &error), GRIDDEP_OK);
+    ck_assert_int_eq((int)value_of(&a, 14).sharedMemCarveout, -1);
+    ck_status(griddep_attribute_device_updatable_node(&a, 1, &error), GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 13).deviceUpdatableKernelNode.deviceUpdatable, 1);
+    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 1, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(value_of(&a, 16).nvlinkUtilCentricScheduling, 1);
+}
+END_TEST
+
+/* Each refuses with the number that it was given, and leaves the attribute alone. */
+START_TEST(makers_refuse_what_no_device_takes)
+{
+    griddep_attribute a, before;
+    griddep_error wrong = {.size = 3};
+
+    memset(&a, 0x5a, sizeof a);
+    before = a;
+    ck_status(griddep_attribute_cluster_dimension(&a, 0, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("0 x 1 x 1; it may have 1 to 16 blocks");
+    ck_status(griddep_attribute_cluster_dimension(&a, 65536, 65536, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("65536 x 65536");
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 17, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_cluster_scheduling_policy(&a, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("policy is 3");
+    ck_status(griddep_attribute_memory_sync_domain(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("domain is 2");
+    ck_status(griddep_attribute_memory_sync_domain_map(&a, 0, 256, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("256");
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1.5, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("hit_ratio is 1.5");
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, (double)NAN, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 3, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("hit is 3");
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 0, GRIDDEP_ACCESS_PROPERTY_PERSISTING, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_says("cannot be PERSISTING");
+    ck_status(griddep_attribute_access_policy_window(&a, UINT64_MAX, 2, 1, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_cooperative(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("on is 2");
+    ck_status(griddep_attribute_carveout(&a, 101, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_carveout(&a, -2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("percent is -2");
+    ck_status(griddep_attribute_device_updatable_node(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 7, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_priority(NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_priority(&a, 0, &wrong), GRIDDEP_ERROR_STRUCT);
+    ck_assert_mem_eq(&a, &before, sizeof a);
+}
+END_TEST
+
+/* ---- at a launch ---- */
+
+static int32_t launch_with(griddep_launch_config *config, const griddep_attribute *attributes, uint32_t count)
+{
+    config->size = sizeof *config;
+    config->attributes = attributes;
+    config->attribute_count = count;
+    return griddep_launch(first, config, &pointer, 1, NULL, &error);
+}
+
+START_TEST(launch_takes_every_attribute)
+{
+    griddep_attribute a[11] = {{.id = 0}};
+    griddep_launch_config config = {.grid = {16}, .block = {64}};
+    fake_launch launch;
+
+    ck_status(griddep_attribute_cluster_dimension(&a[1], 4, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a[2], 8, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cluster_scheduling_policy(&a[3], 2, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_priority(&a[4], -5, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_memory_sync_domain(&a[5], 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_memory_sync_domain_map(&a[6], 0, 3, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_access_policy_window(&a[7], 4096, 134213632, 1, 2, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cooperative(&a[8], 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_carveout(&a[9], 50, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_nvlink_centric_scheduling(&a[10], 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 11), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_uint_eq(launch.config.numAttrs, 12); /* and attribute 6 */
+    for (unsigned i = 0; i < 11; i++) {
+        ck_assert_int_eq(launch.config.attrs[1 + i].id, a[i].id);
+        ck_assert_mem_eq(&launch.config.attrs[1 + i].value, a[i].value, 64);
+    }
+}
+END_TEST
+
+/* The node's handle comes back in the attribute that was given. */
+START_TEST(updatable_nodes_have_a_handle)
+{
+    griddep_attribute a;
+    griddep_launch_config config = {.grid = {1}, .block = {32}};
+    gd_driver *driver = NULL;
+    gd_CUgraph graph = NULL;
+    griddep_runtime_info info = {.size = sizeof info};
+    gd_CUcontext popped;
+
+    ck_status(griddep_attribute_device_updatable_node(&a, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, &a, 1), GRIDDEP_ERROR_DRIVER); /* not in a capture */
+    ck_says("the device-updatable node (attribute 13)");
+    ck_assert_uint_eq(a.value[1], 0);
+    ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(config.stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_status(launch_with(&config, &a, 1), GRIDDEP_OK);
+    ck_assert_uint_ne(a.value[1], 0);
+    ck_assert_int_eq(driver->cuStreamEndCapture(config.stream, &graph), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphDestroy(graph), GD_CUDA_SUCCESS);
+    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    gd_driver_close(driver);
+}
+END_TEST
+
+/* What the library does not know goes to the driver as it is, and its refusal names what was asked for. */
+START_TEST(launch_passes_unknown_attributes)
+{
+    const griddep_attribute unknown = {.id = 15, .value = {7}}, known = {.id = GRIDDEP_ATTRIBUTE_CARVEOUT};
+    const griddep_attribute both[2] = {known, unknown};
+    griddep_launch_config config = {.grid = {1}, .block = {32}};
+
+    ck_status(launch_with(&config, both, 2), GRIDDEP_ERROR_DRIVER);
+    ck_says("CUDA_ERROR_INVALID_VALUE");
+    ck_says("with the carve-out (attribute 14), attribute 15");
+    const griddep_attribute twice[2] = {known, known};
+    ck_status(launch_with(&config, twice, 2), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("the carve-out (attribute 14) is given twice");
+}
+END_TEST
+
+START_TEST(launch_holds_attributes_against_the_device)
+{
+    griddep_attribute a[2];
+    griddep_launch_config config = {.grid = {12}, .block = {64}};
+    uint64_t before = fake_driver_launches();
+
+    ck_status(griddep_attribute_cluster_dimension(&a[0], 8, 1, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("x size 12 is no multiple of the cluster's 8");
+    ck_status(griddep_attribute_cluster_dimension(&a[0], 2, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 3, 1, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
+    ck_says("x size 3 is not a multiple of the cluster's 2");
+    ck_status(launch_with(&config, a + 1, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("a preferred cluster needs a cluster");
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 4, 1, 2, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
+    ck_says("z size 2 is not equal to the cluster's 1");
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a[1], 8, 1, 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
+    ck_says("no multiple of the preferred cluster's 8");
+    a[1].value[1] = 0; /* z, and what follows */
+    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_attribute_priority(&a[0], 1, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("the priority 1; the device has 0 (lowest) to -5 (highest)");
+    ck_status(griddep_attribute_priority(&a[0], -6, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_attribute_memory_sync_domain_map(&a[0], 0, 4, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("the memory domains 0 and 4; the device has 4");
+    ck_status(griddep_attribute_access_policy_window(&a[0], 0, 134213633, 1, 0, 0, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("134213633 bytes; the device's largest has 134213632");
+    ck_status(griddep_attribute_cooperative(&a[0], 1, &error), GRIDDEP_OK);
+    config.grid[0] = 132 * 32 + 1;
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
+    ck_says("a cooperative grid of 4225 blocks; 32 on each of 132 SMs");
+    fake_driver_set_attribute(GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 0);
+    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_uint_eq(fake_driver_launches(), before);
+}
+END_TEST
+
+/* Clusters of more than 8 are opted in to once; what does not fit has the driver's number. */
+START_TEST(large_clusters_are_opted_in_to)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {16}, .block = {64}, .cluster = {8}};
+    uint32_t size = 0, count = 0;
+
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
+    ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 0);
+    config.cluster[0] = 16;
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
+    ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
+    config.shared_bytes = 200 * 1024; /* one block fills an SM of the fake */
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
+    ck_says("a cluster of 16 blocks; in this configuration the device can have 8");
+    config.cluster[0] = 0;
+    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(size, 8);
+    ck_assert_uint_eq(count, 132 / 8);
+    config.shared_bytes = 0;
+    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(size, 16);
+    config.cluster[0] = 4;
+    ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(count, 132 * 32 / 4);
+    ck_status(griddep_kernel_get_cluster_limit(NULL, &config, &size, &count, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_get_cluster_limit(first, NULL, &size, &count, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_get_cluster_limit(first, &config, NULL, &count, &error), GRIDDEP_ERROR_ARGUMENT);
+    for (int i = 0; i < 2; i++) {
+        fake_driver_fail(i ? "cuOccupancyMaxActiveClusters" : "cuOccupancyMaxPotentialClusterSize", 1,
+                         GD_CUDA_ERROR_UNKNOWN);
+        size = count = 77;
+        ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_ERROR_DRIVER);
+        ck_assert_uint_eq(size + count, 154);
+    }
+}
+END_TEST
+
+/* Each question that a launch with attributes asks of the driver may fail: the launch then does, with the code. */
+START_TEST(questions_of_a_launch_may_fail)
+{
+    static const char *const symbols[] = {"cuCtxGetStreamPriorityRange", "cuDeviceGetAttribute",
+                                          "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuFuncSetAttribute",
+                                          "cuOccupancyMaxPotentialClusterSize"};
+    griddep_attribute a[4];
+    griddep_launch_config config = {.grid = {16}, .block = {64}};
+
+    ck_status(griddep_attribute_priority(&a[0], 0, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_memory_sync_domain_map(&a[1], 0, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cooperative(&a[2], 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cluster_dimension(&a[3], 16, 1, 1, &error), GRIDDEP_OK);
+    fake_driver_fail(symbols[_i], 1, GD_CUDA_ERROR_UNKNOWN);
+    ck_status(launch_with(&config, a, 4), GRIDDEP_ERROR_DRIVER);
+    ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNKNOWN);
+    ck_assert_uint_eq(fake_driver_launches(), 0);
+    ck_status(launch_with(&config, a, 4), GRIDDEP_OK);
+}
+END_TEST
+
+/* ---- tensor maps ---- */
+
+static griddep_tensor_options matrix(void)
+{
+    return (griddep_tensor_options){.size = sizeof(griddep_tensor_options),
+                                    .type = GRIDDEP_TENSOR_F32,
+                                    .address = 0x10000,
+                                    .rank = 2,
+                                    .dimensions = {1024, 512},
+                                    .strides = {4096},
+                                    .box = {32, 8}};
+}
+
+static griddep_tensor_options images(void)
+{
+    return (griddep_tensor_options){.size = sizeof(griddep_tensor_options),
+                                    .type = GRIDDEP_TENSOR_F16,
+                                    .address = 0x10000,
+                                    .rank = 4,
+                                    .dimensions = {64, 32, 32, 4},
+                                    .strides = {128, 4096, 131072},
+                                    .lower = {-1, -1},
+                                    .upper = {1, 1},
+                                    .channels = 64,
+                                    .pixels = 128};
+}
+
+START_TEST(tensor_maps_are_encoded_and_passed)
+{
+    unsigned char room[sizeof(griddep_tensor_map) + 8];
+    griddep_tensor_map map = {{0}}, *odd = (griddep_tensor_map *)(void *)(room + 8);
+    griddep_tensor_options options = matrix();
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    fake_launch launch;
+
+    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(map.opaque[0], 0x10000);
+    ck_assert_uint_eq(map.opaque[2], 1024);
+    ck_assert_uint_eq(map.opaque[7], 1); /* steps of nothing are steps of 1 */
+    ck_status(griddep_tensor_map_tiled(runtime, &options, odd, &error), GRIDDEP_OK); /* wherever it stands */
+    const griddep_argument arguments[2] = {{.bytes = 128, .data = &map}, pointer};
+    ck_status(griddep_launch(kernel_of(module, "mapped"), &config, arguments, 2, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_mem_eq(launch.parameters, &map, 128);
+    options = images();
+    ck_status(griddep_tensor_map_im2col(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(map.opaque[1], 4);
+    fake_driver_fail("cuTensorMapEncodeTiled", 1, GD_CUDA_ERROR_INVALID_VALUE);
+    options = matrix();
+    griddep_tensor_map before = map;
+    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_DRIVER);
+    ck_says("a tiled tensor map of rank 2");
+    ck_assert_mem_eq(&map, &before, sizeof map);
+}
+END_TEST
+
+#define FIELD(name) (int)offsetof(griddep_tensor_options, name)
+
+/* One field of a good map changed, and the words of the refusal. */
+static const struct {
+    int im2col, offset, bytes;
+    int64_t value;
+    int32_t status;
+    const char *says;
+} bad_maps[] = {
+    {0, FIELD(type), 4, 16, GRIDDEP_ERROR_ARGUMENT, "type is 16"},
+    {0, FIELD(type), 4, -1, GRIDDEP_ERROR_ARGUMENT, "type is -1"},
+    {0, FIELD(interleave), 4, 3, GRIDDEP_ERROR_ARGUMENT, "interleave is 3"},
+    {0, FIELD(interleave), 4, 2, GRIDDEP_ERROR_ARGUMENT, "needs GRIDDEP_SWIZZLE_32B"},
+    {0, FIELD(interleave), 4, 1, GRIDDEP_ERROR_ARGUMENT, "rank is 2; here it may be 3 to 5"},
+    {0, FIELD(swizzle), 4, 7, GRIDDEP_ERROR_ARGUMENT, "swizzle is 7"},
+    {0, FIELD(swizzle), 4, 2, GRIDDEP_ERROR_ARGUMENT,
+     "box has 128 bytes in the innermost dimension; the swizzle spans 64"},
+    {0, FIELD(promotion), 4, 4, GRIDDEP_ERROR_ARGUMENT, "promotion is 4"},
+    {0, FIELD(fill), 4, 2, GRIDDEP_ERROR_ARGUMENT, "fill is 2"},
+    {0, FIELD(reserved), 4, 1, GRIDDEP_ERROR_STRUCT, "reserved"},
+    {0, FIELD(size), 4, 8, GRIDDEP_ERROR_STRUCT, "griddep_tensor_options"},
+    {0, FIELD(rank), 4, 0, GRIDDEP_ERROR_ARGUMENT, "rank is 0; it may be 1 to 5"},
+    {0, FIELD(rank), 4, 6, GRIDDEP_ERROR_ARGUMENT, "rank is 6"},
+    {0, FIELD(rank), 4, 3, GRIDDEP_ERROR_ARGUMENT, "dimensions[2] is 0; it may be 1 to 2^32"},
+    {0, FIELD(dimensions[0]), 8, (INT64_C(1) << 32) + 1, GRIDDEP_ERROR_ARGUMENT, "dimensions[0] is 4294967297"},
+    {0, FIELD(dimensions[2]), 8, 1, GRIDDEP_ERROR_ARGUMENT, "dimensions[2] is 1; past the rank"},
+    {0, FIELD(strides[0]), 8, 4100, GRIDDEP_ERROR_ARGUMENT, "strides[0] is 4100; it may be a multiple of 16"},
+    {0, FIELD(strides[0]), 8, INT64_C(1) << 40, GRIDDEP_ERROR_ARGUMENT, "strides[0]"},
+    {0, FIELD(strides[1]), 8, 16, GRIDDEP_ERROR_ARGUMENT, "strides[1] is 16; past the rank"},
+    {0, FIELD(address), 8, 0x10008, GRIDDEP_ERROR_ARGUMENT, "0x10008 is no multiple of 16"},
+    {0, FIELD(address), 8, 0, GRIDDEP_ERROR_ARGUMENT, "address 0x0"},
+    {0, FIELD(steps[0]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "steps[1] is 0; it may be 1 to 8"},
+    {0, FIELD(steps[4]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "steps["},
+    {0, FIELD(box[1]), 4, 257, GRIDDEP_ERROR_ARGUMENT, "box[1] is 257; it may be 1 to 256"},
+    {0, FIELD(box[0]), 4, 3, GRIDDEP_ERROR_ARGUMENT, "box[0] is 3; its bytes must be a multiple of 16"},
+    {0, FIELD(box[2]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "box[2] is 1; past the rank"},
+    {0, FIELD(channels), 4, 1, GRIDDEP_ERROR_ARGUMENT, "for im2col"},
+    {0, FIELD(type), 4, GRIDDEP_TENSOR_16U6_ALIGN16, GRIDDEP_ERROR_ARGUMENT,
+     "box[0] is 32; for this type it must be 128"},
+    {1, FIELD(rank), 4, 2, GRIDDEP_ERROR_ARGUMENT, "rank is 2; here it may be 3 to 5"},
+    {1, FIELD(lower[0]), 4, -129, GRIDDEP_ERROR_ARGUMENT, "lower[0] is -129; with rank 4 it may be -128 to 127"},
+    {1, FIELD(upper[1]), 4, 128, GRIDDEP_ERROR_ARGUMENT, "upper[1] is 128"},
+    {1, FIELD(upper[2]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "upper[2] is 1"},
+    {1, FIELD(channels), 4, 257, GRIDDEP_ERROR_ARGUMENT, "channels is 257"},
+    {1, FIELD(channels), 4, 0, GRIDDEP_ERROR_ARGUMENT, "channels is 0"},
+    {1, FIELD(pixels), 4, 1025, GRIDDEP_ERROR_ARGUMENT, "pixels is 1025"},
+    {1, FIELD(box[0]), 4, 8, GRIDDEP_ERROR_ARGUMENT, "box[0] is 8; it is for tiled maps"},
+    {1, FIELD(swizzle), 4, 1, GRIDDEP_ERROR_ARGUMENT, "channels has 128 bytes"},
+};
+
+START_TEST(tensor_maps_refuse_with_the_field)
+{
+    griddep_tensor_options options = bad_maps[_i].im2col ? images() : matrix();
+    griddep_tensor_map map = {{1, 2, 3}}, before = map;
+
+    memcpy((char *)&options + bad_maps[_i].offset, &bad_maps[_i].value, (size_t)bad_maps[_i].bytes);
+    ck_status(bad_maps[_i].im2col ? griddep_tensor_map_im2col(runtime, &options, &map, &error)
+                                  : griddep_tensor_map_tiled(runtime, &options, &map, &error),
+              bad_maps[_i].status);
+    ck_says(bad_maps[_i].says);
+    ck_assert_mem_eq(&map, &before, sizeof map);
+    ck_assert_uint_eq(fake_driver_calls("cuTensorMapEncodeTiled") + fake_driver_calls("cuTensorMapEncodeIm2col"), 0);
+}
+END_TEST
+
+START_TEST(tensor_maps_need_what_they_need)
+{
+    griddep_tensor_options options = matrix();
+    griddep_tensor_map map;
+
+    ck_status(griddep_tensor_map_tiled(NULL, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_tiled(runtime, NULL, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_tensor_map_tiled(runtime, &options, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    options.type = GRIDDEP_TENSOR_S32;
+    options.fill = GRIDDEP_FILL_NAN;
+    ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("floating-point");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("attribute");
+    TCase *making = tcase_create("making");
+    tcase_add_checked_fixture(making, setup, teardown);
+    tcase_add_test(making, makers_write_what_cuda_reads);
+    tcase_add_test(making, makers_refuse_what_no_device_takes);
+    suite_add_tcase(suite, making);
+    TCase *launching = tcase_create("launching");
+    tcase_add_checked_fixture(launching, setup, teardown);
+    tcase_add_test(launching, launch_takes_every_attribute);
+    tcase_add_test(launching, updatable_nodes_have_a_handle);
+    tcase_add_test(launching, launch_passes_unknown_attributes);
+    tcase_add_test(launching, launch_holds_attributes_against_the_device);
+    tcase_add_test(launching, large_clusters_are_opted_in_to);
+    tcase_add_loop_test(launching, questions_of_a_launch_may_fail, 0, 5);
+    suite_add_tcase(suite, launching);
+    TCase *maps = tcase_create("maps");
+    tcase_add_checked_fixture(maps, setup, teardown);
+    tcase_add_test(maps, tensor_maps_are_encoded_and_passed);
+    tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0, (int)(sizeof bad_maps / sizeof bad_maps[0]));
+    tcase_add_test(maps, tensor_maps_need_what_they_need);
+    suite_add_tcase(suite, maps);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

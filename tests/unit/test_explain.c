@@ -1,0 +1,841 @@
+/* Explanations on the scripted fake driver: each condition in turn not met, and what is predicted; kernels with stamps;
+ * and what still works when a driver lacks one of its optional symbols. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/footprint.h"
+#include "run/runtime.h"
+#include "unit/fail_alloc.h"
+
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry early(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n"
+    "    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry never(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry plain(.param .u64 p)\n{\n    ret;\n}\n"
+    ".func help()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n"
+    ".visible .entry called(.param .u64 p)\n{\n    call help;\n    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
+
+static const griddep_argument pointer = {.bytes = 8, .value = 256};
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_chain *chain;
+
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
+                      griddep_status_name(expected), error.text);                                                      \
+    } while (0)
+
+static void begin(void)
+{
+    static const char *const variables[] = {"GRIDDEP_PDL", "GRIDDEP_LOG", "GRIDDEP_DRIVER", "CUDA_LAUNCH_BLOCKING",
+                                            "CUDA_INJECTION64_PATH"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        unsetenv(variables[i]);
+    setenv("GRIDDEP_CACHE", "off", 1);
+    fake_driver_reset();
+    griddep_error_init(&error);
+}
+
+static void open_all(void)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
+    gd_driver *driver = NULL;
+
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+}
+
+static void close_all(void)
+{
+    griddep_chain_destroy(chain);
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    chain = NULL;
+    module = NULL;
+    runtime = NULL;
+}
+
+static void finish(void)
+{
+    char left[256] = "";
+
+    close_all();
+    ck_assert_msg(fake_driver_leaks(left, sizeof left) == 0, "left: %s", left);
+}
+
+typedef struct shape {
+    const char *kernel;
+    uint32_t grid, block, shared;
+    int32_t pdl;
+    const griddep_attribute *attribute;
+    uint32_t cluster;
+} shape;
+
+static int32_t try_add(const shape *launch)
+{
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .grid = {launch->grid},
+                                          .block = {launch->block},
+                                          .shared_bytes = launch->shared,
+                                          .cluster = {launch->cluster},
+                                          .pdl = launch->pdl,
+                                          .attributes = launch->attribute,
+                                          .attribute_count = launch->attribute ? 1 : 0};
+    griddep_kernel *kernel = NULL;
+    int32_t status = griddep_kernel_get(module, launch->kernel, &kernel, &error);
+
+    return status ? status : griddep_chain_add(chain, kernel, &config, &pointer, 1, &error);
+}
+
+static void add(const shape *launch)
+{
+    ck_status(try_add(launch), GRIDDEP_OK);
+}
+
+/* ---- what is told ---- */
+
+static griddep_condition find(const griddep_explanation *explanation, int32_t id)
+{
+    griddep_condition condition = {.size = sizeof condition};
+
+    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+        if (condition.id == id) {
+            ck_assert_str_eq(condition.name, griddep_condition_name(id));
+            return condition;
+        }
+    }
+    ck_abort_msg("condition %d is not there", id);
+}
+
+static int has(const griddep_explanation *explanation, int32_t id)
+{
+    griddep_condition condition = {.size = sizeof condition};
+
+    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+        if (condition.id == id)
+            return 1;
+    }
+    return 0;
+}
+
+static griddep_explanation *explain(int32_t mode, uint32_t index)
+{
+    griddep_explanation *explanation = NULL;
+
+    ck_status(griddep_chain_explain(chain, mode, index, &explanation, &error), GRIDDEP_OK);
+    return explanation;
+}
+
+static griddep_explanation_info info_of(const griddep_explanation *explanation)
+{
+    griddep_explanation_info info = {.size = sizeof info};
+
+    ck_status(griddep_explanation_get_info(explanation, &info, &error), GRIDDEP_OK);
+    return info;
+}
+
+static const shape small = {.kernel = "early", .grid = 132, .block = 128};
+
+START_TEST(all_conditions_met)
+{
+    griddep_condition condition = {.size = sizeof condition};
+    int32_t before = 0;
+
+    begin();
+    open_all();
+    add(&small);
+    add(&small);
+    griddep_explanation *explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 1);
+    griddep_explanation_info info = info_of(explanation);
+    ck_assert_int_eq(info.prediction, GRIDDEP_PREDICTION_BESIDE);
+    ck_assert_int_eq(info.unmet, -1);
+    ck_assert_str_eq(info.producer, "early");
+    ck_assert_ptr_nonnull(strstr(info.text, "run beside those of early"));
+    ck_assert_uint_eq(griddep_explanation_count(explanation), 19); /* all but the one about cooperative launches */
+    for (uint32_t i = 0; i < 19; i++) {
+        ck_status(griddep_explanation_get(explanation, i, &condition, &error), GRIDDEP_OK);
+        ck_assert_msg(condition.met == 1, "%s: %s", condition.name, condition.text);
+        ck_assert_int_gt(condition.id, before); /* in order */
+        before = condition.id;
+    }
+    ck_assert_ptr_nonnull(strstr(find(explanation, GRIDDEP_CONDITION_TRIGGER).text, "first at 6:5 of k.ptx"));
+    ck_assert_ptr_nonnull(strstr(find(explanation, GRIDDEP_CONDITION_REGISTERS).text,
+                                 "early keeps 1 CTA on an SM: 4096 of its 65536 registers; a CTA of early takes 4096"));
+    ck_assert_ptr_nonnull(strstr(find(explanation, GRIDDEP_CONDITION_ROOM).text, "takes 15 of early"));
+    ck_status(griddep_explanation_get(explanation, 19, &condition, &error), GRIDDEP_ERROR_NOT_FOUND);
+    griddep_explanation_destroy(explanation);
+    finish();
+}
+END_TEST
+
+/* One thing that is not right, the mode, the condition that tells, and the prediction. */
+static const struct {
+    const char *variable, *value;
+    int capability, version;
+    shape before, after;
+    int32_t mode, condition, met, prediction;
+    const char *says;
+} cases[] = {
+    {.capability = 80,
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_DEVICE,
+     .says = "8.0; dependent launch needs 9.0"},
+    {.variable = "GRIDDEP_PDL",
+     .value = "off",
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_KILL_SWITCH,
+     .says = "GRIDDEP_PDL switches"},
+    {.variable = "CUDA_LAUNCH_BLOCKING",
+     .value = "1",
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_ENVIRONMENT,
+     .says = "CUDA_LAUNCH_BLOCKING=1"},
+    {.variable = "CUDA_LAUNCH_BLOCKING",
+     .value = "1",
+     .mode = GRIDDEP_MODE_GRAPH_PDL,
+     .condition = GRIDDEP_CONDITION_ENVIRONMENT,
+     .met = 1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "a graph is one launch"},
+    {.variable = "CUDA_LAUNCH_BLOCKING",
+     .value = "0",
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_ENVIRONMENT,
+     .met = 1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "not set"},
+    {.variable = "CUDA_INJECTION64_PATH",
+     .value = "/x/libsanitizer-collection.so",
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_TOOLS,
+     .met = -1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "CUDA_INJECTION64_PATH: a profiler"},
+    {.mode = GRIDDEP_MODE_SERIAL, .condition = GRIDDEP_CONDITION_ATTRIBUTE, .says = "mode or runtime says off"},
+    {.mode = GRIDDEP_MODE_GRAPH, .condition = GRIDDEP_CONDITION_EDGE, .says = "from early is a plain one"},
+    {.after = {"plain", 1, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_WAIT,
+     .says = "plain: it has no griddepcontrol.wait"},
+    {.before = {"never", 1, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_TRIGGER,
+     .says = "never never triggers: each block counts as triggered at its exit"},
+    {.before = {"called", 1, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_TRIGGER,
+     .met = 1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "in a function that it calls"},
+    {.before = {"early", 132, 1024, 0, 0, NULL, 0},
+     .after = {"early", 132, 1024, 120 * 1024, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_ROOM,
+     .met = 1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "an SM takes 1 of early"},
+    {.before = {"early", 264, 1024, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_THREADS,
+     .prediction = GRIDDEP_PREDICTION_TAIL,
+     .says = "early keeps 2 CTAs on an SM: 2048 of its 2048 threads"},
+    {.before = {"early", 132, 32, 200 * 1024, 0, NULL, 0},
+     .after = {"early", 132, 32, 100 * 1024, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_SHARED,
+     .prediction = GRIDDEP_PREDICTION_TAIL,
+     .says = "205824 of its 233472 bytes of shared memory; a CTA of early takes 103424, 27648 are left"},
+    {.before = {"early", 132 * 32, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_SLOTS,
+     .prediction = GRIDDEP_PREDICTION_TAIL,
+     .says = "32 of its 32 CTA slots"},
+    {.before = {"early", 1000, 1024, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_GRID,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "1000 CTAs on 132 SMs that hold 2 each: 4 waves"},
+    {.after = {"early", 8, 32, 0, 0, NULL, 4},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_CLUSTER,
+     .met = -1,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "clusters of 4 CTAs"},
+};
+
+START_TEST(one_condition_differs)
+{
+    const shape *before = cases[_i].before.kernel ? &cases[_i].before : &small;
+    const shape *after = cases[_i].after.kernel ? &cases[_i].after : &small;
+
+    begin();
+    if (cases[_i].variable)
+        setenv(cases[_i].variable, cases[_i].value, 1);
+    if (cases[_i].capability) { /* PTX for sm_80 has no griddepcontrol; the shelf has such kernels */
+        const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+        gd_driver *driver = NULL;
+        fake_driver_set_capability(cases[_i].capability);
+        static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                  ".visible .entry early(.param .u64 p)\n{\n    ret;\n}\n";
+        ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+        ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+        ck_status(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    } else {
+        open_all();
+    }
+    add(before);
+    add(after);
+    griddep_explanation *explanation = explain(cases[_i].mode, 1);
+    griddep_condition condition = find(explanation, cases[_i].condition);
+    ck_assert_int_eq(condition.met, cases[_i].met);
+    ck_assert_msg(strstr(condition.text, cases[_i].says), "\"%s\" is not in: %s", cases[_i].says, condition.text);
+    ck_assert_str_eq(griddep_prediction_name(info_of(explanation).prediction),
+                     griddep_prediction_name(cases[_i].prediction));
+    griddep_explanation_destroy(explanation);
+    finish();
+    begin();
+}
+END_TEST
+
+START_TEST(attributes_matter)
+{
+    griddep_attribute cooperative, carveout;
+    griddep_explanation *explanation;
+
+    begin();
+    open_all();
+    ck_status(griddep_attribute_cooperative(&cooperative, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_carveout(&carveout, 50, &error), GRIDDEP_OK);
+    shape together = small, carved = small;
+    together.attribute = &cooperative;
+    carved.attribute = &carveout;
+    add(&small);
+    add(&together);
+    add(&carved);
+    explanation = explain(GRIDDEP_MODE_PDL, 1);
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_COOPERATIVE).met, 0);
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_NONE);
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 1);
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_COOPERATIVE).met, 1);
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_BESIDE);
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_PDL, 2);
+    ck_assert(!has(explanation, GRIDDEP_CONDITION_COOPERATIVE));
+    griddep_condition told = find(explanation, GRIDDEP_CONDITION_CARVEOUT);
+    ck_assert_int_eq(told.met, -1);
+    ck_assert_ptr_nonnull(strstr(told.text, "early prefers 50 %"));
+    griddep_explanation_destroy(explanation);
+    finish();
+}
+END_TEST
+
+/* A launch that also waits for another lane begins when that has ended, whenever that is. */
+START_TEST(other_lanes_matter)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {132}, .block = {128}};
+    griddep_kernel *kernel = NULL;
+
+    begin();
+    open_all();
+    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    add(&small);
+    ck_status(griddep_chain_add_to(chain, 1, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
+    add(&small);
+    add(&small);
+    ck_status(griddep_chain_depend(chain, 2, 1, &error), GRIDDEP_OK);
+    griddep_explanation *explanation = explain(GRIDDEP_MODE_PDL, 1);
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_PRODUCER).met, 0); /* first of its lane */
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_PDL, 2);
+    ck_assert_ptr_nonnull(strstr(find(explanation, GRIDDEP_CONDITION_LANES).text, "1 launch of other lanes"));
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_UNKNOWN);
+    griddep_explanation_destroy(explanation);
+    explanation = explain(GRIDDEP_MODE_PDL, 3);
+    ck_assert(!has(explanation, GRIDDEP_CONDITION_LANES));
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_BESIDE);
+    griddep_explanation_destroy(explanation);
+    finish();
+}
+END_TEST
+
+START_TEST(first_launches_and_bad_input)
+{
+    griddep_explanation *explanation = NULL;
+    griddep_condition condition = {.size = sizeof condition};
+    griddep_explanation_info info = {.size = 1};
+
+    begin();
+    open_all();
+    add(&small);
+    explanation = explain(GRIDDEP_MODE_PDL, 0);
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_PRODUCER).met, 0);
+    ck_assert(!has(explanation, GRIDDEP_CONDITION_TRIGGER));
+    ck_assert_ptr_null(info_of(explanation).producer);
+    ck_assert_int_eq(info_of(explanation).prediction, GRIDDEP_PREDICTION_NONE);
+    ck_status(griddep_explanation_get_info(explanation, &info, &error), GRIDDEP_ERROR_STRUCT);
+    ck_status(griddep_explanation_get_info(NULL, &info, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_explanation_get(NULL, 0, &condition, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_explanation_destroy(explanation);
+    explanation = NULL;
+    ck_status(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 1, &explanation, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_chain_explain(chain, 4, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_explain(NULL, 0, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_explain(chain, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_null(explanation);
+    griddep_explanation_destroy(NULL);
+    ck_assert_uint_eq(griddep_explanation_count(NULL), 0);
+    ck_assert_ptr_null(griddep_condition_name(0));
+    ck_assert_ptr_null(griddep_prediction_name(3));
+    finish();
+}
+END_TEST
+
+START_TEST(every_allocation_of_an_explanation_may_fail)
+{
+    griddep_explanation *explanation = NULL;
+    long failures = 0;
+
+    begin();
+    setenv("CUDA_INJECTION64_PATH", "/x", 1);
+    open_all();
+    add(&small);
+    add(&small);
+    ck_status(griddep_chain_prepare(chain, GRIDDEP_MODE_GRAPH_PDL, &error), GRIDDEP_OK);
+    for (long n = 0; n < 1000 && !explanation; n++) {
+        fail_alloc_after(n);
+        int32_t status = griddep_chain_explain(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &explanation, &error);
+        fail_alloc_after(-1);
+        ck_assert_int_eq(status, explanation ? GRIDDEP_OK : GRIDDEP_ERROR_MEMORY);
+        failures += status != GRIDDEP_OK;
+    }
+    ck_assert_int_gt(failures, 15);
+    griddep_explanation_destroy(explanation);
+    finish();
+    begin();
+}
+END_TEST
+
+/* ---- stamps ---- */
+
+static griddep_ptx *parse(const char *text)
+{
+    griddep_ptx *parsed = NULL;
+
+    ck_status(griddep_ptx_parse(text, strlen(text), "s.ptx", &parsed, &error), GRIDDEP_OK);
+    return parsed;
+}
+
+static uint32_t count(const char *text, const char *part)
+{
+    uint32_t found = 0;
+
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        found++;
+    return found;
+}
+
+START_TEST(stamps_stand_at_each_begin_and_end)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".func f()\n{\n    ret;\n}\n"
+        ".entry k()\n{\n    .reg .pred p;\n    setp.eq.u32 p, 0, 1;\n    @p exit;\nOUT:\n    ret;\n}\n"
+        ".entry falls()\n{\n    bar.sync 0;\n}\n"
+        ".entry maybe()\n{\n    .reg .pred p;\n    @p ret;\n}\n";
+    griddep_ptx *parsed = parse(text), *stamped = NULL;
+    char made[8192];
+    uint64_t bytes = 0;
+
+    ck_status(griddep_ptx_stamp(parsed, &stamped, &error), GRIDDEP_OK);
+    ck_status(griddep_ptx_print(stamped, made, sizeof made, &bytes, &error), GRIDDEP_OK);
+    ck_assert_uint_lt(bytes, sizeof made);
+    ck_assert_uint_eq(count(made, "u64 griddep_stamp[2];"), 1);
+    ck_assert_uint_eq(count(made, "red.global.min.u64 [griddep_stamp]"), 3);
+    ck_assert_uint_eq(count(made, "red.global.max.u64 [griddep_stamp+8]"), 2 + 1 + 2);
+    ck_assert_ptr_nonnull(strstr(made, ".func f()\n{\n    ret;\n}\n")); /* left alone */
+    ck_assert_ptr_nonnull(strstr(made, "OUT:\n    {\n"));               /* who jumps there comes past the stamp */
+    griddep_ptx *twice = NULL;
+    ck_status(griddep_ptx_stamp(stamped, &twice, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_null(twice);
+    griddep_ptx_destroy(stamped);
+    ck_status(griddep_ptx_stamp(NULL, &stamped, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_ptx_stamp(parsed, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_ptx_destroy(parsed);
+    parsed = parse(".version 8.0\n.target sm_90\n.address_size 64\n");
+    ck_status(griddep_ptx_stamp(parsed, &stamped, &error), GRIDDEP_ERROR_NOT_FOUND);
+    griddep_ptx_destroy(parsed);
+}
+END_TEST
+
+START_TEST(every_allocation_of_a_stamp_may_fail)
+{
+    griddep_ptx *parsed = parse(ptx), *stamped = NULL;
+    long failures = 0;
+
+    for (long n = 0; n < 1000 && !stamped; n++) {
+        fail_alloc_after(n);
+        int32_t status = griddep_ptx_stamp(parsed, &stamped, &error);
+        fail_alloc_after(-1);
+        ck_assert_int_eq(status, stamped ? GRIDDEP_OK : GRIDDEP_ERROR_MEMORY);
+        failures += status != GRIDDEP_OK;
+    }
+    ck_assert_int_gt(failures, 5);
+    griddep_ptx_destroy(stamped);
+    griddep_ptx_destroy(parsed);
+}
+END_TEST
+
+/* ---- room ---- */
+
+START_TEST(waves_and_tails)
+{
+    gd_footprint footprint = {.grid = 264, .alone = 2};
+    gd_residence residence;
+
+    gd_footprint_spread(&footprint, 132, &residence);
+    ck_assert_uint_eq(residence.waves, 1);
+    ck_assert_uint_eq(residence.full, 2);
+    ck_assert_uint_eq(residence.least, 2);
+    footprint.grid = 265;
+    gd_footprint_spread(&footprint, 132, &residence);
+    ck_assert_uint_eq(residence.waves, 2);
+    ck_assert_uint_eq(residence.full, 2);
+    ck_assert_uint_eq(residence.most, 1);
+    ck_assert_uint_eq(residence.least, 0);
+    footprint.grid = 100;
+    gd_footprint_spread(&footprint, 132, &residence);
+    ck_assert_uint_eq(residence.full, 1);
+    ck_assert_uint_eq(residence.least, 0);
+}
+END_TEST
+
+/* ---- drivers that lack a symbol ---- */
+
+enum {
+    LAUNCHES = 1,
+    OVERLAPS = 2,
+    GRAPHS = 4,
+    EDGES = 8,     /* of graphs are told */
+    CLUSTERS = 16, /* limits are told */
+    TILED = 32,
+    IM2COL = 64,
+    COOPERATIVE = 128, /* too large a grid is refused with its numbers */
+    PRIORITY = 256,    /* likewise a priority */
+    INDEXED = 512,     /* kernels of a cubin are listed; of PTX they always are */
+    PARAMETERS = 1024, /* parameters of a cubin are known */
+    CACHED = 2048,
+    BUILT = 4096,    /* a programmatic edge of a graph made by hand */
+    UPGRADED = 8192, /* a plain edge of a captured graph made programmatic */
+    EVERYTHING = 16383
+};
+
+static const struct {
+    const char *symbol; /* NULL: none is hidden */
+    int lost;
+} optional[] = {
+    {NULL, 0},
+    {"cuModuleGetFunctionCount", INDEXED},
+    {"cuModuleEnumerateFunctions", INDEXED},
+    {"cuFuncGetName", INDEXED},
+    {"cuFuncGetParamInfo", PARAMETERS},
+    {"cuLinkCreate", CACHED},
+    {"cuLinkAddData", CACHED},
+    {"cuLinkComplete", CACHED},
+    {"cuLinkDestroy", CACHED},
+    {"cuDeviceGetUuid", 0}, /* then it is not the emulated driver */
+    {"cuGraphGetEdges", EDGES | UPGRADED},
+    {"cuGraphAddDependencies", BUILT | UPGRADED},
+    {"cuGraphRemoveDependencies", UPGRADED},
+    {"cuCtxGetStreamPriorityRange", PRIORITY},
+    {"cuOccupancyMaxActiveBlocksPerMultiprocessor", COOPERATIVE},
+    {"cuOccupancyMaxPotentialClusterSize", CLUSTERS},
+    {"cuOccupancyMaxActiveClusters", CLUSTERS},
+    {"cuTensorMapEncodeTiled", TILED},
+    {"cuTensorMapEncodeIm2col", IM2COL},
+};
+
+static int try_launch(void)
+{
+    griddep_hop_info hop = {.size = sizeof hop};
+    int works = 0;
+
+    add(&small);
+    add(&small);
+    if (griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL, &error) == GRIDDEP_OK)
+        works |= LAUNCHES;
+    ck_status(griddep_chain_get_hop(chain, GRIDDEP_MODE_PDL, 1, &hop, &error), GRIDDEP_OK);
+    if (hop.reason == GRIDDEP_REASON_SET)
+        works |= OVERLAPS;
+    if (griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error) == GRIDDEP_OK)
+        works |= GRAPHS;
+    ck_status(griddep_chain_get_hop(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &hop, &error), GRIDDEP_OK);
+    if (hop.edge == 1)
+        works |= EDGES;
+    griddep_explanation *explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 1); /* on every driver */
+    ck_assert_int_eq(find(explanation, GRIDDEP_CONDITION_EDGE).met, works & EDGES ? 1 : -1);
+    griddep_explanation_destroy(explanation);
+    return works;
+}
+
+static int try_limits(void)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {8}, .block = {32}};
+    griddep_attribute attribute;
+    griddep_kernel *kernel = NULL;
+    uint32_t size = 0, clusters = 0;
+    int works = 0;
+
+    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    int32_t status = griddep_kernel_get_cluster_limit(kernel, &config, &size, &clusters, &error);
+    ck_assert(status == GRIDDEP_OK || status == GRIDDEP_ERROR_UNSUPPORTED);
+    works |= status ? 0 : CLUSTERS;
+    shape large = {"early", 132 * 64, 32, 0, 0, &attribute, 0};
+    ck_status(griddep_attribute_cooperative(&attribute, 1, &error), GRIDDEP_OK);
+    works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? COOPERATIVE : 0;
+    ck_status(griddep_attribute_priority(&attribute, 1, &error), GRIDDEP_OK);
+    works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? PRIORITY : 0;
+    large = (shape){"early", 16, 32, 0, 0, NULL, 16};
+    ck_status(try_add(&large), GRIDDEP_OK); /* a large cluster can be launched on any of them */
+    return works;
+}
+
+static int try_maps(void)
+{
+    griddep_tensor_options options = {.size = sizeof options,
+                                      .type = GRIDDEP_TENSOR_F16,
+                                      .address = 4096,
+                                      .rank = 3,
+                                      .dimensions = {64, 8, 8},
+                                      .strides = {128, 1024},
+                                      .box = {64, 1, 1}};
+    griddep_tensor_map map;
+    int32_t status = griddep_tensor_map_tiled(runtime, &options, &map, &error);
+    int works = status ? 0 : TILED;
+
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "cuTensorMapEncodeTiled")),
+                  "%s", error.text);
+    memset(options.box, 0, sizeof options.box);
+    options.channels = 64;
+    options.pixels = 8;
+    options.upper[0] = 1;
+    status = griddep_tensor_map_im2col(runtime, &options, &map, &error);
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "cuTensorMapEncodeIm2col")),
+                  "%s", error.text);
+    return works | (status ? 0 : IM2COL);
+}
+
+static int try_built_graph(griddep_kernel *kernel)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
+    griddep_graph_edge_info edge = {.size = sizeof edge};
+    griddep_graph *graph = NULL;
+    uint32_t nodes[2];
+
+    ck_status(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
+    for (int i = 0; i < 2; i++)
+        ck_status(griddep_graph_add_kernel(graph, kernel, &config, &pointer, 1, &nodes[i], &error), GRIDDEP_OK);
+    ck_status(griddep_graph_add_edge(graph, nodes[0], nodes[1], GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK); /* whatever becomes of the edge */
+    ck_status(griddep_graph_get_edge(graph, 0, &edge, &error), GRIDDEP_OK);
+    griddep_graph_destroy(graph);
+    return edge.type == GRIDDEP_EDGE_PROGRAMMATIC ? BUILT : 0;
+}
+
+static int try_captured_graph(griddep_kernel *kernel)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}, .pdl = GRIDDEP_PDL_OFF};
+    griddep_graph *graph = NULL;
+    uint32_t count = 0;
+
+    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
+    for (int i = 0; i < 2; i++)
+        ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
+    int32_t status = griddep_graph_upgrade(graph, &count, &error);
+    ck_assert_msg(!status || status == GRIDDEP_ERROR_UNSUPPORTED, "%s", error.text);
+    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
+    griddep_graph_destroy(graph);
+    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    return !status && count == 1 ? UPGRADED : 0;
+}
+
+static int try_graphs(void)
+{
+    griddep_kernel *kernel = NULL;
+
+    ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
+    return try_built_graph(kernel) | try_captured_graph(kernel);
+}
+
+/* A cubin, as the fake's linker makes it, is code without PTX. */
+static int try_code(const void *cubin, size_t bytes)
+{
+    griddep_module *code = NULL;
+    griddep_kernel *kernel = NULL;
+    griddep_kernel_info info = {.size = sizeof info};
+    griddep_runtime_info device = {.size = sizeof device};
+    int works = 0;
+
+    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &code, &error), GRIDDEP_OK);
+    works |= griddep_kernel_at(code, 0, &kernel, &error) == GRIDDEP_OK ? INDEXED : 0;
+    ck_status(griddep_kernel_get(code, "early", &kernel, &error), GRIDDEP_OK); /* by name always */
+    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    works |= info.parameters_known ? PARAMETERS : 0;
+    griddep_module_unload(code);
+    ck_status(griddep_runtime_get_info(runtime, &device, &error), GRIDDEP_OK);
+    return works | (device.features & GRIDDEP_FEATURE_CODE_CACHE ? CACHED : 0);
+}
+
+static size_t make_cubin(void *cubin, size_t capacity)
+{
+    gd_driver *driver = NULL;
+    gd_CUlinkState link = NULL;
+    gd_CUcontext popped;
+    void *made = NULL;
+    size_t bytes = 0;
+
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    gd_CUcontext context = fake_driver_create_context(0);
+    ck_assert_int_eq(driver->cuCtxPushCurrent(context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuLinkCreate(0, NULL, NULL, &link), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(
+        driver->cuLinkAddData(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, sizeof ptx, "p", 0, NULL, NULL),
+        GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuLinkComplete(link, &made, &bytes), GD_CUDA_SUCCESS);
+    ck_assert_uint_le(bytes, capacity);
+    memcpy(cubin, made, bytes);
+    ck_assert_int_eq(driver->cuLinkDestroy(link), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    fake_driver_destroy_context(context);
+    gd_driver_close(driver);
+    return bytes;
+}
+
+/* Each optional symbol hidden in turn takes just its feature away. */
+START_TEST(a_missing_symbol_costs_its_feature)
+{
+    const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
+    char directory[] = "/tmp/griddep-test-XXXXXX", command[64];
+    unsigned char cubin[16384];
+    gd_driver *driver = NULL;
+
+    begin();
+    size_t bytes = make_cubin(cubin, sizeof cubin);
+    if (optional[_i].symbol)
+        fake_driver_hide(optional[_i].symbol);
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory};
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    int works = try_launch() | try_graphs() | try_limits() | try_maps() | try_code(cubin, bytes);
+    ck_assert_msg(works == (EVERYTHING & ~optional[_i].lost), "without %s: works 0x%x, expected 0x%x",
+                  optional[_i].symbol ? optional[_i].symbol : "nothing", (unsigned)works,
+                  (unsigned)(EVERYTHING & ~optional[_i].lost));
+    close_all();
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* The table above has every optional symbol of symbols.def. */
+START_TEST(no_optional_symbol_is_forgotten)
+{
+    enum { REQUIRED, OPTIONAL };
+    static const struct {
+        const char *name;
+        int need;
+    } symbols[] = {
+#define GD_SYMBOL(name, version, need, arguments) {#name, need},
+#include "cuda/symbols.def"
+#undef GD_SYMBOL
+    };
+
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        int found = symbols[i].need == REQUIRED;
+        for (size_t k = 1; k < sizeof optional / sizeof optional[0]; k++)
+            found |= !strcmp(optional[k].symbol, symbols[i].name);
+        ck_assert_msg(found, "%s is not in this test's table", symbols[i].name);
+    }
+}
+END_TEST
+
+/* Below sm_90 the same calls run, serialized, and say so. */
+START_TEST(older_chips_run_serialized)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry early(.param .u64 p)\n{\n"
+                              "    ret;\n}\n";
+    griddep_hop_info hop = {.size = sizeof hop};
+    gd_driver *driver = NULL;
+    fake_launch launch;
+
+    begin();
+    fake_driver_set_capability(80);
+    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+    ck_status(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    shape forced = small;
+    forced.pdl = GRIDDEP_PDL_FORCE;
+    add(&small);
+    add(&forced);
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_chain_get_hop(chain, mode, 1, &hop, &error), GRIDDEP_OK);
+        ck_assert_int_eq(hop.reason, mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL ? GRIDDEP_REASON_DEVICE
+                                                                                                : GRIDDEP_REASON_OFF);
+    }
+    for (uint64_t i = 0; fake_driver_launch(i, &launch); i++)
+        ck_assert_int_eq(launch.programmatic, 0);
+    finish();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("explain");
+    TCase *told = tcase_create("told");
+    tcase_add_test(told, all_conditions_met);
+    tcase_add_loop_test(told, one_condition_differs, 0, (int)(sizeof cases / sizeof cases[0]));
+    tcase_add_test(told, attributes_matter);
+    tcase_add_test(told, other_lanes_matter);
+    tcase_add_test(told, first_launches_and_bad_input);
+    tcase_add_test(told, every_allocation_of_an_explanation_may_fail);
+    tcase_add_test(told, waves_and_tails);
+    suite_add_tcase(suite, told);
+    TCase *stamps = tcase_create("stamps");
+    tcase_add_checked_fixture(stamps, begin, NULL);
+    tcase_add_test(stamps, stamps_stand_at_each_begin_and_end);
+    tcase_add_test(stamps, every_allocation_of_a_stamp_may_fail);
+    suite_add_tcase(suite, stamps);
+    TCase *older = tcase_create("older");
+    tcase_add_loop_test(older, a_missing_symbol_costs_its_feature, 0, (int)(sizeof optional / sizeof optional[0]));
+    tcase_add_test(older, no_optional_symbol_is_forgotten);
+    tcase_add_test(older, older_chips_run_serialized);
+    suite_add_tcase(suite, older);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
