@@ -1106,6 +1106,161 @@ int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *bu
                             griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
+ * Tuning: where wait and trigger stand best, tried out on the device
+ */
+
+typedef struct griddep_tune griddep_tune;
+
+typedef struct griddep_tune_launch {
+    uint32_t size;             /* the same in all elements of an array: it is the step from one to the next */
+    uint32_t lane;             /* as in griddep_chain_add_to */
+    griddep_kernel *kernel;
+    const griddep_launch_config *config; /* without a stream */
+    const griddep_argument *arguments;
+    const griddep_check_argument *uses;  /* as many: what stands behind each; `buffer` counts the buffers of the call, from 1 */
+    uint32_t argument_count;
+    uint32_t after_count;
+    const uint32_t *after;     /* as in griddep_check_launch */
+    const uint32_t *grids;     /* other first dimensions of the grid with which the kernel computes the same */
+    uint32_t grid_count;
+    uint32_t reserved;
+} griddep_tune_launch;
+
+typedef struct griddep_tune_buffer {
+    uint32_t size;       /* likewise */
+    uint32_t compared;   /* 1: its bits must be those that the serial run left */
+    uint64_t address;
+    uint64_t bytes;
+    const void *initial; /* what it holds before a run; NULL: no launch writes it, it is left as it is */
+} griddep_tune_buffer;
+
+/* Told before each trial: how many are over, how many there are at most, what is tried. Another value than 0 ends the search with what was found. */
+typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most, const char *text);
+
+enum {
+    GRIDDEP_TUNE_FORGET = 1 /* do not remember the result in the cache */
+};
+
+typedef struct griddep_tune_options {
+    uint32_t size;
+    uint32_t flags;    /* GRIDDEP_TUNE_* */
+    int32_t mode;      /* GRIDDEP_MODE_PDL or _GRAPH_PDL; 0: GRAPH_PDL */
+    uint32_t pairs;    /* timed pairs of a trial, at most 10000; 0: 31. One on the emulated driver, whose times are always the same */
+    double least_gain; /* what a gain must exceed whatever the noise is, below 1; 0: 0.005 */
+    griddep_tune_progress progress; /* may be NULL */
+    void *progress_user;
+} griddep_tune_options;
+
+/* What became of a trial. */
+enum {
+    GRIDDEP_TUNE_BETTER = 0,     /* faster by more than the threshold */
+    GRIDDEP_TUNE_NOT_BETTER = 1,
+    GRIDDEP_TUNE_SLOWER = 2,     /* so much slower that not all pairs were timed */
+    GRIDDEP_TUNE_SAME = 3,       /* the same text as a trial before, or as it is */
+    GRIDDEP_TUNE_NO_PLACE = 4,   /* the kernel has no such place */
+    GRIDDEP_TUNE_ILLEGAL = 5,    /* the check of the chain finds something in it: not run */
+    GRIDDEP_TUNE_DIFFERENT = 6,  /* it ran, and did not leave the bits of the serial run */
+    GRIDDEP_TUNE_REFUSED = 7     /* driver or device does not take it */
+};
+
+/* "faster", ... Static. Since 0.1. */
+const char *griddep_tune_outcome_text(int32_t outcome);
+
+typedef struct griddep_tune_trial {
+    uint32_t size;
+    int32_t outcome;      /* GRIDDEP_TUNE_* */
+    uint32_t launch;      /* the first launch that it changes */
+    uint32_t pairs;       /* that were timed */
+    const char *kernel;   /* its name */
+    const char *text;     /* what was tried: "trigger after-loads" */
+    const char *detail;   /* why it was not timed; "" where it was */
+    double ratio;         /* median of its time / the time of the best before it, over the pairs; 0: not timed */
+    double lowest, highest; /* of the middle 80 % of the pairs */
+} griddep_tune_trial;
+
+typedef struct griddep_tune_info {
+    uint32_t size;
+    uint32_t changed;      /* 0: nothing better was found, and all choices are what was given */
+    int32_t mode;
+    uint32_t remembered;   /* 1: written to the cache, or read from it */
+    uint32_t model;        /* 1: times are those of the emulated driver's model */
+    uint32_t launch_count;
+    uint32_t trial_count;
+    uint32_t ran_count;    /* trials that were run */
+    uint32_t stopped;      /* 1: `progress` ended the search */
+    uint32_t noise_pairs;  /* pairs of the chain with itself */
+    double noise;          /* largest median deviation of a group of these */
+    double threshold;      /* gain that counts: twice the noise, at least least_gain */
+    double baseline_us;    /* a run of the chain as it was given, and as it is chosen: medians of the last comparison */
+    double chosen_us;
+    double ratio;          /* chosen / given: median of the pairs; 1 where nothing changed */
+    double lowest, highest;
+} griddep_tune_info;
+
+typedef struct griddep_tune_choice {
+    uint32_t size;
+    uint32_t changed;       /* 1: anything below differs from what was given */
+    griddep_kernel *kernel; /* to launch: the given one, or one of a module that the griddep_tune holds */
+    const griddep_ptx *ptx; /* of a rewritten kernel's module; NULL: as given */
+    uint32_t grid[3];
+    int32_t pdl;            /* GRIDDEP_PDL_* */
+    const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
+} griddep_tune_choice;
+
+/* Tries other places of trigger and wait, L2 prefetches of constant parameters, launches without PDL, and the grids that are offered, kernel by kernel,
+ * and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
+ * is timed in pairs with the best so far, in turns; a gain counts above a threshold that comes from pairs of the chain with itself. At the end all that was
+ * chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten
+ * ones are compiled with default options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
+ * A result that changes something is remembered for these kernels, shapes, device and driver, unless the runtime has no cache. Since 0.1. */
+int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
+                         const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
+                         griddep_tune **tune, griddep_error *error);
+
+/* What was remembered for launches like these; NOT_FOUND where nothing was. `grids` and the arguments' addresses do not matter, all else does. mode as in
+ * the options. Since 0.1. */
+int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode,
+                          griddep_tune **tune, griddep_error *error);
+
+/* The result, its trials in their order, and what was chosen for each launch. Past the last: NOT_FOUND. Since 0.1. */
+int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
+int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
+int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
+
+/* Ends the kernels of its choices too, except where a chain holds their module. Since 0.1. */
+void griddep_tune_destroy(griddep_tune *tune);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * The adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose, to see what shows
+ */
+
+enum {
+    GRIDDEP_DELAY_STORES = 0, /* before the first store to global memory that a thread comes to */
+    GRIDDEP_DELAY_LOADS = 1   /* before its first load from there, of what is not known to be constant */
+};
+
+/* Makes each thread of an entry wait by %globaltimer for so long, once, at a place: GRIDDEP_DELAY_*. Calls that may store or load count as doing so.
+ * What the kernel computes stays the same. NOT_FOUND where there is no such entry or place. Since 0.1. */
+int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds,
+                          griddep_ptx **delayed, griddep_error *error);
+
+enum {
+    GRIDDEP_BREAK_DELETE = 0,    /* no wait */
+    GRIDDEP_BREAK_DELAY = 1,     /* behind the first load from global memory that stands behind the wait in the text */
+    GRIDDEP_BREAK_END = 2,       /* before each exit */
+    GRIDDEP_BREAK_ONE_WARP = 3,  /* in warp 0 of a CTA only */
+    GRIDDEP_BREAK_ONE_LESS = 4,  /* in all warps but warp 0 */
+    GRIDDEP_BREAK_HALF_WARP = 5, /* in the lower half of each warp */
+    GRIDDEP_BREAK_COUNT = 6
+};
+
+/* "deleted", "behind the first load", ... Static; NULL for another value. Since 0.1. */
+const char *griddep_break_text(int32_t how);
+
+/* Breaks an entry's unpredicated waits: GRIDDEP_BREAK_*. For tests of what finds races. NOT_FOUND where there is no such entry, wait or load. Since 0.1. */
+int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken,
+                               griddep_error *error);
+/* ------------------------------------------------------------------------------------------------------------------------
  * Explanation: why a hop overlaps, or does not
  */
 

@@ -20,7 +20,7 @@ static int32_t access_of(const gd_plan_argument *argument)
     return argument->access_given ? accesses[argument->access] : GRIDDEP_ACCESS_UNKNOWN;
 }
 
-static griddep_check_argument *make_arguments(const gd_plan *plan, const gd_plan_launch *launch)
+griddep_check_argument *gd_chaincheck_arguments(const gd_plan *plan, const gd_plan_launch *launch)
 {
     griddep_check_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     for (uint32_t i = 0; i < launch->argument_count; i++) {
@@ -63,7 +63,7 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        arguments[i] = make_arguments(plan, launch);
+        arguments[i] = gd_chaincheck_arguments(plan, launch);
         launches[i] = (griddep_check_launch){.size = sizeof(launches[i]),
                                              .node = GRIDDEP_NODE_KERNEL,
                                              .ptx = modules->items[launch->module].ptx,

@@ -9,6 +9,9 @@
 #include "cli/modulefile.h"
 #include "cli/plan.h"
 
+/* What stands behind a launch's arguments, as the library's check wants it. To free. */
+griddep_check_argument *gd_chaincheck_arguments(const gd_plan *plan, const gd_plan_launch *launch);
+
 /* Checks the plan's launches in their order. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0 with findings
  * to destroy, or an exit code after a message. */
 int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, griddep_findings **findings);

@@ -21,7 +21,7 @@
 #define LIST(type, member, entry, least, most)                                                                         \
     CYAML_FIELD_SEQUENCE(#member, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, least, most)
 
-enum { MOST_MODULES = 256, MOST_BUFFERS = 16384, MOST_LAUNCHES = 16384, MOST_ARGUMENTS = 1024 };
+enum { MOST_MODULES = 256, MOST_BUFFERS = 16384, MOST_LAUNCHES = 16384, MOST_ARGUMENTS = 1024, MOST_GRIDS = 64 };
 
 static const cyaml_schema_value_t text_schema = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
@@ -80,6 +80,7 @@ static const cyaml_schema_field_t launch_fields[] = {
     TEXT(gd_chainfile_launch, name),
     TEXT(gd_chainfile_launch, lane),
     LIST(gd_chainfile_launch, after, &text_schema, 1, MOST_LAUNCHES),
+    LIST(gd_chainfile_launch, grids, &text_schema, 1, MOST_GRIDS),
     LIST(gd_chainfile_launch, arguments, &argument_schema, 0, MOST_ARGUMENTS),
     CYAML_FIELD_END};
 
@@ -274,6 +275,23 @@ int gd_chainfile_load(const char *path, gd_yaml *yaml, gd_chainfile **chainfile)
         return gd_message_error_at((gd_place){path, 0, 0}, "the file is empty; a chain file begins with 'name:'");
     *chainfile = data;
     return 0;
+}
+
+char *gd_chainfile_print(const gd_chainfile *chainfile, const char *head)
+{
+    gd_complaint complaint = {0};
+    cyaml_config_t config = reader_config(&complaint);
+    config.flags |= CYAML_CFG_STYLE_BLOCK;
+    char *text = NULL;
+    size_t bytes = 0;
+    cyaml_err_t status = cyaml_save_data(&text, &bytes, &config, &chain_schema, chainfile, 0);
+    if (status != CYAML_OK) {
+        gd_message_error(GD_EXIT_REFUSED, "the chain file cannot be written: %s", cyaml_strerror(status));
+        return NULL;
+    }
+    char *all = gd_heap_format("%s%.*s", head, (int)bytes, text);
+    config.mem_fn(config.mem_ctx, text, 0);
+    return all;
 }
 
 void gd_chainfile_free(gd_chainfile *chainfile)

@@ -59,6 +59,8 @@ typedef struct gd_chainfile_launch {
     char *lane;
     char **after;
     uint32_t after_count;
+    char **grids;
+    uint32_t grids_count;
     gd_chainfile_argument *arguments;
     uint32_t arguments_count;
 } gd_chainfile_launch;
@@ -87,6 +89,9 @@ typedef struct gd_chainfile {
 /* Reads a chain file. `yaml` keeps the positions; both are the caller's to free. Returns 0, or an exit code after a
  * message. */
 int gd_chainfile_load(const char *path, gd_yaml *yaml, gd_chainfile **chainfile);
+
+/* The file's text, with `head` in front (comment lines). To free; NULL after a message. */
+char *gd_chainfile_print(const gd_chainfile *chainfile, const char *head);
 
 /* Takes NULL. */
 void gd_chainfile_free(gd_chainfile *chainfile);

@@ -28,6 +28,9 @@ static const gd_command commands[] = {
     {"explain", "tell why the launches of a chain overlap or do not, or what a finding's code means",
      gd_command_explain},
     {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
+    {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
+    {"stress", "run a chain against slow producers, and compare its results", gd_command_stress},
+    {"bench", "measure this machine: launch overhead, hand-off, the demo, and their ceilings", gd_command_bench},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
     {"info", "tell about driver and device, and what they can do", gd_command_info},
 };

@@ -56,6 +56,33 @@ uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
     return plan->module_count - 1;
 }
 
+static void add_grid(const gd_plan_launch *launch, uint32_t own, uint32_t grid, uint32_t *grids, uint32_t *count)
+{
+    bool fits = grid > 0 && grid <= INT32_MAX && (launch->cluster[0] == 0 || grid % launch->cluster[0] == 0);
+    for (uint32_t i = 0; i < *count; i++)
+        fits &= grids[i] != grid;
+    if (fits && grid != own)
+        grids[(*count)++] = grid;
+}
+
+uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count)
+{
+    uint32_t own = launch->grid_is_multiprocessors ? multiprocessors : launch->grid[0];
+    uint32_t *grids = gd_heap_take(3 * (size_t)launch->grid_count + 1, sizeof(*grids));
+    *count = 0;
+    for (uint32_t i = 0; i < launch->grid_count; i++) {
+        uint32_t grid = launch->grids[i];
+        if (grid == (uint32_t)GD_GRID_MULTIPROCESSORS)
+            add_grid(launch, own, multiprocessors, grids, count);
+        else if (grid != GD_GRID_ANY)
+            add_grid(launch, own, grid, grids, count);
+        else
+            for (uint32_t twice = 1; twice <= 4; twice *= 2) /* of half the multiprocessors */
+                add_grid(launch, own, (multiprocessors * twice + 1) / 2, grids, count);
+    }
+    return grids;
+}
+
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer)
 {
     return buffer->count * gd_type_bytes(buffer->type);
@@ -168,6 +195,7 @@ void gd_plan_free(gd_plan *plan)
         free(plan->launches[i].kernel);
         free(plan->launches[i].name);
         free(plan->launches[i].after);
+        free(plan->launches[i].grids);
         free(plan->launches[i].arguments);
     }
     for (uint32_t i = 0; i < plan->expectation_count; i++)

@@ -65,6 +65,9 @@ typedef struct gd_plan_argument {
     gd_place place;
 } gd_plan_argument;
 
+/* What stands in gd_plan_launch.grids beside numbers. */
+enum { GD_GRID_ANY = 0, GD_GRID_MULTIPROCESSORS = -1 };
+
 typedef struct gd_plan_launch {
     char *kernel;
     char *name;      /* or NULL */
@@ -74,6 +77,8 @@ typedef struct gd_plan_launch {
     uint32_t module;
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
     bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
+    uint32_t *grids;                        /* other first dimensions that give the same result, or GD_GRID_* */
+    uint32_t grid_count;
     uint32_t shared_bytes;
     int32_t pdl;                   /* GRIDDEP_PDL_* */
     const gd_reference *reference; /* or NULL */
@@ -120,6 +125,11 @@ uint32_t gd_plan_lane(gd_plan *plan, const char *name);
 
 /* The index of a shelf kernel's module, which is added when the plan lacks it. */
 uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place);
+
+/* The grids that a launch offers on a device with so many multiprocessors, each once, without the one that it has:
+ * 'any' is half of them, all of them and twice as many. What does not go with the launch's cluster is left out. To
+ * free. */
+uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count);
 
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
 

@@ -582,6 +582,24 @@ static int read_after(const gd_cursor *cursor, const gd_chainfile_launch *source
     return code;
 }
 
+/* Each is a number of blocks, or one of the words. */
+static int read_grids(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan_launch *launch)
+{
+    launch->grids = gd_heap_take(source->grids_count, sizeof(*launch->grids));
+    for (uint32_t i = 0; i < source->grids_count; i++) {
+        const char *text = source->grids[i];
+        uint64_t value = GD_GRID_ANY;
+        if (strcmp(text, "multiprocessors") == 0)
+            value = (uint32_t)GD_GRID_MULTIPROCESSORS;
+        else if (strcmp(text, "any") != 0 && (!parse_whole(text, &value) || value < 1 || value > INT32_MAX))
+            return gd_message_error_at(
+                place_at(cursor, "grids"),
+                "grids is a list of whole numbers from 1 to %d, 'multiprocessors' or 'any', not '%s'", INT32_MAX, text);
+        launch->grids[launch->grid_count++] = (uint32_t)value;
+    }
+    return 0;
+}
+
 static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
 {
     static const char *const choices[] = {"auto", "off", "force"};
@@ -600,6 +618,8 @@ static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *sourc
         code = read_after(cursor, source, plan);
     if (code == 0)
         code = read_shapes(cursor, source, launch);
+    if (code == 0)
+        code = read_grids(cursor, source, launch);
     if (code == 0 && source->pdl != NULL) {
         code = read_word(cursor, "pdl", source->pdl, choices, 3, &choice);
         launch->pdl = values[choice];

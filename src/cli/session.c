@@ -91,7 +91,7 @@ static int make_buffer(gd_session *session, uint32_t index)
     return 0;
 }
 
-static griddep_argument *make_arguments(const gd_session *session, const gd_plan_launch *launch)
+griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch)
 {
     griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     for (uint32_t i = 0; i < launch->argument_count; i++) {
@@ -112,7 +112,7 @@ static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, c
                             const gd_plan_launch *launch, griddep_error *error)
 {
     uint32_t index = griddep_chain_length(session->chain);
-    griddep_argument *arguments = make_arguments(session, launch);
+    griddep_argument *arguments = gd_session_arguments(session, launch);
     int32_t status =
         griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments, launch->argument_count, error);
     free(arguments);
@@ -121,12 +121,8 @@ static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, c
     return status;
 }
 
-static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl)
 {
-    const gd_plan_launch *launch = &session->plan->launches[index];
-    griddep_module *module = session->stamped != NULL && session->stamped[index] != NULL
-                                 ? session->stamped[index]
-                                 : session->modules[launch->module];
     griddep_launch_config config = {.size = sizeof(config),
                                     .shared_bytes = launch->shared_bytes,
                                     .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
@@ -135,6 +131,16 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
     if (launch->grid_is_multiprocessors)
         config.grid[0] = session->multiprocessors;
+    return config;
+}
+
+static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
+{
+    const gd_plan_launch *launch = &session->plan->launches[index];
+    griddep_module *module = session->stamped != NULL && session->stamped[index] != NULL
+                                 ? session->stamped[index]
+                                 : session->modules[launch->module];
+    griddep_launch_config config = gd_session_config(session, launch, pdl);
     griddep_error error;
     griddep_error_init(&error);
     griddep_kernel *kernel = NULL;

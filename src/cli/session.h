@@ -27,6 +27,10 @@ typedef struct gd_session {
  * session is to be closed either way. Needs a finished plan. */
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 
+/* A launch's arguments (to free) and its configuration on the session's device. */
+griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl);
+
 /* The same with kernels that note when they run, each launch by itself (griddep_ptx_stamp). */
 int gd_session_open_stamped(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 

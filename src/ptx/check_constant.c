@@ -101,7 +101,9 @@ static bool index_names(gd_constants *constants)
 {
     for (uint32_t i = 0; i < constants->count; i++) {
         gd_constant *item = &constants->list[i];
-        if (item->bytes && !gd_table_set(&constants->table, item->name, item->bytes, item))
+        if (item->bytes && gd_table_find(&constants->table, item->name, item->bytes))
+            item->used = true; /* named twice: the first one tells whether the name is known */
+        else if (item->bytes && !gd_table_set(&constants->table, item->name, item->bytes, item))
             return false;
     }
     return true;

@@ -94,7 +94,7 @@ run
 check "no command" 2 out "usage: griddep COMMAND"
 run help
 check "help" 0 out "usage: griddep COMMAND"
-for command in info kernels run demo check sanitize explain rewrite graph; do
+for command in info kernels run demo check sanitize explain rewrite graph tune stress bench; do
     run help $command
     check "help $command" 0 out "usage: griddep $command"
     cp "$work/out" "$work/help"
@@ -449,6 +449,165 @@ sed 's/count: 32/count: 900000000000000/; s/{u32: 32}/{u32: 5}/' late.yaml >"$wo
 cp late.ptx "$work"
 run check "$work/large.yaml"
 check "buffers that this machine cannot hold" 1 out "[GD206]"
+
+# ---- tune
+
+cat >"$work/tune.yaml" <<'END'
+name: tuned
+buffers:
+  - {name: a, type: f32, count: 2048, random: {seed: 1}}
+  - {name: b, type: f32, count: 2048}
+  - {name: c, type: f32, count: 2048}
+launches:
+  - kernel: vector_add
+    grid: [8]
+    grids: [4, any]
+    block: [256]
+    arguments: [{buffer: a, access: read}, {buffer: a, access: read}, {buffer: b, access: write}, {u32: 2048}]
+  - kernel: vector_add
+    grid: [8]
+    block: [256]
+    arguments: [{buffer: b, access: read}, {buffer: a, access: read}, {buffer: c, access: write}, {u32: 2048}]
+expect:
+  - {buffer: c, from: reference}
+END
+if [ -z "${EMULATED_DRIVER:-}" ]; then
+    skip "tune: no emulated driver"
+else
+    run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 0.0001 -o "$work/tuned" --json
+    check "tune --json" 0
+    json "tune --json" "d['clock'] == 'model' and d['trials'] and d['remembered'] is False"
+    json "tune offers grids" "any(t['tried'].startswith('grid ') for t in d['trials'])"
+    if [ -e "$work/tuned/chain.yaml" ]; then
+        run run "$work/tuned/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0
+        check "run what tune wrote" 0
+        run check "$work/tuned/chain.yaml"
+        check "check what tune wrote" 0
+    else
+        json "tune writes what it changed" "not d['changed']"
+    fi
+    run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 99 -o "$work/untuned"
+    check "tune finds nothing" 0 out "nothing better was found" out "nothing is changed" out "model time"
+    if [ -e "$work/untuned" ]; then fail "tune that changes nothing writes"; else pass; fi
+    sed '/^expect:/,$d' "$work/tune.yaml" >"$work/tune_free.yaml"
+    run tune "$work/tune_free.yaml" --driver "$EMULATED_DRIVER" --gain 99
+    check "tune without expect" 0 err "compared with the serial run alone"
+fi
+sed '/^  - kernel/,$d' "$work/tune.yaml" >"$work/tune_one.yaml"
+sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,5p >>"$work/tune_one.yaml"
+run tune "$work/tune_one.yaml"
+check "tune one launch" 2 err "a chain of one launch has no hop to tune"
+run tune "$work/tune.yaml" --mode serial
+check "tune --mode serial" 2 err "serial"
+run tune "$work/tune.yaml" --gain 0
+check "tune --gain 0" 2 err "--gain is a number of percent"
+sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
+run tune "$work/tune_grids.yaml"
+check "bad grids" 2 err "grids is a list of whole numbers"
+
+# ---- bench
+
+run bench lunch
+check "bench of no suite" 2 err "launch"
+if [ -n "${EMULATED_DRIVER:-}" ]; then
+    run bench --driver "$EMULATED_DRIVER"
+    check "bench on the emulated driver" 2 err "bench measures a GPU"
+    silent "bench on the emulated driver" out
+fi
+if [ -z "$fake" ]; then
+    skip "bench: no fake driver"
+else
+    run bench launch --driver "$fake" --repeat 3
+    check "bench launch" 0 out "ceilings: memory read" out "griddep_launch_packed" out "ratio"
+    run bench handoff --driver "$fake" --repeat 3 --json
+    check "bench handoff --json" 0
+    json "bench handoff --json" "d['launch'] is None and d['demo'] is None and len(d['handoff']) == 12 and d['ceilings']['read_bytes_per_second'] > 0"
+    json "bench handoff spread" "all(h['us']['percentile_10'] <= h['us']['median'] <= h['us']['percentile_90'] for h in d['handoff'])"
+fi
+
+# ---- stress
+
+cat >"$work/transitive.ptx" <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry add_one(.param .u64 in, .param .u64 out)
+{
+    .reg .b32 %t, %v;
+    .reg .b64 %in, %out, %i;
+    ld.param.u64 %in, [in];
+    ld.param.u64 %out, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 4;
+    add.u64 %in, %in, %i;
+    add.u64 %out, %out, %i;
+    griddepcontrol.wait;
+    griddepcontrol.launch_dependents;
+    ld.global.u32 %v, [%in];
+    add.u32 %v, %v, 1;
+    st.global.u32 [%out], %v;
+    ret;
+}
+.visible .entry early(.param .u64 in, .param .u64 out)
+{
+    .reg .b32 %t, %v;
+    .reg .b64 %in, %out, %i;
+    ld.param.u64 %in, [in];
+    ld.param.u64 %out, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 4;
+    add.u64 %in, %in, %i;
+    add.u64 %out, %out, %i;
+    ld.global.u32 %v, [%in];
+    griddepcontrol.wait;
+    add.u32 %v, %v, 1;
+    st.global.u32 [%out], %v;
+    ret;
+}
+END
+# stress_chain KERNEL INPUT: add_one twice, then a kernel that reads a buffer.
+stress_chain() {
+    cat <<END
+name: $1 of $2
+modules: [{name: m, file: transitive.ptx}]
+buffers:
+  - {name: a, type: u32, count: 64}
+  - {name: b, type: u32, count: 64}
+  - {name: c, type: u32, count: 64}
+  - {name: d, type: u32, count: 64}
+launches:
+  - {kernel: add_one, module: m, grid: [1], block: [64], arguments: [{buffer: a, access: read}, {buffer: b, access: write}]}
+  - {kernel: add_one, module: m, grid: [1], block: [64], arguments: [{buffer: b, access: read}, {buffer: c, access: write}]}
+  - {kernel: $1, module: m, grid: [1], block: [64], arguments: [{buffer: $2, access: read}, {buffer: d, access: write}]}
+END
+}
+if [ -z "${EMULATED_DRIVER:-}" ]; then
+    skip "stress: no emulated driver"
+else
+    stress_chain add_one c >"$work/stress.yaml"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations
+    check "stress" 0 out "no attack changed the results" out "add_one  deleted" out "of 6 broken waits" out "in launch"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --mutations --json
+    check "stress --json" 0
+    json "stress --json" "d['differences'] == 0 and len(d['attacks']) == 8 and all(a['ran'] for a in d['attacks'])"
+    json "stress shows what is broken" "[m['wait'] for m in d['mutations'] if m['shown']][:1] == ['deleted']"
+    # The read before the wait is ordered by the trigger behind the wait of the kernel before: triggers must not be moved.
+    stress_chain early b >"$work/stress.yaml"
+    run check "$work/stress.yaml"
+    transitive=$code
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
+    if [ "$transitive" -eq 0 ]; then
+        check "stress leaves triggers that count" 0 out "no attack changed the results" out "triggers where they are"
+    else
+        check "stress of a chain that is not right" 1 out "changed the results"
+    fi
+    stress_chain early c >"$work/stress.yaml"
+    run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
+    check "stress finds a late wait" 1 out "launch 2 early left something else in buffer d" out "attacks changed the results"
+fi
+stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
+run stress "$work/stress.yaml"
+check "stress one launch" 2 err "has no hop"
 
 # ---- rewrite
 

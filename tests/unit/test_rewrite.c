@@ -528,10 +528,11 @@ START_TEST(constants)
     }
     gd_text commented = {0};
     gd_text_format(&commented, "// kernel: k\n// constant: a\n\n%s", body);
-    options.constant_count = 0;
-    char *text = rewrite(gd_text_get(&commented), &options, NULL);
-    ck_assert_msg(strstr(text, "[x];\n    " W) != NULL, "%s", text);
-    free(text);
+    for (options.constant_count = 0; options.constant_count <= 1; options.constant_count++) { /* then named twice */
+        char *text = rewrite(gd_text_get(&commented), &options, NULL);
+        ck_assert_msg(strstr(text, "[x];\n    " W) != NULL, "%s", text);
+        free(text);
+    }
     gd_text_free(&commented);
 }
 END_TEST

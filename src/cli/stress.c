@@ -1,0 +1,403 @@
+/* griddep stress: each hop of a chain against a producer that triggers first and is slow. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/attack.h"
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+
+typedef struct gd_stress_request {
+    const char *path, *mode;
+    uint64_t microseconds, rounds;
+    bool mutations, json;
+    gd_device_choice device;
+} gd_stress_request;
+
+typedef struct gd_stress_hop {
+    uint32_t producer, consumer;
+} gd_stress_hop;
+
+typedef struct gd_stress {
+    const gd_stress_request *request;
+    const gd_plan *plan;
+    gd_modulefile_list modules;
+    gd_attacked attacked;
+    gd_stress_hop *hops;
+    uint32_t hop_count;
+    uint32_t modes;
+    json_t *attacks, *mutations;
+    gd_columns table;
+    uint32_t differences, skipped, shown, unshown;
+} gd_stress;
+
+enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS = 3 };
+
+static const char *const places[PLACES] = {"late stores", "late loads"};
+
+static const char details[] =
+    "For each hop, the launch before it triggers as its first instruction and sleeps before its stores, then before "
+    "its\n"
+    "loads, while all others run as fast as they can, with the smallest grids that the file offers ('grids'); buffers\n"
+    "are poisoned before each run, and results compared with the serial run's. A difference names the hop. On a GPU\n"
+    "this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find what it does not.\n"
+    "With --mutations each kernel's wait is deleted, moved too far down and given to some threads only, and the table\n"
+    "tells which of these the attacks show. doc/tuning.md describes it.\n";
+
+/* ---- hops ---- */
+
+static void add_hop(gd_stress *stress, uint32_t producer, uint32_t consumer)
+{
+    stress->hops = gd_heap_grow(stress->hops, stress->hop_count, stress->hop_count + 1, sizeof(*stress->hops));
+    stress->hops[stress->hop_count++] = (gd_stress_hop){producer, consumer};
+}
+
+static void find_hops(gd_stress *stress)
+{
+    for (uint32_t i = 0; i < stress->plan->launch_count; i++) {
+        const gd_plan_launch *launch = &stress->plan->launches[i];
+        for (uint32_t k = i; k-- > 0;) {
+            if (stress->plan->launches[k].lane != launch->lane)
+                continue;
+            add_hop(stress, k, i);
+            break;
+        }
+        for (uint32_t k = 0; k < launch->after_count; k++)
+            add_hop(stress, launch->after[k], i);
+    }
+}
+
+static int choose_modes(gd_stress *stress)
+{
+    static const char *const names[] = {"both", "pdl", "graph-pdl"};
+    static const uint32_t modes[] = {1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL, 1U << GRIDDEP_MODE_PDL,
+                                     1U << GRIDDEP_MODE_GRAPH_PDL};
+    size_t index = 0;
+    const char *mode = stress->request->mode;
+    int code = mode != NULL ? gd_options_choose("mode", mode, names, 3, &index) : 0;
+    stress->modes = modes[index];
+    return code;
+}
+
+/* ---- attacks ---- */
+
+static char *hop_text(const gd_stress *stress, const gd_stress_hop *hop)
+{
+    const gd_plan_launch *launches = stress->plan->launches;
+    return gd_heap_format("%u %s -> %u %s", (unsigned)hop->producer, launches[hop->producer].kernel,
+                          (unsigned)hop->consumer, launches[hop->consumer].kernel);
+}
+
+static char *result_text(const gd_stress *stress, const gd_attack_result *result)
+{
+    if (!result->ran)
+        return gd_heap_format("not run: %s", result->why);
+    if (!result->differs)
+        return gd_heap_format("no difference%s", result->own_triggers ? " (triggers where they are)" : "");
+    return gd_heap_format(
+        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %.9g instead of %.9g",
+        (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
+        stress->plan->buffers[result->buffer].name, (unsigned long long)result->difference.unequal,
+        (unsigned long long)result->difference.first, result->difference.got, result->difference.wanted);
+}
+
+static void tell_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_attack *attack,
+                        const gd_attack_result *result)
+{
+    json_t *object = json_object();
+    char *where = hop_text(stress, hop), *what = result_text(stress, result);
+    gd_columns_add(&stress->table, "%s", where);
+    gd_columns_add(&stress->table, "%s", places[attack->place]);
+    gd_columns_add(&stress->table, "%s", griddep_mode_name(attack->mode));
+    gd_columns_add(&stress->table, "%s", what);
+    gd_output_set(object, "producer", json_integer(hop->producer));
+    gd_output_set(object, "consumer", json_integer(hop->consumer));
+    gd_output_set(object, "attack", gd_output_string(places[attack->place]));
+    gd_output_set(object, "mode", gd_output_string(griddep_mode_name(attack->mode)));
+    gd_output_set(object, "ran", json_boolean(result->ran));
+    gd_output_set(object, "own_triggers", json_boolean(result->own_triggers));
+    gd_output_set(object, "differs", json_boolean(result->differs));
+    gd_output_set(object, "launch", result->differs ? json_integer(result->launch) : json_null());
+    gd_output_set(object, "text", gd_output_string(what));
+    gd_output_append(stress->attacks, object);
+    stress->differences += result->differs;
+    stress->skipped += !result->ran;
+    free(where);
+    free(what);
+}
+
+/* All attacks on a hop; broken: with a kernel whose wait is broken, until something shows. */
+static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_attack_break *broken, bool *shown,
+                      char **by)
+{
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        for (int32_t place = 0; place < PLACES && (stress->modes >> mode & 1U) != 0; place++) {
+            gd_attack attack = {hop->producer, place, mode, *broken};
+            gd_attack_result result = {0};
+            int code = gd_attack_run(&stress->attacked, &attack, &result);
+            if (code == 0 && by == NULL)
+                tell_attack(stress, hop, &attack, &result);
+            if (code == 0 && by != NULL && result.differs) {
+                *shown = true;
+                *by = gd_heap_format("%s of launch %u, in launch %u %s, %s", places[place], (unsigned)hop->producer,
+                                     (unsigned)result.launch, stress->plan->launches[result.launch].kernel,
+                                     griddep_mode_name(mode));
+            }
+            gd_attack_result_free(&result);
+            if (code != 0 || (by != NULL && *shown))
+                return code;
+        }
+    }
+    return 0;
+}
+
+static int attack_all(gd_stress *stress)
+{
+    static const gd_attack_break none = {.launch = GD_ATTACK_NONE};
+    bool shown = false;
+    int code = 0;
+    for (uint32_t i = 0; i < stress->hop_count && code == 0; i++) {
+        gd_progress_show("attacking hop %u of %u", (unsigned)i + 1, (unsigned)stress->hop_count);
+        code = attack_hop(stress, &stress->hops[i], &none, &shown, NULL);
+    }
+    return code;
+}
+
+/* ---- mutations ---- */
+
+static bool is_first_of_kernel(const gd_plan *plan, uint32_t launch)
+{
+    for (uint32_t i = 0; i < launch; i++)
+        if (plan->launches[i].module == plan->launches[launch].module &&
+            strcmp(plan->launches[i].kernel, plan->launches[launch].kernel) == 0)
+            return false;
+    return true;
+}
+
+/* Whether the kernel can be broken that way. */
+static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
+{
+    const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
+    const griddep_ptx *ptx = stress->modules.items[launch->module].ptx;
+    griddep_ptx *made = NULL;
+    bool works = ptx != NULL && griddep_ptx_break_wait(ptx, launch->kernel, broken->how, &made, NULL) == GRIDDEP_OK;
+    griddep_ptx_destroy(made);
+    return works;
+}
+
+static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
+{
+    const char *kernel = stress->plan->launches[broken->launch].kernel, *how = griddep_break_text(broken->how);
+    bool shown = false;
+    char *by = NULL;
+    int code = 0;
+    for (uint32_t i = 0; i < stress->hop_count && code == 0 && !shown; i++) {
+        gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1, (unsigned)stress->hop_count);
+        code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
+    }
+    if (code == 0) {
+        json_t *object = json_object();
+        gd_output_set(object, "kernel", gd_output_string(kernel));
+        gd_output_set(object, "wait", gd_output_string(how));
+        gd_output_set(object, "shown", json_boolean(shown));
+        gd_output_set(object, "by", gd_output_string(by));
+        gd_output_append(stress->mutations, object);
+        stress->shown += shown;
+        stress->unshown += !shown;
+    }
+    free(by);
+    return code;
+}
+
+static int try_mutations(gd_stress *stress)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < stress->plan->launch_count && code == 0; i++) {
+        if (!is_first_of_kernel(stress->plan, i))
+            continue;
+        for (int32_t how = 0; how < GRIDDEP_BREAK_COUNT && code == 0; how++) {
+            const gd_attack_break broken = {i, how};
+            if (is_breakable(stress, &broken))
+                code = try_mutation(stress, &broken);
+        }
+    }
+    return code;
+}
+
+/* ---- report ---- */
+
+static void print_mutations(const gd_stress *stress)
+{
+    gd_columns columns = {.column_count = 3, .left = 7, .titled = true};
+    size_t index;
+    json_t *item;
+    gd_columns_add(&columns, "kernel");
+    gd_columns_add(&columns, "wait");
+    gd_columns_add(&columns, "shown by");
+    json_array_foreach(stress->mutations, index, item)
+    {
+        const char *by = json_string_value(json_object_get(item, "by"));
+        gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "kernel")));
+        gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "wait")));
+        gd_columns_add(&columns, "%s", by != NULL ? by : "nothing");
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see\n",
+           (unsigned)(stress->shown + stress->unshown), (unsigned)stress->shown);
+}
+
+static void print_report(const gd_stress *stress, const griddep_runtime_info *info)
+{
+    gd_device_print(info);
+    gd_output_print("%s: %u hops, producers late by %.0f us\n", stress->plan->name, (unsigned)stress->hop_count,
+                    (double)stress->attacked.nanoseconds / 1e3);
+    puts("");
+    gd_columns_print(&stress->table);
+    puts("");
+    if (stress->differences > 0)
+        printf("%u attacks changed the results: the launches named above do not wait for what they need\n",
+               (unsigned)stress->differences);
+    else
+        puts("no attack changed the results");
+    if (stress->request->mutations && stress->differences == 0) {
+        puts("");
+        print_mutations(stress);
+    }
+}
+
+static void print_json(const gd_stress *stress, const griddep_runtime_info *info)
+{
+    json_t *document = json_object();
+    gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
+    gd_output_set(document, "driver", gd_device_driver_json(info));
+    gd_output_set(document, "device", gd_device_json(info));
+    gd_output_set(document, "chain", gd_output_string(stress->plan->name));
+    gd_output_set(document, "delay_us", json_integer(stress->attacked.nanoseconds / 1000));
+    gd_output_set(document, "differences", json_integer(stress->differences));
+    gd_output_set(document, "not_run", json_integer(stress->skipped));
+    gd_output_set(document, "attacks", json_incref(stress->attacks));
+    gd_output_set(document, "mutations", stress->request->mutations ? json_incref(stress->mutations) : json_null());
+    gd_output_write(document);
+}
+
+/* ---- in order ---- */
+
+static int run_stress(gd_stress *stress, griddep_runtime *runtime, const griddep_runtime_info *info)
+{
+    const gd_stress_request *request = stress->request;
+    uint64_t usual = info->emulated ? USUAL_EMULATED : USUAL_MICROSECONDS;
+    uint64_t microseconds = request->microseconds != 0 ? request->microseconds : usual;
+    int code = gd_attacked_open(&stress->attacked, stress->plan, &stress->modules, runtime,
+                                (uint32_t)(microseconds * 1000), info->emulated ? 1 : (uint32_t)request->rounds);
+    if (code == 0)
+        code = attack_all(stress);
+    if (code == 0 && request->mutations && stress->differences == 0)
+        code = try_mutations(stress);
+    gd_progress_clear();
+    if (code == 0 && request->json)
+        print_json(stress, info);
+    else if (code == 0)
+        print_report(stress, info);
+    gd_attacked_close(&stress->attacked);
+    return code == 0 && stress->differences > 0 ? GD_EXIT_DIFFERS : code;
+}
+
+static int check_plan(gd_stress *stress)
+{
+    if (stress->plan->launch_count < 2)
+        return gd_message_error_at((gd_place){stress->request->path, 0, 0}, "a chain of one launch has no hop");
+    int code = gd_plan_check_memory(stress->plan);
+    if (code == 0)
+        code = gd_modulefile_load(stress->plan, &stress->modules);
+    if (code == 0)
+        code = gd_plan_check(stress->plan, &stress->modules);
+    find_hops(stress);
+    return code;
+}
+
+static int stress_plan(gd_stress *stress)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = choose_modes(stress);
+    if (code == 0)
+        code = check_plan(stress);
+    if (code == 0)
+        code = gd_device_open(&stress->request->device, &runtime, &info);
+    static const char *const titles[] = {"hop", "attack", "mode", "result"};
+    stress->table = (gd_columns){.column_count = 4, .left = 15, .titled = true};
+    for (size_t i = 0; i < 4; i++)
+        gd_columns_add(&stress->table, "%s", titles[i]);
+    stress->attacks = json_array();
+    stress->mutations = json_array();
+    if (code == 0)
+        code = run_stress(stress, runtime, &info);
+    json_decref(stress->attacks);
+    json_decref(stress->mutations);
+    gd_columns_free(&stress->table);
+    griddep_runtime_close(runtime);
+    gd_modulefile_free(&stress->modules);
+    free(stress->hops);
+    return code;
+}
+
+static int stress_file(const gd_stress_request *request)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    gd_stress stress = {.request = request, .plan = &plan};
+    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    if (code == 0)
+        code = stress_plan(&stress);
+    gd_plan_free(&plan);
+    return code;
+}
+
+int gd_command_stress(int argc, char **argv)
+{
+    gd_stress_request request = {.rounds = USUAL_ROUNDS};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_COUNT, "delay", "US", "microseconds that a producer is late (100, emulated 20)",
+         &request.microseconds, 1, 1000000},
+        {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1, 10000},
+        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and tell what shows", &request.mutations, 0,
+         0},
+        GD_DEVICE_OPTIONS(&request.device),
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {0}};
+    const gd_usage usage = {
+        .name = "stress",
+        .summary = "Runs a chain against slow producers, hop by hop, and compares the results with the serial run.",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--delay US] [--rounds N] [--mutations] [--emulate] [--json]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = 1};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code >= 0)
+        return code;
+    if (request.json)
+        gd_message_want_json();
+    gd_progress_begin();
+    return stress_file(&request);
+}

@@ -1,0 +1,255 @@
+/* griddep tune: a chain file's plan given to the library's tuner. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "griddep.h"
+
+#include "cli/chaincheck.h"
+#include "cli/chainfile.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/heap.h"
+#include "cli/message.h"
+#include "cli/modulefile.h"
+#include "cli/options.h"
+#include "cli/plancheck.h"
+#include "cli/planfile.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/tunereport.h"
+#include "cli/tunewrite.h"
+#include "cli/verify.h"
+
+typedef struct gd_tune_request {
+    const char *path, *mode, *gain, *output;
+    uint64_t pairs;
+    bool json, forget;
+    gd_device_choice device;
+} gd_tune_request;
+
+/* What the library is given, made of a session. */
+typedef struct gd_tune_input {
+    griddep_tune_launch *launches;
+    griddep_tune_buffer *buffers;
+    griddep_launch_config *configs;
+    uint32_t launch_count;
+} gd_tune_input;
+
+static const char details[] =
+    "Tries, kernel by kernel: triggers at the start, after the wait, after the loads, before the stores, at the end, "
+    "and\n"
+    "none; the wait at its latest safe place; prefetches of constant data into L2; launches without PDL; and the "
+    "grids\n"
+    "that the file offers ('grids'). Only what 'griddep check' passes is run, only what leaves the serial run's bits\n"
+    "counts, and only a gain above the noise of this machine is kept. Nothing is changed but what --output names; the\n"
+    "result is remembered in the cache, where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
+
+/* ---- input ---- */
+
+static int choose_mode(const gd_tune_request *request, int32_t *mode)
+{
+    static const char *const names[] = {"pdl", "graph-pdl"};
+    static const int32_t modes[] = {GRIDDEP_MODE_PDL, GRIDDEP_MODE_GRAPH_PDL};
+    size_t index = 1;
+    int code = request->mode != NULL ? gd_options_choose("mode", request->mode, names, 2, &index) : 0;
+    *mode = modes[index];
+    return code;
+}
+
+static int choose_gain(const gd_tune_request *request, double *gain)
+{
+    char *end = NULL;
+    if (request->gain == NULL)
+        return 0;
+    double percent = strtod(request->gain, &end);
+    if (end == request->gain || *end != '\0' || !(percent > 0.0 && percent < 100.0))
+        return gd_message_error(GD_EXIT_USAGE, "--gain is a number of percent above 0 and below 100, not '%s'",
+                                request->gain);
+    *gain = percent / 100.0;
+    return 0;
+}
+
+static void make_input(const gd_session *session, gd_tune_input *input)
+{
+    const gd_plan *plan = session->plan;
+    *input = (gd_tune_input){.launches = gd_heap_take(plan->launch_count, sizeof(*input->launches)),
+                             .buffers = gd_heap_take(plan->buffer_count, sizeof(*input->buffers)),
+                             .configs = gd_heap_take(plan->launch_count, sizeof(*input->configs)),
+                             .launch_count = plan->launch_count};
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        input->buffers[i] =
+            (griddep_tune_buffer){.size = sizeof(*input->buffers),
+                                  .address = session->addresses[i],
+                                  .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
+                                  .initial = plan->buffers[i].written ? session->images[i] : NULL,
+                                  .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *planned = &plan->launches[i];
+        griddep_tune_launch *launch = &input->launches[i];
+        input->configs[i] = gd_session_config(session, planned, GRIDDEP_PDL_DEFAULT);
+        *launch = (griddep_tune_launch){.size = sizeof(*launch),
+                                        .lane = planned->lane,
+                                        .config = &input->configs[i],
+                                        .arguments = gd_session_arguments(session, planned),
+                                        .uses = gd_chaincheck_arguments(plan, planned),
+                                        .argument_count = planned->argument_count,
+                                        .after = planned->after,
+                                        .after_count = planned->after_count};
+        launch->grids = gd_plan_grids(planned, session->multiprocessors, &launch->grid_count);
+        griddep_kernel_get(session->modules[planned->module], planned->kernel, &launch->kernel, NULL);
+    }
+}
+
+static void free_input(gd_tune_input *input)
+{
+    for (uint32_t i = 0; i < input->launch_count; i++) {
+        free((void *)input->launches[i].arguments);
+        free((void *)input->launches[i].uses);
+        free((void *)input->launches[i].grids);
+    }
+    free(input->launches);
+    free(input->buffers);
+    free(input->configs);
+}
+
+static int check_plan(const gd_plan *plan, const char *path)
+{
+    gd_modulefile_list modules = {0};
+    if (plan->launch_count < 2)
+        return gd_message_error_at((gd_place){path, 0, 0}, "a chain of one launch has no hop to tune");
+    int code = gd_plan_check_memory(plan);
+    if (code == 0)
+        code = gd_modulefile_load(plan, &modules);
+    if (code == 0)
+        code = gd_plan_check(plan, &modules);
+    gd_modulefile_free(&modules);
+    if (code == 0 && plan->expectation_count == 0)
+        gd_message_note("%s expects nothing: what is tried is compared with the serial run alone", path);
+    return code;
+}
+
+/* ---- the search ---- */
+
+enum { BAR = 20 };
+
+static int32_t show_progress(void *user, uint32_t done, uint32_t most, const char *text)
+{
+    static const char full[] = "####################", empty[] = "....................";
+    int filled = most > 0 ? (int)((uint64_t)BAR * done / most) : 0;
+    (void)user;
+    filled = filled > BAR ? BAR : filled;
+    gd_progress_show("tuning [%.*s%.*s] %u of at most %u: %s", filled, full, BAR - filled, empty, (unsigned)done,
+                     (unsigned)most, text);
+    return 0;
+}
+
+static int search(const gd_tune_request *request, gd_session *session, griddep_tune **tune)
+{
+    griddep_tune_options options = {.size = sizeof(options),
+                                    .flags = request->forget ? GRIDDEP_TUNE_FORGET : 0,
+                                    .pairs = (uint32_t)request->pairs,
+                                    .progress = show_progress};
+    gd_tune_input input = {0};
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = choose_mode(request, &options.mode);
+    if (code == 0)
+        code = choose_gain(request, &options.least_gain);
+    if (code != 0)
+        return code;
+    make_input(session, &input);
+    int32_t status = griddep_tune_run(session->runtime, input.launches, input.launch_count, input.buffers,
+                                      session->plan->buffer_count, &options, tune, &error);
+    free_input(&input);
+    gd_progress_clear();
+    return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "tuning");
+}
+
+static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, const gd_plan *plan)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    gd_session session = {0};
+    griddep_tune *tune = NULL;
+    griddep_tune_info result = {.size = sizeof(result)};
+    int code = gd_device_open(&request->device, &runtime, &info);
+    if (code == 0)
+        code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code == 0)
+        code = search(request, &session, &tune);
+    if (code == 0)
+        griddep_tune_get_info(tune, &result, NULL);
+    bool writes = request->output != NULL && result.changed != 0;
+    if (code == 0 && writes)
+        code = gd_tunewrite(request->output, request->path, chainfile, plan, tune);
+    const gd_tunereport report = {plan, tune, &info, writes ? request->output : NULL};
+    if (code == 0 && request->json)
+        gd_tunereport_print_json(&report);
+    else if (code == 0)
+        gd_tunereport_print(&report);
+    griddep_tune_destroy(tune);
+    gd_session_close(&session);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+static int tune_file(const gd_tune_request *request)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    gd_plan plan = {0};
+    int32_t mode = 0;
+    double gain = 0.0;
+    int code = choose_mode(request, &mode);
+    if (code == 0)
+        code = choose_gain(request, &gain);
+    if (code == 0 && request->output != NULL && request->output[0] == '\0')
+        code = gd_message_error(GD_EXIT_USAGE, "--output is empty; it is the name of a folder");
+    if (code == 0)
+        code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, &plan);
+    if (code == 0)
+        code = check_plan(&plan, request->path);
+    if (code == 0)
+        code = tune_plan(request, chainfile, &plan);
+    gd_plan_free(&plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    return code;
+}
+
+int gd_command_tune(int argc, char **argv)
+{
+    gd_tune_request request = {0};
+    const gd_option options[] = {
+        {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs, 3, 10000},
+        {GD_OPTION_TEXT, "gain", "PERCENT", "least gain that counts, whatever the noise is (0.5)",
+         (void *)&request.gain, 0, 0},
+        {GD_OPTION_TEXT, "output", "FOLDER", "write the tuned PTX and a chain file there, or with -o FOLDER",
+         (void *)&request.output, 0, 0},
+        {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the cache", &request.forget, 0, 0},
+        GD_DEVICE_OPTIONS(&request.device),
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
+        {0}};
+    const gd_usage usage = {
+        .name = "tune",
+        .summary = "Tries where wait and trigger stand best in the kernels of a chain, and keeps what is faster.",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--pairs N] [--gain PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = 1};
+    size_t count = 0;
+    int code = gd_options_read(&usage, argc, argv, &request.path, &count);
+    if (code >= 0)
+        return code;
+    if (request.json)
+        gd_message_want_json();
+    gd_progress_begin();
+    return tune_file(&request);
+}

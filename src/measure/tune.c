@@ -1,0 +1,340 @@
+/* griddep_tune: the chain as it was given, the search over it, and what was chosen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "measure/tune.h"
+#include "run/module.h"
+#include "run/runtime.h"
+
+enum {
+    BUFFER_MINIMUM = sizeof(griddep_tune_buffer),
+    OPTIONS_MINIMUM = sizeof(griddep_tune_options),
+    INFO_MINIMUM = sizeof(griddep_tune_info),
+    TRIAL_MINIMUM = sizeof(griddep_tune_trial),
+    CHOICE_MINIMUM = sizeof(griddep_tune_choice),
+    USUAL_PAIRS = 31,
+    MOST_PAIRS = 10000
+};
+
+static const double usual_gain = 0.005;
+
+/* ---- before the search ---- */
+
+static int32_t read_options(griddep_tune *tune, const griddep_tune_options *options, griddep_error *error)
+{
+    griddep_tune_options *own = &tune->options;
+    int32_t status = options ? gd_struct_read(own, sizeof *own, OPTIONS_MINIMUM, options, "griddep_tune_options", error)
+                             : GRIDDEP_OK;
+
+    if (status)
+        return status;
+    if (own->flags & ~(uint32_t)GRIDDEP_TUNE_FORGET)
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_tune_options: unknown flags");
+    own->mode = own->mode ? own->mode : GRIDDEP_MODE_GRAPH_PDL;
+    if (own->mode != GRIDDEP_MODE_PDL && own->mode != GRIDDEP_MODE_GRAPH_PDL)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tuning is for the modes pdl and graph-pdl");
+    if (own->pairs > MOST_PAIRS || !(own->least_gain >= 0 && own->least_gain < 1))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "more than %d pairs, or a least gain outside 0 to 1",
+                            MOST_PAIRS);
+    own->pairs = tune->info.model ? 1 : own->pairs ? own->pairs : USUAL_PAIRS;
+    own->least_gain = own->least_gain > 0 ? own->least_gain : usual_gain;
+    tune->info.mode = own->mode;
+    return GRIDDEP_OK;
+}
+
+static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffers, uint32_t count,
+                            griddep_error *error)
+{
+    tune->buffers = calloc(count, sizeof *tune->buffers);
+    if (!tune->buffers)
+        return gd_error_memory(error);
+    tune->buffer_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_tune_buffer *own = &tune->buffers[i];
+        const char *at = (const char *)buffers + (size_t)i * buffers->size;
+        int32_t status = gd_struct_read(own, sizeof *own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
+        if (status)
+            return status;
+        if (!own->address || !own->bytes || own->compared > 1)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "buffer %u has no address or no bytes, or `compared` is neither 0 nor 1",
+                                (unsigned)i + 1);
+    }
+    return GRIDDEP_OK;
+}
+
+static int32_t create(griddep_runtime *runtime, griddep_tune **tune, griddep_error *error)
+{
+    *tune = calloc(1, sizeof **tune);
+    if (!*tune)
+        return gd_error_memory(error);
+    (*tune)->runtime = gd_runtime_hold(runtime);
+    (*tune)->info = (griddep_tune_info){.size = sizeof(griddep_tune_info), .model = runtime->info.emulated};
+    return GRIDDEP_OK;
+}
+
+static int32_t check_given(griddep_tune *tune, griddep_error *error)
+{
+    uint32_t errors = 0;
+    gd_text first = {0};
+    int32_t status = gd_tune_check(tune, &tune->given, &errors, &tune->warnings, &first, error);
+
+    if (!status && errors)
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the chain is not right, so it is not tuned: %s",
+                              gd_text_get(&first));
+    gd_text_free(&first);
+    return status;
+}
+
+/* The serial run's results are kept; the mode that is tuned must leave the same. */
+static int32_t run_given(griddep_tune *tune, griddep_error *error)
+{
+    bool equal = true;
+    uint32_t buffer;
+    int32_t status = gd_tune_run_fresh(tune, tune->given.chain, GRIDDEP_MODE_SERIAL, error);
+
+    if (!status)
+        status = gd_tune_keep(tune, error);
+    if (!status)
+        status = gd_tune_run_fresh(tune, tune->given.chain, tune->options.mode, error);
+    if (!status)
+        status = gd_tune_compare(tune, &equal, &buffer, error);
+    if (!status && !equal)
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                         "the chain as it is differs from its serial run in mode %s, in buffer %u: it is not tuned",
+                         griddep_mode_name(tune->options.mode), (unsigned)buffer + 1);
+    return status;
+}
+
+static int32_t prepare(griddep_tune *tune, griddep_error *error)
+{
+    int32_t status = gd_tune_setup_copy(tune, NULL, &tune->given, error);
+
+    if (!status)
+        status = check_given(tune, error);
+    if (!status)
+        status = gd_tune_realize(tune, &tune->given, false, error);
+    if (!status)
+        status = griddep_stream_create(tune->runtime, &tune->stream, error);
+    if (!status)
+        status = griddep_event_create(tune->runtime, &tune->start, error);
+    if (!status)
+        status = griddep_event_create(tune->runtime, &tune->end, error);
+    if (!status)
+        status = run_given(tune, error);
+    return status ? status : gd_tune_choose_batch(tune, error);
+}
+
+/* ---- behind it ---- */
+
+static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *error)
+{
+    const griddep_tune_launch *launch = &tune->launches[index];
+    const uint32_t source = tune->units[tune->unit_of[index]].source;
+    griddep_tune_choice *choice = &tune->choices[index].info;
+    gd_text text = {0};
+
+    *choice = (griddep_tune_choice){.size = sizeof *choice,
+                                    .ptx = tune->best.texts[source],
+                                    .grid = {tune->best.grids[index], launch->config->grid[1], launch->config->grid[2]},
+                                    .pdl = tune->best.pdl[index]};
+    choice->changed = choice->ptx || choice->pdl != launch->config->pdl || choice->grid[0] != launch->config->grid[0];
+    if (!tune->choices[index].text) { /* what was recalled has its words */
+        gd_tune_describe(tune, &tune->best, index, &text);
+        tune->choices[index].text = strdup(gd_text_get(&text));
+        gd_text_free(&text);
+    }
+    choice->text = tune->choices[index].text;
+    return choice->text ? gd_tune_kernel_of(tune, &tune->best, index, &choice->kernel, error) : gd_error_memory(error);
+}
+
+static int32_t make_choices(griddep_tune *tune, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    tune->info.launch_count = tune->launch_count;
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++)
+        status = make_choice(tune, i, error);
+    return status;
+}
+
+/* What only the search needs. The caller's arrays are not touched from here on. */
+static void end_search(griddep_tune *tune)
+{
+    gd_tune_setup_free(tune, &tune->given);
+    griddep_chain_destroy(tune->best.chain);
+    tune->best.chain = NULL;
+    for (uint32_t i = 0; i < tune->buffer_count && tune->serial; i++)
+        free(tune->serial[i]);
+    free(tune->serial);
+    free(tune->got);
+    free(tune->tried);
+    free(tune->launches);
+    free(tune->buffers);
+    if (tune->start)
+        griddep_event_destroy(tune->runtime, tune->start, NULL);
+    if (tune->end)
+        griddep_event_destroy(tune->runtime, tune->end, NULL);
+    if (tune->stream)
+        griddep_stream_destroy(tune->runtime, tune->stream, NULL);
+    tune->serial = NULL;
+    tune->got = NULL;
+    tune->tried = NULL;
+    tune->launches = NULL;
+    tune->buffers = NULL;
+    tune->start = tune->end = tune->stream = NULL;
+}
+
+static int32_t finish(griddep_tune *made, int32_t status, griddep_tune **tune)
+{
+    end_search(made);
+    if (status)
+        griddep_tune_destroy(made);
+    else
+        *tune = made;
+    return status;
+}
+
+/* ---- public ---- */
+
+const char *griddep_tune_outcome_text(int32_t outcome)
+{
+    static const char *const texts[] = {
+        "faster",          "no gain",           "slower", "tried already", "no such place",
+        "fails the check", "different results", "refused"};
+
+    return outcome >= 0 && outcome < (int32_t)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown";
+}
+
+int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
+                         const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
+                         griddep_tune **tune, griddep_error *error)
+{
+    griddep_tune *made;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime || !tune || !buffers || !buffer_count)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no runtime, no buffers, or no place for the result");
+    status = create(runtime, &made, error);
+    if (status)
+        return status;
+    status = read_options(made, options, error);
+    if (!status)
+        status = read_buffers(made, buffers, buffer_count, error);
+    if (!status)
+        status = gd_tune_read_launches(made, launches, launch_count, error);
+    if (!status)
+        status = prepare(made, error);
+    if (!status)
+        status = gd_tune_search(made, error);
+    if (!status)
+        status = make_choices(made, error);
+    if (!status && !(made->options.flags & GRIDDEP_TUNE_FORGET))
+        made->info.remembered = gd_tune_store(made);
+    return finish(made, status, tune);
+}
+
+int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
+                          int32_t mode, griddep_tune **tune, griddep_error *error)
+{
+    const griddep_tune_options options = {.size = sizeof options, .mode = mode};
+    griddep_tune *made;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!runtime || !tune)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no runtime, or no place for the result");
+    status = create(runtime, &made, error);
+    if (status)
+        return status;
+    status = read_options(made, &options, error);
+    if (!status)
+        status = gd_tune_read_launches(made, launches, launch_count, error);
+    if (!status)
+        status = gd_tune_recall(made, error);
+    if (!status)
+        status = gd_tune_realize(made, &made->best, false, error);
+    if (!status)
+        status = make_choices(made, error);
+    for (uint32_t i = 0; i < made->launch_count && !status; i++)
+        made->info.changed |= made->choices[i].info.changed;
+    made->info.remembered = 1;
+    return finish(made, status, tune);
+}
+
+int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!tune || !info)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+    return gd_struct_write(info, &tune->info, sizeof *info, INFO_MINIMUM, "griddep_tune_info", error);
+}
+
+int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial,
+                               griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!tune || !trial)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+    if (index >= tune->info.trial_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %u", (unsigned)index);
+    griddep_tune_trial known = tune->trials[index].info;
+    known.kernel = tune->trials[index].kernel;
+    known.text = tune->trials[index].text;
+    known.detail = tune->trials[index].detail;
+    return gd_struct_write(trial, &known, sizeof known, TRIAL_MINIMUM, "griddep_tune_trial", error);
+}
+
+int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice,
+                                griddep_error *error)
+{
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!tune || !choice)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+    if (launch >= tune->info.launch_count)
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no launch %u", (unsigned)launch);
+    return gd_struct_write(choice, &tune->choices[launch].info, sizeof *choice, CHOICE_MINIMUM, "griddep_tune_choice",
+                           error);
+}
+
+void griddep_tune_destroy(griddep_tune *tune)
+{
+    if (!tune)
+        return;
+    end_search(tune);
+    gd_tune_setup_free(tune, &tune->best);
+    for (uint32_t i = 0; i < tune->info.trial_count; i++) {
+        free(tune->trials[i].kernel);
+        free(tune->trials[i].text);
+        free(tune->trials[i].detail);
+    }
+    for (uint32_t i = 0; i < tune->launch_count && tune->choices; i++)
+        free(tune->choices[i].text);
+    for (uint32_t i = 0; i < tune->unit_count; i++) {
+        free(tune->units[i].constants);
+        free(tune->units[i].constant_names);
+    }
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        griddep_module_unload(tune->sources[i].module);
+    free(tune->trials);
+    free(tune->choices);
+    free(tune->unit_of);
+    free(tune->units);
+    free(tune->sources);
+    griddep_runtime_close(tune->runtime);
+    free(tune);
+}

@@ -1,0 +1,167 @@
+/* The tuner: griddep_tune_run in griddep.h. It holds the chain as it was given, makes variants of it (tune_variant.c),
+ * times them against each other (tune_time.c), decides (tune_trial.c), and remembers (tune_store.c). This header is for
+ * these files. */
+#ifndef GD_MEASURE_TUNE_H
+#define GD_MEASURE_TUNE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+#include "base/text.h"
+
+#define GD_TUNE_NONE UINT32_MAX
+
+/* What is done to one kernel's text. All zero is nothing. */
+typedef struct gd_tune_edit {
+    int32_t wait, trigger;   /* GRIDDEP_WAIT_*, GRIDDEP_TRIGGER_* */
+    const char *prefetch;    /* NULL, or the name of a parameter */
+    uint64_t prefetch_bytes; /* a multiple of 16 */
+} gd_tune_edit;
+
+/* A module that launches have kernels of. */
+typedef struct gd_tune_source {
+    griddep_module *module; /* held */
+    const griddep_ptx *ptx; /* the module's; NULL: it cannot be rewritten */
+} gd_tune_source;
+
+/* A constant pointer parameter, which may be prefetched. */
+typedef struct gd_tune_constant {
+    const char *name;
+    uint64_t bytes; /* behind it, the least of all launches */
+} gd_tune_constant;
+
+/* A kernel: what is rewritten as one. */
+typedef struct gd_tune_unit {
+    uint32_t source;
+    uint32_t first; /* launch */
+    const char *name;
+    uint32_t traits;
+    gd_tune_constant *constants;
+    const char **constant_names; /* of them, as the rewriter wants them */
+    uint32_t constant_count;
+    bool has_before, has_behind; /* one of its launches stands behind, or before, another one */
+} gd_tune_unit;
+
+/* The chain with some choices made, and what was loaded for it. */
+typedef struct gd_tune_setup {
+    gd_tune_edit *edits; /* by unit */
+    int32_t *pdl;        /* by launch */
+    uint32_t *grids;     /* by launch: the first dimension */
+    /* made by gd_tune_realize */
+    griddep_ptx **texts;      /* by source; NULL: as given */
+    griddep_module **modules; /* likewise */
+    griddep_chain *chain;
+} gd_tune_setup;
+
+typedef struct gd_tune_trial {
+    griddep_tune_trial info;
+    char *kernel, *text, *detail;
+} gd_tune_trial;
+
+/* What is chosen for a launch; strings and holds are the griddep_tune's. */
+typedef struct gd_tune_choice {
+    griddep_tune_choice info;
+    char *text;
+} gd_tune_choice;
+
+struct griddep_tune {
+    griddep_runtime *runtime; /* held */
+    griddep_tune_info info;
+    gd_tune_trial *trials;
+    uint32_t trial_capacity;
+    gd_tune_choice *choices; /* by launch */
+    /* while it runs, or is loaded */
+    griddep_tune_launch *launches; /* whole structs of this library's size */
+    uint32_t launch_count;
+    griddep_tune_buffer *buffers; /* likewise */
+    uint32_t buffer_count;
+    griddep_tune_options options;
+    gd_tune_source *sources;
+    uint32_t source_count;
+    gd_tune_unit *units;
+    uint32_t unit_count;
+    uint32_t *unit_of; /* by launch */
+    void *stream, *start, *end;
+    void **serial;     /* by buffer: what the serial run left; NULL: not compared */
+    void *got;         /* room for the largest of them */
+    uint32_t warnings; /* of the chain as it was given */
+    uint32_t batch;    /* runs of the chain in one timed sample */
+    uint32_t most;     /* trials at most */
+    gd_tune_setup given, best;
+    uint8_t (*tried)[32]; /* digests of the texts that were tried for the unit at hand */
+    uint32_t tried_count, tried_capacity;
+};
+
+/* ---- tune_variant.c ---- */
+
+/* Reads the caller's launches, and finds sources and units. */
+int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches, uint32_t count,
+                              griddep_error *error);
+
+/* A setup with the choices of another one (NULL: as given), not realized. What is half made can be freed. */
+int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to,
+                           griddep_error *error);
+void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup);
+
+/* Rewrites the texts of a setup. UNSUPPORTED and ARGUMENT: a kernel has no such place. */
+int32_t gd_tune_rewrite(const griddep_tune *tune, gd_tune_setup *setup, griddep_error *error);
+
+/* The PTX that a source has in a setup. */
+const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t source);
+
+/* Checks the chain with its texts: *errors and *warnings are how many findings there are, `first` (may be NULL) gets
+ * the text of the first error, or warning. */
+int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors, uint32_t *warnings,
+                      gd_text *first, griddep_error *error);
+
+/* Loads the texts and makes the chain. anew: modules as given are loaded once more, where they have a text. */
+int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew, griddep_error *error);
+
+/* The kernel of a launch in a realized setup. */
+int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                          griddep_kernel **kernel, griddep_error *error);
+
+/* Says what a setup does to a launch, "wait move, trigger start"; nothing where it does nothing. */
+void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text);
+void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text);
+
+/* ---- tune_time.c ---- */
+
+typedef struct gd_tune_ratio {
+    uint32_t pairs;
+    double median, lowest, highest;
+    double first_us, second_us; /* medians of a run */
+} gd_tune_ratio;
+
+/* Runs a chain once from freshly written buffers, and waits. */
+int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode, griddep_error *error);
+
+/* Keeps what the buffers hold now. */
+int32_t gd_tune_keep(griddep_tune *tune, griddep_error *error);
+
+/* Whether the buffers hold what was kept; *buffer is the first that does not. */
+int32_t gd_tune_compare(griddep_tune *tune, bool *equal, uint32_t *buffer, griddep_error *error);
+
+/* Finds how many runs a sample needs. */
+int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
+
+/* Times two chains in pairs, in turns; ratio is second / first. Stops early when the second is slower by more than
+ * `hopeless` (0: never). */
+int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
+                      gd_tune_ratio *ratio, griddep_error *error);
+
+/* ---- tune_trial.c ---- */
+
+/* Measures the noise, tries everything, and leaves in tune->best what holds against the chain as given. */
+int32_t gd_tune_search(griddep_tune *tune, griddep_error *error);
+
+/* ---- tune_store.c ---- */
+
+/* Writes the choices to the runtime's cache. False where there is none. */
+bool gd_tune_store(griddep_tune *tune);
+
+/* Reads them into tune->best, not realized: edits are unknown, texts are there. NOT_FOUND. */
+int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error);
+
+#endif

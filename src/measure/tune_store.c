@@ -1,0 +1,250 @@
+/* What was found, in the code cache: under the digest of all that it depends on. The entry is text:
+ *
+ *   griddep tuned 1
+ *   figures BASELINE CHOSEN RATIO          picoseconds of a run, and millionths
+ *   launch PDL GRID WORDS                  for each launch
+ *   source BYTES | source -                for each module, with its PTX behind it; -: as given
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "measure/tune.h"
+#include "run/cache.h"
+#include "run/runtime.h"
+
+#define FIRST_LINE "griddep tuned 1\n"
+
+/* ---- the key ---- */
+
+static void add_number(gd_digest *digest, uint64_t number)
+{
+    gd_digest_add(digest, &number, sizeof number);
+}
+
+static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t index)
+{
+    const griddep_tune_launch *launch = &tune->launches[index];
+    const griddep_launch_config *config = launch->config;
+
+    gd_digest_add_string(digest, tune->units[tune->unit_of[index]].name);
+    add_number(digest, tune->units[tune->unit_of[index]].source);
+    gd_digest_add(digest, config->grid, sizeof config->grid);
+    gd_digest_add(digest, config->block, sizeof config->block);
+    gd_digest_add(digest, config->cluster, sizeof config->cluster);
+    add_number(digest, config->shared_bytes);
+    add_number(digest, (uint64_t)config->pdl);
+    add_number(digest, launch->lane);
+    add_number(digest, launch->after_count);
+    for (uint32_t i = 0; i < launch->after_count; i++)
+        add_number(digest, launch->after[i]);
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const griddep_check_argument *use = &launch->uses[i];
+        const griddep_argument *argument = &launch->arguments[i];
+        add_number(digest, use->buffer);
+        add_number(digest, (uint64_t)use->access);
+        add_number(digest, use->offset);
+        add_number(digest, use->bytes);
+        if (!use->buffer)
+            gd_digest_add(digest, argument->data ? argument->data : &argument->value, argument->bytes);
+    }
+}
+
+static int32_t add_source(gd_digest *digest, const gd_tune_source *source, griddep_error *error)
+{
+    uint64_t bytes = 0;
+    int32_t status = source->ptx ? griddep_ptx_print(source->ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
+    char *text = calloc(1, bytes + 1);
+
+    if (!status && !text)
+        status = gd_error_memory(error);
+    if (!status && source->ptx)
+        status = griddep_ptx_print(source->ptx, text, bytes + 1, &bytes, error);
+    if (!status)
+        gd_digest_add_string(digest, text);
+    free(text);
+    return status;
+}
+
+static int32_t make_key(const griddep_tune *tune, gd_cache_key *key, griddep_error *error)
+{
+    const griddep_runtime_info *device = &tune->runtime->info;
+    int32_t status = GRIDDEP_OK;
+    gd_digest digest;
+
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, FIRST_LINE);
+    gd_digest_add_string(&digest, griddep_version_text());
+    gd_digest_add_string(&digest, device->device_name);
+    add_number(&digest, (uint64_t)device->capability);
+    add_number(&digest, (uint64_t)device->multiprocessors);
+    add_number(&digest, (uint64_t)device->driver_version);
+    add_number(&digest, device->emulated);
+    add_number(&digest, (uint64_t)tune->options.mode);
+    for (uint32_t i = 0; i < tune->source_count && !status; i++)
+        status = add_source(&digest, &tune->sources[i], error);
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        add_launch(&digest, tune, i);
+    gd_digest_end(&digest, key->digest);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static void write_source(const griddep_tune *tune, uint32_t index, gd_text *text)
+{
+    const griddep_ptx *ptx = tune->best.texts[index];
+    uint64_t bytes = 0;
+
+    if (!ptx) {
+        gd_text_string(text, "source -\n");
+        return;
+    }
+    text->failed |= griddep_ptx_print(ptx, NULL, 0, &bytes, NULL) != GRIDDEP_OK;
+    char *copy = malloc(bytes + 1);
+    text->failed |= !copy || griddep_ptx_print(ptx, copy, bytes + 1, &bytes, NULL) != GRIDDEP_OK;
+    gd_text_format(text, "source %" PRIu64 "\n", bytes);
+    if (!text->failed)
+        gd_text_append(text, copy, bytes);
+    gd_text_string(text, "\n");
+    free(copy);
+}
+
+/* Where nothing better was found an entry is written only over one that says otherwise. */
+bool gd_tune_store(griddep_tune *tune)
+{
+    gd_cache *cache = tune->runtime->cache;
+    gd_cache_key key;
+    gd_text text = {0};
+    char *old = NULL;
+    size_t bytes;
+
+    if (!cache || make_key(tune, &key, NULL))
+        return false;
+    if (!tune->info.changed && !gd_cache_load(cache, &key, &old, &bytes))
+        return false;
+    free(old);
+    gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
+                   tune->info.chosen_us * 1e6, tune->info.ratio * 1e6);
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %s\n", tune->best.pdl[i], tune->best.grids[i],
+                       tune->choices[i].text);
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        write_source(tune, i, &text);
+    bool written = !text.failed;
+    if (written)
+        gd_cache_store(cache, &key, text.data, text.bytes);
+    gd_text_free(&text);
+    return written && gd_cache_load(cache, &key, &old, &bytes) && (free(old), true);
+}
+
+/* ---- reading ---- */
+
+/* What is left of the entry. */
+typedef struct reader {
+    const char *at, *end;
+    bool bad;
+} reader;
+
+/* A word that must stand here. */
+static void expect(reader *from, const char *word)
+{
+    size_t length = strlen(word);
+
+    if (from->bad || (size_t)(from->end - from->at) < length || memcmp(from->at, word, length) != 0)
+        from->bad = true;
+    else
+        from->at += length;
+}
+
+static int64_t read_number(reader *from)
+{
+    char *behind = NULL;
+
+    if (from->bad || from->at == from->end)
+        return from->bad = true, 0;
+    long long value = strtoll(from->at, &behind, 10);
+    from->bad |= behind == from->at || behind > from->end;
+    from->at = from->bad ? from->at : behind;
+    return value;
+}
+
+static char *read_line(reader *from)
+{
+    const char *stop = from->bad ? NULL : memchr(from->at, '\n', (size_t)(from->end - from->at));
+    char *line = stop ? strndup(from->at, (size_t)(stop - from->at)) : NULL;
+
+    from->bad |= !line;
+    from->at = stop ? stop + 1 : from->at;
+    return line;
+}
+
+static void read_figures(griddep_tune *tune, reader *from)
+{
+    expect(from, FIRST_LINE "figures ");
+    tune->info.baseline_us = (double)read_number(from) / 1e6;
+    expect(from, " ");
+    tune->info.chosen_us = (double)read_number(from) / 1e6;
+    expect(from, " ");
+    tune->info.ratio = tune->info.lowest = tune->info.highest = (double)read_number(from) / 1e6;
+    expect(from, "\n");
+}
+
+static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
+{
+    expect(from, "launch ");
+    tune->best.pdl[index] = (int32_t)read_number(from);
+    expect(from, " ");
+    tune->best.grids[index] = (uint32_t)read_number(from);
+    expect(from, " ");
+    tune->choices[index].text = read_line(from);
+    from->bad |= tune->best.grids[index] == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
+                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE;
+}
+
+static void read_source(griddep_tune *tune, reader *from, uint32_t index)
+{
+    expect(from, "source ");
+    if (!from->bad && from->at < from->end && *from->at == '-') {
+        expect(from, "-\n");
+        return;
+    }
+    int64_t bytes = read_number(from);
+    expect(from, "\n");
+    from->bad |= bytes <= 0 || bytes > from->end - from->at;
+    if (from->bad)
+        return;
+    from->bad |= griddep_ptx_parse(from->at, (uint64_t)bytes, "tuned", &tune->best.texts[index], NULL) != GRIDDEP_OK;
+    from->at += bytes;
+    expect(from, "\n");
+}
+
+int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
+{
+    gd_cache *cache = tune->runtime->cache;
+    gd_cache_key key;
+    char *data = NULL;
+    size_t bytes = 0;
+    int32_t status = make_key(tune, &key, error);
+
+    if (!status)
+        status = gd_tune_setup_copy(tune, NULL, &tune->best, error);
+    if (status)
+        return status;
+    if (!cache || !gd_cache_load(cache, &key, &data, &bytes))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "nothing is remembered for this chain on %s%s",
+                            tune->runtime->info.device_name, cache ? "" : ": the runtime has no cache");
+    reader from = {.at = data, .end = data + bytes};
+    read_figures(tune, &from);
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        read_launch(tune, &from, i);
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        read_source(tune, &from, i);
+    if (from.bad || from.at != from.end)
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "what is remembered for this chain cannot be read");
+    free(data);
+    return status;
+}

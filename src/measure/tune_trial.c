@@ -1,0 +1,505 @@
+/* The search: the noise first, then kernel by kernel what its text allows, then launches without PDL and other grids,
+ * and at the end the whole against the chain as it was given. What a stage finds best is what the next one starts from.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "measure/tune.h"
+
+enum { NOISE_GROUPS = 4, MOST_LAUNCHES_ALONE = 32, LAST_FACTOR = 2, LAST_RUNS = 3 };
+
+/* A trial that is slower by at least this is not timed to its end. */
+static const double hopeless_least = 0.02;
+
+static const uint64_t budgets[] = {1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24};
+
+enum { BUDGETS = sizeof budgets / sizeof *budgets };
+
+/* What a stage has found: the fastest of its candidates. */
+typedef struct stage {
+    griddep_tune *tune;
+    uint32_t launch; /* the first that its candidates change */
+    gd_tune_setup fastest;
+    bool found;
+    double ratio;
+} stage;
+
+/* ---- the list of trials ---- */
+
+static gd_tune_trial *add_trial(griddep_tune *tune, uint32_t launch, const char *text, griddep_error *error)
+{
+    if (tune->info.trial_count == tune->trial_capacity) {
+        uint32_t capacity = tune->trial_capacity ? 2 * tune->trial_capacity : 64;
+        gd_tune_trial *more = realloc(tune->trials, capacity * sizeof *more);
+        if (!more) {
+            gd_error_memory(error);
+            return NULL;
+        }
+        tune->trials = more;
+        tune->trial_capacity = capacity;
+    }
+    gd_tune_trial *trial = &tune->trials[tune->info.trial_count++];
+    *trial = (gd_tune_trial){.info = {.size = sizeof trial->info, .launch = launch},
+                             .kernel = strdup(tune->units[tune->unit_of[launch]].name),
+                             .text = strdup(text),
+                             .detail = strdup("")};
+    if (trial->kernel && trial->text && trial->detail)
+        return trial;
+    gd_error_memory(error);
+    return NULL;
+}
+
+static int32_t set_detail(gd_tune_trial *trial, int32_t outcome, const char *detail, griddep_error *error)
+{
+    char *copy = strdup(detail);
+
+    trial->info.outcome = outcome;
+    if (!copy)
+        return gd_error_memory(error);
+    free(trial->detail);
+    trial->detail = copy;
+    return GRIDDEP_OK;
+}
+
+/* ---- what was tried already ---- */
+
+static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint8_t digest[32], griddep_error *error)
+{
+    gd_digest state;
+
+    gd_digest_begin(&state);
+    for (uint32_t i = 0; i < tune->source_count; i++) {
+        uint64_t bytes = 0;
+        const griddep_ptx *ptx = gd_tune_text_of(tune, setup, i);
+        int32_t status = ptx ? griddep_ptx_print(ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
+        char *text = calloc(1, bytes + 1);
+        if (!status && !text)
+            status = gd_error_memory(error);
+        if (!status && ptx)
+            status = griddep_ptx_print(ptx, text, bytes + 1, &bytes, error);
+        if (!status)
+            gd_digest_add_string(&state, text);
+        free(text);
+        if (status)
+            return status;
+    }
+    gd_digest_add(&state, setup->pdl, tune->launch_count * sizeof *setup->pdl);
+    gd_digest_add(&state, setup->grids, tune->launch_count * sizeof *setup->grids);
+    gd_digest_end(&state, digest);
+    return GRIDDEP_OK;
+}
+
+/* Whether a setup comes to what was tried before; it is from now on. */
+static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *known, griddep_error *error)
+{
+    uint8_t digest[32];
+    int32_t status = digest_of(tune, setup, digest, error);
+
+    *known = false;
+    for (uint32_t i = 0; i < tune->tried_count && !status && !*known; i++)
+        *known = !memcmp(tune->tried[i], digest, sizeof digest);
+    if (status || *known)
+        return status;
+    if (tune->tried_count == tune->tried_capacity) {
+        uint32_t capacity = tune->tried_capacity ? 2 * tune->tried_capacity : 64;
+        void *more = realloc(tune->tried, capacity * sizeof *tune->tried);
+        if (!more)
+            return gd_error_memory(error);
+        tune->tried = more;
+        tune->tried_capacity = capacity;
+    }
+    memcpy(tune->tried[tune->tried_count++], digest, sizeof digest);
+    return GRIDDEP_OK;
+}
+
+/* ---- one trial ---- */
+
+static bool is_refusal(int32_t status)
+{
+    return status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX || status == GRIDDEP_ERROR_IMAGE ||
+           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
+}
+
+/* Rewrites and checks; the trial's outcome is set where it ends there, and *goes_on is false. */
+static int32_t judge(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, bool *goes_on,
+                     griddep_error *error)
+{
+    griddep_error own;
+    uint32_t errors, warnings;
+    gd_text first = {0};
+    bool known;
+
+    griddep_error_init(&own);
+    *goes_on = false;
+    int32_t status = gd_tune_rewrite(tune, setup, &own);
+    if (status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_ARGUMENT)
+        return set_detail(trial, GRIDDEP_TUNE_NO_PLACE, own.text, error);
+    if (status)
+        return gd_error_set(error, status, "%s", own.text);
+    status = is_known(tune, setup, &known, error);
+    if (status || known)
+        return status ? status : set_detail(trial, GRIDDEP_TUNE_SAME, "the text is one that was tried", error);
+    status = gd_tune_check(tune, setup, &errors, &warnings, &first, error);
+    if (!status && (errors || warnings > tune->warnings))
+        status = set_detail(trial, GRIDDEP_TUNE_ILLEGAL, gd_text_get(&first), error);
+    else
+        *goes_on = !status;
+    gd_text_free(&first);
+    return status;
+}
+
+/* Loads, and runs once; likewise. */
+static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, bool *goes_on,
+                     griddep_error *error)
+{
+    griddep_error own;
+    uint32_t buffer;
+    char detail[64];
+    bool equal;
+
+    griddep_error_init(&own);
+    *goes_on = false;
+    int32_t status = gd_tune_realize(tune, setup, false, &own);
+    if (!status)
+        status = griddep_chain_prepare(setup->chain, tune->options.mode, &own);
+    if (is_refusal(status))
+        return set_detail(trial, GRIDDEP_TUNE_REFUSED, own.text, error);
+    if (status)
+        return gd_error_set(error, status, "%s", own.text);
+    status = gd_tune_run_fresh(tune, setup->chain, tune->options.mode, error);
+    if (!status)
+        status = gd_tune_compare(tune, &equal, &buffer, error);
+    if (status)
+        return status;
+    tune->info.ran_count++;
+    *goes_on = equal;
+    snprintf(detail, sizeof detail, "buffer %" PRIu32 " differs from the serial run", buffer + 1);
+    return equal ? GRIDDEP_OK : set_detail(trial, GRIDDEP_TUNE_DIFFERENT, detail, error);
+}
+
+static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, griddep_error *error)
+{
+    gd_tune_ratio ratio;
+    double hopeless = fmax(tune->info.threshold, hopeless_least);
+    int32_t status = gd_tune_pairs(tune, tune->best.chain, setup->chain, tune->options.pairs, hopeless, &ratio, error);
+
+    if (status)
+        return status;
+    trial->info.ratio = ratio.median;
+    trial->info.lowest = ratio.lowest;
+    trial->info.highest = ratio.highest;
+    trial->info.pairs = ratio.pairs;
+    trial->info.outcome = ratio.pairs < tune->options.pairs         ? GRIDDEP_TUNE_SLOWER
+                          : ratio.median < 1 - tune->info.threshold ? GRIDDEP_TUNE_BETTER
+                                                                    : GRIDDEP_TUNE_NOT_BETTER;
+    return GRIDDEP_OK;
+}
+
+/* The best of a stage is kept, all others are freed. */
+static void keep_fastest(stage *of, gd_tune_setup *setup, const gd_tune_trial *trial)
+{
+    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER && trial->info.ratio > 0 &&
+        (!of->found || trial->info.ratio < of->ratio)) {
+        if (of->found)
+            gd_tune_setup_free(of->tune, &of->fastest);
+        of->fastest = *setup;
+        of->ratio = trial->info.ratio;
+        of->found = true;
+        *setup = (gd_tune_setup){0};
+    }
+    gd_tune_setup_free(of->tune, setup);
+}
+
+/* Tries a setup, which is used up. Nothing happens once the search was stopped. */
+static int32_t try_setup(stage *of, gd_tune_setup *setup, const char *text, griddep_error *error)
+{
+    griddep_tune *tune = of->tune;
+    gd_tune_trial *trial = NULL;
+    bool goes_on = false;
+    int32_t status = GRIDDEP_OK;
+
+    if (!tune->info.stopped && tune->options.progress)
+        tune->info.stopped =
+            tune->options.progress(tune->options.progress_user, tune->info.trial_count, tune->most, text) != 0;
+    if (!tune->info.stopped) {
+        trial = add_trial(tune, of->launch, text, error);
+        status = trial ? judge(tune, setup, trial, &goes_on, error) : GRIDDEP_ERROR_MEMORY;
+        if (!status && goes_on)
+            status = prove(tune, setup, trial, &goes_on, error);
+        if (!status && goes_on)
+            status = time_trial(tune, setup, trial, error);
+    }
+    keep_fastest(of, setup, status ? NULL : trial);
+    return status;
+}
+
+/* What the stage found is what goes on from here. */
+static void end_stage(stage *of)
+{
+    if (!of->found)
+        return;
+    gd_tune_setup_free(of->tune, &of->tune->best);
+    of->tune->best = of->fastest;
+    *of = (stage){.tune = of->tune, .launch = of->launch};
+}
+
+/* ---- stages: one kernel's text ---- */
+
+static int32_t try_edit(stage *of, uint32_t unit, const gd_tune_edit *edit, griddep_error *error)
+{
+    gd_tune_setup setup;
+    gd_text text = {0};
+    int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
+
+    gd_tune_describe_edit(edit, &text);
+    if (!status)
+        setup.edits[unit] = *edit;
+    if (!status && text.failed)
+        status = gd_error_memory(error);
+    if (status)
+        gd_tune_setup_free(of->tune, &setup);
+    else
+        status = try_setup(of, &setup, gd_text_get(&text), error);
+    gd_text_free(&text);
+    return status;
+}
+
+/* A kernel that does not wait gets a wait with each trigger where it has something to wait for. */
+static int32_t try_triggers(stage *of, uint32_t unit, griddep_error *error)
+{
+    static const int32_t triggers[] = {GRIDDEP_TRIGGER_REMOVE,        GRIDDEP_TRIGGER_START,
+                                       GRIDDEP_TRIGGER_AFTER_WAIT,    GRIDDEP_TRIGGER_AFTER_LOADS,
+                                       GRIDDEP_TRIGGER_BEFORE_STORES, GRIDDEP_TRIGGER_END};
+    const gd_tune_unit *kernel = &of->tune->units[unit];
+    bool inserts = kernel->has_before && !(kernel->traits & GRIDDEP_TRAIT_WAITS);
+    gd_tune_edit edit = {.wait = inserts ? GRIDDEP_WAIT_INSERT : GRIDDEP_WAIT_KEEP};
+    int32_t status = inserts ? try_edit(of, unit, &edit, error) : GRIDDEP_OK;
+
+    for (size_t i = 0; i < sizeof triggers / sizeof *triggers && kernel->has_behind && !status; i++) {
+        edit.trigger = triggers[i];
+        status = try_edit(of, unit, &edit, error);
+    }
+    return status;
+}
+
+/* The wait at the latest place that is safe, with the trigger as it is now and as early as can be. */
+static int32_t try_waits(stage *of, uint32_t unit, griddep_error *error)
+{
+    const gd_tune_unit *kernel = &of->tune->units[unit];
+    gd_tune_edit edit = of->tune->best.edits[unit];
+
+    if (!kernel->has_before || !(kernel->traits & GRIDDEP_TRAIT_WAITS))
+        return GRIDDEP_OK;
+    edit.wait = GRIDDEP_WAIT_MOVE;
+    int32_t status = try_edit(of, unit, &edit, error);
+    edit.trigger = GRIDDEP_TRIGGER_START;
+    return status || !kernel->has_behind ? status : try_edit(of, unit, &edit, error);
+}
+
+static int32_t try_prefetches(stage *of, uint32_t unit, griddep_error *error)
+{
+    const gd_tune_unit *kernel = &of->tune->units[unit];
+    gd_tune_edit edit = of->tune->best.edits[unit];
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < kernel->constant_count && kernel->has_before; i++) {
+        uint64_t most = kernel->constants[i].bytes & ~(uint64_t)15;
+        edit.prefetch = kernel->constants[i].name;
+        for (size_t k = 0; k < BUDGETS && most && !status; k++) {
+            bool is_all = most <= budgets[k];
+            edit.prefetch_bytes = is_all ? most : budgets[k];
+            status = try_edit(of, unit, &edit, error);
+            if (is_all)
+                break;
+        }
+    }
+    return status;
+}
+
+static int32_t tune_unit(griddep_tune *tune, uint32_t unit, griddep_error *error)
+{
+    static int32_t (*const stages[])(stage *, uint32_t, griddep_error *) = {try_triggers, try_waits, try_prefetches};
+    int32_t status = GRIDDEP_OK;
+
+    if (!tune->sources[tune->units[unit].source].ptx)
+        return GRIDDEP_OK;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && !status; i++) {
+        stage now = {.tune = tune, .launch = tune->units[unit].first};
+        status = stages[i](&now, unit, error);
+        end_stage(&now);
+    }
+    return status;
+}
+
+/* ---- stages: launches ---- */
+
+/* PDL off for the launches of a kernel, or of all (GD_TUNE_NONE), or for a single launch. */
+static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *text, griddep_error *error)
+{
+    gd_tune_setup setup;
+    int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
+
+    for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
+        if ((unit == GD_TUNE_NONE || unit == of->tune->unit_of[i]) && (launch == GD_TUNE_NONE || launch == i))
+            setup.pdl[i] = GRIDDEP_PDL_OFF;
+    if (!status)
+        return try_setup(of, &setup, text, error);
+    gd_tune_setup_free(of->tune, &setup);
+    return status;
+}
+
+static int32_t tune_off(griddep_tune *tune, griddep_error *error)
+{
+    stage now = {.tune = tune};
+    int32_t status = try_off(&now, GD_TUNE_NONE, GD_TUNE_NONE, "pdl off for all launches", error);
+
+    for (uint32_t i = 0; i < tune->unit_count && !status; i++) {
+        now.launch = tune->units[i].first;
+        status = try_off(&now, i, GD_TUNE_NONE, "pdl off for the kernel's launches", error);
+    }
+    for (uint32_t i = 1; i < tune->launch_count && tune->launch_count <= MOST_LAUNCHES_ALONE && !status; i++) {
+        now.launch = i;
+        status = try_off(&now, GD_TUNE_NONE, i, "pdl off for this launch", error);
+    }
+    end_stage(&now);
+    return status;
+}
+
+static int32_t try_grid(stage *of, uint32_t launch, uint32_t grid, griddep_error *error)
+{
+    gd_tune_setup setup;
+    char text[32];
+    int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
+
+    snprintf(text, sizeof text, "grid %" PRIu32, grid);
+    if (!status) {
+        setup.grids[launch] = grid;
+        return try_setup(of, &setup, text, error);
+    }
+    gd_tune_setup_free(of->tune, &setup);
+    return status;
+}
+
+static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
+        stage now = {.tune = tune, .launch = i};
+        for (uint32_t k = 0; k < tune->launches[i].grid_count && !status; k++)
+            status = try_grid(&now, i, tune->launches[i].grids[k], error);
+        end_stage(&now);
+    }
+    return status;
+}
+
+/* ---- the noise, and the end ---- */
+
+/* The chain as given against a second one of the same, with modules of its own where it can: how far apart are two that
+ * are equal? */
+static int32_t measure_noise(griddep_tune *tune, griddep_error *error)
+{
+    gd_tune_setup twin;
+    gd_tune_ratio ratio = {0};
+    uint32_t groups = tune->info.model ? 1 : NOISE_GROUPS;
+    int32_t status = gd_tune_setup_copy(tune, NULL, &twin, error);
+
+    if (!status)
+        status = gd_tune_realize(tune, &twin, true, error);
+    for (uint32_t i = 0; i < groups && !status; i++) {
+        status = gd_tune_pairs(tune, tune->given.chain, twin.chain, tune->options.pairs, 0, &ratio, error);
+        if (!status)
+            tune->info.noise = fmax(tune->info.noise, fabs(ratio.median - 1));
+        tune->info.noise_pairs += ratio.pairs;
+    }
+    tune->info.threshold = fmax(tune->options.least_gain, 2 * tune->info.noise);
+    tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
+    gd_tune_setup_free(tune, &twin);
+    return status;
+}
+
+static bool is_changed(const griddep_tune *tune)
+{
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        if (tune->best.pdl[i] != tune->given.pdl[i] || tune->best.grids[i] != tune->given.grids[i])
+            return true;
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        if (tune->best.texts[i])
+            return true;
+    return false;
+}
+
+static int32_t drop_all(griddep_tune *tune, griddep_error *error)
+{
+    gd_tune_setup_free(tune, &tune->best);
+    return gd_tune_setup_copy(tune, NULL, &tune->best, error);
+}
+
+/* A choice was the fastest of several, which favours luck; so the sum of all is measured anew. */
+static int32_t confirm(griddep_tune *tune, griddep_error *error)
+{
+    gd_tune_ratio ratio;
+    uint32_t buffer;
+    bool equal = true;
+    int32_t status = GRIDDEP_OK;
+
+    tune->info.ratio = tune->info.lowest = tune->info.highest = 1;
+    if (!is_changed(tune))
+        return GRIDDEP_OK;
+    for (uint32_t i = 0; i < LAST_RUNS && equal && !status; i++) {
+        status = gd_tune_run_fresh(tune, tune->best.chain, tune->options.mode, error);
+        if (!status)
+            status = gd_tune_compare(tune, &equal, &buffer, error);
+    }
+    uint32_t pairs = tune->info.model ? 1 : LAST_FACTOR * tune->options.pairs;
+    if (!status)
+        status = gd_tune_pairs(tune, tune->given.chain, tune->best.chain, pairs, 0, &ratio, error);
+    if (status)
+        return status;
+    tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
+    if (!equal || ratio.median >= 1 - tune->info.threshold)
+        return drop_all(tune, error);
+    tune->info.changed = 1;
+    tune->info.chosen_us = ratio.second_us;
+    tune->info.ratio = ratio.median;
+    tune->info.lowest = ratio.lowest;
+    tune->info.highest = ratio.highest;
+    return GRIDDEP_OK;
+}
+
+static uint32_t count_trials(const griddep_tune *tune)
+{
+    uint32_t count = 1 + tune->unit_count;
+
+    for (uint32_t i = 0; i < tune->unit_count; i++)
+        count += tune->sources[tune->units[i].source].ptx ? 9 + tune->units[i].constant_count * BUDGETS : 0;
+    for (uint32_t i = 0; i < tune->launch_count; i++)
+        count += tune->launches[i].grid_count + (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
+    return count;
+}
+
+int32_t gd_tune_search(griddep_tune *tune, griddep_error *error)
+{
+    bool known;
+    int32_t status = gd_tune_setup_copy(tune, NULL, &tune->best, error);
+
+    if (!status)
+        status = is_known(tune, &tune->given, &known, error);
+    if (!status)
+        status = gd_tune_realize(tune, &tune->best, false, error);
+    if (!status)
+        status = measure_noise(tune, error);
+    tune->most = count_trials(tune);
+    for (uint32_t i = 0; i < tune->unit_count && !status; i++)
+        status = tune_unit(tune, i, error);
+    if (!status)
+        status = tune_off(tune, error);
+    if (!status)
+        status = tune_grids(tune, error);
+    return status ? status : confirm(tune, error);
+}

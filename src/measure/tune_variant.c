@@ -1,0 +1,403 @@
+/* The chain and its variants: which kernels there are, their texts rewritten, checked, loaded and put together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "measure/tune.h"
+#include "ptx/ptx.h"
+#include "run/kernel.h"
+#include "run/module.h"
+
+enum { LAUNCH_MINIMUM = sizeof(griddep_tune_launch) };
+
+/* ---- sources and units ---- */
+
+static uint32_t find_source(griddep_tune *tune, griddep_kernel *kernel)
+{
+    for (uint32_t i = 0; i < tune->source_count; i++)
+        if (tune->sources[i].module == kernel->module)
+            return i;
+    tune->sources[tune->source_count] =
+        (gd_tune_source){.module = gd_module_hold(kernel->module), .ptx = kernel->module->ptx};
+    return tune->source_count++;
+}
+
+static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
+{
+    griddep_kernel *kernel = tune->launches[launch].kernel;
+    uint32_t source = find_source(tune, kernel);
+
+    for (uint32_t i = 0; i < tune->unit_count; i++)
+        if (tune->units[i].source == source && !strcmp(tune->units[i].name, kernel->name))
+            return i;
+    tune->units[tune->unit_count] =
+        (gd_tune_unit){.source = source, .first = launch, .name = kernel->name, .traits = kernel->info.traits};
+    return tune->unit_count++;
+}
+
+static bool is_written(const griddep_tune *tune, uint32_t buffer)
+{
+    return tune->buffers && (buffer > tune->buffer_count || tune->buffers[buffer - 1].initial);
+}
+
+/* The bytes behind a parameter that holds constant data in every launch of a unit; 0: it does not. */
+static uint64_t constant_bytes(const griddep_tune *tune, uint32_t unit, uint32_t parameter)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < tune->launch_count; i++) {
+        if (tune->unit_of[i] != unit)
+            continue;
+        const griddep_check_argument *use = &tune->launches[i].uses[parameter];
+        if (!use->buffer || use->access == GRIDDEP_ACCESS_WRITE || use->access == GRIDDEP_ACCESS_UPDATE)
+            return 0;
+        if (use->access != GRIDDEP_ACCESS_CONSTANT && is_written(tune, use->buffer))
+            return 0;
+        least = use->bytes < least ? use->bytes : least;
+    }
+    return least;
+}
+
+static int32_t find_constants(griddep_tune *tune, uint32_t index, griddep_error *error)
+{
+    gd_tune_unit *unit = &tune->units[index];
+    const gd_tune_source *source = &tune->sources[unit->source];
+    const griddep_tune_launch *launch = &tune->launches[unit->first];
+    uint32_t entry;
+
+    if (!source->ptx || !gd_ptx_find_entry(source->ptx, unit->name, &entry))
+        return GRIDDEP_OK;
+    unit->constants = calloc(launch->argument_count + 1, sizeof *unit->constants);
+    unit->constant_names = calloc(launch->argument_count + 1, sizeof *unit->constant_names);
+    if (!unit->constants || !unit->constant_names)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        griddep_parameter_info parameter = {.size = sizeof parameter};
+        uint64_t bytes = constant_bytes(tune, index, i);
+        if (!bytes || griddep_ptx_get_parameter(source->ptx, entry, i, &parameter, NULL) || !parameter.name)
+            continue;
+        unit->constants[unit->constant_count] = (gd_tune_constant){parameter.name, bytes};
+        unit->constant_names[unit->constant_count++] = parameter.name;
+    }
+    return GRIDDEP_OK;
+}
+
+/* Whether something of the chain stands directly before a launch, or behind it. */
+static void find_neighbours(griddep_tune *tune, uint32_t launch)
+{
+    const griddep_tune_launch *own = &tune->launches[launch];
+    gd_tune_unit *unit = &tune->units[tune->unit_of[launch]];
+
+    unit->has_before |= own->after_count > 0;
+    for (uint32_t i = 0; i < own->after_count; i++)
+        if (own->after[i] < launch)
+            tune->units[tune->unit_of[own->after[i]]].has_behind = true;
+    for (uint32_t i = launch; i-- > 0;) {
+        if (tune->launches[i].lane != own->lane)
+            continue;
+        unit->has_before = true;
+        tune->units[tune->unit_of[i]].has_behind = true;
+        return;
+    }
+}
+
+/* A use that names a buffer beyond those of the call is refused, so that all that follows may trust it.
+ * griddep_tune_load has no buffers and asks for less. */
+static int32_t check_launch(const griddep_tune *tune, uint32_t index, griddep_error *error)
+{
+    const griddep_tune_launch *launch = &tune->launches[index];
+
+    if (!launch->kernel || !launch->config || (launch->argument_count && (!launch->arguments || !launch->uses)) ||
+        (launch->after_count && !launch->after) || (launch->grid_count && !launch->grids))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u lacks its kernel, its configuration or a list",
+                            (unsigned)index);
+    if (launch->kernel->runtime != tune->runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u: the kernel belongs to another runtime",
+                            (unsigned)index);
+    if (launch->argument_count != launch->kernel->info.parameter_count)
+        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "launch %u: %s takes %u arguments, %u are given",
+                            (unsigned)index, launch->kernel->name, (unsigned)launch->kernel->info.parameter_count,
+                            (unsigned)launch->argument_count);
+    for (uint32_t i = 0; i < launch->argument_count && tune->buffers; i++)
+        if (launch->uses[i].buffer > tune->buffer_count)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u, argument %u: there is no buffer %u",
+                                (unsigned)index, (unsigned)i, (unsigned)launch->uses[i].buffer);
+    return GRIDDEP_OK;
+}
+
+int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches, uint32_t count,
+                              griddep_error *error)
+{
+    if (count < 2 || !launches)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a chain of %u launches has no hop to tune",
+                            (unsigned)count);
+    tune->launches = calloc(count, sizeof *tune->launches);
+    tune->sources = calloc(count, sizeof *tune->sources);
+    tune->units = calloc(count, sizeof *tune->units);
+    tune->unit_of = calloc(count, sizeof *tune->unit_of);
+    tune->choices = calloc(count, sizeof *tune->choices);
+    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->choices)
+        return gd_error_memory(error);
+    tune->launch_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *at = (const char *)launches + (size_t)i * launches->size;
+        int32_t status = gd_struct_read(&tune->launches[i], sizeof *tune->launches, LAUNCH_MINIMUM, at,
+                                        "griddep_tune_launch", error);
+        if (!status)
+            status = check_launch(tune, i, error);
+        if (status)
+            return status;
+        tune->unit_of[i] = find_unit(tune, i);
+        find_neighbours(tune, i);
+    }
+    for (uint32_t i = 0; i < tune->unit_count; i++) {
+        int32_t status = find_constants(tune, i, error);
+        if (status)
+            return status;
+    }
+    return GRIDDEP_OK;
+}
+
+/* ---- setups ---- */
+
+int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to, griddep_error *error)
+{
+    *to = (gd_tune_setup){.edits = calloc(tune->unit_count, sizeof *to->edits),
+                          .pdl = calloc(tune->launch_count, sizeof *to->pdl),
+                          .grids = calloc(tune->launch_count, sizeof *to->grids),
+                          .texts = calloc(tune->source_count, sizeof *to->texts),
+                          .modules = calloc(tune->source_count, sizeof *to->modules)};
+    if (!to->edits || !to->pdl || !to->grids || !to->texts || !to->modules)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < tune->launch_count; i++) {
+        to->pdl[i] = from ? from->pdl[i] : tune->launches[i].config->pdl;
+        to->grids[i] = from ? from->grids[i] : tune->launches[i].config->grid[0];
+    }
+    for (uint32_t i = 0; i < tune->unit_count && from; i++)
+        to->edits[i] = from->edits[i];
+    return GRIDDEP_OK;
+}
+
+void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup)
+{
+    griddep_chain_destroy(setup->chain);
+    for (uint32_t i = 0; i < tune->source_count; i++) {
+        if (setup->modules)
+            griddep_module_unload(setup->modules[i]);
+        if (setup->texts)
+            griddep_ptx_destroy(setup->texts[i]);
+    }
+    free(setup->modules);
+    free(setup->texts);
+    free(setup->grids);
+    free(setup->pdl);
+    free(setup->edits);
+    *setup = (gd_tune_setup){0};
+}
+
+static bool is_edited(const gd_tune_edit *edit)
+{
+    return edit->wait != GRIDDEP_WAIT_KEEP || edit->trigger != GRIDDEP_TRIGGER_KEEP || edit->prefetch;
+}
+
+static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index, griddep_error *error)
+{
+    const gd_tune_unit *unit = &tune->units[index];
+    const gd_tune_edit *edit = &setup->edits[index];
+    const griddep_rewrite_options options = {.size = sizeof options,
+                                             .entry = unit->name,
+                                             .wait = edit->wait,
+                                             .trigger = edit->trigger,
+                                             .constants = unit->constant_names,
+                                             .constant_count = unit->constant_count,
+                                             .prefetch = edit->prefetch,
+                                             .prefetch_bytes = edit->prefetch_bytes};
+    griddep_ptx *made;
+    int32_t status = griddep_ptx_rewrite(gd_tune_text_of(tune, setup, unit->source), &options, &made, NULL, error);
+
+    if (status)
+        return status;
+    griddep_ptx_destroy(setup->texts[unit->source]);
+    setup->texts[unit->source] = made;
+    return GRIDDEP_OK;
+}
+
+const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t source)
+{
+    return setup->texts[source] ? setup->texts[source] : tune->sources[source].ptx;
+}
+
+int32_t gd_tune_rewrite(const griddep_tune *tune, gd_tune_setup *setup, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < tune->unit_count && !status; i++)
+        if (is_edited(&setup->edits[i]))
+            status = rewrite_unit(tune, setup, i, error);
+    return status;
+}
+
+/* ---- the check ---- */
+
+static void count_findings(const griddep_findings *findings, uint32_t *errors, uint32_t *warnings, gd_text *first)
+{
+    const char *error_text = NULL, *warning_text = NULL;
+
+    *errors = *warnings = 0;
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = {.size = sizeof finding};
+        if (griddep_findings_get(findings, i, &finding, NULL))
+            continue;
+        if (finding.severity == GRIDDEP_SEVERITY_ERROR && !(*errors)++)
+            error_text = finding.text;
+        if (finding.severity == GRIDDEP_SEVERITY_WARNING && !(*warnings)++)
+            warning_text = finding.text;
+    }
+    if (first && (error_text || warning_text))
+        gd_text_string(first, error_text ? error_text : warning_text);
+}
+
+int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors, uint32_t *warnings,
+                      gd_text *first, griddep_error *error)
+{
+    griddep_check_launch *launches = calloc(tune->launch_count, sizeof *launches);
+    griddep_findings *findings;
+
+    if (!launches)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < tune->launch_count; i++) {
+        const griddep_tune_launch *launch = &tune->launches[i];
+        const gd_tune_unit *unit = &tune->units[tune->unit_of[i]];
+        launches[i] = (griddep_check_launch){.size = sizeof launches[i],
+                                             .node = GRIDDEP_NODE_KERNEL,
+                                             .ptx = gd_tune_text_of(tune, setup, unit->source),
+                                             .entry = unit->name,
+                                             .arguments = launch->uses,
+                                             .argument_count = launch->argument_count,
+                                             .pdl = setup->pdl[i],
+                                             .lane = launch->lane,
+                                             .after_count = launch->after_count,
+                                             .after = launch->after};
+    }
+    int32_t status = griddep_chain_check(launches, tune->launch_count, &findings, error);
+    free(launches);
+    if (status)
+        return status;
+    count_findings(findings, errors, warnings, first);
+    griddep_findings_destroy(findings);
+    return GRIDDEP_OK;
+}
+
+/* ---- on the device ---- */
+
+static int32_t load_text(const griddep_tune *tune, const griddep_ptx *ptx, const char *name, griddep_module **module,
+                         griddep_error *error)
+{
+    const griddep_module_options options = {.size = sizeof options, .name = name};
+    uint64_t bytes = 0;
+    int32_t status = griddep_ptx_print(ptx, NULL, 0, &bytes, error);
+    char *text = status ? NULL : malloc(bytes + 1);
+
+    if (!status && !text)
+        status = gd_error_memory(error);
+    if (!status)
+        status = griddep_ptx_print(ptx, text, bytes + 1, &bytes, error);
+    if (!status)
+        status = griddep_module_load(tune->runtime, text, bytes, &options, module, error);
+    free(text);
+    return status;
+}
+
+int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                          griddep_kernel **kernel, griddep_error *error)
+{
+    const gd_tune_unit *unit = &tune->units[tune->unit_of[launch]];
+
+    if (!setup->modules[unit->source]) {
+        *kernel = tune->launches[launch].kernel;
+        return GRIDDEP_OK;
+    }
+    return griddep_kernel_get(setup->modules[unit->source], unit->name, kernel, error);
+}
+
+static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index, griddep_error *error)
+{
+    const griddep_tune_launch *launch = &tune->launches[index];
+    griddep_launch_config config;
+    griddep_kernel *kernel;
+    int32_t status =
+        gd_struct_read(&config, sizeof config, sizeof config, launch->config, "griddep_launch_config", error);
+
+    if (!status)
+        status = gd_tune_kernel_of(tune, setup, index, &kernel, error);
+    if (status)
+        return status;
+    config.grid[0] = setup->grids[index];
+    config.pdl = setup->pdl[index];
+    status = griddep_chain_add_to(setup->chain, launch->lane, kernel, &config, launch->arguments,
+                                  launch->argument_count, error);
+    for (uint32_t i = 0; i < launch->after_count && !status; i++)
+        status = griddep_chain_depend(setup->chain, index, launch->after[i], error);
+    return status;
+}
+
+int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew, griddep_error *error)
+{
+    int32_t status = griddep_chain_create(tune->runtime, &setup->chain, error);
+
+    for (uint32_t i = 0; i < tune->source_count && !status; i++) {
+        const griddep_ptx *text = gd_tune_text_of(tune, setup, i);
+        if (setup->texts[i] || (anew && text))
+            status = load_text(tune, text, tune->sources[i].module->name, &setup->modules[i], error);
+    }
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++)
+        status = add_launch(tune, setup, i, error);
+    return status;
+}
+
+/* ---- in words ---- */
+
+static void add_part(gd_text *text, const char *what, const char *value)
+{
+    gd_text_format(text, "%s%s%s%s", text->bytes ? ", " : "", what, *value ? " " : "", value);
+}
+
+static void describe_prefetch(const gd_tune_edit *edit, gd_text *text)
+{
+    gd_text value = {0};
+
+    if (edit->prefetch_bytes % 1024)
+        gd_text_format(&value, "%s=%llu", edit->prefetch, (unsigned long long)edit->prefetch_bytes);
+    else
+        gd_text_format(&value, "%s=%lluK", edit->prefetch, (unsigned long long)(edit->prefetch_bytes / 1024));
+    add_part(text, "prefetch", gd_text_get(&value));
+    gd_text_free(&value);
+}
+
+void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text)
+{
+    static const char *const waits[] = {"", "insert", "move", "remove", "start"};
+    static const char *const triggers[] = {"", "remove", "start", "after-wait", "after-loads", "before-stores", "end"};
+
+    if (edit->wait != GRIDDEP_WAIT_KEEP)
+        add_part(text, "wait", waits[edit->wait]);
+    if (edit->trigger != GRIDDEP_TRIGGER_KEEP)
+        add_part(text, "trigger", triggers[edit->trigger]);
+    if (edit->prefetch)
+        describe_prefetch(edit, text);
+}
+
+void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text)
+{
+    const griddep_launch_config *config = tune->launches[launch].config;
+    gd_text grid = {0};
+
+    gd_tune_describe_edit(&setup->edits[tune->unit_of[launch]], text);
+    if (setup->grids[launch] != config->grid[0]) {
+        gd_text_format(&grid, "%u", (unsigned)setup->grids[launch]);
+        add_part(text, "grid", gd_text_get(&grid));
+    }
+    if (setup->pdl[launch] != config->pdl)
+        add_part(text, "pdl", setup->pdl[launch] == GRIDDEP_PDL_OFF ? "off" : "auto");
+    gd_text_free(&grid);
+}

@@ -1,0 +1,334 @@
+/* The tuner on the emulated driver: a chain whose kernels know nothing of dependent launch, what is found for it, and
+ * what is remembered. EMULATED_DRIVER names the driver. Its model time makes every result the same each time. */
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+enum { THREADS = 64, LAUNCHES = 3, BUFFERS = LAUNCHES + 1, BYTES = THREADS * 4 };
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+/* out = in + 1 behind 20 us of work of its own, which a wait behind it lets run beside the kernel before. */
+#define WORK(before_load)                                                                                              \
+    HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"                                                  \
+         "    .reg .pred %p;\n    .reg .b32 %t, %v;\n    .reg .b64 %in, %out, %i, %start, %now;\n"                     \
+         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                                                \
+         "    mov.u64 %start, %globaltimer;\n"                                                                         \
+         "loop:\n    mov.u64 %now, %globaltimer;\n    sub.u64 %now, %now, %start;\n"                                   \
+         "    setp.lt.u64 %p, %now, 20000;\n    @%p bra loop;\n"                                                       \
+         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n"                                                      \
+         "    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n" before_load                                        \
+         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+
+static const char plain[] = WORK("");
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static char cache[] = "/tmp/griddep-test-tune-XXXXXX";
+
+typedef struct fixture {
+    griddep_module *module;
+    griddep_tune_launch launches[LAUNCHES];
+    griddep_launch_config configs[LAUNCHES];
+    griddep_argument arguments[LAUNCHES][2];
+    griddep_check_argument uses[LAUNCHES][2];
+    griddep_tune_buffer buffers[BUFFERS];
+    uint32_t image[BUFFERS][THREADS];
+} fixture;
+
+static fixture f;
+
+static void need(int32_t status)
+{
+    ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
+}
+
+static void open_runtime(void)
+{
+    griddep_runtime_options options = {
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = cache};
+
+    griddep_error_init(&error);
+    ck_assert_ptr_nonnull(mkdtemp(cache));
+    need(griddep_runtime_open(&options, &runtime, &error));
+}
+
+static void close_runtime(void)
+{
+    char command[64];
+
+    griddep_runtime_close(runtime);
+    snprintf(command, sizeof command, "rm -rf %s", cache);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Launch i reads buffer i and writes buffer i + 1. */
+static void make_chain(const char *text)
+{
+    griddep_kernel *kernel;
+
+    f = (fixture){0};
+    need(griddep_module_load(runtime, text, strlen(text), NULL, &f.module, &error));
+    need(griddep_kernel_get(f.module, "work", &kernel, &error));
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        memset(f.image[i], i ? 0xff : 0, BYTES);
+        f.buffers[i] = (griddep_tune_buffer){
+            .size = sizeof f.buffers[i], .bytes = BYTES, .initial = i ? f.image[i] : NULL, .compared = i > 0};
+        need(griddep_memory_allocate(runtime, BYTES, &f.buffers[i].address, &error));
+        need(griddep_memory_write(runtime, f.buffers[i].address, f.image[i], BYTES, NULL, &error));
+    }
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        f.configs[i] = (griddep_launch_config){.size = sizeof f.configs[i], .grid = {1}, .block = {THREADS}};
+        for (uint32_t k = 0; k < 2; k++) {
+            f.arguments[i][k] = (griddep_argument){.bytes = 8, .value = f.buffers[i + k].address};
+            f.uses[i][k] = (griddep_check_argument){
+                .buffer = i + k + 1, .access = k ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_READ, .bytes = BYTES};
+        }
+        f.launches[i] = (griddep_tune_launch){.size = sizeof f.launches[i],
+                                              .kernel = kernel,
+                                              .config = &f.configs[i],
+                                              .arguments = f.arguments[i],
+                                              .uses = f.uses[i],
+                                              .argument_count = 2};
+    }
+}
+
+static void end_chain(void)
+{
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        need(griddep_memory_free(runtime, f.buffers[i].address, &error));
+    griddep_module_unload(f.module);
+}
+
+static int32_t tune(const griddep_tune_options *options, griddep_tune **result)
+{
+    return griddep_tune_run(runtime, f.launches, LAUNCHES, f.buffers, BUFFERS, options, result, &error);
+}
+
+static griddep_tune_info info_of(const griddep_tune *result)
+{
+    griddep_tune_info info = {.size = sizeof info};
+
+    need(griddep_tune_get_info(result, &info, &error));
+    return info;
+}
+
+/* Runs what was chosen, as an application would. */
+static void run_choices(const griddep_tune *result)
+{
+    griddep_chain *chain;
+    uint32_t got[THREADS];
+
+    need(griddep_chain_create(runtime, &chain, &error));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        griddep_tune_choice choice = {.size = sizeof choice};
+        griddep_launch_config config = f.configs[i];
+        need(griddep_tune_get_choice(result, i, &choice, &error));
+        memcpy(config.grid, choice.grid, sizeof config.grid);
+        config.pdl = choice.pdl;
+        need(griddep_chain_add(chain, choice.kernel, &config, f.arguments[i], 2, &error));
+        need(griddep_memory_write(runtime, f.buffers[i + 1].address, f.image[i + 1], BYTES, NULL, &error));
+    }
+    need(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    need(griddep_memory_read(runtime, got, f.buffers[LAUNCHES].address, BYTES, NULL, &error));
+    for (uint32_t i = 0; i < THREADS; i++)
+        ck_assert_uint_eq(got[i], LAUNCHES);
+    griddep_chain_destroy(chain);
+}
+
+START_TEST(finds_overlap)
+{
+    griddep_tune *result, *again;
+    griddep_tune_choice choice = {.size = sizeof choice};
+
+    make_chain(plain);
+    need(tune(NULL, &result));
+    griddep_tune_info info = info_of(result);
+    ck_assert_uint_eq(info.changed, 1);
+    ck_assert_uint_eq(info.remembered, 1);
+    ck_assert_uint_eq(info.model, 1);
+    ck_assert_uint_eq(info.launch_count, LAUNCHES);
+    ck_assert(info.noise < 1e-9 && info.threshold > 0.004 && info.threshold < 0.006);
+    ck_assert_msg(info.ratio < 0.7, "20 us of each kernel's work may overlap: %f", info.ratio);
+    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    ck_assert_msg(strstr(choice.text, "wait insert") && strstr(choice.text, "trigger"), "%s", choice.text);
+    ck_assert_ptr_nonnull(choice.ptx);
+    ck_assert_ptr_ne(choice.kernel, f.launches[1].kernel);
+    run_choices(result);
+    need(tune(NULL, &again));
+    griddep_tune_info other = info_of(again);
+    ck_assert_uint_eq(other.trial_count, info.trial_count);
+    ck_assert(other.ratio <= info.ratio && other.ratio >= info.ratio);
+    griddep_tune_destroy(again);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
+START_TEST(remembers)
+{
+    griddep_tune *result = NULL, *loaded = NULL;
+    griddep_tune_options forget = {.size = sizeof forget, .flags = GRIDDEP_TUNE_FORGET};
+    griddep_tune_choice one = {.size = sizeof one}, other = {.size = sizeof other};
+
+    make_chain(plain);
+    need(tune(&forget, &result));
+    ck_assert_uint_eq(info_of(result).remembered, 0);
+    griddep_tune_destroy(result);
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_ptr_null(loaded);
+    need(tune(NULL, &result));
+    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        need(griddep_tune_get_choice(result, i, &one, &error));
+        need(griddep_tune_get_choice(loaded, i, &other, &error));
+        ck_assert_str_eq(one.text, other.text);
+        ck_assert_int_eq(one.pdl, other.pdl);
+    }
+    ck_assert_uint_eq(info_of(loaded).changed, 1);
+    run_choices(loaded);
+    griddep_tune_destroy(result);
+    griddep_tune_destroy(loaded);
+    loaded = NULL;
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, GRIDDEP_MODE_PDL, &loaded, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
+    f.configs[0].shared_bytes = 128;
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    end_chain();
+}
+END_TEST
+
+/* A chain that has all of it already: nothing is found, nothing is changed or remembered. */
+START_TEST(finds_nothing)
+{
+    static const char right[] = WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n");
+    griddep_tune_options options = {.size = sizeof options, .least_gain = 0.9};
+    griddep_tune_choice choice = {.size = sizeof choice};
+    griddep_tune *result;
+
+    make_chain(right);
+    need(tune(&options, &result));
+    griddep_tune_info info = info_of(result);
+    ck_assert_uint_eq(info.changed, 0);
+    ck_assert_uint_eq(info.remembered, 0);
+    ck_assert_uint_gt(info.ran_count, 0);
+    ck_assert(info.ratio >= 1 && info.ratio <= 1);
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        need(griddep_tune_get_choice(result, i, &choice, &error));
+        ck_assert_str_eq(choice.text, "");
+        ck_assert_ptr_eq(choice.kernel, f.launches[i].kernel);
+    }
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
+static int32_t stop_at_three(void *user, uint32_t done, uint32_t most, const char *text)
+{
+    uint32_t *calls = user;
+
+    ck_assert_uint_le(done, most);
+    ck_assert_uint_gt(strlen(text), 0);
+    return ++*calls == 3;
+}
+
+START_TEST(stops)
+{
+    uint32_t calls = 0;
+    griddep_tune_options options = {.size = sizeof options, .progress = stop_at_three, .progress_user = &calls};
+    griddep_tune *result;
+
+    make_chain(plain);
+    need(tune(&options, &result));
+    ck_assert_uint_eq(calls, 3);
+    ck_assert_uint_eq(info_of(result).stopped, 1);
+    ck_assert_uint_eq(info_of(result).trial_count, 2);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
+/* What is not tuned, and why. */
+START_TEST(refuses)
+{
+    griddep_tune *result = NULL;
+    griddep_tune_options options = {.size = sizeof options, .mode = GRIDDEP_MODE_GRAPH};
+
+    make_chain(plain);
+    ck_assert_int_eq(griddep_tune_run(runtime, f.launches, 1, f.buffers, BUFFERS, NULL, &result, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "no hop"));
+    ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
+    options = (griddep_tune_options){.size = sizeof options, .flags = 2};
+    ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_STRUCT);
+    options = (griddep_tune_options){.size = sizeof options, .least_gain = 1};
+    ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
+    f.configs[1].pdl = GRIDDEP_PDL_FORCE; /* without a wait that is a race */
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_msg(strstr(error.text, "not right"), "%s", error.text);
+    f.configs[1].pdl = 0;
+    f.uses[1][0].buffer = BUFFERS + 1;
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    f.uses[1][0].buffer = 2;
+    f.launches[1].argument_count = 1;
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_SIGNATURE);
+    ck_assert_ptr_null(result);
+    end_chain();
+}
+END_TEST
+
+/* A grid that the caller offered wrongly gives other results, and is not taken. */
+START_TEST(wrong_grid)
+{
+    static const uint32_t grids[] = {2};
+    static const char global[] =
+        HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+             "    .reg .b32 %v;\n    .reg .b64 %in, %out;\n    griddepcontrol.wait;\n"
+             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %v, %nctaid.x;\n"
+             "    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+    uint32_t different = 0;
+
+    make_chain(global);
+    f.launches[1].grids = grids;
+    f.launches[1].grid_count = 1;
+    need(tune(NULL, &result));
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, &error) == GRIDDEP_OK; i++) {
+        if (strcmp(trial.text, "grid 2") != 0)
+            continue;
+        different += trial.outcome == GRIDDEP_TUNE_DIFFERENT;
+        ck_assert_uint_eq(trial.launch, 1);
+        ck_assert_msg(strstr(trial.detail, "buffer 3"), "%s", trial.detail);
+    }
+    ck_assert_uint_eq(different, 1);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tune");
+    TCase *test = tcase_create("tune");
+
+    tcase_add_checked_fixture(test, open_runtime, close_runtime);
+    tcase_set_timeout(test, 60);
+    tcase_add_test(test, finds_overlap);
+    tcase_add_test(test, remembers);
+    tcase_add_test(test, finds_nothing);
+    tcase_add_test(test, stops);
+    tcase_add_test(test, refuses);
+    tcase_add_test(test, wrong_grid);
+    suite_add_tcase(suite, test);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
