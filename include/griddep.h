@@ -1106,7 +1106,7 @@ int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *bu
                             griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
- * Tuning: where wait and trigger stand best, tried out on the device
+ * Tune: where wait and trigger stand best, tried out on the device
  */
 
 typedef struct griddep_tune griddep_tune;
@@ -1231,7 +1231,7 @@ int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, gridd
 void griddep_tune_destroy(griddep_tune *tune);
 
 /* ------------------------------------------------------------------------------------------------------------------------
- * The adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose, to see what shows
+ * Adversary: kernels made slow where that shows races, and kernels whose wait is broken on purpose, to see what shows
  */
 
 enum {

@@ -215,6 +215,24 @@ enum {
     GRIDDEP_AUDIT_DISABLED = 19,
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
+    GRIDDEP_TUNE_FORGET = 1,
+    GRIDDEP_TUNE_BETTER = 0,
+    GRIDDEP_TUNE_NOT_BETTER = 1,
+    GRIDDEP_TUNE_SLOWER = 2,
+    GRIDDEP_TUNE_SAME = 3,
+    GRIDDEP_TUNE_NO_PLACE = 4,
+    GRIDDEP_TUNE_ILLEGAL = 5,
+    GRIDDEP_TUNE_DIFFERENT = 6,
+    GRIDDEP_TUNE_REFUSED = 7,
+    GRIDDEP_DELAY_STORES = 0,
+    GRIDDEP_DELAY_LOADS = 1,
+    GRIDDEP_BREAK_DELETE = 0,
+    GRIDDEP_BREAK_DELAY = 1,
+    GRIDDEP_BREAK_END = 2,
+    GRIDDEP_BREAK_ONE_WARP = 3,
+    GRIDDEP_BREAK_ONE_LESS = 4,
+    GRIDDEP_BREAK_HALF_WARP = 5,
+    GRIDDEP_BREAK_COUNT = 6,
     GRIDDEP_CONDITION_DEVICE = 1,
     GRIDDEP_CONDITION_DRIVER = 2,
     GRIDDEP_CONDITION_KILL_SWITCH = 3,
@@ -258,9 +276,11 @@ typedef struct griddep_graph griddep_graph;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_findings griddep_findings;
+typedef struct griddep_tune griddep_tune;
 typedef struct griddep_explanation griddep_explanation;
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 typedef void (*griddep_host_function)(void *user);
+typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most, const char *text);
 typedef struct griddep_error {
     uint32_t size; int32_t status; int32_t driver_code; int32_t line; int32_t column; char file[260];
     char text[2048];
@@ -357,6 +377,31 @@ typedef struct griddep_graph_edge_info {
     uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
     int32_t audit; uint32_t node; uint32_t reserved;
 } griddep_graph_edge_info;
+typedef struct griddep_tune_launch {
+    uint32_t size; uint32_t lane; griddep_kernel *kernel; const griddep_launch_config *config;
+    const griddep_argument *arguments; const griddep_check_argument *uses; uint32_t argument_count;
+    uint32_t after_count; const uint32_t *after; const uint32_t *grids; uint32_t grid_count; uint32_t reserved;
+} griddep_tune_launch;
+typedef struct griddep_tune_buffer {
+    uint32_t size; uint32_t compared; uint64_t address; uint64_t bytes; const void *initial;
+} griddep_tune_buffer;
+typedef struct griddep_tune_options {
+    uint32_t size; uint32_t flags; int32_t mode; uint32_t pairs; double least_gain; griddep_tune_progress progress;
+    void *progress_user;
+} griddep_tune_options;
+typedef struct griddep_tune_trial {
+    uint32_t size; int32_t outcome; uint32_t launch; uint32_t pairs; const char *kernel; const char *text;
+    const char *detail; double ratio; double lowest; double highest;
+} griddep_tune_trial;
+typedef struct griddep_tune_info {
+    uint32_t size; uint32_t changed; int32_t mode; uint32_t remembered; uint32_t model; uint32_t launch_count;
+    uint32_t trial_count; uint32_t ran_count; uint32_t stopped; uint32_t noise_pairs; double noise; double threshold;
+    double baseline_us; double chosen_us; double ratio; double lowest; double highest;
+} griddep_tune_info;
+typedef struct griddep_tune_choice {
+    uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;
+    const char *text;
+} griddep_tune_choice;
 typedef struct griddep_condition {
     uint32_t size; int32_t id; int32_t met; int32_t decisive; const char *name; const char *text;
 } griddep_condition;
@@ -496,6 +541,16 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
 int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
+const char *griddep_tune_outcome_text(int32_t outcome);
+int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, griddep_tune **tune, griddep_error *error);
+int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode, griddep_tune **tune, griddep_error *error);
+int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
+int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
+int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
+void griddep_tune_destroy(griddep_tune *tune);
+int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error);
+const char *griddep_break_text(int32_t how);
+int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_t how, griddep_ptx **broken, griddep_error *error);
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
 uint32_t griddep_explanation_count(const griddep_explanation *explanation);

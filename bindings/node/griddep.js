@@ -212,6 +212,24 @@ const constants = {
   AUDIT_DISABLED: 19,
   FORMAT_DOT: 0,
   FORMAT_JSON: 1,
+  TUNE_FORGET: 1,
+  TUNE_BETTER: 0,
+  TUNE_NOT_BETTER: 1,
+  TUNE_SLOWER: 2,
+  TUNE_SAME: 3,
+  TUNE_NO_PLACE: 4,
+  TUNE_ILLEGAL: 5,
+  TUNE_DIFFERENT: 6,
+  TUNE_REFUSED: 7,
+  DELAY_STORES: 0,
+  DELAY_LOADS: 1,
+  BREAK_DELETE: 0,
+  BREAK_DELAY: 1,
+  BREAK_END: 2,
+  BREAK_ONE_WARP: 3,
+  BREAK_ONE_LESS: 4,
+  BREAK_HALF_WARP: 5,
+  BREAK_COUNT: 6,
   CONDITION_DEVICE: 1,
   CONDITION_DRIVER: 2,
   CONDITION_KILL_SWITCH: 3,
@@ -355,6 +373,32 @@ koffi.struct('griddep_graph_edge_info', {
   size: 'uint32_t', from: 'uint32_t', to: 'uint32_t', asked: 'int32_t', from_port: 'int32_t', type: 'int32_t',
   overlap: 'int32_t', audit: 'int32_t', node: 'uint32_t', reserved: 'uint32_t',
 });
+koffi.struct('griddep_tune_launch', {
+  size: 'uint32_t', lane: 'uint32_t', kernel: 'void *', config: 'void *', arguments: 'void *', uses: 'void *',
+  argument_count: 'uint32_t', after_count: 'uint32_t', after: 'void *', grids: 'void *', grid_count: 'uint32_t',
+  reserved: 'uint32_t',
+});
+koffi.struct('griddep_tune_buffer', {
+  size: 'uint32_t', compared: 'uint32_t', address: 'uint64_t', bytes: 'uint64_t', initial: 'void *',
+});
+koffi.struct('griddep_tune_options', {
+  size: 'uint32_t', flags: 'uint32_t', mode: 'int32_t', pairs: 'uint32_t', least_gain: 'double', progress: 'void *',
+  progress_user: 'void *',
+});
+koffi.struct('griddep_tune_trial', {
+  size: 'uint32_t', outcome: 'int32_t', launch: 'uint32_t', pairs: 'uint32_t', kernel: 'const char *',
+  text: 'const char *', detail: 'const char *', ratio: 'double', lowest: 'double', highest: 'double',
+});
+koffi.struct('griddep_tune_info', {
+  size: 'uint32_t', changed: 'uint32_t', mode: 'int32_t', remembered: 'uint32_t', model: 'uint32_t',
+  launch_count: 'uint32_t', trial_count: 'uint32_t', ran_count: 'uint32_t', stopped: 'uint32_t',
+  noise_pairs: 'uint32_t', noise: 'double', threshold: 'double', baseline_us: 'double', chosen_us: 'double',
+  ratio: 'double', lowest: 'double', highest: 'double',
+});
+koffi.struct('griddep_tune_choice', {
+  size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),
+  pdl: 'int32_t', text: 'const char *',
+});
 koffi.struct('griddep_condition', {
   size: 'uint32_t', id: 'int32_t', met: 'int32_t', decisive: 'int32_t', name: 'const char *', text: 'const char *',
 });
@@ -387,6 +431,7 @@ koffi.struct('griddep_shelf_info', {
 });
 koffi.proto('void griddep_log_function(void *user, int32_t level, const char *message)');
 koffi.proto('void griddep_host_function(void *user)');
+koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t most, const char *text)');
 
 const structs = [
   'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
@@ -394,8 +439,10 @@ const structs = [
   'griddep_check_argument', 'griddep_check_launch', 'griddep_rewrite_options', 'griddep_module_options',
   'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
   'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info', 'griddep_graph_node_info',
-  'griddep_graph_edge_info', 'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options',
-  'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_graph_edge_info', 'griddep_tune_launch', 'griddep_tune_buffer', 'griddep_tune_options',
+  'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_condition', 'griddep_explanation_info',
+  'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop',
+  'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -509,6 +556,16 @@ const prototypes = [
   'int32_t griddep_graph_get_edge(void *graph, uint32_t index, _Inout_ griddep_graph_edge_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_upgrade(void *graph, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'const char *griddep_tune_outcome_text(int32_t outcome)',
+  'int32_t griddep_tune_run(void *runtime, const griddep_tune_launch *launches, uint32_t launch_count, const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options, _Out_ void **tune, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_load(void *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode, _Out_ void **tune, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_get_info(void *tune, _Inout_ griddep_tune_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_get_trial(void *tune, uint32_t index, _Inout_ griddep_tune_trial *trial, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_get_choice(void *tune, uint32_t launch, _Inout_ griddep_tune_choice *choice, _Inout_ griddep_error *error)',
+  'void griddep_tune_destroy(void *tune)',
+  'int32_t griddep_ptx_delay(void *ptx, const char *entry, int32_t place, uint32_t nanoseconds, _Out_ void **delayed, _Inout_ griddep_error *error)',
+  'const char *griddep_break_text(int32_t how)',
+  'int32_t griddep_ptx_break_wait(void *ptx, const char *entry, int32_t how, _Out_ void **broken, _Inout_ griddep_error *error)',
   'int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, _Out_ void **explanation, _Inout_ griddep_error *error)',
   'void griddep_explanation_destroy(void *explanation)',
   'uint32_t griddep_explanation_count(void *explanation)',

@@ -233,6 +233,24 @@ AUDIT_NO_EDGE_DATA = 18
 AUDIT_DISABLED = 19
 FORMAT_DOT = 0
 FORMAT_JSON = 1
+TUNE_FORGET = 1
+TUNE_BETTER = 0
+TUNE_NOT_BETTER = 1
+TUNE_SLOWER = 2
+TUNE_SAME = 3
+TUNE_NO_PLACE = 4
+TUNE_ILLEGAL = 5
+TUNE_DIFFERENT = 6
+TUNE_REFUSED = 7
+DELAY_STORES = 0
+DELAY_LOADS = 1
+BREAK_DELETE = 0
+BREAK_DELAY = 1
+BREAK_END = 2
+BREAK_ONE_WARP = 3
+BREAK_ONE_LESS = 4
+BREAK_HALF_WARP = 5
+BREAK_COUNT = 6
 CONDITION_DEVICE = 1
 CONDITION_DRIVER = 2
 CONDITION_KILL_SWITCH = 3
@@ -270,6 +288,7 @@ STAMP_NONE = -1
 
 log_function = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 host_function = ctypes.CFUNCTYPE(None, c_void_p)
+tune_progress = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint32, c_uint32, c_char_p)
 
 
 class c_error(_Struct):
@@ -602,6 +621,94 @@ class c_graph_edge_info(_Struct):
     ]
 
 
+class c_tune_launch(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("lane", c_uint32),
+        ("kernel", c_void_p),
+        ("config", c_void_p),
+        ("arguments", c_void_p),
+        ("uses", c_void_p),
+        ("argument_count", c_uint32),
+        ("after_count", c_uint32),
+        ("after", c_void_p),
+        ("grids", c_void_p),
+        ("grid_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_tune_buffer(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("compared", c_uint32),
+        ("address", c_uint64),
+        ("bytes", c_uint64),
+        ("initial", c_void_p),
+    ]
+
+
+class c_tune_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("mode", c_int32),
+        ("pairs", c_uint32),
+        ("least_gain", c_double),
+        ("progress", tune_progress),
+        ("progress_user", c_void_p),
+    ]
+
+
+class c_tune_trial(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("outcome", c_int32),
+        ("launch", c_uint32),
+        ("pairs", c_uint32),
+        ("kernel", c_char_p),
+        ("text", c_char_p),
+        ("detail", c_char_p),
+        ("ratio", c_double),
+        ("lowest", c_double),
+        ("highest", c_double),
+    ]
+
+
+class c_tune_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("changed", c_uint32),
+        ("mode", c_int32),
+        ("remembered", c_uint32),
+        ("model", c_uint32),
+        ("launch_count", c_uint32),
+        ("trial_count", c_uint32),
+        ("ran_count", c_uint32),
+        ("stopped", c_uint32),
+        ("noise_pairs", c_uint32),
+        ("noise", c_double),
+        ("threshold", c_double),
+        ("baseline_us", c_double),
+        ("chosen_us", c_double),
+        ("ratio", c_double),
+        ("lowest", c_double),
+        ("highest", c_double),
+    ]
+
+
+class c_tune_choice(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("changed", c_uint32),
+        ("kernel", c_void_p),
+        ("ptx", c_void_p),
+        ("grid", c_uint32 * 3),
+        ("pdl", c_int32),
+        ("text", c_char_p),
+    ]
+
+
 class c_condition(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -819,6 +926,16 @@ _FUNCTIONS = {
     "graph_get_edge": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_upgrade": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_print": (c_int32, [c_void_p, c_int32, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "tune_outcome_text": (c_char_p, [c_int32]),
+    "tune_run": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    "tune_load": (c_int32, [c_void_p, c_void_p, c_uint32, c_int32, c_void_p, c_void_p]),
+    "tune_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "tune_get_trial": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "tune_get_choice": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "tune_destroy": (None, [c_void_p]),
+    "ptx_delay": (c_int32, [c_void_p, c_char_p, c_int32, c_uint32, c_void_p, c_void_p]),
+    "break_text": (c_char_p, [c_int32]),
+    "ptx_break_wait": (c_int32, [c_void_p, c_char_p, c_int32, c_void_p, c_void_p]),
     "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "explanation_destroy": (None, [c_void_p]),
     "explanation_count": (c_uint32, [c_void_p]),

@@ -217,6 +217,24 @@ module Griddep
     AUDIT_DISABLED = 19
     FORMAT_DOT = 0
     FORMAT_JSON = 1
+    TUNE_FORGET = 1
+    TUNE_BETTER = 0
+    TUNE_NOT_BETTER = 1
+    TUNE_SLOWER = 2
+    TUNE_SAME = 3
+    TUNE_NO_PLACE = 4
+    TUNE_ILLEGAL = 5
+    TUNE_DIFFERENT = 6
+    TUNE_REFUSED = 7
+    DELAY_STORES = 0
+    DELAY_LOADS = 1
+    BREAK_DELETE = 0
+    BREAK_DELAY = 1
+    BREAK_END = 2
+    BREAK_ONE_WARP = 3
+    BREAK_ONE_LESS = 4
+    BREAK_HALF_WARP = 5
+    BREAK_COUNT = 6
     CONDITION_DEVICE = 1
     CONDITION_DRIVER = 2
     CONDITION_KILL_SWITCH = 3
@@ -374,6 +392,38 @@ module Griddep
       "int32_t overlap", "int32_t audit", "uint32_t node", "uint32_t reserved",
     ])
 
+    CTuneLaunch = struct([
+      "uint32_t size", "uint32_t lane", "void *kernel", "void *config", "void *arguments", "void *uses",
+      "uint32_t argument_count", "uint32_t after_count", "void *after", "void *grids", "uint32_t grid_count",
+      "uint32_t reserved",
+    ])
+
+    CTuneBuffer = struct([
+      "uint32_t size", "uint32_t compared", "uint64_t address", "uint64_t bytes", "void *initial",
+    ])
+
+    CTuneOptions = struct([
+      "uint32_t size", "uint32_t flags", "int32_t mode", "uint32_t pairs", "double least_gain", "void *progress",
+      "void *progress_user",
+    ])
+
+    CTuneTrial = struct([
+      "uint32_t size", "int32_t outcome", "uint32_t launch", "uint32_t pairs", "void *kernel", "void *text",
+      "void *detail", "double ratio", "double lowest", "double highest",
+    ])
+
+    CTuneInfo = struct([
+      "uint32_t size", "uint32_t changed", "int32_t mode", "uint32_t remembered", "uint32_t model",
+      "uint32_t launch_count", "uint32_t trial_count", "uint32_t ran_count", "uint32_t stopped",
+      "uint32_t noise_pairs", "double noise", "double threshold", "double baseline_us", "double chosen_us",
+      "double ratio", "double lowest", "double highest",
+    ])
+
+    CTuneChoice = struct([
+      "uint32_t size", "uint32_t changed", "void *kernel", "void *ptx", "uint32_t grid[3]", "int32_t pdl",
+      "void *text",
+    ])
+
     CCondition = struct([
       "uint32_t size", "int32_t id", "int32_t met", "int32_t decisive", "void *name", "void *text",
     ])
@@ -522,6 +572,16 @@ module Griddep
       "int32_t griddep_graph_get_edge(void *graph, uint32_t index, void *info, void *error)",
       "int32_t griddep_graph_upgrade(void *graph, void *count, void *error)",
       "int32_t griddep_graph_print(void *graph, int32_t format, void *buffer, uint64_t capacity, void *bytes, void *error)",
+      "const char *griddep_tune_outcome_text(int32_t outcome)",
+      "int32_t griddep_tune_run(void *runtime, void *launches, uint32_t launch_count, void *buffers, uint32_t buffer_count, void *options, void *tune, void *error)",
+      "int32_t griddep_tune_load(void *runtime, void *launches, uint32_t launch_count, int32_t mode, void *tune, void *error)",
+      "int32_t griddep_tune_get_info(void *tune, void *info, void *error)",
+      "int32_t griddep_tune_get_trial(void *tune, uint32_t index, void *trial, void *error)",
+      "int32_t griddep_tune_get_choice(void *tune, uint32_t launch, void *choice, void *error)",
+      "void griddep_tune_destroy(void *tune)",
+      "int32_t griddep_ptx_delay(void *ptx, void *entry, int32_t place, uint32_t nanoseconds, void *delayed, void *error)",
+      "const char *griddep_break_text(int32_t how)",
+      "int32_t griddep_ptx_break_wait(void *ptx, void *entry, int32_t how, void *broken, void *error)",
       "int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, void *explanation, void *error)",
       "void griddep_explanation_destroy(void *explanation)",
       "uint32_t griddep_explanation_count(void *explanation)",

@@ -247,6 +247,24 @@ pub const AUDIT_NO_EDGE_DATA: i32 = 18;
 pub const AUDIT_DISABLED: i32 = 19;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
+pub const TUNE_FORGET: i32 = 1;
+pub const TUNE_BETTER: i32 = 0;
+pub const TUNE_NOT_BETTER: i32 = 1;
+pub const TUNE_SLOWER: i32 = 2;
+pub const TUNE_SAME: i32 = 3;
+pub const TUNE_NO_PLACE: i32 = 4;
+pub const TUNE_ILLEGAL: i32 = 5;
+pub const TUNE_DIFFERENT: i32 = 6;
+pub const TUNE_REFUSED: i32 = 7;
+pub const DELAY_STORES: i32 = 0;
+pub const DELAY_LOADS: i32 = 1;
+pub const BREAK_DELETE: i32 = 0;
+pub const BREAK_DELAY: i32 = 1;
+pub const BREAK_END: i32 = 2;
+pub const BREAK_ONE_WARP: i32 = 3;
+pub const BREAK_ONE_LESS: i32 = 4;
+pub const BREAK_HALF_WARP: i32 = 5;
+pub const BREAK_COUNT: i32 = 6;
 pub const CONDITION_DEVICE: i32 = 1;
 pub const CONDITION_DRIVER: i32 = 2;
 pub const CONDITION_KILL_SWITCH: i32 = 3;
@@ -290,9 +308,11 @@ pub enum Graph {}
 pub enum Ptx {}
 pub enum Timeline {}
 pub enum Findings {}
+pub enum Tune {}
 pub enum Explanation {}
 pub type LogFunction = unsafe extern "C" fn(user: *mut c_void, level: i32, message: *const c_char);
 pub type HostFunction = unsafe extern "C" fn(user: *mut c_void);
+pub type TuneProgress = unsafe extern "C" fn(user: *mut c_void, done: u32, most: u32, text: *const c_char) -> i32;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -626,6 +646,94 @@ pub struct GraphEdgeInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct TuneLaunch {
+    pub size: u32,
+    pub lane: u32,
+    pub kernel: *mut Kernel,
+    pub config: *const LaunchConfig,
+    pub arguments: *const Argument,
+    pub uses: *const CheckArgument,
+    pub argument_count: u32,
+    pub after_count: u32,
+    pub after: *const u32,
+    pub grids: *const u32,
+    pub grid_count: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TuneBuffer {
+    pub size: u32,
+    pub compared: u32,
+    pub address: u64,
+    pub bytes: u64,
+    pub initial: *const c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TuneOptions {
+    pub size: u32,
+    pub flags: u32,
+    pub mode: i32,
+    pub pairs: u32,
+    pub least_gain: f64,
+    pub progress: Option<TuneProgress>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TuneTrial {
+    pub size: u32,
+    pub outcome: i32,
+    pub launch: u32,
+    pub pairs: u32,
+    pub kernel: *const c_char,
+    pub text: *const c_char,
+    pub detail: *const c_char,
+    pub ratio: f64,
+    pub lowest: f64,
+    pub highest: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TuneInfo {
+    pub size: u32,
+    pub changed: u32,
+    pub mode: i32,
+    pub remembered: u32,
+    pub model: u32,
+    pub launch_count: u32,
+    pub trial_count: u32,
+    pub ran_count: u32,
+    pub stopped: u32,
+    pub noise_pairs: u32,
+    pub noise: f64,
+    pub threshold: f64,
+    pub baseline_us: f64,
+    pub chosen_us: f64,
+    pub ratio: f64,
+    pub lowest: f64,
+    pub highest: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TuneChoice {
+    pub size: u32,
+    pub changed: u32,
+    pub kernel: *mut Kernel,
+    pub ptx: *const Ptx,
+    pub grid: [u32; 3],
+    pub pdl: i32,
+    pub text: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Condition {
     pub size: u32,
     pub id: i32,
@@ -733,8 +841,8 @@ pub struct ShelfInfo {
 sized! {
     Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
     CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, TensorOptions,
-    HopInfo, GraphNodeInfo, GraphEdgeInfo, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
-    TimelineHop, ShelfInfo,
+    HopInfo, GraphNodeInfo, GraphEdgeInfo, TuneLaunch, TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice,
+    Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -848,6 +956,16 @@ functions! {
     fn graph_get_edge(graph: *const Graph, index: u32, info: *mut GraphEdgeInfo, error: *mut Error) -> i32;
     fn graph_upgrade(graph: *mut Graph, count: *mut u32, error: *mut Error) -> i32;
     fn graph_print(graph: *const Graph, format: i32, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
+    fn tune_outcome_text(outcome: i32) -> *const c_char;
+    fn tune_run(runtime: *mut Runtime, launches: *const TuneLaunch, launch_count: u32, buffers: *const TuneBuffer, buffer_count: u32, options: *const TuneOptions, tune: *mut *mut Tune, error: *mut Error) -> i32;
+    fn tune_load(runtime: *mut Runtime, launches: *const TuneLaunch, launch_count: u32, mode: i32, tune: *mut *mut Tune, error: *mut Error) -> i32;
+    fn tune_get_info(tune: *const Tune, info: *mut TuneInfo, error: *mut Error) -> i32;
+    fn tune_get_trial(tune: *const Tune, index: u32, trial: *mut TuneTrial, error: *mut Error) -> i32;
+    fn tune_get_choice(tune: *const Tune, launch: u32, choice: *mut TuneChoice, error: *mut Error) -> i32;
+    fn tune_destroy(tune: *mut Tune);
+    fn ptx_delay(ptx: *const Ptx, entry: *const c_char, place: i32, nanoseconds: u32, delayed: *mut *mut Ptx, error: *mut Error) -> i32;
+    fn break_text(how: i32) -> *const c_char;
+    fn ptx_break_wait(ptx: *const Ptx, entry: *const c_char, how: i32, broken: *mut *mut Ptx, error: *mut Error) -> i32;
     fn chain_explain(chain: *mut Chain, mode: i32, index: u32, explanation: *mut *mut Explanation, error: *mut Error) -> i32;
     fn explanation_destroy(explanation: *mut Explanation);
     fn explanation_count(explanation: *const Explanation) -> u32;

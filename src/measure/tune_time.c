@@ -1,5 +1,4 @@
 /* Running and timing: fresh runs whose results are compared, and pairs of samples between two events. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +92,14 @@ static int32_t time_sample(griddep_tune *tune, griddep_chain *chain, double *mic
     return status;
 }
 
+/* Larger than now, and at most sixteen times so. */
+static uint32_t next_batch(uint32_t now, double wanted)
+{
+    uint32_t most = now > LARGEST_BATCH / 16 ? LARGEST_BATCH : 16 * now;
+
+    return wanted >= most ? most : wanted > now ? (uint32_t)wanted + 1 : now + 1;
+}
+
 /* A driver whose events do not advance gets the largest batch, and no division by zero. */
 int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error)
 {
@@ -110,8 +117,8 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error)
         if (sample < sample_length && tune->batch == LARGEST_BATCH)
             break;
         if (sample < sample_length) {
-            double wanted = one > 0 ? ceil(1.2 * sample_length / one) : 2.0 * tune->batch;
-            tune->batch = (uint32_t)fmin(fmax(wanted, tune->batch + 1.0), fmin(16.0 * tune->batch, LARGEST_BATCH));
+            double wanted = one > 0 ? 1.2 * sample_length / one : 2.0 * tune->batch;
+            tune->batch = next_batch(tune->batch, wanted);
         }
     }
     return GRIDDEP_OK;

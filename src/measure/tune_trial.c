@@ -2,7 +2,6 @@
  * and at the end the whole against the chain as it was given. What a stage finds best is what the next one starts from.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,17 @@ typedef struct stage {
     bool found;
     double ratio;
 } stage;
+
+/* The library does without libm. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double distance(double a, double b)
+{
+    return a > b ? a - b : b - a;
+}
 
 /* ---- the list of trials ---- */
 
@@ -185,7 +195,7 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
 static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, griddep_error *error)
 {
     gd_tune_ratio ratio;
-    double hopeless = fmax(tune->info.threshold, hopeless_least);
+    double hopeless = larger(tune->info.threshold, hopeless_least);
     int32_t status = gd_tune_pairs(tune, tune->best.chain, setup->chain, tune->options.pairs, hopeless, &ratio, error);
 
     if (status)
@@ -414,10 +424,10 @@ static int32_t measure_noise(griddep_tune *tune, griddep_error *error)
     for (uint32_t i = 0; i < groups && !status; i++) {
         status = gd_tune_pairs(tune, tune->given.chain, twin.chain, tune->options.pairs, 0, &ratio, error);
         if (!status)
-            tune->info.noise = fmax(tune->info.noise, fabs(ratio.median - 1));
+            tune->info.noise = larger(tune->info.noise, distance(ratio.median, 1));
         tune->info.noise_pairs += ratio.pairs;
     }
-    tune->info.threshold = fmax(tune->options.least_gain, 2 * tune->info.noise);
+    tune->info.threshold = larger(tune->options.least_gain, 2 * tune->info.noise);
     tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
     gd_tune_setup_free(tune, &twin);
     return status;
