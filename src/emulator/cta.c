@@ -458,8 +458,12 @@ static void fill_specials(gd_warp *warp)
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
     fill(warp, GD_SPECIAL_NSMID, view->multiprocessors);
     fill(warp, GD_SPECIAL_DYNAMIC_SMEM_SIZE, view->dynamic_shared_bytes);
-    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (cta->shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
+    const uint32_t shared = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
     fill(warp, GD_SPECIAL_RESERVED_SMEM, GD_SHARED_START);
+    fill(warp, GD_SPECIAL_RESERVED_PART, GD_SHARED_START / 4);
+    fill(warp, GD_SPECIAL_WORKSPACE_HIGH, (uint32_t)(view->workspace >> 32));
+    fill(warp, GD_SPECIAL_WORKSPACE_LOW, (uint32_t)view->workspace);
     fill_lanes(warp);
 }
 
@@ -524,9 +528,10 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->thread_count = view->block[0] * view->block[1] * view->block[2];
     cta->live_threads = cta->thread_count;
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
-    cta->shared_bytes = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    uint32_t reserved = view->entry->reserved_shared ? GD_SHARED_START : 0;
+    cta->shared_bytes = reserved + view->entry->static_shared_bytes + view->dynamic_shared_bytes;
     cta->rank = gd_cluster_rank(view, cta_position);
-    cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
+    cta->shared_start = GD_SHARED_START - reserved + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
     cta->sweeps = gd_sweeps_find();
     if (view->race) /* NULL when the detector has stopped */

@@ -3,6 +3,7 @@
 
 #include "emulator/decode.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_system.h"
 #include "emulator/exec_lanes.h"
 
 /* ---- branches ---- */
@@ -186,18 +187,70 @@ static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *c
     return true;
 }
 
-/* The name of a function that has no body here. */
-static bool call_outside(gd_decoder *decoder, uint32_t operand)
+/* Functions that the system gives to each module, with the bytes of their results and parameters (CUDA C++ Programming
+ * Guide: formatted output, assertions). */
+typedef struct system_call {
+    const char *name;
+    gd_run *run;
+    uint32_t result;
+    uint32_t parameters[5];
+} system_call;
+
+static const system_call system_calls[] = {
+    {"vprintf", gd_run_printf, 4, {8, 8}},
+    {"__assertfail", gd_run_assert, 0, {8, 8, 4, 8, 8}},
+};
+
+/* Whether a declaration is that of the system's function. */
+static bool has_prototype(const gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call)
+{
+    const gd_ptx_symbol *symbols = decoder->module->symbols;
+    uint32_t count = 0;
+
+    while (count < 5 && call->parameters[count])
+        count++;
+    if (declared->parameter_end - declared->parameter != count ||
+        declared->result_end - declared->result != (call->result ? 1u : 0u))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (symbols[declared->parameter + i].bytes != call->parameters[i])
+            return false;
+    }
+    return !call->result || symbols[declared->result].bytes == call->result;
+}
+
+static bool emit_system_call(gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call,
+                             uint32_t results, uint32_t arguments)
+{
+    uint32_t list, count, result_list, result_count;
+
+    if (!has_prototype(decoder, declared, call))
+        return gd_decode_refuse(decoder, "a call of %s with other parameters than the system's", call->name);
+    if (!add_copies(decoder, declared->result, declared->result_end, results, true, &result_list, &result_count) ||
+        !add_copies(decoder, declared->parameter, declared->parameter_end, arguments, false, &list, &count))
+        return false;
+    gd_code *code = gd_emit(decoder, call->run);
+    if (!code)
+        return false;
+    code->list = list;
+    code->count = (uint8_t)count;
+    code->target = result_list;
+    code->x = (uint8_t)result_count;
+    return true;
+}
+
+/* A function that has no body here. */
+static bool call_outside(gd_decoder *decoder, uint32_t operand, uint32_t function, uint32_t results,
+                         uint32_t arguments)
 {
     uint32_t length = 0;
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
     const char *name = item->index == GD_PTX_NONE ? "" : gd_ptx_name_text(decoder->module, item->index, &length);
 
-    if (length == 12 && !memcmp(name, "__assertfail", 12)) {
-        gd_code *code = gd_emit(decoder, gd_run_trap);
-        if (code)
-            code->x = 1;
-        return code;
+    for (size_t i = 0; function != GD_PTX_NONE && i < sizeof system_calls / sizeof *system_calls; i++) {
+        if (strlen(system_calls[i].name) == length && !memcmp(name, system_calls[i].name, length))
+            return emit_system_call(decoder, &decoder->module->functions[function], &system_calls[i], results,
+                                    arguments);
     }
     return gd_decode_refuse(decoder, "a call of %.*s, which the module does not define,", (int)length, name);
 }
@@ -278,7 +331,7 @@ bool gd_decode_call(gd_decoder *decoder)
     if (gd_operand_at(decoder, callee)->kind == GD_OPERAND_REGISTER)
         return call_through(decoder, callee, results, arguments);
     if (function == GD_PTX_NONE || !(decoder->module->functions[function].flags & GD_FUNCTION_BODY))
-        return call_outside(decoder, callee);
+        return call_outside(decoder, callee, function, results, arguments);
     uint32_t routine = gd_routine_find(decoder, function);
     if (routine == GD_PTX_NONE || !gd_call_add(decoder, routine))
         return false;

@@ -203,8 +203,7 @@ void gd_run_exit(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_trap(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "%s",
-                code->x ? "an assertion of the kernel failed" : "trap");
+    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "trap");
 }
 
 void gd_run_nothing(gd_warp *warp, const gd_code *code, uint32_t mask)
