@@ -363,6 +363,21 @@ static gd_cta_state rest_state(gd_cta *cta)
     return GD_CTA_FAULT;
 }
 
+/* Whether the CTA has executed as much as it may. */
+static bool is_spent(const gd_cta *cta)
+{
+    return cta->view->step_limit && cta->instructions >= cta->view->step_limit;
+}
+
+/* A warp's turn: near the limit it gets so short that at most one operation goes past it. */
+static uint64_t get_quantum(const gd_cta *cta, uint64_t steps)
+{
+    uint64_t most = steps < QUANTUM ? steps : QUANTUM;
+    uint64_t left = cta->view->step_limit ? (cta->view->step_limit - cta->instructions) / GD_LANES + 1 : most;
+
+    return left < most ? left : most;
+}
+
 /* One turn of each warp. *ran: whether any could go on; *idle: whether all that could did nothing but poll. */
 static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 {
@@ -370,13 +385,14 @@ static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 
     *ran = false;
     *idle = true;
-    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped; i++) {
+    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped && !is_spent(cta);
+         i++) {
         gd_warp *warp = &cta->warps[cta->next_warp];
         cta->next_warp = cta->next_warp + 1 < cta->warp_count ? cta->next_warp + 1 : 0;
         if (!warp->ready)
             continue;
         *ran = true;
-        *steps -= run_warp(warp, *steps < QUANTUM ? *steps : QUANTUM);
+        *steps -= run_warp(warp, get_quantum(cta, *steps));
         *idle &= warp->yields || !warp->ready;
     }
     *idle &= work == cta->work;
@@ -393,9 +409,9 @@ static gd_cta_state run_rounds(gd_cta *cta, uint64_t steps)
             return GD_CTA_FAULT;
         if (cta->stopped)
             return GD_CTA_READY;
-        if (!ran)
+        if (!ran && !is_spent(cta))
             return rest_state(cta);
-        if (cta->view->step_limit && cta->instructions >= cta->view->step_limit && cta->live_threads) {
+        if (is_spent(cta) && cta->live_threads) {
             fail_steps(cta);
             if (cta->fault.kind != GD_FAULT_NONE)
                 return GD_CTA_FAULT;

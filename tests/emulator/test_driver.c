@@ -1479,6 +1479,19 @@ END_TEST
 
 /* ---- handles ---- */
 
+START_TEST(the_step_limit_is_what_was_asked_for)
+{
+    const char *text = NULL;
+
+    setenv("GRIDDEP_EMULATOR_STEPS", "10", 1);
+    setup();
+    launch("quiet", a, b, false);
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_LAUNCH_TIMEOUT);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_LAUNCH_TIMEOUT, &text));
+    ck_assert_msg(strstr(text, "executed 32 thread-instructions"), "%s", text);
+}
+END_TEST
+
 static gd_CUfunction system_function(const char *name)
 {
     gd_CUfunction found = NULL;
@@ -1741,7 +1754,7 @@ int main(void)
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
     ADD(suite, "system", kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
-        the_systems_shared_memory_can_be_used);
+        the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again, modules_have_functions_and_variables,
