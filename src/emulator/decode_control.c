@@ -62,9 +62,36 @@ bool gd_decode_brx(gd_decoder *decoder)
     return true;
 }
 
+/* Parameters and results that are registers travel through the local memory of the function, where a call puts and
+ * finds them. */
+bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
+{
+    const gd_ptx_function *function = decoder->function;
+    uint32_t end = results ? function->result_end : function->parameter_end;
+
+    if (function->flags & GD_FUNCTION_ENTRY)
+        return true;
+    for (uint32_t i = results ? function->result : function->parameter; i < end; i++) {
+        const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
+        if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
+            continue;
+        const gd_register *place = &decoder->registers[symbol->target];
+        gd_code *code = gd_emit(decoder, gd_run_register_parameter);
+        if (!code)
+            return false;
+        code->d = place->offset;
+        code->value = decoder->offsets[i];
+        code->bytes = place->bytes;
+        code->x = results;
+    }
+    return true;
+}
+
 bool gd_decode_ret(gd_decoder *decoder)
 {
     gd_has(decoder, GD_MODIFIER_UNI);
+    if (!gd_emit_register_parameters(decoder, true))
+        return false;
     return gd_emit(decoder, gd_run_ret);
 }
 
@@ -103,8 +130,8 @@ static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, boo
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
     uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0}, bytes = 0;
 
-    if (symbol->space != GD_SPACE_PARAM)
-        return gd_decode_refuse(decoder, "a function whose parameters are registers");
+    if (symbol->space == GD_SPACE_REG && (!gd_bytes_of((gd_ptx_type)symbol->type) || symbol->bytes > 8))
+        return gd_decode_refuse(decoder, "a function with a parameter in a register of this type");
     bool here = item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
                 decoder->offsets[item->symbol] != UINT32_MAX;

@@ -95,6 +95,23 @@ static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, ui
     }
 }
 
+void gd_run_register_parameter(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t bytes = code->bytes;
+
+    GD_EACH_LANE(lane, mask)
+    {
+        unsigned char *place = local_bytes(warp, lane) + warp->local[lane] + code->value;
+        uint64_t value = code->x ? gd_lane_get(warp, code->d, lane, bytes <= 4 ? 4 : 8) : 0;
+        if (code->x) {
+            memcpy(place, &value, bytes);
+        } else {
+            memcpy(&value, place, bytes);
+            gd_lane_put(warp, code->d, lane, bytes <= 4 ? 4 : 8, value);
+        }
+    }
+}
+
 /* Whether the callee still fits on the stack of calls. */
 static bool fits(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_routine *callee)
 {

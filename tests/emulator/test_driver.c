@@ -102,6 +102,11 @@ static const char system_kernels[] = HEADER
     ".visible .entry scratch(.param .u64 out)\n{\n    .reg .b32 %s, %e, %v;\n    .reg .b64 %o;\n    mov.u32 %s, %reserved_smem_offset_1;\n"
     "    mov.u32 %e, %reserved_smem_offset_end;\n    sub.u32 %e, %e, %s;\n    st.shared.u32 [%s+12], %e;\n    ld.shared.u32 %v, [%s+12];\n"
     "    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %v;\n    ret;\n}\n"
+    ".func (.reg .u32 %r, .reg .u64 %w) old (.reg .u32 %x, .reg .f32 %y, .reg .u16 %h)\n{\n    .reg .b32 %t;\n    cvt.rzi.u32.f32 %t, %y;\n"
+    "    sub.u32 %r, %x, %t;\n    cvt.u64.u16 %w, %h;\n    ret;\n}\n"
+    ".visible .entry registers(.param .u64 out)\n{\n    .reg .b32 %a, %b;\n    .reg .f32 %f;\n    .reg .b16 %h;\n    .reg .b64 %w, %o;\n"
+    "    mov.f32 %f, 0f40400000;\n    mov.u32 %a, 50;\n    mov.u16 %h, 65535;\n    call (%b, %w), old, (%a, %f, %h);\n    call (%b, %w), old, (%b, %f, %h);\n"
+    "    cvt.u32.u64 %a, %w;\n    add.u32 %a, %a, %b;\n    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %a;\n    ret;\n}\n"
     ".visible .entry heap()\n{\n    .param .b64 x, y;\n    st.param.b64 [x], 16;\n    call.uni (y), malloc, (x);\n    ret;\n}\n";
 
 /* ---- helpers ---- */
@@ -1530,6 +1535,19 @@ START_TEST(kernels_print_and_assert)
 }
 END_TEST
 
+START_TEST(parameters_may_be_registers)
+{
+    uint32_t value = 0;
+
+    setup();
+    void *arguments[] = {&a};
+    ck_good(cuLaunchKernel(system_function("registers"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 65535 + 50 - 3 - 3);
+}
+END_TEST
+
 START_TEST(device_malloc_is_refused_by_name)
 {
     setup();
@@ -1753,7 +1771,7 @@ int main(void)
 
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
-    ADD(suite, "system", kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
+    ADD(suite, "system", parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
         the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
