@@ -1548,6 +1548,26 @@ START_TEST(parameters_may_be_registers)
 }
 END_TEST
 
+START_TEST(refused_modules_are_told)
+{
+    static const char newer[] = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    gd_CUmodule loaded;
+    char text[512] = "", path[] = "/tmp/griddep-log-XXXXXX";
+    int file = mkstemp(path), kept = dup(2);
+
+    setenv("GRIDDEP_LOG", "error", 1);
+    setup();
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_ge(dup2(file, 2), 0);
+    ck_result(cuModuleLoadData(&loaded, newer), GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_int_ge(dup2(kept, 2), 0);
+    ck_assert_int_ge(pread(file, text, sizeof text - 1, 0), 0);
+    close(file);
+    unlink(path);
+    ck_assert_msg(strstr(text, "a module is refused: .target sm_100 is newer than the emulated sm_90"), "%s", text);
+}
+END_TEST
+
 START_TEST(device_malloc_is_refused_by_name)
 {
     setup();
@@ -1771,7 +1791,7 @@ int main(void)
 
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
-    ADD(suite, "system", parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
+    ADD(suite, "system", refused_modules_are_told, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
         the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
