@@ -363,6 +363,21 @@ static gd_cta_state rest_state(gd_cta *cta)
     return GD_CTA_FAULT;
 }
 
+/* Whether the CTA has executed as much as it may. */
+static bool is_spent(const gd_cta *cta)
+{
+    return cta->view->step_limit && cta->instructions >= cta->view->step_limit;
+}
+
+/* A warp's turn: near the limit it gets so short that at most one operation goes past it. */
+static uint64_t get_quantum(const gd_cta *cta, uint64_t steps)
+{
+    uint64_t most = steps < QUANTUM ? steps : QUANTUM;
+    uint64_t left = cta->view->step_limit ? (cta->view->step_limit - cta->instructions) / GD_LANES + 1 : most;
+
+    return left < most ? left : most;
+}
+
 /* One turn of each warp. *ran: whether any could go on; *idle: whether all that could did nothing but poll. */
 static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 {
@@ -370,13 +385,14 @@ static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 
     *ran = false;
     *idle = true;
-    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped; i++) {
+    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped && !is_spent(cta);
+         i++) {
         gd_warp *warp = &cta->warps[cta->next_warp];
         cta->next_warp = cta->next_warp + 1 < cta->warp_count ? cta->next_warp + 1 : 0;
         if (!warp->ready)
             continue;
         *ran = true;
-        *steps -= run_warp(warp, *steps < QUANTUM ? *steps : QUANTUM);
+        *steps -= run_warp(warp, get_quantum(cta, *steps));
         *idle &= warp->yields || !warp->ready;
     }
     *idle &= work == cta->work;
@@ -393,9 +409,9 @@ static gd_cta_state run_rounds(gd_cta *cta, uint64_t steps)
             return GD_CTA_FAULT;
         if (cta->stopped)
             return GD_CTA_READY;
-        if (!ran)
+        if (!ran && !is_spent(cta))
             return rest_state(cta);
-        if (cta->view->step_limit && cta->instructions >= cta->view->step_limit && cta->live_threads) {
+        if (is_spent(cta) && cta->live_threads) {
             fail_steps(cta);
             if (cta->fault.kind != GD_FAULT_NONE)
                 return GD_CTA_FAULT;
@@ -458,8 +474,12 @@ static void fill_specials(gd_warp *warp)
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
     fill(warp, GD_SPECIAL_NSMID, view->multiprocessors);
     fill(warp, GD_SPECIAL_DYNAMIC_SMEM_SIZE, view->dynamic_shared_bytes);
-    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (cta->shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
+    const uint32_t shared = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    fill(warp, GD_SPECIAL_TOTAL_SMEM_SIZE, (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT);
     fill(warp, GD_SPECIAL_RESERVED_SMEM, GD_SHARED_START);
+    fill(warp, GD_SPECIAL_RESERVED_PART, GD_SHARED_START / 4);
+    fill(warp, GD_SPECIAL_WORKSPACE_HIGH, (uint32_t)(view->workspace >> 32));
+    fill(warp, GD_SPECIAL_WORKSPACE_LOW, (uint32_t)view->workspace);
     fill_lanes(warp);
 }
 
@@ -524,9 +544,10 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->thread_count = view->block[0] * view->block[1] * view->block[2];
     cta->live_threads = cta->thread_count;
     cta->warp_count = (cta->thread_count + GD_LANES - 1) / GD_LANES;
-    cta->shared_bytes = view->entry->static_shared_bytes + view->dynamic_shared_bytes;
+    uint32_t reserved = view->entry->reserved_shared ? GD_SHARED_START : 0;
+    cta->shared_bytes = reserved + view->entry->static_shared_bytes + view->dynamic_shared_bytes;
     cta->rank = gd_cluster_rank(view, cta_position);
-    cta->shared_start = GD_SHARED_START + (cta->rank << GD_RANK_SHIFT);
+    cta->shared_start = GD_SHARED_START - reserved + (cta->rank << GD_RANK_SHIFT);
     cta->local_bytes = view->entry->local_bytes;
     cta->sweeps = gd_sweeps_find();
     if (view->race) /* NULL when the detector has stopped */

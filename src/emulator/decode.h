@@ -138,6 +138,8 @@ bool gd_call_add(gd_decoder *decoder, uint32_t callee);
 /* The whole of an instruction: operand 0 of type td, those after it of the types ta, tb, tc, te up to the first GD_TYPE_NONE. */
 bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td, gd_ptx_type ta,
                      gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te);
+/* Behind a function's entry, and in front of its ret (decode_control.c). */
+bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
 /* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no memory. */
 uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
 

@@ -3,6 +3,7 @@
 
 #include "emulator/decode.h"
 #include "emulator/exec_control.h"
+#include "emulator/exec_system.h"
 #include "emulator/exec_lanes.h"
 
 /* ---- branches ---- */
@@ -61,9 +62,36 @@ bool gd_decode_brx(gd_decoder *decoder)
     return true;
 }
 
+/* Parameters and results that are registers travel through the local memory of the function, where a call puts and
+ * finds them. */
+bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
+{
+    const gd_ptx_function *function = decoder->function;
+    uint32_t end = results ? function->result_end : function->parameter_end;
+
+    if (function->flags & GD_FUNCTION_ENTRY)
+        return true;
+    for (uint32_t i = results ? function->result : function->parameter; i < end; i++) {
+        const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
+        if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
+            continue;
+        const gd_register *place = &decoder->registers[symbol->target];
+        gd_code *code = gd_emit(decoder, gd_run_register_parameter);
+        if (!code)
+            return false;
+        code->d = place->offset;
+        code->value = decoder->offsets[i];
+        code->bytes = place->bytes;
+        code->x = results;
+    }
+    return true;
+}
+
 bool gd_decode_ret(gd_decoder *decoder)
 {
     gd_has(decoder, GD_MODIFIER_UNI);
+    if (!gd_emit_register_parameters(decoder, true))
+        return false;
     return gd_emit(decoder, gd_run_ret);
 }
 
@@ -102,8 +130,8 @@ static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, boo
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
     uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0}, bytes = 0;
 
-    if (symbol->space != GD_SPACE_PARAM)
-        return gd_decode_refuse(decoder, "a function whose parameters are registers");
+    if (symbol->space == GD_SPACE_REG && (!gd_bytes_of((gd_ptx_type)symbol->type) || symbol->bytes > 8))
+        return gd_decode_refuse(decoder, "a function with a parameter in a register of this type");
     bool here = item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
                 decoder->offsets[item->symbol] != UINT32_MAX;
@@ -186,18 +214,70 @@ static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *c
     return true;
 }
 
-/* The name of a function that has no body here. */
-static bool call_outside(gd_decoder *decoder, uint32_t operand)
+/* Functions that the system gives to each module, with the bytes of their results and parameters (CUDA C++ Programming
+ * Guide: formatted output, assertions). */
+typedef struct system_call {
+    const char *name;
+    gd_run *run;
+    uint32_t result;
+    uint32_t parameters[5];
+} system_call;
+
+static const system_call system_calls[] = {
+    {"vprintf", gd_run_printf, 4, {8, 8}},
+    {"__assertfail", gd_run_assert, 0, {8, 8, 4, 8, 8}},
+};
+
+/* Whether a declaration is that of the system's function. */
+static bool has_prototype(const gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call)
+{
+    const gd_ptx_symbol *symbols = decoder->module->symbols;
+    uint32_t count = 0;
+
+    while (count < 5 && call->parameters[count])
+        count++;
+    if (declared->parameter_end - declared->parameter != count ||
+        declared->result_end - declared->result != (call->result ? 1u : 0u))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (symbols[declared->parameter + i].bytes != call->parameters[i])
+            return false;
+    }
+    return !call->result || symbols[declared->result].bytes == call->result;
+}
+
+static bool emit_system_call(gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call,
+                             uint32_t results, uint32_t arguments)
+{
+    uint32_t list, count, result_list, result_count;
+
+    if (!has_prototype(decoder, declared, call))
+        return gd_decode_refuse(decoder, "a call of %s with other parameters than the system's", call->name);
+    if (!add_copies(decoder, declared->result, declared->result_end, results, true, &result_list, &result_count) ||
+        !add_copies(decoder, declared->parameter, declared->parameter_end, arguments, false, &list, &count))
+        return false;
+    gd_code *code = gd_emit(decoder, call->run);
+    if (!code)
+        return false;
+    code->list = list;
+    code->count = (uint8_t)count;
+    code->target = result_list;
+    code->x = (uint8_t)result_count;
+    return true;
+}
+
+/* A function that has no body here. */
+static bool call_outside(gd_decoder *decoder, uint32_t operand, uint32_t function, uint32_t results,
+                         uint32_t arguments)
 {
     uint32_t length = 0;
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
     const char *name = item->index == GD_PTX_NONE ? "" : gd_ptx_name_text(decoder->module, item->index, &length);
 
-    if (length == 12 && !memcmp(name, "__assertfail", 12)) {
-        gd_code *code = gd_emit(decoder, gd_run_trap);
-        if (code)
-            code->x = 1;
-        return code;
+    for (size_t i = 0; function != GD_PTX_NONE && i < sizeof system_calls / sizeof *system_calls; i++) {
+        if (strlen(system_calls[i].name) == length && !memcmp(name, system_calls[i].name, length))
+            return emit_system_call(decoder, &decoder->module->functions[function], &system_calls[i], results,
+                                    arguments);
     }
     return gd_decode_refuse(decoder, "a call of %.*s, which the module does not define,", (int)length, name);
 }
@@ -278,7 +358,7 @@ bool gd_decode_call(gd_decoder *decoder)
     if (gd_operand_at(decoder, callee)->kind == GD_OPERAND_REGISTER)
         return call_through(decoder, callee, results, arguments);
     if (function == GD_PTX_NONE || !(decoder->module->functions[function].flags & GD_FUNCTION_BODY))
-        return call_outside(decoder, callee);
+        return call_outside(decoder, callee, function, results, arguments);
     uint32_t routine = gd_routine_find(decoder, function);
     if (routine == GD_PTX_NONE || !gd_call_add(decoder, routine))
         return false;

@@ -394,7 +394,8 @@ static bool finish(gd_decoder *decoder)
     gd_image *image = decoder->image;
 
     decoder->guard_not = 0;
-    if (!gd_constant(decoder, 4, UINT32_MAX, &decoder->guard) || !gd_emit(decoder, gd_run_ret))
+    if (!gd_constant(decoder, 4, UINT32_MAX, &decoder->guard) ||
+        !gd_emit_register_parameters(decoder, true) || !gd_emit(decoder, gd_run_ret))
         return false;
     for (uint32_t i = 0; i < decoder->fixup_count; i++) {
         const gd_fixup *fixup = &decoder->fixups[i];
@@ -423,7 +424,10 @@ static bool decode_routine(gd_decoder *decoder, uint32_t index)
     decoder->starts = calloc((size_t)count + 1, sizeof *decoder->starts);
     if (!decoder->starts)
         return gd_decode_memory(decoder);
-    if (!layout_frame(decoder, routine))
+    if (!layout_frame(decoder, routine) || !gd_constant(decoder, 4, UINT32_MAX, &decoder->guard))
+        return false;
+    decoder->guard_not = 0;
+    if (!gd_emit_register_parameters(decoder, false))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         decoder->starts[i] = decoder->image->code_count;

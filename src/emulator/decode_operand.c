@@ -100,6 +100,10 @@ static const special_name specials[] = {
     {"%reserved_smem_offset_begin", GD_SPECIAL_ZERO, 4, false, false},
     {"%reserved_smem_offset_end", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
     {"%reserved_smem_offset_cap", GD_SPECIAL_RESERVED_SMEM, 4, false, false},
+    {"%reserved_smem_offset_0", GD_SPECIAL_ZERO, 4, false, false},
+    {"%reserved_smem_offset_1", GD_SPECIAL_RESERVED_PART, 4, false, false},
+    {"%envreg1", GD_SPECIAL_WORKSPACE_HIGH, 4, false, false},
+    {"%envreg2", GD_SPECIAL_WORKSPACE_LOW, 4, false, false},
     {"%clock", GD_SPECIAL_CLOCK, 4, false, true},
     {"%clock_hi", GD_SPECIAL_CLOCK_HI, 4, false, true},
     {"%globaltimer_lo", GD_SPECIAL_GLOBALTIMER_LO, 4, false, true},
@@ -127,6 +131,8 @@ static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uin
                 return false;
             code->x = item->special;
         }
+        if (item->special == GD_SPECIAL_RESERVED_PART || item->special == GD_SPECIAL_ZERO)
+            decoder->image->entry.reserved_shared = true;
         *bytes = item->bytes;
         *slot = special * GD_LANE_BYTES | GD_AREA_SPECIAL;
         return true;

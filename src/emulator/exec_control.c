@@ -95,6 +95,23 @@ static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, ui
     }
 }
 
+void gd_run_register_parameter(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    const uint32_t bytes = code->bytes;
+
+    GD_EACH_LANE(lane, mask)
+    {
+        unsigned char *place = local_bytes(warp, lane) + warp->local[lane] + code->value;
+        uint64_t value = code->x ? gd_lane_get(warp, code->d, lane, bytes <= 4 ? 4 : 8) : 0;
+        if (code->x) {
+            memcpy(place, &value, bytes);
+        } else {
+            memcpy(&value, place, bytes);
+            gd_lane_put(warp, code->d, lane, bytes <= 4 ? 4 : 8, value);
+        }
+    }
+}
+
 /* Whether the callee still fits on the stack of calls. */
 static bool fits(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_routine *callee)
 {
@@ -203,8 +220,7 @@ void gd_run_exit(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 void gd_run_trap(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "%s",
-                code->x ? "an assertion of the kernel failed" : "trap");
+    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "trap");
 }
 
 void gd_run_nothing(gd_warp *warp, const gd_code *code, uint32_t mask)

@@ -16,6 +16,7 @@ enum {
 gd_run gd_run_bra;          /* to target */
 gd_run gd_run_brx;          /* to the list's operation number a */
 gd_run gd_run_call;         /* routine `target`; value: bytes of the caller's frame, e: of its local memory, list: copies of arguments */
+gd_run gd_run_register_parameter; /* register d of `bytes` from local memory at value; x: into it */
 gd_run gd_run_results;      /* behind a call: copies results back */
 gd_run gd_run_call_through; /* the routine whose address is in a; list: addresses and routines */
 gd_run gd_run_ret;

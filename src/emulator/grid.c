@@ -350,6 +350,8 @@ static gd_CUresult fault_result(gd_fault_kind kind)
     case GD_FAULT_DEADLOCK:
     case GD_FAULT_STEPS:
         return GD_CUDA_ERROR_LAUNCH_TIMEOUT;
+    case GD_FAULT_ASSERT:
+        return GD_CUDA_ERROR_ASSERT;
     default:
         return GD_CUDA_ERROR_LAUNCH_FAILED;
     }
@@ -369,6 +371,7 @@ static const char *fault_name(const gd_fault *fault, const gd_allocation *memory
     case GD_FAULT_READ_ONLY:
         return "read-only";
     case GD_FAULT_TRAP:
+    case GD_FAULT_ASSERT:
         return "trap";
     case GD_FAULT_DEADLOCK:
         return "deadlock";
@@ -541,6 +544,24 @@ static void make_view(gd_grid_view *view, const gd_task *task)
     memcpy(view->cluster, kernel->cluster, sizeof view->cluster);
 }
 
+/* The words of a cooperative grid's workspace, as the device code of cooperative groups uses them. */
+enum { WORKSPACE_BYTES = 64 };
+
+/* Cooperative groups find their grid's barrier, 0 at first, in the second word of the memory that %envreg1 (upper half)
+ * and %envreg2 name; the first is the memory's size. */
+static bool take_workspace(gd_grid *grid)
+{
+    if (!grid->task->work.is.kernel.cooperative)
+        return true;
+    gd_allocation *made =
+        gd_memory_take(gd_the_device.memory, WORKSPACE_BYTES, GD_MEMORY_DEVICE, NULL, "cooperative grid's workspace");
+    if (!made)
+        return false;
+    memcpy(made->host, &(const uint32_t){WORKSPACE_BYTES}, sizeof(uint32_t));
+    grid->view.workspace = made->start;
+    return true;
+}
+
 gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
 {
     gd_grid *grid = calloc(1, sizeof *grid);
@@ -553,6 +574,10 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
     grid->task = task;
     grid->ready = grid->latest = ready;
     make_view(&grid->view, task);
+    if (!take_workspace(grid)) {
+        free(grid);
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
     grid->total = (uint64_t)grid->view.grid[0] * grid->view.grid[1] * grid->view.grid[2];
     while (*at && (*at)->task->number < task->number)
         at = &(*at)->next;
@@ -592,5 +617,7 @@ void gd_grid_end(gd_grid *grid)
     if (*at)
         *at = grid->next;
     grid->task->grid = NULL;
+    if (grid->view.workspace)
+        gd_memory_give(gd_the_device.memory, grid->view.workspace);
     free(grid);
 }

@@ -169,6 +169,24 @@ static bool report_names(gd_jit *jit, const gd_ptx_module *module)
     return found;
 }
 
+/* A module that is not loaded, in the emulator's own words. */
+__attribute__((format(printf, 1, 2))) static void tell_refusal(const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    gd_device_log(GRIDDEP_LOG_ERROR, "a module is refused: %s", text);
+}
+
+static gd_CUresult refuse_specific(const char *target)
+{
+    tell_refusal(".target %s is for one other compute capability than 9.0", target);
+    return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 /* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own. */
 static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
 {
@@ -177,10 +195,11 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
     if (module->capability > GD_DEVICE_CAPABILITY) {
         gd_jit_write(&jit->errors,
                      "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
+        tell_refusal(".target %s is newer than the emulated sm_%d", target ? target : "", GD_DEVICE_CAPABILITY);
         return GD_CUDA_ERROR_INVALID_PTX;
     }
     if (target && *target && target[strlen(target) - 1] == 'a' && module->capability != GD_DEVICE_CAPABILITY)
-        return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+        return refuse_specific(target);
     return GD_CUDA_SUCCESS;
 }
 
@@ -191,6 +210,8 @@ static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module)
             &jit->errors,
             "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current version is '%d.%d'",
             module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
+        tell_refusal(".version %d.%d is newer than %d.%d", module->version / 10, module->version % 10,
+                     GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
         return GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     if (module->diagnostics->count)
@@ -270,7 +291,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
 static gd_CUresult refuse_binary(gd_jit *jit, const char *kind)
 {
     gd_jit_write(&jit->errors, "error   : the emulator runs PTX; a %s cannot be emulated", kind);
-    gd_device_log(GRIDDEP_LOG_ERROR, "the emulator runs PTX; a %s cannot be emulated", kind);
+    tell_refusal("the emulator runs PTX; a %s cannot be emulated", kind);
     return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 

@@ -44,6 +44,7 @@ typedef struct gd_entry {
     uint32_t parameter_bytes;
     uint32_t maximum_threads;    /* from .maxntid or .reqntid, else 1024 */
     uint32_t required_block[3];
+    bool reserved_shared;        /* reads where the system's part of shared memory lies, and may use it */
     bool refused;                /* contains what is not emulated; gd_entry_refusal tells */
 } gd_entry;
 
@@ -78,6 +79,7 @@ typedef struct gd_grid_view {
     const unsigned char *parameters; /* entry->parameter_bytes of them */
     uint64_t grid_number;            /* %gridid */
     gd_memory *memory;
+    uint64_t workspace;              /* of a cooperative launch, for barriers of the grid: %envreg1 and %envreg2; 0 */
     uint64_t step_limit;             /* thread-instructions a CTA may execute; 0: none */
     gd_race *race;                   /* what checks accesses, and the grid's task in it; NULL */
     gd_race_task *race_task;
@@ -97,7 +99,8 @@ typedef enum gd_fault_kind {
     GD_FAULT_ADDRESS,     /* outside every allocation, or inside a freed one */
     GD_FAULT_ALIGNMENT,
     GD_FAULT_READ_ONLY,   /* write to .const */
-    GD_FAULT_TRAP,        /* trap, or a failed assertion */
+    GD_FAULT_TRAP,
+    GD_FAULT_ASSERT,      /* __assertfail */
     GD_FAULT_DEADLOCK,    /* no thread can go on and none waits for anything outside the CTA */
     GD_FAULT_STEPS,       /* step limit */
     GD_FAULT_UNSUPPORTED, /* met while running: a value or form that is not emulated */

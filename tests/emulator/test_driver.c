@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emulator/api.h"
 #include "griddep.h"
@@ -76,6 +77,37 @@ static gd_CUcontext context;
 static gd_CUmodule module, cluster_module;
 static gd_CUstream stream;
 static gd_CUdeviceptr a, b, c;
+
+/* Functions of the system: talk prints, and asserts that it is given no 3. barrier uses the words that cooperative groups use for
+ * barriers of a grid: each CTA adds one to the second word of the workspace and waits for the others. scratch uses the
+ * system's part of shared memory. */
+static const char system_kernels[] = HEADER
+    ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+    ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+    ".extern .func (.param .b64 r) malloc (.param .b64 a);\n"
+    ".global .b8 text[] = {37, 100, 32, 37, 45, 53, 115, 124, 37, 42, 46, 49, 102, 32, 37, 108, 108, 120, 37, 37, 10, 0};\n"
+    ".global .b8 word[] = {119, 111, 114, 100, 0};\n"
+    ".visible .entry talk(.param .u32 in)\n{\n    .local .align 8 .b8 s[40];\n    .reg .b32 %v, %r;\n    .reg .b64 %t, %w, %a;\n"
+    "    .reg .pred %p;\n    .param .b64 x0, x1;\n    .param .b32 x2, y;\n    .param .b64 x3, x4;\n"
+    "    ld.param.u32 %v, [in];\n    mov.u64 %t, text;\n    mov.u64 %w, word;\n    mov.u64 %a, s;\n    cvta.local.u64 %a, %a;\n"
+    "    st.local.u32 [s], %v;\n    st.local.u64 [s+8], %w;\n    st.local.u32 [s+16], 6;\n    st.local.f64 [s+24], 0d3FF8000000000000;\n"
+    "    st.local.u64 [s+32], 1311768467463790320;\n    st.param.b64 [x0], %t;\n    st.param.b64 [x1], %a;\n"
+    "    call.uni (y), vprintf, (x0, x1);\n    ld.param.b32 %r, [y];\n    setp.ne.u32 %p, %r, 5;\n    @%p trap;\n"
+    "    setp.ne.u32 %p, %v, 3;\n    @%p ret;\n    st.param.b64 [x0], %w;\n    st.param.b64 [x1], %w;\n    st.param.b32 [x2], 77;\n"
+    "    st.param.b64 [x3], %w;\n    st.param.b64 [x4], 1;\n    call.uni __assertfail, (x0, x1, x2, x3, x4);\n    ret;\n}\n"
+    ".visible .entry barrier(.param .u64 out)\n{\n    .reg .b32 %l, %h, %n, %v;\n    .reg .b64 %a, %o;\n    .reg .pred %p;\n"
+    "    mov.u32 %l, %envreg2;\n    mov.u32 %h, %envreg1;\n    mov.b64 %a, {%l, %h};\n    setp.eq.u64 %p, %a, 0;\n    @%p trap;\n"
+    "    mov.u32 %n, %nctaid.x;\n    atom.add.release.gpu.u32 %v, [%a+4], 1;\nagain:\n    ld.acquire.gpu.u32 %v, [%a+4];\n"
+    "    setp.ne.u32 %p, %v, %n;\n    @%p bra again;\n    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %v;\n    ret;\n}\n"
+    ".visible .entry scratch(.param .u64 out)\n{\n    .reg .b32 %s, %e, %v;\n    .reg .b64 %o;\n    mov.u32 %s, %reserved_smem_offset_1;\n"
+    "    mov.u32 %e, %reserved_smem_offset_end;\n    sub.u32 %e, %e, %s;\n    st.shared.u32 [%s+12], %e;\n    ld.shared.u32 %v, [%s+12];\n"
+    "    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %v;\n    ret;\n}\n"
+    ".func (.reg .u32 %r, .reg .u64 %w) old (.reg .u32 %x, .reg .f32 %y, .reg .u16 %h)\n{\n    .reg .b32 %t;\n    cvt.rzi.u32.f32 %t, %y;\n"
+    "    sub.u32 %r, %x, %t;\n    cvt.u64.u16 %w, %h;\n    ret;\n}\n"
+    ".visible .entry registers(.param .u64 out)\n{\n    .reg .b32 %a, %b;\n    .reg .f32 %f;\n    .reg .b16 %h;\n    .reg .b64 %w, %o;\n"
+    "    mov.f32 %f, 0f40400000;\n    mov.u32 %a, 50;\n    mov.u16 %h, 65535;\n    call (%b, %w), old, (%a, %f, %h);\n    call (%b, %w), old, (%b, %f, %h);\n"
+    "    cvt.u32.u64 %a, %w;\n    add.u32 %a, %a, %b;\n    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %a;\n    ret;\n}\n"
+    ".visible .entry heap()\n{\n    .param .b64 x, y;\n    st.param.b64 [x], 16;\n    call.uni (y), malloc, (x);\n    ret;\n}\n";
 
 /* ---- helpers ---- */
 
@@ -1452,6 +1484,133 @@ END_TEST
 
 /* ---- handles ---- */
 
+START_TEST(the_step_limit_is_what_was_asked_for)
+{
+    const char *text = NULL;
+
+    setenv("GRIDDEP_EMULATOR_STEPS", "10", 1);
+    setup();
+    launch("quiet", a, b, false);
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_LAUNCH_TIMEOUT);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_LAUNCH_TIMEOUT, &text));
+    ck_assert_msg(strstr(text, "executed 32 thread-instructions"), "%s", text);
+}
+END_TEST
+
+static gd_CUfunction system_function(const char *name)
+{
+    gd_CUfunction found = NULL;
+    gd_CUmodule loaded = NULL;
+
+    ck_good(cuModuleLoadData(&loaded, system_kernels));
+    ck_good(cuModuleGetFunction(&found, loaded, name));
+    return found;
+}
+
+START_TEST(kernels_print_and_assert)
+{
+    uint32_t value = 3;
+    void *arguments[] = {&value};
+    const char *words;
+    char text[128] = "", path[] = "/tmp/griddep-print-XXXXXX";
+    int file = mkstemp(path), kept = dup(1);
+
+    setup();
+    gd_CUfunction talk = system_function("talk");
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_ge(dup2(file, 1), 0);
+    value = 7;
+    ck_good(cuLaunchKernel(talk, 1, 1, 1, 2, 1, 1, 0, stream, arguments, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_assert_int_ge(dup2(kept, 1), 0);
+    ck_assert_int_gt(pread(file, text, sizeof text - 1, 0), 0);
+    close(file);
+    unlink(path);
+    ck_assert_str_eq(text, "7 word |   1.5 123456789abcdef0%\n7 word |   1.5 123456789abcdef0%\n");
+    value = 3;
+    ck_good(cuLaunchKernel(talk, 1, 1, 1, 2, 1, 1, 0, stream, arguments, NULL));
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_ASSERT);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_ASSERT, &words));
+    ck_assert_msg(strstr(words, "word:77: word: assertion `word` failed"), "%s", words);
+}
+END_TEST
+
+START_TEST(parameters_may_be_registers)
+{
+    uint32_t value = 0;
+
+    setup();
+    void *arguments[] = {&a};
+    ck_good(cuLaunchKernel(system_function("registers"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 65535 + 50 - 3 - 3);
+}
+END_TEST
+
+START_TEST(refused_modules_are_told)
+{
+    static const char newer[] = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    gd_CUmodule loaded;
+    char text[512] = "", path[] = "/tmp/griddep-log-XXXXXX";
+    int file = mkstemp(path), kept = dup(2);
+
+    setenv("GRIDDEP_LOG", "error", 1);
+    setup();
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_ge(dup2(file, 2), 0);
+    ck_result(cuModuleLoadData(&loaded, newer), GD_CUDA_ERROR_INVALID_PTX);
+    ck_assert_int_ge(dup2(kept, 2), 0);
+    ck_assert_int_ge(pread(file, text, sizeof text - 1, 0), 0);
+    close(file);
+    unlink(path);
+    ck_assert_msg(strstr(text, "a module is refused: .target sm_100 is newer than the emulated sm_90"), "%s", text);
+}
+END_TEST
+
+START_TEST(device_malloc_is_refused_by_name)
+{
+    setup();
+    ck_result(cuLaunchKernel(system_function("heap"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+              GD_CUDA_ERROR_NOT_SUPPORTED);
+}
+END_TEST
+
+START_TEST(cooperative_grids_have_a_workspace)
+{
+    uint32_t value = 0;
+    size_t before, after, total;
+
+    setup();
+    void *arguments[] = {&a};
+    gd_CUfunction barrier = system_function("barrier");
+    ck_good(cuMemGetInfo_v2(&before, &total));
+    for (int round = 0; round < 2; round++) {
+        ck_good(cuLaunchCooperativeKernel(barrier, 8, 1, 1, 1, 1, 1, 0, stream, arguments));
+        ck_good(cuStreamSynchronize(stream));
+    }
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_eq(value, 8);
+    ck_good(cuMemGetInfo_v2(&after, &total));
+    ck_assert_uint_eq(before, after);
+    ck_good(cuLaunchKernel(barrier, 8, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
+    ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_LAUNCH_FAILED);
+}
+END_TEST
+
+START_TEST(the_systems_shared_memory_can_be_used)
+{
+    uint32_t value = 0;
+
+    setup();
+    void *arguments[] = {&a};
+    ck_good(cuLaunchKernel(system_function("scratch"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    ck_good(cuStreamSynchronize(stream));
+    ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
+    ck_assert_uint_ge(value, 512);
+}
+END_TEST
+
 START_TEST(stale_handles_are_noticed)
 {
     gd_CUstream gone;
@@ -1632,6 +1791,8 @@ int main(void)
 
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
+    ADD(suite, "system", refused_modules_are_told, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
+        the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
     ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again, modules_have_functions_and_variables,
