@@ -117,8 +117,8 @@ static void say_cta(const party *first, const party *second, const char *memory,
              second->entry->writes ? "write" : "read", memory,
              strong ? "; their scopes do not include each other" : "");
     snprintf(missing, TEXT_BYTES, "%s",
-             warp ? "bar.warp.sync is missing between the two accesses"
-                  : "a barrier between the two accesses is missing");
+             warp ? "bar.warp.sync between the two accesses"
+                  : "a barrier between the two accesses");
 }
 
 static void say_grid(const party *first, const party *second, const char *memory, char *text, char *missing)
@@ -208,7 +208,7 @@ static void say_streams(const party *later, const party *earlier, const char *me
     snprintf(text, TEXT_BYTES,
              "%s %s %s and %s %s it; nothing orders the two (stream %" PRIu64 " and stream %" PRIu64 ")", earlier->who,
              earlier->verb, memory, later->who, later->verb, earlier->desc->info.stream, later->desc->info.stream);
-    snprintf(missing, TEXT_BYTES, "an event, or a synchronization of the host, between %s and %s is missing",
+    snprintf(missing, TEXT_BYTES, "an event, or a synchronization of the host, between %s and %s",
              earlier->who, later->who);
 }
 

@@ -1,4 +1,5 @@
 /* The list of findings, and how they are written. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,26 +103,37 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
 
 /* ---- writing ---- */
 
-/* All at once, so that lines of several processes do not mix. */
+static bool write_all(int file, const char *at)
+{
+    for (size_t left = strlen(at); left;) {
+        ssize_t done = write(file, at, left);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        left -= (size_t)done;
+    }
+    return true;
+}
+
+/* All at once, so that lines of several processes do not mix. What the report cannot take goes to stderr. */
 static void write_out(gd_text *text)
 {
     const char *path = gd_the_device.settings.report;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
-    const char *at = gd_text_get(text);
+    bool written = file >= 0 && write_all(file, gd_text_get(text));
 
-    if (file < 0) {
-        gd_device_log(GRIDDEP_LOG_ERROR, "cannot write findings to %s", path);
-    } else {
-        for (size_t left = strlen(at); left;) {
-            ssize_t done = write(file, at, left);
-            if (done <= 0)
-                break;
-            at += done;
-            left -= (size_t)done;
-        }
-    }
+    const int cause = errno;
     if (path && file >= 0)
         close(file);
+    if (path && !written) {
+        gd_text told = {0};
+        gd_text_format(&told, "griddep: cannot write findings to %s: %s\n", path, strerror(cause));
+        write_all(STDERR_FILENO, gd_text_get(&told));
+        gd_text_free(&told);
+        write_all(STDERR_FILENO, gd_text_get(text));
+    }
     gd_text_free(text);
 }
 

@@ -1036,6 +1036,12 @@ else
     check "a chain with a race" 66 out "late.ptx:25:" out "race: " out "buffer b" out "25 | " out "ld.global.f32 %value, [%x];" \
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
+    export GRIDDEP_EMULATOR_CHECK=race,blah GRIDDEP_EMULATOR_SCHEDULE=bad GRIDDEP_EMULATOR_STEPS=-1 GRIDDEP_EMULATOR_REPORT=/dev/full
+    run run late.yaml --driver emulated --repeat 0 --mode pdl
+    check "a report that cannot be written, settings that cannot be read" "$code" err "cannot write findings to /dev/full" \
+        err '{"finding":1,"kind":"race"' err "GRIDDEP_EMULATOR_CHECK has 'blah'" err "GRIDDEP_EMULATOR_SCHEDULE is 'bad'" \
+        err "GRIDDEP_EMULATOR_STEPS is '-1'"
+    unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_SCHEDULE GRIDDEP_EMULATOR_STEPS GRIDDEP_EMULATOR_REPORT
     run sanitize late.yaml --json
     check "a chain with a race, JSON" 66
     json "a chain with a race, JSON" 'any(f["kind"] == "race" and f["first"]["kernel"] and {f["first"]["file"], f["second"]["file"]} & {"late.ptx"} and f["memory"]["buffer"] == "b" for f in d["findings"])'
