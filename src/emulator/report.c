@@ -85,7 +85,7 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
 {
     if (!access)
         return;
-    gd_text_format(text, "    %s", name);
+    gd_text_format(text, "    %-12s", name);
     if (!access->kernel) {
         gd_text_format(text, "a %s of %u bytes\n", action_name(access), access->bytes);
         return;
@@ -174,10 +174,10 @@ static void write_text(const char *kind, const description *is)
 
     gd_text_format(&text, "griddep: %s: %s\n", kind, is->text);
     if (is->first && is->second) {
-        put_access_text(&text, "earlier:  ", is->first);
-        put_access_text(&text, "later:    ", is->second);
+        put_access_text(&text, "ran first:", is->first);
+        put_access_text(&text, "ran second:", is->second);
     } else {
-        put_access_text(&text, "where:    ", is->second ? is->second : is->first);
+        put_access_text(&text, "where:", is->second ? is->second : is->first);
     }
     if (is->has_memory && is->shared)
         gd_text_format(&text, "    memory:   shared memory, byte %" PRIu64 "\n", is->offset);
@@ -352,10 +352,24 @@ static void write_end_text(void)
     write_out(&text);
 }
 
+/* Work that nobody waited for, or that a fault cancelled. On stderr in any case. */
+static void write_left(void)
+{
+    const uint64_t left = gd_schedule_launches_left();
+    gd_text text = {0};
+
+    gd_text_format(&text, "griddep: %" PRIu64 " launch%s handed in and never ran: nothing of %s was checked\n", left,
+                   left == 1 ? " was" : "es were", left == 1 ? "it" : "them");
+    write_all(STDERR_FILENO, gd_text_get(&text));
+    gd_text_free(&text);
+}
+
 void gd_report_end(void)
 {
     if (!gd_the_device.settings.checks)
         return;
+    if (gd_schedule_launches_left())
+        write_left();
     if (gd_the_device.settings.report)
         write_end_json();
     else if (findings.count)
