@@ -333,7 +333,7 @@ static void print_access(FILE *stream, const json_t *access, const char *positio
         fprintf(stream, ", launch %lld", (long long)json_integer_value(chain_launch));
     else if (number_of(access, "launch") > 0)
         fprintf(stream, ", launch %llu", (unsigned long long)number_of(access, "launch"));
-    if (kernel[0] == '\0' || number_of(access, "launch") > 0) {
+    if (kernel[0] != '\0' && number_of(access, "launch") > 0) {
         print_triple(stream, "CTA", json_object_get(access, "cta"));
         print_triple(stream, "thread", json_object_get(access, "thread"));
     }

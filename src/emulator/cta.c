@@ -227,7 +227,11 @@ static void describe_address(gd_text *text, gd_memory *memory, uint64_t address)
     } else if (address < 4096) {
         gd_text_string(text, "; it is next to null");
     } else if ((item = find_below(memory, address))) {
-        gd_text_format(text, "; it lies %" PRIu64 " bytes past the end of ", address - item->start - item->bytes + 1);
+        const uint64_t past = address - item->start - item->bytes;
+        if (past)
+            gd_text_format(text, "; it lies %" PRIu64 " byte%s past the end of ", past, past == 1 ? "" : "s");
+        else
+            gd_text_string(text, "; it lies right past the end of ");
         describe_allocation(text, item);
         gd_text_string(text, item->freed ? ", which was freed" : "");
     } else {

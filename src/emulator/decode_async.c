@@ -359,10 +359,10 @@ bool gd_decode_bulk_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_BULK);
     gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
-    gd_has(decoder, GD_MODIFIER_READ);
+    bool reads = gd_has(decoder, GD_MODIFIER_READ);
     if (decoder->operand_count != (wait ? 1u : 0u))
         return gd_decode_refuse_form(decoder);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
-    return emit_group(decoder, wait ? GD_ASYNC_WAIT : GD_ASYNC_COMMIT, groups);
+    return emit_group(decoder, !wait ? GD_ASYNC_COMMIT : reads ? GD_ASYNC_WAIT_READ : GD_ASYNC_WAIT, groups);
 }

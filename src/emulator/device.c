@@ -177,6 +177,22 @@ static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words
 
 /* ---- settings ---- */
 
+/* A setting that cannot be read. Who asked for checks reads it on stderr without asking for messages too. */
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+    const char *checks = getenv("GRIDDEP_EMULATOR_CHECK");
+    char message[1024];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    if (gd_the_device.settings.log.level < GRIDDEP_LOG_WARNING && checks && *checks && strcmp(checks, "off") != 0)
+        fprintf(stderr, "griddep: %s\n", message);
+    else
+        gd_device_log(GRIDDEP_LOG_WARNING, "%s", message);
+}
+
 /* A number with K, M or G behind it; the default where the variable is not set or cannot be read. */
 static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
 {
@@ -191,9 +207,8 @@ static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uin
                      : *end == 'G' || *end == 'g' ? 30u
                                                   : 0u;
     if (end == text || end[shift ? 1 : 0] || value > most >> shift || value << shift < least) {
-        gd_device_log(GRIDDEP_LOG_WARNING,
-                      "%s is '%s', expected a number from %" PRIu64 " to %" PRIu64 "; %" PRIu64 " is used", name, text,
-                      least, most, otherwise);
+        complain("%s is '%s', expected a number from %" PRIu64 " to %" PRIu64 "; %" PRIu64 " is used", name, text,
+                 least, most, otherwise);
         return otherwise;
     }
     return value << shift;
@@ -216,8 +231,7 @@ static void read_schedule(gd_settings *settings)
     if (end && end != text + 7 && !*end)
         settings->schedule = GD_SCHEDULE_RANDOM;
     else
-        gd_device_log(GRIDDEP_LOG_WARNING,
-                      "GRIDDEP_EMULATOR_SCHEDULE is '%s', expected eager, lazy or random:SEED; eager is used", text);
+        complain("GRIDDEP_EMULATOR_SCHEDULE is '%s', expected eager, lazy or random:SEED; eager is used", text);
 }
 
 static void read_model(gd_settings *settings)
@@ -230,8 +244,7 @@ static void read_model(gd_settings *settings)
     if (!strcmp(text, "observed"))
         settings->model = GD_MODEL_OBSERVED;
     else
-        gd_device_log(GRIDDEP_LOG_WARNING,
-                      "GRIDDEP_EMULATOR_MODEL is '%s', expected contract or observed; contract is used", text);
+        complain("GRIDDEP_EMULATOR_MODEL is '%s', expected contract or observed; contract is used", text);
 }
 
 /* "off", "all", or names with commas between them. */
@@ -255,9 +268,8 @@ static void read_checks(gd_settings *settings)
         if (i < count)
             settings->checks |= names[i].checks;
         else
-            gd_device_log(GRIDDEP_LOG_WARNING,
-                          "GRIDDEP_EMULATOR_CHECK has '%.*s', expected off, all, race, shared, initialized or leak",
-                          (int)length, at);
+            complain("GRIDDEP_EMULATOR_CHECK has '%.*s', expected off, all, race, shared, initialized or leak",
+                     (int)length, at);
         at += length;
     }
 }

@@ -389,6 +389,8 @@ void gd_run_async_group(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_race_async_commit(race, warp->index, mask);
     else if (code->x == GD_ASYNC_WAIT)
         gd_race_async_wait(race, warp->index, mask, (uint32_t)code->value);
+    else if (code->x == GD_ASYNC_WAIT_READ)
+        gd_race_async_wait_read(race, warp->index, mask, (uint32_t)code->value);
     else
         gd_race_async_wait_all(race, warp->index, mask);
 }

@@ -15,7 +15,7 @@ typedef enum gd_mbarrier_op {
 } gd_mbarrier_op;
 
 /* Groups of copies of a thread; x of gd_run_async_group. */
-typedef enum gd_async_group { GD_ASYNC_COMMIT, GD_ASYNC_WAIT, GD_ASYNC_WAIT_ALL } gd_async_group;
+typedef enum gd_async_group { GD_ASYNC_COMMIT, GD_ASYNC_WAIT, GD_ASYNC_WAIT_READ, GD_ASYNC_WAIT_ALL } gd_async_group;
 
 enum { GD_MBARRIER_OF_COPIES = 1 }; /* flags: it is the thread's copies that arrive (cp.async.mbarrier.arrive) */
 

@@ -415,7 +415,7 @@ static void describe_fault(const resident *item)
                         ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
                         item->grid->view.entry->name, item->grid->task->launch, fault->cta[0], fault->cta[1],
                         fault->cta[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->line, fault->text);
-    if (fault->bytes && used > 0 && (size_t)used < sizeof text)
+    if (fault->bytes && !strstr(fault->text, " bytes at 0x") && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, " (%s of %" PRIu32 " bytes at 0x%" PRIx64 ")",
                  fault->write ? "write" : "read", fault->bytes, fault->address);
     report_fault(item, text);

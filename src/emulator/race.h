@@ -243,6 +243,8 @@ void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_ra
 /* Groups: the copies of these threads since the last commit become a group; the wait for all but the newest `left` groups has returned. */
 void gd_race_async_commit(gd_race_cta *cta, uint32_t warp, uint32_t mask);
 void gd_race_async_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t left);
+/* cp.async.bulk.wait_group.read: what bulk copies read, not what they write. */
+void gd_race_async_wait_read(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t left);
 /* cp.async.wait_all: also what is in no group. */
 void gd_race_async_wait_all(gd_race_cta *cta, uint32_t warp, uint32_t mask);
 

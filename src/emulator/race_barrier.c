@@ -259,21 +259,33 @@ static uint32_t get_channel(gd_race_cta *cta, uint32_t thread, const gd_race_cta
     return cta->threads + cta->channel_count++;
 }
 
-/* Gives the bulk copies that a thread has issued, and whose completion was not known yet, their agent; false: there
- * were none. */
-static bool assign(gd_race_cta *cta, uint32_t thread, uint32_t agent)
+/* Gives the bulk copies that a thread has issued, and whose completion was not known yet, the agents of their reads and
+ * writes. */
+static void assign(gd_race_cta *cta, uint32_t thread, uint32_t reads, uint32_t writes)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < cta->issued_count; i++) {
+        gd_entry_record *entry = &cta->race->entries[cta->issued[i].entry];
         if (cta->issued[i].thread == thread)
-            cta->race->entries[cta->issued[i].entry].agent = agent;
+            entry->agent = entry->writes ? writes : reads;
         else
             cta->issued[kept++] = cta->issued[i];
     }
-    bool found = kept != cta->issued_count;
     cta->issued_count = kept;
-    return found;
+}
+
+/* Adds to what an outside knows of one agent of the CTA. */
+static void add_agent(gd_race_cta *cta, gd_outside **outside, uint32_t agent, uint32_t stamp)
+{
+    gd_stamps *stamps = gd_stamps_create(cta->race, 0, 0, agent + 1);
+
+    if (!stamps)
+        return;
+    stamps->values[agent] = stamp;
+    gd_outside *part = gd_outside_part(cta->race, cta->uid, cta->task->number, stamps);
+    gd_outside_add(cta->race, outside, part);
+    gd_outside_drop(cta->race, part);
 }
 
 static bool has_issued(const gd_race_cta *cta, uint32_t thread)
@@ -287,22 +299,15 @@ static bool has_issued(const gd_race_cta *cta, uint32_t thread)
 
 static void arrive_copies(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner, gd_race_mbarrier *item)
 {
-    gd_race *race = cta->race;
     uint32_t agent = thread;
 
     if (has_issued(cta, thread)) {
         agent = get_channel(cta, thread, owner, item->address);
         if (agent == GD_AGENT_NONE)
             return;
-        assign(cta, thread, agent);
+        assign(cta, thread, agent, agent);
     }
-    gd_stamps *stamps = gd_stamps_create(race, 0, 0, agent + 1);
-    if (!stamps)
-        return;
-    stamps->values[agent] = cta->warps[thread / GD_RACE_LANES].stamp;
-    gd_outside *part = gd_outside_part(race, cta->uid, cta->task->number, stamps);
-    gd_outside_add(race, &item->pending, part);
-    gd_outside_drop(race, part);
+    add_agent(cta, &item->pending, agent, cta->warps[thread / GD_RACE_LANES].stamp);
 }
 
 void gd_race_mbarrier_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner, uint64_t address,
@@ -340,6 +345,31 @@ void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_ra
 
 /* ---- groups of asynchronous copies ---- */
 
+/* The reads of a thread's bulk copies in groups are an agent of their own: cp.async.bulk.wait_group.read waits for them
+ * alone. */
+static const uint64_t bulk_reads = UINT64_MAX;
+
+static void commit_bulk(gd_race_cta *cta, uint32_t thread)
+{
+    if (has_issued(cta, thread))
+        assign(cta, thread, get_channel(cta, thread, cta, bulk_reads), GD_AGENT_GROUP);
+}
+
+static void finish_reads(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t stamp)
+{
+    const uint32_t thread = warp * GD_RACE_LANES + lane;
+
+    for (uint32_t i = 0; i < cta->channel_count; i++) {
+        const gd_channel *channel = &cta->channels[i];
+        if (channel->thread != thread || channel->owner != cta->uid || channel->address != bulk_reads)
+            continue;
+        gd_outside *outside = NULL;
+        add_agent(cta, &outside, cta->threads + i, stamp);
+        gd_lanes_acquire(cta, warp, UINT32_C(1) << lane, outside);
+        gd_outside_drop(cta->race, outside);
+    }
+}
+
 void gd_race_async_commit(gd_race_cta *cta, uint32_t warp, uint32_t mask)
 {
     if (!cta || cta->race->stopped || !mask)
@@ -354,11 +384,11 @@ void gd_race_async_commit(gd_race_cta *cta, uint32_t warp, uint32_t mask)
         return;
     record->commits[record->commit_count++] = (gd_commit){record->stamp, mask};
     for (uint32_t rest = mask; rest && cta->issued_count; rest &= rest - 1)
-        assign(cta, warp * GD_RACE_LANES + (uint32_t)__builtin_ctz(rest), GD_AGENT_GROUP);
+        commit_bulk(cta, warp * GD_RACE_LANES + (uint32_t)__builtin_ctz(rest));
     gd_raise(cta, warp);
 }
 
-static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t left)
+static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t left, bool reads_alone)
 {
     const gd_warp_record *record = &cta->warps[warp];
     gd_thread *thread = gd_thread_of(cta, warp, lane);
@@ -366,7 +396,9 @@ static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t l
     for (uint32_t i = record->commit_count; i--;) {
         if (!(record->commits[i].mask >> lane & 1) || left--)
             continue;
-        thread->done = higher(thread->done, record->commits[i].stamp);
+        if (!reads_alone)
+            thread->done = higher(thread->done, record->commits[i].stamp);
+        finish_reads(cta, warp, lane, record->commits[i].stamp);
         return;
     }
 }
@@ -374,7 +406,13 @@ static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t l
 void gd_race_async_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t left)
 {
     for (uint32_t rest = cta && !cta->race->stopped ? mask : 0; rest; rest &= rest - 1)
-        wait_lane(cta, warp, (uint32_t)__builtin_ctz(rest), left);
+        wait_lane(cta, warp, (uint32_t)__builtin_ctz(rest), left, false);
+}
+
+void gd_race_async_wait_read(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t left)
+{
+    for (uint32_t rest = cta && !cta->race->stopped ? mask : 0; rest; rest &= rest - 1)
+        wait_lane(cta, warp, (uint32_t)__builtin_ctz(rest), left, true);
 }
 
 void gd_race_async_wait_all(gd_race_cta *cta, uint32_t warp, uint32_t mask)

@@ -9,7 +9,9 @@ enum { TEXT_BYTES = 1024, PART_BYTES = 160 };
 
 /* One side of a race. */
 typedef struct party {
+    const gd_race *race;
     const gd_entry_record *entry;
+    uint32_t lane;
     const gd_desc *desc; /* NULL: it has been forgotten */
     char who[PART_BYTES];
     const char *verb; /* "reads" */
@@ -51,7 +53,9 @@ static const char *verb_of(const gd_entry_record *entry)
 
 static void find_party(const gd_race *race, uint32_t ref, party *out)
 {
+    out->race = race;
     out->entry = &race->entries[ref >> 5];
+    out->lane = ref & 31;
     out->desc = gd_desc_find(race, out->entry->task);
     out->verb = verb_of(out->entry);
     name_task(out->who, out->desc ? out->desc->info.action : GD_ACTION_READ, out->desc ? out->desc->info.kernel : NULL,
@@ -90,18 +94,49 @@ static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *o
 
 /* ---- threads of one CTA ---- */
 
+/* Whether the thread that issued a copy has waited for it. */
+static bool was_waited_for(const party *copy)
+{
+    const gd_entry_record *entry = copy->entry;
+    const gd_race_cta *cta = copy->race->ctas;
+
+    while (cta && cta->uid != entry->uid)
+        cta = cta->next;
+    if (!cta || entry->agent == GD_AGENT_NONE)
+        return false;
+    const gd_thread *thread = gd_thread_of(cta, entry->warp, copy->lane);
+    return entry->agent == GD_AGENT_GROUP
+               ? entry->stamp <= thread->done
+               : entry->stamp <= gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL, entry->agent);
+}
+
+static bool is_bulk(const party *copy)
+{
+    const gd_race *race = copy->race;
+    const uint32_t site = copy->entry->site;
+    const char *text = site < race->site_count ? race->sites[site].site.instruction : NULL;
+
+    return text && strstr(text, "async.bulk");
+}
+
 static bool say_async(const party *first, const party *second, const char *memory, char *text, char *missing)
 {
     const party *copy = first->entry->async ? first : second, *other = copy == first ? second : first;
 
     if (!copy->entry->async)
         return false;
-    snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, before the copy's completion was waited for",
-             other->who, other->verb, memory, copy->verb);
-    snprintf(missing, TEXT_BYTES, "%s",
-             copy->entry->agent == GD_AGENT_GROUP
-                 ? "a wait for the copy's group (cp.async.wait_group), and a barrier where another thread had copied"
-                 : "a wait for the mbarrier, or the group, on which the copy completes");
+    const bool waited = was_waited_for(copy);
+    snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, %s", other->who, other->verb, memory,
+             copy->verb,
+             waited ? "in a thread that nothing orders behind the wait for the copy"
+                    : "before the copy's completion was waited for");
+    if (waited)
+        snprintf(missing, TEXT_BYTES, "a barrier between the wait for the copy and the other thread's access");
+    else if (copy->entry->agent == GD_AGENT_GROUP)
+        snprintf(missing, TEXT_BYTES, "a wait for the copy's group (%s), and a barrier where another thread had copied",
+                 is_bulk(copy) ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
+    else
+        snprintf(missing, TEXT_BYTES, "a wait for the mbarrier, or the group, on which the copy completes");
     return true;
 }
 
@@ -117,8 +152,7 @@ static void say_cta(const party *first, const party *second, const char *memory,
              second->entry->writes ? "write" : "read", memory,
              strong ? "; their scopes do not include each other" : "");
     snprintf(missing, TEXT_BYTES, "%s",
-             warp ? "bar.warp.sync is missing between the two accesses"
-                  : "a barrier between the two accesses is missing");
+             warp ? "bar.warp.sync between the two accesses" : "a barrier between the two accesses");
 }
 
 static void say_grid(const party *first, const party *second, const char *memory, char *text, char *missing)
@@ -203,13 +237,19 @@ static void say_port(const party *later, const party *earlier, const gd_desc_dep
              edge->port == GD_RACE_LAUNCH ? "" : ", or a release fence of scope gpu before its launch_dependents");
 }
 
+/* Nodes of one graph have the stream of its launch. */
 static void say_streams(const party *later, const party *earlier, const char *memory, char *text, char *missing)
 {
-    snprintf(text, TEXT_BYTES,
-             "%s %s %s and %s %s it; nothing orders the two (stream %" PRIu64 " and stream %" PRIu64 ")", earlier->who,
-             earlier->verb, memory, later->who, later->verb, earlier->desc->info.stream, later->desc->info.stream);
-    snprintf(missing, TEXT_BYTES, "an event, or a synchronization of the host, between %s and %s is missing",
-             earlier->who, later->who);
+    const uint64_t first = earlier->desc->info.stream, second = later->desc->info.stream;
+    char where[PART_BYTES] = "nodes of one graph";
+
+    if (first != second)
+        snprintf(where, sizeof where, "stream %" PRIu64 " and stream %" PRIu64, first, second);
+    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; nothing orders the two (%s)", earlier->who, earlier->verb,
+             memory, later->who, later->verb, where);
+    snprintf(missing, TEXT_BYTES, "%s between %s and %s",
+             first == second ? "an edge of the graph" : "an event, or a synchronization of the host,", earlier->who,
+             later->who);
 }
 
 /* The parties in the order in which their tasks were handed in. */

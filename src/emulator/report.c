@@ -1,4 +1,5 @@
 /* The list of findings, and how they are written. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
 {
     if (!access)
         return;
-    gd_text_format(text, "    %s", name);
+    gd_text_format(text, "    %-12s", name);
     if (!access->kernel) {
         gd_text_format(text, "a %s of %u bytes\n", action_name(access), access->bytes);
         return;
@@ -102,26 +103,37 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
 
 /* ---- writing ---- */
 
-/* All at once, so that lines of several processes do not mix. */
+static bool write_all(int file, const char *at)
+{
+    for (size_t left = strlen(at); left;) {
+        ssize_t done = write(file, at, left);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        left -= (size_t)done;
+    }
+    return true;
+}
+
+/* All at once, so that lines of several processes do not mix. What the report cannot take goes to stderr. */
 static void write_out(gd_text *text)
 {
     const char *path = gd_the_device.settings.report;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
-    const char *at = gd_text_get(text);
+    bool written = file >= 0 && write_all(file, gd_text_get(text));
 
-    if (file < 0) {
-        gd_device_log(GRIDDEP_LOG_ERROR, "cannot write findings to %s", path);
-    } else {
-        for (size_t left = strlen(at); left;) {
-            ssize_t done = write(file, at, left);
-            if (done <= 0)
-                break;
-            at += done;
-            left -= (size_t)done;
-        }
-    }
+    const int cause = errno;
     if (path && file >= 0)
         close(file);
+    if (path && !written) {
+        gd_text told = {0};
+        gd_text_format(&told, "griddep: cannot write findings to %s: %s\n", path, strerror(cause));
+        write_all(STDERR_FILENO, gd_text_get(&told));
+        gd_text_free(&told);
+        write_all(STDERR_FILENO, gd_text_get(text));
+    }
     gd_text_free(text);
 }
 
@@ -162,10 +174,10 @@ static void write_text(const char *kind, const description *is)
 
     gd_text_format(&text, "griddep: %s: %s\n", kind, is->text);
     if (is->first && is->second) {
-        put_access_text(&text, "earlier:  ", is->first);
-        put_access_text(&text, "later:    ", is->second);
+        put_access_text(&text, "ran first:", is->first);
+        put_access_text(&text, "ran second:", is->second);
     } else {
-        put_access_text(&text, "where:    ", is->second ? is->second : is->first);
+        put_access_text(&text, "where:", is->second ? is->second : is->first);
     }
     if (is->has_memory && is->shared)
         gd_text_format(&text, "    memory:   shared memory, byte %" PRIu64 "\n", is->offset);
@@ -340,10 +352,24 @@ static void write_end_text(void)
     write_out(&text);
 }
 
+/* Work that nobody waited for, or that a fault cancelled. On stderr in any case. */
+static void write_left(void)
+{
+    const uint64_t left = gd_schedule_launches_left();
+    gd_text text = {0};
+
+    gd_text_format(&text, "griddep: %" PRIu64 " launch%s handed in and never ran: nothing of %s was checked\n", left,
+                   left == 1 ? " was" : "es were", left == 1 ? "it" : "them");
+    write_all(STDERR_FILENO, gd_text_get(&text));
+    gd_text_free(&text);
+}
+
 void gd_report_end(void)
 {
     if (!gd_the_device.settings.checks)
         return;
+    if (gd_schedule_launches_left())
+        write_left();
     if (gd_the_device.settings.report)
         write_end_json();
     else if (findings.count)

@@ -21,7 +21,7 @@ enum { SLICE_TURNS = 64 };
 static struct {
     gd_task *first, *last;
     uint32_t count;
-    uint64_t next_number, launches;
+    uint64_t next_number, launches, begun;
 } queue;
 
 /* ---- what the race detector is told ---- */
@@ -70,6 +70,11 @@ static void tell_race(gd_task *task, race_step *step)
     make_race_list(&list, task);
     step(gd_the_device.race, task->race, list.list, list.count);
     free_race_list(&list);
+}
+
+uint64_t gd_schedule_launches_left(void)
+{
+    return queue.launches - queue.begun;
 }
 
 uint64_t gd_schedule_launches(void)
@@ -253,6 +258,7 @@ static bool start(gd_task *task)
     uint64_t ready = get_ready(task);
     gd_CUresult result;
 
+    queue.begun += task->launch != 0;
     tell_race(task, gd_race_task_begin);
     if (task->work.kind == GD_WORK_KERNEL) {
         result = gd_grid_start(task, ready + get_start_time(task));

@@ -97,6 +97,7 @@ void gd_schedule_cancel(gd_context *context);
 
 /* Kernels that have been launched. */
 uint64_t gd_schedule_launches(void);
+uint64_t gd_schedule_launches_left(void); /* handed in, and not begun */
 
 /* Registers of a thread, as residency and cuFuncGetAttribute count them. */
 uint32_t gd_schedule_registers(const gd_entry *entry);

@@ -1036,6 +1036,28 @@ else
     check "a chain with a race" 66 out "late.ptx:25:" out "race: " out "buffer b" out "25 | " out "ld.global.f32 %value, [%x];" \
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
+    export GRIDDEP_EMULATOR_CHECK=race,blah GRIDDEP_EMULATOR_SCHEDULE=bad GRIDDEP_EMULATOR_STEPS=-1 GRIDDEP_EMULATOR_REPORT=/dev/full
+    run run late.yaml --driver emulated --repeat 0 --mode pdl
+    check "a report that cannot be written, settings that cannot be read" "$code" err "cannot write findings to /dev/full" \
+        err '{"finding":1,"kind":"race"' err "GRIDDEP_EMULATOR_CHECK has 'blah'" err "GRIDDEP_EMULATOR_SCHEDULE is 'bad'" \
+        err "GRIDDEP_EMULATOR_STEPS is '-1'"
+    unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_SCHEDULE GRIDDEP_EMULATOR_STEPS GRIDDEP_EMULATOR_REPORT
+    if [ -n "$python" ] && [ "${SANITIZED:-0}" != 1 ]; then
+        cat >"$work/unwaited.py" <<'PROGRAM'
+import ctypes, sys
+cu = ctypes.CDLL(sys.argv[1])
+context, module, kernel = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+source = b".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+assert cu.cuInit(0) == 0 and cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cu.cuCtxSetCurrent(context) == 0 and cu.cuModuleLoadData(ctypes.byref(module), source) == 0
+assert cu.cuModuleGetFunction(ctypes.byref(kernel), module, b"k") == 0
+for _ in range(int(sys.argv[2])):
+    assert cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None) == 0
+PROGRAM
+        GRIDDEP_EMULATOR_CHECK=race "$python" "$work/unwaited.py" "$EMULATED_DRIVER" 2 >"$work/out" 2>"$work/err"
+        code=$?
+        check "launches that nobody waited for" 0 err "2 launches were handed in and never ran"
+    fi
     run sanitize late.yaml --json
     check "a chain with a race, JSON" 66
     json "a chain with a race, JSON" 'any(f["kind"] == "race" and f["first"]["kernel"] and {f["first"]["file"], f["second"]["file"]} & {"late.ptx"} and f["memory"]["buffer"] == "b" for f in d["findings"])'

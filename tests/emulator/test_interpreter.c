@@ -1663,7 +1663,7 @@ typedef struct fault_case {
 } fault_case;
 
 static const fault_case fault_cases[] = {
-    {"st.global.u32 [%rd2+64], 1;\n", GD_FAULT_ADDRESS, 4, 0, "1 bytes past the end of 64 bytes"},
+    {"st.global.u32 [%rd2+64], 1;\n", GD_FAULT_ADDRESS, 4, 0, "right past the end of 64 bytes"},
     {"st.global.u64 [%rd2+60], 1;\n", GD_FAULT_ALIGNMENT, 4, 0, "no multiple of 8"},
     {"add.u64 %rd2, %rd2, 2; ld.global.v2.b32 {%r2, %r3}, [%rd2+60];\n", GD_FAULT_ALIGNMENT, 4, 0, "no multiple of 8"},
     {"mul.wide.u32 %rd3, %r1, 4; add.u64 %rd3, %rd3, %rd2; ld.global.u32 %r2, [%rd3];\n", GD_FAULT_ADDRESS, 40, 16, "past the end"},

@@ -826,7 +826,7 @@ START_TEST(meetings_of_a_warp)
 
     wr(cta, 0, 0);
     rd(cta, 1, 0);
-    RACE("bar.warp.sync is missing");
+    RACE("bar.warp.sync between");
     wr(cta, 0, 64);
     gd_race_warp_sync(cta, 0, UINT32_MAX);
     rd(cta, 1, 64);
@@ -839,9 +839,9 @@ START_TEST(meetings_of_a_warp)
     rd(cta, 1, 128);
     NO_RACE();
     rd(cta, 1, 132);
-    RACE("bar.warp.sync is missing");
+    RACE("bar.warp.sync between");
     rd(cta, 2, 128);
-    RACE("bar.warp.sync is missing");
+    RACE("bar.warp.sync between");
     /* What a warp synchronized among itself goes along with what one of its lanes lets others know. */
     wr(cta, 5, 192);
     gd_race_warp_sync(cta, 0, UINT32_MAX);
@@ -960,6 +960,43 @@ START_TEST(bulk_copies_complete_on_their_mbarrier)
     RACE("asynchronous copy");
     barrier(cta);
     touch_shared(cta, 50, cta, 2148, GD_ACTION_WRITE, WEAK);
+    NO_RACE();
+    close_cta(cta, task);
+}
+END_TEST
+
+/* A bulk copy to global memory, of which the source may be waited for alone. */
+static void store_bulk(gd_race_cta *cta, uint32_t thread)
+{
+    gd_race_operation operation = operation_of(thread, GD_ACTION_READ, 512, ASYNC, GD_SCOPE_CTA);
+
+    gd_race_shared_range(cta, cta, &operation, 0x400, 512);
+    operation.action = GD_ACTION_WRITE;
+    gd_race_global_range(cta, world.memory, &operation, BASE, 512);
+    gd_race_async_commit(cta, thread / 32, UINT32_C(1) << thread % 32);
+}
+
+START_TEST(wait_for_what_a_bulk_copy_reads)
+{
+    gd_race_task *task;
+    gd_race_cta *cta = open_cta(&task);
+
+    store_bulk(cta, 0);
+    touch_shared(cta, 0, cta, 16, GD_ACTION_WRITE, WEAK);
+    RACE("asynchronous copy");
+    gd_race_async_wait(cta, 0, 1, 0);
+    barrier(cta);
+    store_bulk(cta, 0);
+    gd_race_async_wait_read(cta, 0, 1, 0);
+    touch_shared(cta, 0, cta, 64, GD_ACTION_WRITE, WEAK);
+    barrier(cta);
+    touch_shared(cta, 40, cta, 128, GD_ACTION_WRITE, WEAK);
+    NO_RACE();
+    rd(cta, 40, 64);
+    RACE("asynchronous copy");
+    gd_race_async_wait(cta, 0, 1, 0);
+    barrier(cta);
+    rd(cta, 41, 128);
     NO_RACE();
     close_cta(cta, task);
 }
@@ -1180,7 +1217,7 @@ START_TEST(every_reader_up_to_the_limit_is_found)
     gd_race_mbarrier_complete(cta, 0x500);
     gd_race_mbarrier_wait(cta, 1, UINT32_MAX, cta, 0x500);
     wr(cta, 63, 512);
-    RACE("is missing between the two accesses");
+    RACE("bar.warp.sync between the two accesses");
     close_cta(cta, task);
 }
 END_TEST
@@ -1389,6 +1426,7 @@ static Suite *make_suite(void)
     tcase_add_test(ctas, mbarrier_phases);
     tcase_add_test(ctas, groups_of_asynchronous_copies);
     tcase_add_test(ctas, bulk_copies_complete_on_their_mbarrier);
+    tcase_add_test(ctas, wait_for_what_a_bulk_copy_reads);
     tcase_add_test(ctas, barriers_of_a_cluster);
     tcase_add_test(ctas, atomics_and_plain_accesses);
     tcase_add_test(ctas, release_sequences);
