@@ -55,7 +55,8 @@ static int choose_mode(const gd_tune_request *request, int32_t *mode)
     static const int32_t modes[] = {GRIDDEP_MODE_PDL, GRIDDEP_MODE_GRAPH_PDL};
     size_t index = 1;
     int code = request->mode != NULL ? gd_options_choose("mode", request->mode, names, 2, &index) : 0;
-    *mode = modes[index];
+    if (code == 0)
+        *mode = modes[index];
     return code;
 }
 
