@@ -87,7 +87,8 @@ static int choose_modes(gd_stress *stress)
     size_t index = 0;
     const char *mode = stress->request->mode;
     int code = mode != NULL ? gd_options_choose("mode", mode, names, 3, &index) : 0;
-    stress->modes = modes[index];
+    if (code == 0)
+        stress->modes = modes[index];
     return code;
 }
 

@@ -499,6 +499,8 @@ run tune "$work/tune_one.yaml"
 check "tune one launch" 2 err "a chain of one launch has no hop to tune"
 run tune "$work/tune.yaml" --mode serial
 check "tune --mode serial" 2 err "serial"
+run stress "$work/tune.yaml" --mode serial
+check "stress --mode serial" 2 err "--mode is one of both, pdl, graph-pdl, not 'serial'"
 run tune "$work/tune.yaml" --gain 0
 check "tune --gain 0" 2 err "--gain is a number of percent"
 sed 's/grids: .*/grids: [4, none]/' "$work/tune.yaml" >"$work/tune_grids.yaml"
