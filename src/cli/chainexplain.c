@@ -196,35 +196,12 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     return code;
 }
 
-static int choose_mode(const char *text, int32_t *mode)
-{
-    const char *names[GRIDDEP_MODE_COUNT];
-    size_t index = 0;
-    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
-    int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
-    *mode = (int32_t)index;
-    return code;
-}
-
-static int check_plan(const gd_plan *plan)
-{
-    gd_modulefile_list modules = {0};
-    int code = gd_plan_check_memory(plan);
-    if (code == 0)
-        code = gd_modulefile_load(plan, &modules);
-    if (code == 0)
-        code = gd_plan_check(plan, &modules);
-    gd_modulefile_free(&modules);
-    return code;
-}
-
 static int explain_plan(const gd_chainexplain_request *request, const gd_plan *plan)
 {
     gd_chain_report report = {.plan = plan, .device = {.size = sizeof(report.device)}};
-    int code = choose_mode(request->mode != NULL ? request->mode : "pdl", &report.mode);
+    int code = gd_options_choose_mode(request->mode != NULL ? request->mode : "pdl", &report.mode);
     if (code == 0)
-        code = check_plan(plan);
+        code = gd_plan_check_whole(plan);
     report.hops = gd_heap_take(plan->launch_count, sizeof(*report.hops));
     report.overlaps = gd_heap_take(plan->launch_count, sizeof(*report.overlaps));
     if (code == 0)
@@ -238,15 +215,9 @@ static int explain_plan(const gd_chainexplain_request *request, const gd_plan *p
 
 int gd_chainexplain_run(const gd_chainexplain_request *request)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
     gd_progress_begin();
-    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
+    int code = gd_planfile_load(request->path, &plan);
     if (code == 0)
         code = explain_plan(request, &plan);
     gd_plan_free(&plan);

@@ -140,44 +140,15 @@ static int open_and_show(const gd_graph_request *request, const gd_plan *plan, i
     return code;
 }
 
-static int check_plan(const gd_plan *plan)
-{
-    gd_modulefile_list modules = {0};
-    int code = gd_plan_check_memory(plan);
-    if (code == 0)
-        code = gd_modulefile_load(plan, &modules);
-    if (code == 0)
-        code = gd_plan_check(plan, &modules);
-    gd_modulefile_free(&modules);
-    return code;
-}
-
 static int show_file(const gd_graph_request *request, int32_t mode)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
-    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
+    int code = gd_planfile_load(request->path, &plan);
     if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
-    if (code == 0)
-        code = check_plan(&plan);
+        code = gd_plan_check_whole(&plan);
     if (code == 0)
         code = open_and_show(request, &plan, mode);
     gd_plan_free(&plan);
-    return code;
-}
-
-static int choose_mode(const char *text, int32_t *mode)
-{
-    const char *names[GRIDDEP_MODE_COUNT];
-    size_t index = 0;
-    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
-        names[i] = griddep_mode_name(i);
-    int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
-    *mode = (int32_t)index;
     return code;
 }
 
@@ -206,6 +177,6 @@ int gd_command_graph(int argc, char **argv)
         return gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
     if (request.json)
         gd_message_want_json();
-    code = choose_mode(request.mode, &mode);
+    code = gd_options_choose_mode(request.mode, &mode);
     return code == 0 ? show_file(&request, mode) : code;
 }

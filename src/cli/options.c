@@ -174,14 +174,29 @@ static int check_words(const gd_usage *usage, size_t count)
 
 int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index)
 {
-    for (*index = 0; *index < count; ++*index)
-        if (strcmp(words[*index], text) == 0)
-            return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], text) != 0)
+            continue;
+        *index = i;
+        return 0;
+    }
     char *suggestion = gd_suggest_text(text, words, count);
     char *list = gd_suggest_list(words, count);
     int code = gd_message_error(GD_EXIT_USAGE, "--%s is one of %s, not '%s'%s", option, list, text, suggestion);
     free(suggestion);
     free(list);
+    return code;
+}
+
+int gd_options_choose_mode(const char *text, int32_t *mode)
+{
+    const char *names[GRIDDEP_MODE_COUNT];
+    size_t index = 0;
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++)
+        names[i] = griddep_mode_name(i);
+    int code = gd_options_choose("mode", text, names, GRIDDEP_MODE_COUNT, &index);
+    if (code == 0)
+        *mode = (int32_t)index;
     return code;
 }
 

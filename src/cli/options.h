@@ -38,8 +38,12 @@ typedef struct gd_usage {
     size_t words_least, words_most;
 } gd_usage;
 
-/* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that lists them. */
+/* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that lists them; *index is
+ * then as it was. */
 int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index);
+
+/* The same for --mode and the names of all modes. */
+int gd_options_choose_mode(const char *text, int32_t *mode);
 
 /* Reads argv[1...]: options into their targets (one with a value that is no list at most once), positional words into
  * words[0...] (room for words_most). Returns -1 to go on, otherwise the exit code: 0 after --help has been printed,

@@ -134,3 +134,19 @@ int gd_plan_check_memory(const gd_plan *plan)
     }
     return 0;
 }
+
+int gd_plan_check_files(const gd_plan *plan, gd_modulefile_list *modules)
+{
+    int code = gd_plan_check_memory(plan);
+    if (code == 0)
+        code = gd_modulefile_load(plan, modules);
+    return code == 0 ? gd_plan_check(plan, modules) : code;
+}
+
+int gd_plan_check_whole(const gd_plan *plan)
+{
+    gd_modulefile_list modules = {0};
+    int code = gd_plan_check_files(plan, &modules);
+    gd_modulefile_free(&modules);
+    return code;
+}

@@ -12,4 +12,10 @@ int gd_plan_check(const gd_plan *plan, const gd_modulefile_list *modules);
 /* Whether this machine's memory takes all the buffers. */
 int gd_plan_check_memory(const gd_plan *plan);
 
+/* Both, with the modules' files, which are read into an empty list; it is to be freed either way. */
+int gd_plan_check_files(const gd_plan *plan, gd_modulefile_list *modules);
+
+/* The same for callers that do not need the files any more. */
+int gd_plan_check_whole(const gd_plan *plan);
+
 #endif

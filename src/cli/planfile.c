@@ -729,3 +729,15 @@ int gd_planfile_read(const gd_chainfile *chainfile, const gd_yaml *yaml, gd_plan
         gd_plan_finish(plan);
     return code;
 }
+
+int gd_planfile_load(const char *path, gd_plan *plan)
+{
+    gd_yaml yaml = {0};
+    gd_chainfile *chainfile = NULL;
+    int code = gd_chainfile_load(path, &yaml, &chainfile);
+    if (code == 0)
+        code = gd_planfile_read(chainfile, &yaml, plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    return code;
+}

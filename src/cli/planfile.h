@@ -9,4 +9,7 @@
  * chain file's path, nothing else. Returns 0, or GD_EXIT_USAGE after a message; the plan is to be freed either way. */
 int gd_planfile_read(const gd_chainfile *chainfile, const gd_yaml *yaml, gd_plan *plan);
 
+/* The same from a path, for callers that need nothing else of the file. */
+int gd_planfile_load(const char *path, gd_plan *plan);
+
 #endif

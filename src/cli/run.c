@@ -139,11 +139,7 @@ static int check_plan(const gd_run_request *request, const gd_job *job)
 {
     static const uint32_t dependent = 1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL;
     gd_modulefile_list modules = {0};
-    int code = gd_plan_check_memory(job->plan);
-    if (code == 0)
-        code = gd_modulefile_load(job->plan, &modules);
-    if (code == 0)
-        code = gd_plan_check(job->plan, &modules);
+    int code = gd_plan_check_files(job->plan, &modules);
     if (code == 0 && !request->no_check && (job->modes & dependent) != 0)
         code = gd_chaincheck_warn(job->plan, &modules, job->pdl);
     gd_modulefile_free(&modules);
@@ -152,16 +148,10 @@ static int check_plan(const gd_run_request *request, const gd_job *job)
 
 static int run_file(const gd_run_request *request)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
     gd_job job = {.plan = &plan};
     gd_job_dump *dumps = gd_heap_take(request->dumps.count, sizeof(*dumps));
-    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
+    int code = gd_planfile_load(request->path, &plan);
     if (code == 0)
         code = prepare_job(request, &job, dumps);
     if (code == 0)

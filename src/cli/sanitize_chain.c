@@ -358,11 +358,7 @@ static int count_static_errors(gd_sanitize_state *state)
 
 static int check_plan(gd_sanitize_state *state)
 {
-    int code = gd_plan_check_memory(state->plan);
-    if (code == 0)
-        code = gd_modulefile_load(state->plan, &state->modules);
-    if (code == 0)
-        code = gd_plan_check(state->plan, &state->modules);
+    int code = gd_plan_check_files(state->plan, &state->modules);
     return code == 0 ? count_static_errors(state) : code;
 }
 
@@ -425,17 +421,11 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
 
 int gd_sanitize_chain(const gd_sanitize *request, const char *path)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
     uint32_t modes = 0;
     int code = choose_modes(request->modes != NULL ? request->modes : "pdl,graph-pdl", &modes);
     if (code == 0)
-        code = gd_chainfile_load(path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
+        code = gd_planfile_load(path, &plan);
     gd_progress_begin();
     if (code == 0)
         code = run_plan(request, path, &plan, modes);

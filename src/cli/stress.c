@@ -320,11 +320,7 @@ static int check_plan(gd_stress *stress)
 {
     if (stress->plan->launch_count < 2)
         return gd_message_error_at((gd_place){stress->request->path, 0, 0}, "a chain of one launch has no hop");
-    int code = gd_plan_check_memory(stress->plan);
-    if (code == 0)
-        code = gd_modulefile_load(stress->plan, &stress->modules);
-    if (code == 0)
-        code = gd_plan_check(stress->plan, &stress->modules);
+    int code = gd_plan_check_files(stress->plan, &stress->modules);
     find_hops(stress);
     return code;
 }
@@ -357,15 +353,9 @@ static int stress_plan(gd_stress *stress)
 
 static int stress_file(const gd_stress_request *request)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
     gd_stress stress = {.request = request, .plan = &plan};
-    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
+    int code = gd_planfile_load(request->path, &plan);
     if (code == 0)
         code = stress_plan(&stress);
     gd_plan_free(&plan);

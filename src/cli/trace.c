@@ -322,28 +322,10 @@ static int run_job(const gd_trace_request *request, gd_plan *plan, uint32_t mode
     return code;
 }
 
-static int check_plan(const gd_plan *plan)
-{
-    gd_modulefile_list modules = {0};
-    int code = gd_plan_check_memory(plan);
-    if (code == 0)
-        code = gd_modulefile_load(plan, &modules);
-    if (code == 0)
-        code = gd_plan_check(plan, &modules);
-    gd_modulefile_free(&modules);
-    return code;
-}
-
 static int read_plan(const gd_trace_request *request, gd_plan *plan)
 {
-    gd_yaml yaml = {0};
-    gd_chainfile *chainfile = NULL;
-    int code = gd_chainfile_load(request->path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
-    return code != 0 ? code : check_plan(plan);
+    int code = gd_planfile_load(request->path, plan);
+    return code != 0 ? code : gd_plan_check_whole(plan);
 }
 
 static int check_request(const gd_trace_request *request)

@@ -118,15 +118,9 @@ static void free_input(gd_tune_input *input)
 
 static int check_plan(const gd_plan *plan, const char *path)
 {
-    gd_modulefile_list modules = {0};
     if (plan->launch_count < 2)
         return gd_message_error_at((gd_place){path, 0, 0}, "a chain of one launch has no hop to tune");
-    int code = gd_plan_check_memory(plan);
-    if (code == 0)
-        code = gd_modulefile_load(plan, &modules);
-    if (code == 0)
-        code = gd_plan_check(plan, &modules);
-    gd_modulefile_free(&modules);
+    int code = gd_plan_check_whole(plan);
     if (code == 0 && plan->expectation_count == 0)
         gd_message_note("%s expects nothing: what is tried is compared with the serial run alone", path);
     return code;
