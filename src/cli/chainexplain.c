@@ -8,10 +8,8 @@
 
 #include "griddep.h"
 
-#include "cli/chainfile.h"
 #include "cli/heap.h"
 #include "cli/message.h"
-#include "cli/modulefile.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/overlap.h"

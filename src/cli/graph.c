@@ -6,12 +6,10 @@
 
 #include "griddep.h"
 
-#include "cli/chainfile.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/message.h"
-#include "cli/modulefile.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/plancheck.h"

@@ -7,7 +7,6 @@
 #include "griddep.h"
 
 #include "cli/chaincheck.h"
-#include "cli/chainfile.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/heap.h"

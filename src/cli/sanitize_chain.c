@@ -13,7 +13,6 @@
 #include "griddep.h"
 
 #include "cli/chaincheck.h"
-#include "cli/chainfile.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/job.h"

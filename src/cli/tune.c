@@ -13,7 +13,6 @@
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/message.h"
-#include "cli/modulefile.h"
 #include "cli/options.h"
 #include "cli/plancheck.h"
 #include "cli/planfile.h"
