@@ -1,20 +1,25 @@
 #!/bin/sh
-# Makes shelf.inc: the files named (relative to the working directory, which is ptx/) as byte arrays, and a table of them ordered
-# by family, name, and capability from high to low. Run by make.
+# shelf.sh SOURCE FILE...: makes shelf.inc, which has the files named as byte arrays, and a table of them ordered by family, name, and
+# capability from high to low. A file is ptx/FAMILY/NAME in the folder SOURCE or, where it is made, in the working one. Run by make.
 set -eu
 
-capability() { sed -n 's/^[[:space:]]*\.target[[:space:]]*sm_\([0-9]*\).*/\1/p' "$1" | head -n 1; }
+source=$1
+shift
+
+path() { if [ -e "$1" ]; then echo "$1"; else echo "$source/$1"; fi; }
+
+capability() { sed -n 's/^[[:space:]]*\.target[[:space:]]*sm_\([0-9]*\).*/\1/p' "$(path "$1")" | head -n 1; }
 
 list=$(for file in "$@"; do
-    family=${file%%/*}
+    below=${file#ptx/}
     base=${file##*/}
-    printf '%s %s %s %s\n' "$family" "${base%%.*}" "$(capability "$file")" "$file"
+    printf '%s %s %s %s\n' "${below%%/*}" "${base%%.*}" "$(capability "$file")" "$below"
 done | LC_ALL=C sort -k1,1 -k2,2 -k3,3nr)
 
 number=0
 echo "$list" | while read -r family name capability file; do
     echo "static const char shelf_text_$number[] = {"
-    od -v -An -tx1 "$file" | sed 's/ \(..\)/0x\1,/g'
+    od -v -An -tx1 "$(path "ptx/$file")" | sed 's/ \(..\)/0x\1,/g'
     echo "0};"
     number=$((number + 1))
 done

@@ -5,18 +5,38 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef enum element_kind { KIND_UNSIGNED, KIND_SIGNED, KIND_F16, KIND_BF16, KIND_FLOAT } element_kind;
+/* A float of at most 16 bits: sign, exponent, fraction. Codes are without the sign. */
+typedef struct short_format {
+    int fraction_bits;
+    int minimum;       /* exponent of the smallest normal */
+    uint32_t sign;     /* its bit */
+    uint32_t largest;  /* code of the largest finite value */
+    uint32_t overflow; /* code of what is beyond it */
+    uint32_t infinity; /* UINT32_MAX: the format has none */
+    uint32_t first_nan;
+    uint32_t nan; /* the canonical one */
+} short_format;
+
+static const short_format bf16 = {7, -126, 0x8000, 0x7f7f, 0x7f80, 0x7f80, 0x7f81, 0x7fff};
+static const short_format f16 = {10, -14, 0x8000, 0x7bff, 0x7c00, 0x7c00, 0x7c01, 0x7fff};
+static const short_format e4m3 = {3, -6, 0x80, 0x7e, 0x7e, UINT32_MAX, 0x7f, 0x7f};
+static const short_format e5m2 = {2, -14, 0x80, 0x7b, 0x7b, 0x7c, 0x7d, 0x7f};
+
+typedef enum element_kind { KIND_UNSIGNED, KIND_SIGNED, KIND_SHORT, KIND_FLOAT } element_kind;
 
 typedef struct element_type {
     const char *name;
     element_kind kind;
     uint32_t bytes;
+    const short_format *format; /* of a short float */
 } element_type;
 
 static const element_type element_types[] = {
-    {"u8", KIND_UNSIGNED, 1},  {"s8", KIND_SIGNED, 1},  {"u16", KIND_UNSIGNED, 2}, {"s16", KIND_SIGNED, 2},
-    {"u32", KIND_UNSIGNED, 4}, {"s32", KIND_SIGNED, 4}, {"u64", KIND_UNSIGNED, 8}, {"s64", KIND_SIGNED, 8},
-    {"f16", KIND_F16, 2},      {"bf16", KIND_BF16, 2},  {"f32", KIND_FLOAT, 4},    {"f64", KIND_FLOAT, 8},
+    {"u8", KIND_UNSIGNED, 1, NULL},  {"s8", KIND_SIGNED, 1, NULL},    {"u16", KIND_UNSIGNED, 2, NULL},
+    {"s16", KIND_SIGNED, 2, NULL},   {"u32", KIND_UNSIGNED, 4, NULL}, {"s32", KIND_SIGNED, 4, NULL},
+    {"u64", KIND_UNSIGNED, 8, NULL}, {"s64", KIND_SIGNED, 8, NULL},   {"e4m3", KIND_SHORT, 1, &e4m3},
+    {"e5m2", KIND_SHORT, 1, &e5m2},  {"f16", KIND_SHORT, 2, &f16},    {"bf16", KIND_SHORT, 2, &bf16},
+    {"f32", KIND_FLOAT, 4, NULL},    {"f64", KIND_FLOAT, 8, NULL},
 };
 
 static const element_type *find_type(const char *name)
@@ -30,48 +50,39 @@ static const element_type *find_type(const char *name)
     return NULL;
 }
 
-/* A 16-bit IEEE 754 format is told by its fraction's width; the rest but the sign is exponent. */
-static int short_minimum_exponent(int fraction_bits)
+static uint16_t short_from_double(double value, const short_format *format)
 {
-    int exponent_bits = 15 - fraction_bits;
-    return 2 - (1 << (exponent_bits - 1));
-}
-
-static uint16_t short_from_double(double value, int fraction_bits)
-{
-    uint32_t sign = signbit(value) ? 0x8000u : 0;
-    uint32_t infinity = 0x7fffu >> fraction_bits << fraction_bits;
+    uint32_t sign = signbit(value) ? format->sign : 0;
     if (isnan(value))
-        return 0x7fff;
+        return (uint16_t)format->nan;
     if (isinf(value))
-        return (uint16_t)(sign | infinity);
-    int minimum = short_minimum_exponent(fraction_bits);
+        return (uint16_t)(sign | format->overflow);
     int exponent = 0;
     (void)frexp(value, &exponent);
     exponent -= 1;
-    if (value == 0 || exponent < minimum)
-        exponent = minimum;
-    if (exponent > 1 - minimum)
-        return (uint16_t)(sign | infinity);
+    if (value == 0 || exponent < format->minimum)
+        exponent = format->minimum;
     /* The significand as an integer with its leading bit, 0 to 2^(fraction_bits + 1); adding it to the exponent's field
      * carries into the exponent where rounding reached the next power of two, and leaves subnormals with field 0. */
-    uint32_t significand = (uint32_t)nearbyint(ldexp(fabs(value), fraction_bits - exponent));
-    uint32_t code = ((uint32_t)(exponent - minimum) << fraction_bits) + significand;
-    return (uint16_t)(sign | (code < infinity ? code : infinity));
+    uint32_t significand = (uint32_t)nearbyint(ldexp(fabs(value), format->fraction_bits - exponent));
+    uint32_t code = ((uint32_t)(exponent - format->minimum) << format->fraction_bits) + significand;
+    return (uint16_t)(sign | (code <= format->largest ? code : format->overflow));
 }
 
-static double short_to_double(uint16_t bits, int fraction_bits)
+static double short_to_double(uint16_t bits, const short_format *format)
 {
-    uint32_t magnitude = bits & 0x7fffu;
-    uint32_t field = magnitude >> fraction_bits;
-    uint32_t fraction = magnitude & ((1u << fraction_bits) - 1);
-    double sign = (bits & 0x8000u) != 0 ? -1.0 : 1.0;
-    if (field == 0x7fffu >> fraction_bits)
-        return fraction != 0 ? (double)NAN : sign * (double)INFINITY;
-    int minimum = short_minimum_exponent(fraction_bits);
+    uint32_t magnitude = bits & (format->sign - 1);
+    uint32_t field = magnitude >> format->fraction_bits;
+    uint32_t fraction = magnitude & ((1u << format->fraction_bits) - 1);
+    double sign = (bits & format->sign) != 0 ? -1.0 : 1.0;
+    if (magnitude >= format->first_nan)
+        return (double)NAN;
+    if (magnitude == format->infinity)
+        return sign * (double)INFINITY;
     if (field == 0)
-        return sign * ldexp((double)fraction, minimum - fraction_bits);
-    return sign * ldexp((double)(fraction + (1u << fraction_bits)), minimum - fraction_bits + (int)field - 1);
+        return sign * ldexp((double)fraction, format->minimum - format->fraction_bits);
+    return sign * ldexp((double)(fraction + (1u << format->fraction_bits)),
+                        format->minimum - format->fraction_bits + (int)field - 1);
 }
 
 static double integer_load(const element_type *type, const unsigned char *at)
@@ -125,22 +136,22 @@ static void float_store(const element_type *type, unsigned char *at, double valu
 
 uint16_t gd_bf16_from_double(double value)
 {
-    return short_from_double(value, 7);
+    return short_from_double(value, &bf16);
 }
 
 uint16_t gd_f16_from_double(double value)
 {
-    return short_from_double(value, 10);
+    return short_from_double(value, &f16);
 }
 
 double gd_bf16_to_double(uint16_t bits)
 {
-    return short_to_double(bits, 7);
+    return short_to_double(bits, &bf16);
 }
 
 double gd_f16_to_double(uint16_t bits)
 {
-    return short_to_double(bits, 10);
+    return short_to_double(bits, &f16);
 }
 
 uint32_t gd_element_bytes(const char *type)
@@ -152,7 +163,7 @@ uint32_t gd_element_bytes(const char *type)
 bool gd_element_is_float(const char *type)
 {
     const element_type *found = find_type(type);
-    return found != NULL && found->kind >= KIND_F16;
+    return found != NULL && found->kind >= KIND_SHORT;
 }
 
 double gd_element_load(const char *type, const void *array, uint64_t index)
@@ -163,10 +174,9 @@ double gd_element_load(const char *type, const void *array, uint64_t index)
         return (double)NAN;
     const unsigned char *at = (const unsigned char *)array + index * found->bytes;
     switch (found->kind) {
-    case KIND_F16:
-    case KIND_BF16:
-        memcpy(&bits, at, sizeof bits);
-        return found->kind == KIND_F16 ? gd_f16_to_double(bits) : gd_bf16_to_double(bits);
+    case KIND_SHORT:
+        memcpy(&bits, at, found->bytes); /* little endian, as the devices are */
+        return short_to_double(bits, found->format);
     case KIND_FLOAT:
         return float_load(found, at);
     case KIND_UNSIGNED:
@@ -184,10 +194,9 @@ void gd_element_store(const char *type, void *array, uint64_t index, double valu
         return;
     unsigned char *at = (unsigned char *)array + index * found->bytes;
     switch (found->kind) {
-    case KIND_F16:
-    case KIND_BF16:
-        bits = found->kind == KIND_F16 ? gd_f16_from_double(value) : gd_bf16_from_double(value);
-        memcpy(at, &bits, sizeof bits);
+    case KIND_SHORT:
+        bits = short_from_double(value, found->format);
+        memcpy(at, &bits, found->bytes);
         return;
     case KIND_FLOAT:
         float_store(found, at, value);

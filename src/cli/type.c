@@ -41,8 +41,11 @@ void gd_type_store(gd_type type, void *array, uint64_t index, double value)
     case GD_TYPE_f32:
         ((float *)array)[index] = (float)value;
         break;
-    default:
+    case GD_TYPE_f64:
         ((double *)array)[index] = value;
+        break;
+    default:
+        gd_element_store(names[type], array, index, value);
         break;
     }
 }

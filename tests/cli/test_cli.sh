@@ -428,7 +428,8 @@ for example in "$top"/examples/*.yaml; do
     check "$(basename "$example") is clean" 0 out "0 errors, 0 warnings"
     silent "$(basename "$example") is clean" err
 done
-for shelf in "$top"/ptx/*/*.ptx; do
+for shelf in "$top"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
+    [ -e "$shelf" ] || continue
     run check "$shelf"
     check "$(basename "$shelf") of the shelf is clean" 0
 done

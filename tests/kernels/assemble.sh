@@ -40,7 +40,8 @@ fi
 
 count=0
 failures=0
-for file in "$srcdir"/ptx/*/*.ptx; do
+for file in "$srcdir"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
+    [ -e "$file" ] || continue
     own=$(sed -n 's/^[[:space:]]*\.target[[:space:]]*\(sm_[0-9]*\).*/\1/p' "$file" | head -n 1)
     if [ -z "$own" ]; then
         echo "FAIL $file names no target"
