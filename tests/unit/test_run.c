@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -805,6 +806,59 @@ START_TEST(cache_notices_damage)
         fclose(file);
     }
     ck_assert_uint_eq(from_cache(cached, ptx, 0), 0);
+    ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
+    griddep_runtime_close(cached);
+}
+END_TEST
+
+/* One of the processes: loads the same few texts over and over, in an order of its own, and damages entries now and
+ * then. Each load must succeed, whatever the others do to the folder meanwhile. */
+static void share_cache(unsigned process)
+{
+    char paths[64][400], text[sizeof ptx + 32];
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory, .cache_bytes = 8192};
+    griddep_runtime *cached = NULL;
+    unsigned random = process * 7919 + 1;
+
+    ck_status(open_with(&options, &cached), GRIDDEP_OK);
+    for (int i = 0; i < 300; i++) {
+        random = random * 1103515245 + 12345;
+        snprintf(text, sizeof text, "// variant %u\n%s", random >> 16 & 15, ptx);
+        from_cache(cached, text, 0);
+        const size_t count = entries(paths, 64);
+        if (i % 16 == 5 && count > 0 && truncate(paths[(random >> 20) % count], 50) != 0)
+            ck_assert_int_eq(errno, ENOENT);
+    }
+    griddep_runtime_close(cached);
+}
+
+START_TEST(cache_is_shared_by_processes)
+{
+    enum { PROCESSES = 8 };
+    pid_t children[PROCESSES];
+    char paths[64][400];
+    int status;
+
+    make_directory();
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        ck_assert_int_ge(children[i], 0);
+        if (children[i] == 0) {
+            share_cache(i);
+            _exit(0);
+        }
+    }
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %u ended with status %#x", i,
+                      (unsigned)status);
+    }
+    const size_t count = entries(paths, 64);
+    ck_assert_uint_gt(count, 0);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(!strstr(paths[i], ".new"), "%s was left behind", paths[i]);
+    griddep_runtime *cached = open_cached(directory);
+    from_cache(cached, ptx, 0);
     ck_assert_uint_eq(from_cache(cached, ptx, 0), 1);
     griddep_runtime_close(cached);
 }
@@ -1788,6 +1842,7 @@ int main(void)
     tcase_add_test(opening, cache_serves_the_second_load);
     tcase_add_loop_test(opening, cache_notices_damage, 0, 8);
     tcase_add_test(opening, cache_keeps_its_limit);
+    tcase_add_test(opening, cache_is_shared_by_processes);
     tcase_add_test(opening, cache_drops_what_was_used_longest_ago);
     tcase_add_test(opening, cache_is_not_emptied_by_what_does_not_fit);
     tcase_add_test(opening, cache_removes_what_dead_writers_left);
