@@ -18,6 +18,9 @@
 #ifndef SOURCE_DIRECTORY
 #define SOURCE_DIRECTORY "."
 #endif
+#ifndef BUILD_DIRECTORY
+#define BUILD_DIRECTORY "."
+#endif
 
 /* ---- a device for one module ---- */
 
@@ -1874,6 +1877,10 @@ static char *read_shelf(const char *name)
 
     snprintf(path, sizeof path, "%s/ptx/%s", directory ? directory : SOURCE_DIRECTORY, name);
     file = fopen(path, "rb");
+    if (file == NULL) { /* made by m4 */
+        snprintf(path, sizeof path, "%s/ptx/%s", BUILD_DIRECTORY, name);
+        file = fopen(path, "rb");
+    }
     ck_assert_msg(file != NULL, "%s", path);
     char *text = calloc(1, 1 << 20);
     ck_assert_uint_gt(fread(text, 1, (1 << 20) - 1, file), 0);

@@ -15,14 +15,14 @@
 
 #include "griddep.h"
 
-enum { TEXT = 1 << 16, BUFFERS = 8, MOST_LAUNCHES = 4, MOST_ARGUMENTS = 5, MOST_LOADS = 16 };
+enum { TEXT = 1 << 17, BUFFERS = 8, MOST_LAUNCHES = 4, MOST_ARGUMENTS = 12, MOST_LOADS = 16 };
 
 #define WAIT "griddepcontrol.wait;"
 
 /* ---- chains ---- */
 
 typedef struct argument {
-    int32_t buffer; /* its number; -1: a value */
+    int32_t buffer; /* its number; -1: a value; -2: the address 0 */
     uint32_t value;
 } argument;
 
@@ -33,6 +33,11 @@ typedef struct argument {
 #define V(number)                                                                                                      \
     {                                                                                                                  \
         -1, number                                                                                                     \
+    }
+
+#define NONE                                                                                                           \
+    {                                                                                                                  \
+        -2, 0                                                                                                          \
     }
 
 typedef struct step {
@@ -77,6 +82,13 @@ static const subject subjects[] = {
       {"rms_norm", 1, 64, 0, {B(1), B(4), B(2), V(512), V(EPSILON)}, 5},
       {"matvec_bf16", 4, 128, 32768, {B(6), B(2), B(3), V(512), V(512)}, 5},
       {"matvec_bf16", 4, 128, 32768, {B(5), B(3), B(1), V(512), V(512)}, 5}},
+     4},
+    {"linear_bf16",
+     524288,
+     {{"linear_bf16", 4, 128, 32768, {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(EPSILON)}, 10},
+      {"linear_bf16", 4, 128, 32768, {B(5), B(6), B(1), B(4), NONE, B(0), B(2), V(512), V(512), V(EPSILON)}, 10},
+      {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(EPSILON)}, 10},
+      {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(EPSILON)}, 10}},
      4},
     {"spin",
      4096,
@@ -126,7 +138,7 @@ static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, 
     griddep_error_init(&error);
     for (uint32_t i = 0; i < from->argument_count; i++) {
         const argument *item = &from->arguments[i];
-        arguments[i] = (griddep_argument){.bytes = item->buffer < 0 ? 4 : 8,
+        arguments[i] = (griddep_argument){.bytes = item->buffer == -1 ? 4 : 8,
                                           .value = item->buffer < 0 ? item->value : buffers[item->buffer]};
     }
     need(griddep_chain_add(chain, kernel, &config, arguments, from->argument_count, &error), &error, "add");

@@ -134,14 +134,312 @@ static void matvec_extreme(const shelf_kernel *kernel)
     free(x);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------------
+ * linear_* and skinny_*
+ */
+
+enum { UP = 1, NORM = 2, BIAS = 4, RESIDUAL = 8, IN_PLACE = 16, EVERYTHING = UP | NORM | BIAS | RESIDUAL };
+
+typedef struct layer_form {
+    const char *kernel, *weight, *type;
+    bool scaled, batched;
+} layer_form;
+
+static const layer_form layer_forms[] = {
+    {"linear_bf16", "bf16", "bf16", false, false},
+    {"linear_f16", "f16", "f16", false, false},
+};
+
+typedef struct layer_size {
+    uint32_t rows, columns, batch;
+    int operands;
+    shelf_shape shape;
+} layer_size;
+
+/* The arrays of a layer; those that the launch leaves out are NULL. */
+typedef struct layer {
+    const layer_form *form;
+    layer_size size;
+    void *weight, *up, *scale, *up_scale, *x, *norm, *bias, *residual, *y;
+    double epsilon;
+} layer;
+
+static const layer_form *form_of(const shelf_kernel *kernel)
+{
+    for (size_t i = 0; i < sizeof layer_forms / sizeof layer_forms[0]; i++) {
+        if (strcmp(layer_forms[i].kernel, kernel->info.name) == 0)
+            return &layer_forms[i];
+    }
+    ck_abort_msg("no form for %s", kernel->info.name);
+    return NULL;
+}
+
+static uint64_t layer_batch(const layer *it)
+{
+    return it->form->batched ? it->size.batch : 1;
+}
+
+static void *random_scales(uint64_t count)
+{
+    void *scales = shelf_array("f32", count);
+    for (uint64_t i = 0; i < count; i++)
+        gd_element_store("f32", scales, i, 1 + 0.5 * shelf_random_unit());
+    return scales;
+}
+
+static layer layer_create(const shelf_kernel *kernel, layer_size size)
+{
+    layer it = {.form = form_of(kernel), .size = size, .epsilon = 1e-5};
+    uint64_t rows = size.rows, columns = size.columns, batch = layer_batch(&it);
+    double deviation = 1 / sqrt((double)columns);
+    double scale = it.form->scaled ? 4 : deviation;
+    it.weight = shelf_random_array(it.form->weight, rows * columns, scale);
+    if (size.operands & UP)
+        it.up = shelf_random_array(it.form->weight, rows * columns, scale);
+    if (it.form->scaled) {
+        it.scale = random_scales(rows);
+        for (uint64_t i = 0; i < rows; i++)
+            gd_element_store("f32", it.scale, i, gd_element_load("f32", it.scale, i) * deviation);
+        if (size.operands & UP)
+            it.up_scale = random_scales(rows);
+    }
+    it.x = shelf_random_array(it.form->type, columns * batch, 3);
+    if (size.operands & NORM)
+        it.norm = shelf_random_array(it.form->type, columns, 2);
+    if (size.operands & BIAS)
+        it.bias = shelf_random_array(it.form->type, rows, 1);
+    if (size.operands & (RESIDUAL | IN_PLACE))
+        it.residual = shelf_random_array(it.form->type, rows * batch, 1);
+    it.y = shelf_array(it.form->type, rows * batch);
+    return it;
+}
+
+static void layer_destroy(layer *it)
+{
+    void *arrays[] = {it->weight, it->up, it->scale, it->up_scale, it->x, it->norm, it->bias, it->residual, it->y};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
+}
+
+/* One product of a row with what the arithmetic may cost: f32's rounding is relative to the terms and not to a sum that
+ * they may cancel in; with a norm each term is rounded once more. */
+static double row_value(const layer *it, const void *weight, const void *scale, uint64_t batch, uint64_t row,
+                        double *error)
+{
+    uint64_t columns = it->size.columns;
+    double sum = 0, terms = 0, squares = 0, term_squares = 0;
+    for (uint64_t i = 0; i < columns; i++) {
+        double x = gd_element_load(it->form->type, it->x, batch * columns + i);
+        double term = gd_element_load(it->form->weight, weight, row * columns + i) * x;
+        if (it->norm != NULL)
+            term *= gd_element_load(it->form->type, it->norm, i);
+        sum += term;
+        terms += fabs(term);
+        squares += x * x;
+        term_squares += term * term;
+    }
+    double factor = scale != NULL ? fabs(gd_element_load("f32", scale, row)) : 1;
+    if (it->norm != NULL)
+        factor /= sqrt(squares / (double)columns + it->epsilon);
+    double element = it->form->type[0] == 'b' ? 0x1p-9 : 0x1p-12;
+    *error = factor * (terms * 0x1p-18 + (it->norm != NULL ? 4 * element * sqrt(term_squares) : 0));
+    return sum * factor;
+}
+
+static bool layer_close(const layer *it, double got, double expected, uint64_t batch, uint64_t row)
+{
+    double step = it->form->type[0] == 'b' ? 0x1p-7 : 0x1p-10;
+    double error = 0, up_error = 0;
+    if (!isfinite(got) || !isfinite(expected))
+        return false;
+    double value = row_value(it, it->weight, it->scale, batch, row, &error);
+    if (it->up != NULL) {
+        double up = row_value(it, it->up, it->up_scale, batch, row, &up_error);
+        if (it->bias != NULL)
+            value += gd_element_load(it->form->type, it->bias, row);
+        error = 1.1 * error * (fabs(up) + up_error) + (fabs(value) + error) * up_error + fabs(value * up) * 0x1p-20;
+    }
+    if (it->residual != NULL)
+        error += fabs(gd_element_load(it->form->type, it->residual, batch * it->size.rows + row)) * 0x1p-22;
+    return fabs(got - expected) <= fmax(fabs(expected), fabs(got)) * step + error + 0x1p-24;
+}
+
+static const layer *running_layer;
+
+static bool layer_element(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index)
+{
+    (void)arguments;
+    (void)output;
+    uint64_t rows = running_layer->size.rows;
+    return layer_close(running_layer, got, expected, index / rows, index % rows);
+}
+
+static void *run_layer(const shelf_kernel *kernel, const layer *it)
+{
+    const char *type = it->form->type, *weight = it->form->weight;
+    uint64_t rows = it->size.rows, columns = it->size.columns, batch = layer_batch(it);
+    shelf_argument arguments[16];
+    uint32_t count = 0;
+#define ARRAY(type_, data_, count_, misalignment_)                                                                     \
+    (data_) != NULL                                                                                                    \
+        ? (shelf_argument){.type = (type_), .data = (data_), .count = (count_), .misalignment = (misalignment_)}       \
+        : (shelf_argument){.type = "u64", .scalar = 0}
+    arguments[count++] = ARRAY(weight, it->weight, rows * columns, 16);
+    arguments[count++] = ARRAY(weight, it->up, rows * columns, 48);
+    if (it->form->scaled) {
+        arguments[count++] = ARRAY("f32", it->scale, rows, 4);
+        arguments[count++] = ARRAY("f32", it->up_scale, rows, 12);
+    }
+    arguments[count++] = ARRAY(type, it->x, columns * batch, 48);
+    arguments[count++] = ARRAY(type, it->norm, columns, 16);
+    arguments[count++] = ARRAY(type, it->bias, rows, 6);
+    arguments[count++] = ARRAY(type, it->residual, rows * batch, 10);
+    arguments[count++] = ARRAY(type, it->y, rows * batch, 2);
+#undef ARRAY
+    arguments[count++] = (shelf_argument){.type = "u32", .scalar = (double)rows};
+    arguments[count++] = (shelf_argument){.type = "u32", .scalar = (double)columns};
+    if (it->form->batched)
+        arguments[count++] = (shelf_argument){.type = "u32", .scalar = (double)batch};
+    arguments[count++] = (shelf_argument){.type = "f32", .scalar = it->epsilon};
+    running_layer = it;
+    return shelf_run(kernel, arguments, count, shelf_fit_shared(kernel, it->size.shape), layer_element);
+}
+
+static void check_layer(const shelf_kernel *kernel, layer_size size)
+{
+    layer it = layer_create(kernel, size);
+    free(run_layer(kernel, &it));
+    layer_destroy(&it);
+}
+
+/* The smallest ring that linear_* take. */
+static uint32_t least_shared(uint32_t columns, uint32_t block)
+{
+    return 2 * columns + 38 * block + 512;
+}
+
+static void linear_random(const shelf_kernel *kernel)
+{
+    const layer_size sizes[] = {
+        {1, 8, 1, 0, {1, 128, least_shared(8, 128)}},
+        {1, 8, 1, EVERYTHING, {1, 128, least_shared(8, 128)}},
+        {37, 16, 1, NORM | BIAS, {5, 256, 50000}},
+        {300, 8, 1, EVERYTHING, {132, 512, UINT32_MAX}},
+        {33, 248, 1, RESIDUAL, {5, 128, 30000}},
+        {65, 512, 1, NORM, {7, 256, 60000}},
+        {70, 1032, 1, UP, {3, 384, least_shared(1032, 384)}},
+        {131, 2056, 1, EVERYTHING, {132, 512, UINT32_MAX}},
+        {260, 2048, 1, NORM | UP, {33, 256, 114688}},
+        {129, 4104, 1, BIAS | RESIDUAL, {44, 1024, UINT32_MAX}},
+        {40, 6152, 1, EVERYTHING, {3, 128, least_shared(6152, 128)}},
+        {33, 28672, 1, EVERYTHING, {16, 512, UINT32_MAX}},
+        {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
+    };
+    static const layer_size large[] = {
+        {3072, 2048, 1, NORM, {132, 512, 114688}},       {2048, 2048, 1, RESIDUAL, {132, 512, 114688}},
+        {8192, 2048, 1, NORM | UP, {264, 256, 114688}},  {2048, 8192, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+        {4096, 4096, 1, EVERYTHING, {264, 256, 114688}}, {4096, 14336, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        check_layer(kernel, sizes[i]);
+    for (size_t i = 0; shelf_on_gpu && i < sizeof large / sizeof large[0]; i++)
+        check_layer(kernel, large[i]);
+}
+
+/* Each combination of the operands. */
+static void layer_operands(const shelf_kernel *kernel)
+{
+    for (int operands = 0; operands <= EVERYTHING; operands++)
+        check_layer(kernel, (layer_size){29, 1032, 3, operands, {4, 256, 100000}});
+}
+
+/* The head comment promises the same bits for every grid and amount of shared memory. */
+static void layer_shapes(const shelf_kernel *kernel)
+{
+    static const shelf_shape shapes[] = {
+        {132, 512, UINT32_MAX}, {1, 512, 60000}, {7, 512, 114688}, {600, 512, 80000}, {64, 512, 180000}};
+    layer it = layer_create(kernel, (layer_size){100, 4104, 5, EVERYTHING, shapes[0]});
+    void *first = run_layer(kernel, &it);
+    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
+        it.size.shape = shapes[i];
+        void *other = run_layer(kernel, &it);
+        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0, "grid %u, shared %u: other bits",
+                      shapes[i].grid, shapes[i].shared);
+        free(other);
+    }
+    free(first);
+    layer_destroy(&it);
+}
+
+static void put(const layer *it, void *array, uint64_t index, double value)
+{
+    gd_element_store(array == it->weight ? it->form->weight : it->form->type, array, index, value);
+}
+
+/* A special element in x, in the norm's weights, in a row of W, in what is added: NaN and infinities go where IEEE
+ * arithmetic takes them, and nowhere else. */
+static void layer_extreme(const shelf_kernel *kernel)
+{
+    static const double specials[] = {0, -0.0, 0x1p-24, 60000, -60000, INFINITY, -INFINITY, NAN};
+    static const layer_size size = {19, 1032, 3, EVERYTHING & ~UP, {4, 512, 100000}};
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
+        for (int place = 0; place < 6; place++) {
+            layer it = layer_create(kernel, size);
+            void *arrays[] = {it.x, it.weight, it.bias, it.residual, it.norm, it.x};
+            uint64_t index[] = {100, 5 * size.columns + 1031, 7, 9, 1030, 0};
+            if (it.form->scaled && place == 1 && !isfinite(specials[i])) { /* e4m3 has no infinity; NaN is excluded */
+                layer_destroy(&it);
+                continue;
+            }
+            put(&it, arrays[place], index[place], specials[i]);
+            free(run_layer(kernel, &it));
+            layer_destroy(&it);
+        }
+    }
+}
+
 const shelf_case linear_cases[] = {
-    {"matvec_bf16", 0, matvec_random},
-    {"matvec_bf16", 0, matvec_shapes},
-    {"matvec_bf16", 0, matvec_extreme},
-    {NULL, 0, NULL},
+    {"linear_bf16", 0, linear_random}, {"linear_bf16", 0, layer_operands}, {"linear_bf16", 0, layer_shapes},
+    {"linear_bf16", 0, layer_extreme}, {"linear_f16", 0, linear_random},   {"linear_f16", 0, layer_operands},
+    {"linear_f16", 0, layer_shapes},   {"linear_f16", 0, layer_extreme},   {"matvec_bf16", 0, matvec_random},
+    {"matvec_bf16", 0, matvec_shapes}, {"matvec_bf16", 0, matvec_extreme}, {NULL, 0, NULL},
 };
 
 const shelf_link linear_links[] = {
+    {.kernel = "linear_bf16",
+     .bytes = 4096,
+     .config = {.grid = {132}, .block = {512}, .shared_bytes = 114688},
+     .count = 10,
+     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(0),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(0),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 4, .value = 2048},
+                   {.bytes = 4, .value = 2048},
+                   {.bytes = 4, .value = 0x3727c5ac}},
+     .type = "bf16",
+     .constant_count = 2048 * 2048,
+     .constant_scale = 0.04},
+    {.kernel = "linear_f16",
+     .bytes = 4096,
+     .config = {.grid = {264}, .block = {256}, .shared_bytes = 114688},
+     .count = 10,
+     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(0),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 4, .value = 2048},
+                   {.bytes = 4, .value = 2048},
+                   {.bytes = 4, .value = 0x3727c5ac}},
+     .type = "f16",
+     .constant_count = 2048 * 2048,
+     .constant_scale = 0.04},
     {.kernel = "matvec_bf16",
      .bytes = 4096,
      .config = {.grid = {132}, .block = {512}, .shared_bytes = UINT32_MAX},
