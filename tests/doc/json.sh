@@ -57,6 +57,11 @@ compare "explain chain" explain "$top/examples/fork_join.yaml"
 compare "explain chain" explain "$top/examples/vector_add.yaml" --no-measure
 compare trace trace "$top/examples/vector_add.yaml" --emulate
 compare trace trace "$top/examples/fork_join.yaml" --emulate --mode all --points
+compare tune tune "$top/examples/vector_add.yaml" --emulate
+compare tune tune "$top/examples/vector_add.yaml" --emulate -o "$work/tuned"
+compare stress stress "$top/examples/vector_add.yaml" --emulate
+compare stress stress "$top/examples/vector_add.yaml" --emulate --mutations
+compare stress stress "$top/tests/cli/late.yaml" --emulate
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx"
 compare rewrite rewrite "$top/tests/golden/rewrite/saxpy.ptx" -o "$work/new.ptx"
 compare sanitize sanitize "$top/tests/cli/late.yaml" --schedule eager
