@@ -212,36 +212,59 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
         check_shared(warp, shared, &operation);
 }
 
-void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
-                    gd_action action, bool async)
+/* The pieces from the first on that lie in the same allocation, or in the shared memory of the same CTA. */
+static uint32_t count_alike(gd_warp *warp, const gd_code *code, gd_space space, const gd_race_piece *pieces,
+                            uint32_t count)
+{
+    const gd_allocation *item = space == GD_AT_GLOBAL ? gd_allocation_find(warp->cta, code, pieces->address) : NULL;
+    uint32_t alike = 1;
+
+    while (alike < count && (item ? pieces[alike].address - item->start < item->bytes
+                                  : pieces[alike].address >> GD_RANK_SHIFT == pieces->address >> GD_RANK_SHIFT))
+        alike++;
+    return alike;
+}
+
+static void check_alike(gd_warp *warp, const gd_code *code, gd_space space, const gd_race_operation *operation,
+                        const gd_race_piece *pieces, uint32_t count)
+{
+    uint64_t address = pieces->address;
+
+    if (space == GD_AT_GLOBAL) {
+        gd_allocation *item = gd_allocation_find(warp->cta, code, address);
+        gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
+        if (shadow)
+            gd_race_global_pieces(warp->cta->race, shadow, operation, pieces, count);
+    } else if (space == GD_AT_SHARED || space == GD_AT_CLUSTER) {
+        gd_race_cta *owner = gd_check_owner(warp, space, &address);
+        if (owner)
+            gd_race_shared_pieces(warp->cta->race, owner, operation, pieces, count);
+    }
+}
+
+void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_check_kind *kind,
+                     const gd_race_piece *pieces, uint32_t count)
 {
     /* Each element of a bulk reduction is a relaxed operation of scope gpu (PTX ISA, cp.reduce.async.bulk). */
     const uint8_t relaxed = GD_ORDER_STRONG | GD_SCOPE_GPU << GD_ORDER_SCOPE_SHIFT;
-    const gd_check check = {.action = action,
-                            .async = async,
-                            .order = action == GD_ACTION_ATOMIC ? relaxed : 0,
-                            .bytes = bytes < 16 ? (uint32_t)bytes : 16};
+    const gd_check check = {
+        .action = kind->action, .async = kind->async, .order = kind->action == GD_ACTION_ATOMIC ? relaxed : 0};
     gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
-    gd_race_cta *owner;
-    gd_allocation *item;
 
-    if (!bytes)
-        return;
-    space = gd_resolve(space, &address);
-    switch (space) {
-    case GD_AT_SHARED:
-    case GD_AT_CLUSTER:
-        owner = gd_check_owner(warp, space, &address);
-        if (owner)
-            gd_race_shared_range(warp->cta->race, owner, &operation, address, bytes);
-        break;
-    case GD_AT_GLOBAL:
-        item = gd_allocation_find(warp->cta, code, address);
-        gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
-        if (shadow)
-            gd_race_global_range(warp->cta->race, shadow, &operation, address, bytes);
-        break;
-    default:
-        break;
+    operation.warpgroup = kind->warpgroup;
+    for (uint32_t done = 0; done < count;) {
+        uint32_t alike = count_alike(warp, code, kind->space, pieces + done, count - done);
+        check_alike(warp, code, kind->space, &operation, pieces + done, alike);
+        done += alike;
     }
+}
+
+void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
+                    gd_action action, bool async)
+{
+    const gd_check_kind kind = {.space = gd_resolve(space, &address), .action = action, .async = async};
+    const gd_race_piece piece = {address, bytes};
+
+    if (bytes)
+        gd_check_pieces(warp, code, lane, &kind, &piece, 1);
 }

@@ -28,6 +28,16 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
 void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
                     gd_action action, bool async);
 
+/* An access of one lane in pieces, each within memory. */
+typedef struct gd_check_kind {
+    gd_space space; /* not generic */
+    gd_action action;
+    bool async, warpgroup;
+} gd_check_kind;
+
+void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_check_kind *kind,
+                     const gd_race_piece *pieces, uint32_t count);
+
 /* A call begins: of the callee's local memory nothing has been written. Arguments are copied into local memory. */
 void gd_check_frame(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);
 void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);

@@ -315,11 +315,17 @@ static void fail_deadlock(gd_cta *cta)
         return;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
-        uint32_t waiting = warp->at_barrier | warp->at_warp;
+        uint32_t waiting = warp->at_barrier | warp->at_warp | warp->at_warpgroup;
         if (!waiting)
             continue;
         uint32_t lane = gd_lowest(waiting);
         const gd_code *code = cta->image->code + warp->pcs[lane];
+        if (warp->at_warpgroup >> lane & 1) {
+            gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
+                        "deadlock: warp %u waits for a group of wgmma that others of its warpgroup never commit",
+                        warp->index);
+            return;
+        }
         bool barrier = warp->at_barrier >> lane & 1;
         uint32_t number = barrier ? barrier_of(warp, lane) : 0;
         gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,

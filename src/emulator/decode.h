@@ -46,6 +46,7 @@ typedef struct gd_decoder {
     uint8_t types[GD_MOST_TYPES], type_count, types_used;
     uint8_t spaces[GD_MOST_SPACES], space_count, spaces_used; /* gd_ptx_space; GD_SPACE_SHARED for its variants */
     bool cluster_space[GD_MOST_SPACES];                       /* .shared::cluster */
+    uint32_t wide_n, wide_k;                                  /* of a shape .m64nNkK; 0 */
     uint32_t unknown;                                         /* token of a modifier that no table has; GD_PTX_NONE */
     gd_slot guard;
     uint32_t guard_not;
@@ -116,6 +117,8 @@ bool gd_predicate_target(gd_decoder *decoder, uint32_t operand, gd_slot *slot);
 bool gd_known(gd_decoder *decoder, uint32_t operand, uint64_t *value);
 /* The address of a memory operand in a space, into an operation. */
 bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
+/* The same of the operand within the brackets, beside which others may stand. */
+bool gd_memory_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
 /* The elements of a { } operand, or the operand itself as the only one; returns how many, 0 when they are more than capacity. */
 uint32_t gd_elements(const gd_decoder *decoder, uint32_t operand, uint32_t *elements, uint32_t capacity);
 gd_space gd_code_space(gd_ptx_space space);
@@ -143,9 +146,11 @@ bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
 /* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no memory. */
 uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
 
-/* The operation that the modifiers name, and the types that it has (decode_memory.c). */
+/* The operation that the modifiers name (decode_memory.c). */
 bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
-bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type);
+
+/* A further memory operand, into the image's list (GD_ADDRESS_WORDS); `modifier` is the number of its space. */
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list);
 
 /* Behind an asynchronous write: the mbarrier at a memory operand hears of its bytes (decode_async.c). */
 bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes);
@@ -173,6 +178,8 @@ gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_d
     gd_decode_elect;                                                      /* decode_warp.c */
 gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,
     gd_decode_bulk, gd_decode_bulk_group;                                 /* decode_async.c */
+gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                /* decode_tensor.c */
+gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                     /* decode_warpgroup.c */
 gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma, gd_decode_movmatrix; /* decode_matrix.c */
 
 /* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the image. */

@@ -14,8 +14,7 @@ static void put_address(gd_code *code, const gd_code *from)
     code->kind = from->kind;
 }
 
-/* A further memory operand, into the image's list; `modifier` is the number of its space. */
-static bool list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list)
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list)
 {
     gd_code from = {0};
 
@@ -206,7 +205,7 @@ bool gd_decode_cp_async(gd_decoder *decoder)
         return gd_decode_refuse_form(decoder);
     if (operands == 4 ? !read_limit(decoder, 3, &into) : !gd_constant(decoder, 4, bytes, &into.a))
         return false;
-    if (!list_address(decoder, decoder->operands[1], from, 1, &list) ||
+    if (!gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_cp_async);
@@ -331,8 +330,8 @@ bool gd_decode_bulk(gd_decoder *decoder)
         (loads && !receivers(decoder, &into)) || operands != (loads ? 4u : 3u) + into.x)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
-        !list_address(decoder, decoder->operands[1], from, 1, &list) ||
-        (loads && !list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
+        !gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
+        (loads && !gd_list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
         !gd_memory_operand(decoder, decoder->operands[0], to, &into))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_bulk);

@@ -128,6 +128,7 @@ bool gd_decode_prefetch(gd_decoder *decoder)
                                          GD_MODIFIER_L2_EVICT_NORMAL};
     gd_code code = {0};
 
+    gd_has(decoder, GD_MODIFIER_TENSORMAP);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         gd_has(decoder, levels[i]);
     if (decoder->operand_count != 1)
@@ -169,11 +170,23 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
            gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
 }
 
+/* fence.proxy.tensormap::generic.acquire [map], 128 */
+static bool acquires_map(gd_decoder *decoder)
+{
+    gd_code code = {0};
+    uint64_t bytes;
+
+    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code);
+}
+
 /* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
  * know of those between generic accesses (membar.cta, .gl, .sys are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
 bool gd_decode_fence(gd_decoder *decoder)
 {
     bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
+    bool map = gd_has(decoder, GD_MODIFIER_TENSORMAP_GENERIC) && gd_has(decoder, GD_MODIFIER_ACQUIRE);
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_ALIAS);
@@ -185,6 +198,8 @@ bool gd_decode_fence(gd_decoder *decoder)
     gd_space_at(decoder, 1);
     bool sc = gd_has(decoder, GD_MODIFIER_SC) || decoder->instruction->op == GD_OP_MEMBAR;
     uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
+    if (map)
+        return acquires_map(decoder);
     if (decoder->operand_count != 0)
         return gd_decode_refuse_form(decoder);
     if (proxy)
@@ -211,31 +226,6 @@ bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
         return true;
     }
     return gd_decode_refuse_form(decoder);
-}
-
-/* Which types an operation has (PTX ISA 9.7.13.5). */
-bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type)
-{
-    bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
-    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
-    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
-
-    switch (operation) {
-    case GD_ATOMIC_ADD:
-        return integer || half || type == GD_TYPE_F32 || type == GD_TYPE_F64;
-    case GD_ATOMIC_INC:
-    case GD_ATOMIC_DEC:
-        return type == GD_TYPE_U32;
-    case GD_ATOMIC_MIN:
-    case GD_ATOMIC_MAX:
-        return integer || half;
-    case GD_ATOMIC_EXCH:
-        return bits || type == GD_TYPE_B128;
-    case GD_ATOMIC_CAS:
-        return bits || type == GD_TYPE_B16 || type == GD_TYPE_B128;
-    default:
-        return bits;
-    }
 }
 
 /* Types of red.async (PTX ISA 9.7.13.8). */

@@ -57,12 +57,37 @@ static bool read_space(gd_decoder *decoder, const char *token, uint32_t length)
     return false;
 }
 
+static const char *read_number(const char *text, const char *end, uint32_t *number)
+{
+    *number = 0;
+    while (text < end && *text >= '0' && *text <= '9' && *number < 1000)
+        *number = *number * 10 + (uint32_t)(*text++ - '0');
+    return text;
+}
+
+/* The shapes of wgmma are too many to be words: .m64n8k16 to .m64n256k256. */
+static bool read_shape(gd_decoder *decoder, const char *token, uint32_t length)
+{
+    const char *end = token + length;
+    uint32_t n, k;
+
+    if (length < 8 || memcmp(token, ".m64n", 5) != 0)
+        return false;
+    const char *at = read_number(token + 5, end, &n);
+    if (at == end || *at != 'k' || read_number(at + 1, end, &k) != end || !n || !k)
+        return false;
+    decoder->wide_n = n;
+    decoder->wide_k = k;
+    decoder->present[GD_MODIFIER_M64 / 64] |= UINT64_C(1) << (GD_MODIFIER_M64 % 64);
+    return true;
+}
+
 static void read_modifier(gd_decoder *decoder, uint32_t token)
 {
     uint32_t length;
     const char *text = gd_ptx_token_text(decoder->module, token, &length);
 
-    if (read_type(decoder, text, length) || read_space(decoder, text, length))
+    if (read_type(decoder, text, length) || read_space(decoder, text, length) || read_shape(decoder, text, length))
         return;
     for (uint32_t i = 0; i < GD_MODIFIER_COUNT; i++) {
         if (is_text(text, length, words[i].text)) {
@@ -96,7 +121,7 @@ bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
     memset(decoder->present, 0, sizeof decoder->present);
     memset(decoder->used, 0, sizeof decoder->used);
     decoder->type_count = decoder->types_used = decoder->space_count = decoder->spaces_used = 0;
-    decoder->operand_count = 0;
+    decoder->operand_count = decoder->wide_n = decoder->wide_k = 0;
     decoder->unknown = GD_PTX_NONE;
     for (uint32_t i = 1; i <= item->modifiers; i++)
         read_modifier(decoder, item->opcode + i);

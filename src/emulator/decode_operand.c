@@ -473,13 +473,10 @@ static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand,
     return true;
 }
 
-bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, gd_code *into)
+bool gd_memory_address(gd_decoder *decoder, uint32_t index, gd_ptx_space space, gd_code *into)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
 
-    if (operand->kind != GD_OPERAND_MEMORY || gd_operand_at(decoder, index + 1)->end != operand->end)
-        return gd_decode_refuse_form(decoder);
-    operand = gd_operand_at(decoder, index + 1);
     into->space = (uint8_t)gd_code_space(space);
     into->kind = GD_ADDRESS_WIDE;
     if (operand->kind == GD_OPERAND_REGISTER)
@@ -487,7 +484,16 @@ bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, 
     if (operand->kind == GD_OPERAND_SYMBOL)
         return variable_address(decoder, operand, into);
     into->value = 0;
-    return gd_known(decoder, index + 1, &into->value) && gd_constant(decoder, 8, 0, &into->address);
+    return gd_known(decoder, index, &into->value) && gd_constant(decoder, 8, 0, &into->address);
+}
+
+bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, gd_code *into)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+
+    if (operand->kind != GD_OPERAND_MEMORY || gd_operand_at(decoder, index + 1)->end != operand->end)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_address(decoder, index + 1, space, into);
 }
 
 uint32_t gd_elements(const gd_decoder *decoder, uint32_t index, uint32_t *elements, uint32_t capacity)

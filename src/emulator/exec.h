@@ -135,7 +135,8 @@ struct gd_warp {
     uint32_t active;         /* the current lanes */
     uint32_t ready;          /* lanes that can go on, the current ones included */
     uint32_t live;           /* lanes that have not exited */
-    uint32_t at_barrier, at_grid, at_warp, at_cluster; /* lanes that wait */
+    uint32_t at_barrier, at_grid, at_warp, at_cluster, at_warpgroup; /* lanes that wait */
+    uint64_t groups;         /* of wgmma that it has committed */
     uint32_t deferred;       /* lanes that have to let others go first */
     uint32_t carry;          /* CC.CF of each lane */
     uint32_t active_count;

@@ -229,8 +229,8 @@ void gd_run_pending(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 /* ---- copies ---- */
 
-/* The address of a further memory operand: the list holds slot, kind, space, and the offset's halves. */
-static uint64_t other_address(const gd_warp *warp, const uint32_t *list, uint32_t lane, gd_space *space)
+/* The list holds slot, kind, space, and the offset's halves. */
+uint64_t gd_other_address(const gd_warp *warp, const uint32_t *list, uint32_t lane, gd_space *space)
 {
     uint64_t offset = list[3] | (uint64_t)list[4] << 32;
 
@@ -253,7 +253,7 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         gd_space space;
-        uint64_t from = other_address(warp, list, lane, &space);
+        uint64_t from = gd_other_address(warp, list, lane, &space);
         uint32_t wanted = code->y ? code->bytes : (uint32_t)gd_lane_get(warp, code->a, lane, 4);
         unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes,
                                           code->bytes, true);
@@ -302,7 +302,7 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
 {
     const uint32_t *list = warp->cta->image->list + code->list;
     gd_space space;
-    uint64_t from = other_address(warp, list, lane, &space);
+    uint64_t from = gd_other_address(warp, list, lane, &space);
     uint32_t bytes = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
 
     if (bytes % 16) {
@@ -328,8 +328,7 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     return true;
 }
 
-/* The mbarrier hears of the bytes. */
-static bool tell(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space)
+bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space, uint64_t bytes)
 {
     gd_code on_barrier = *code;
     unsigned char *place;
@@ -337,7 +336,7 @@ static bool tell(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
 
     on_barrier.space = (uint8_t)space;
     if (!load(warp, &on_barrier, lane, address, &place, &barrier) ||
-        !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)gd_lane_get(warp, code->a, lane, 4)))
+        !add_bytes(warp, &on_barrier, lane, &barrier, -(int64_t)bytes))
         return false;
     note_arrival(warp, &on_barrier, lane, address, true);
     store(warp, &on_barrier, address, place, &barrier);
@@ -348,11 +347,12 @@ static bool tell(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
 static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to, uint64_t barrier, gd_space space)
 {
     uint32_t ranks = (uint32_t)gd_lane_get(warp, code->b, lane, 4) & 0xffff;
+    uint64_t bytes = gd_lane_get(warp, code->a, lane, 4);
 
     GD_EACH_LANE(rank, ranks)
     {
         if (!copy_bulk(warp, code, lane, gd_cluster_map(to, rank)) ||
-            !tell(warp, code, lane, gd_cluster_map(barrier, rank), space))
+            !gd_tell_mbarrier(warp, code, lane, gd_cluster_map(barrier, rank), space, bytes))
             return false;
     }
     return true;
@@ -369,10 +369,11 @@ void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
     {
         const uint32_t *list = warp->cta->image->list + code->list + GD_ADDRESS_WORDS;
         gd_space space = GD_AT_SHARED;
-        uint64_t barrier = code->y ? other_address(warp, list, lane, &space) : 0;
+        uint64_t barrier = code->y ? gd_other_address(warp, list, lane, &space) : 0;
         bool done = code->x ? multicast(warp, code, lane, addresses[lane], barrier, space)
                             : copy_bulk(warp, code, lane, addresses[lane]) &&
-                                  (!code->y || tell(warp, code, lane, barrier, space));
+                                  (!code->y || gd_tell_mbarrier(warp, code, lane, barrier, space,
+                                                                gd_lane_get(warp, code->a, lane, 4)));
         if (!done)
             return;
     }

@@ -27,5 +27,9 @@ gd_run gd_run_bulk;     /* list: further addresses; see exec_async.c */
 
 /* A second address of an operation: slot, kind and offset, in the list. */
 enum { GD_ADDRESS_WORDS = 5 };
+uint64_t gd_other_address(const gd_warp *warp, const uint32_t *list, uint32_t lane, gd_space *space);
+
+/* An mbarrier hears of bytes that a thread's copies have written; false after a fault. */
+bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space, uint64_t bytes);
 
 #endif

@@ -112,6 +112,30 @@ static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lan
     return memcmp(&old, &next, bytes) != 0;
 }
 
+bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type)
+{
+    bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
+    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+
+    switch (operation) {
+    case GD_ATOMIC_ADD:
+        return integer || half || type == GD_TYPE_F32 || type == GD_TYPE_F64;
+    case GD_ATOMIC_INC:
+    case GD_ATOMIC_DEC:
+        return type == GD_TYPE_U32;
+    case GD_ATOMIC_MIN:
+    case GD_ATOMIC_MAX:
+        return integer || half;
+    case GD_ATOMIC_EXCH:
+        return bits || type == GD_TYPE_B128;
+    case GD_ATOMIC_CAS:
+        return bits || type == GD_TYPE_B16 || type == GD_TYPE_B128;
+    default:
+        return bits;
+    }
+}
+
 void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint32_t *slots = warp->cta->image->list + code->list;

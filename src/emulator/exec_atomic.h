@@ -17,6 +17,9 @@ typedef enum gd_atomic {
     GD_ATOMIC_CAS
 } gd_atomic;
 
+/* Which types an operation has (PTX ISA 9.7.13.5). */
+bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type);
+
 /* The new value from the old one (PTX ISA 9.7.13.5); b is cas's value, flags are GD_FTZ or none. */
 uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a, uint64_t b, uint32_t flags);
 

@@ -8,8 +8,7 @@
 
 enum { ROWS = 16, COLUMNS = 8, DEEPEST = 256 };
 
-/* All lanes of the warp, or none yet. */
-static bool gather(gd_warp *warp, const gd_code *code, uint32_t mask)
+bool gd_matrix_gather(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint32_t here = gd_warp_gather(warp, code, code->e, mask);
 
@@ -74,7 +73,7 @@ void gd_run_ldmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
     const uint32_t *slots = warp->cta->image->list + code->list;
     unsigned char *rows[4][8];
 
-    if (!gather(warp, code, mask))
+    if (!gd_matrix_gather(warp, code, mask))
         return;
     for (uint32_t i = 0; i < code->count; i++) { /* a target may hold the addresses */
         if (!find_rows(warp, code, i, false, rows[i]))
@@ -89,7 +88,7 @@ void gd_run_stmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
     const uint32_t *slots = warp->cta->image->list + code->list;
     unsigned char *rows[8];
 
-    if (!gather(warp, code, mask))
+    if (!gd_matrix_gather(warp, code, mask))
         return;
     for (uint32_t i = 0; i < code->count; i++) {
         if (!find_rows(warp, code, i, true, rows))
@@ -105,7 +104,7 @@ void gd_run_movmatrix(gd_warp *warp, const gd_code *code, uint32_t mask)
     const gd_u32 *a = gd_lanes(warp, code->a);
     gd_u32 *d = gd_lanes(warp, code->d);
 
-    if (!gather(warp, code, mask))
+    if (!gd_matrix_gather(warp, code, mask))
         return;
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         from[lane / 4][lane % 4 * 2] = (uint16_t)a[lane];
@@ -131,7 +130,7 @@ uint32_t gd_matrix_packed(gd_matrix_element kind)
     return counts[kind];
 }
 
-static double unpack(uint64_t word, uint32_t i, uint32_t kind)
+double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind)
 {
     uint32_t nibble = (uint32_t)(word >> (4 * (i & 7))) & 15;
 
@@ -172,12 +171,12 @@ static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_
             uint64_t word = gd_lane_get(warp, slots[r], lane, bytes);
             double *row = into->a + (size_t)(group + 8 * (r % halves)) * depth;
             for (uint32_t i = 0; i < per; i++)
-                row[member * per + i + r / halves * 4 * per] = unpack(word, i, code->x);
+                row[member * per + i + r / halves * 4 * per] = gd_matrix_value(word, i, (gd_matrix_element)code->x);
         }
         for (uint32_t r = 0; r < b_count; r++) {
             uint64_t word = gd_lane_get(warp, slots[a_count + r], lane, bytes);
             for (uint32_t i = 0; i < per; i++)
-                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] = unpack(word, i, code->y);
+                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] = gd_matrix_value(word, i, (gd_matrix_element)code->y);
         }
     }
 }
@@ -282,7 +281,7 @@ void gd_run_mma(gd_warp *warp, const gd_code *code, uint32_t mask)
     uint32_t targets = code->flags & GD_MATRIX_HALF_D ? sums / 2 : sums;
     tile work;
 
-    if (!gather(warp, code, mask))
+    if (!gd_matrix_gather(warp, code, mask))
         return;
     read_factors(warp, code, slots + targets, &work);
     read_sums(warp, code, slots + targets + factors, &work);

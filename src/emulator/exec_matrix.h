@@ -31,6 +31,12 @@ enum {
 /* Elements of a and b in a register. */
 uint32_t gd_matrix_packed(gd_matrix_element kind);
 
+/* Element i of those in a register. */
+double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind);
+
+/* All lanes of the warp stand at an operation whose e is the mask of all; false: not yet, or never. */
+bool gd_matrix_gather(gd_warp *warp, const gd_code *code, uint32_t mask);
+
 gd_run gd_run_ldmatrix;  /* list: count targets; x: transposed; e: the mask of all lanes */
 gd_run gd_run_stmatrix;
 gd_run gd_run_movmatrix; /* d = a transposed */

@@ -190,6 +190,7 @@ typedef struct gd_race_operation {
     bool strong;               /* relaxed, acquire, release, volatile, atomic; with its scope */
     bool acquire, release;
     bool async;                /* carried out by the thread's asynchronous copies: ordered when their completion is waited for */
+    bool warpgroup;            /* async, by wgmma: ordered by gd_race_warpgroup_wait */
     gd_scope scope;
     const uint64_t *addresses; /* by lane: device addresses, or addresses in the owner's shared memory */
     /* Whether what the lane is about to write is there already; NULL: cannot tell. Writes of the same value within a grid are let pass. */
@@ -204,11 +205,15 @@ typedef struct gd_race_operation {
 void gd_race_global(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation);
 void gd_race_shared(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation);
 
-/* One contiguous access of one thread (the lane of `mask`), of any length: bulk copies. */
-void gd_race_global_range(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, uint64_t address,
-                          uint64_t bytes);
-void gd_race_shared_range(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation, uint64_t address,
-                          uint64_t bytes);
+/* One access of one thread (the lane of `mask`), of any length and in any number of pieces: bulk copies, wgmma. */
+typedef struct gd_race_piece {
+    uint64_t address, bytes;
+} gd_race_piece;
+
+void gd_race_global_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
+                           const gd_race_piece *pieces, uint32_t count);
+void gd_race_shared_pieces(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation,
+                           const gd_race_piece *pieces, uint32_t count);
 
 /* fence, membar of a scope, with acquire and release semantics both; `sc` for fence.sc and membar. */
 void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scope, bool sc);
@@ -247,5 +252,12 @@ void gd_race_async_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t
 void gd_race_async_wait_read(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint32_t left);
 /* cp.async.wait_all: also what is in no group. */
 void gd_race_async_wait_all(gd_race_cta *cta, uint32_t warp, uint32_t mask);
+
+/* ---- wgmma ---- */
+
+/* What a warp's wgmma has read since the last commit becomes a group, numbered from 1. The wait for a group has returned for threads: what
+ * it and those before it read is done in the four warps of the warpgroup, all of which have committed it. */
+void gd_race_warpgroup_commit(gd_race_cta *cta, uint32_t warp);
+void gd_race_warpgroup_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint64_t group);
 
 #endif

@@ -572,7 +572,9 @@ static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_o
                                 .stamp = warp->stamp,
                                 .site = operation->site,
                                 .bytes = operation->bytes,
-                                .agent = alone ? GD_AGENT_NONE : GD_AGENT_GROUP,
+                                .agent = operation->warpgroup ? gd_warpgroup_agent(cta, operation->warp)
+                                         : alone              ? GD_AGENT_NONE
+                                                              : GD_AGENT_GROUP,
                                 .warp = operation->warp & 31,
                                 .action = operation->action & 7,
                                 .scope = operation->scope & 3,
@@ -669,38 +671,43 @@ static void note_issued(const actor *a)
     cta->issued[cta->issued_count++] = (gd_issued){a->entry, a->warp * GD_RACE_LANES + a->lane};
 }
 
-static void access_range(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, uint64_t address,
-                         uint64_t bytes)
+static void access_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
+                          const gd_race_piece *pieces, uint32_t count)
 {
     gd_race_operation single = *operation;
+    uint64_t bytes = 0;
     actor a;
 
+    for (uint32_t i = 0; i < count; i++)
+        bytes += pieces[i].bytes;
     single.addresses = NULL;
     single.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-    if (!begin(&a, cta, shadow, &single, operation->async))
+    if (!bytes || !begin(&a, cta, shadow, &single, operation->async))
         return;
     take_lane(&a, (uint32_t)__builtin_ctz(operation->mask));
-    if (operation->async)
+    if (operation->async && !operation->warpgroup)
         note_issued(&a);
-    visit_range(&a, address - shadow->start, bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        visit_range(&a, pieces[i].address - shadow->start, pieces[i].bytes);
+        if (shadow->syncs && a.self.writes)
+            gd_sync_forget(a.race, shadow, pieces[i].address - shadow->start, pieces[i].bytes);
+    }
     if (a.conflict || a.uninitialized)
         report(&a);
-    if (shadow->syncs && a.self.writes)
-        gd_sync_forget(a.race, shadow, address - shadow->start, bytes);
 }
 
-void gd_race_global_range(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, uint64_t address,
-                          uint64_t bytes)
+void gd_race_global_pieces(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
+                           const gd_race_piece *pieces, uint32_t count)
 {
-    if (cta && shadow && !cta->race->stopped && operation->mask && bytes && cta->race->options.global)
-        access_range(cta, shadow, operation, address, bytes);
+    if (cta && shadow && !cta->race->stopped && operation->mask && cta->race->options.global)
+        access_pieces(cta, shadow, operation, pieces, count);
 }
 
-void gd_race_shared_range(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation, uint64_t address,
-                          uint64_t bytes)
+void gd_race_shared_pieces(gd_race_cta *cta, gd_race_cta *owner, const gd_race_operation *operation,
+                           const gd_race_piece *pieces, uint32_t count)
 {
-    if (cta && owner && !cta->race->stopped && operation->mask && bytes && cta->race->options.shared)
-        access_range(cta, owner->shared, operation, address, bytes);
+    if (cta && owner && !cta->race->stopped && operation->mask && cta->race->options.shared)
+        access_pieces(cta, owner->shared, operation, pieces, count);
 }
 
 static bool find_task_entry(actor *a, gd_race_task *task, uint64_t bytes, bool write)

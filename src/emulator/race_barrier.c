@@ -4,7 +4,7 @@
 
 #include "emulator/race_core.h"
 
-enum { MOST_COMMITS = 4096 };
+enum { MOST_COMMITS = 4096, WARPGROUP = 4 /* warps */ };
 
 static uint32_t higher(uint32_t a, uint32_t b)
 {
@@ -421,4 +421,49 @@ void gd_race_async_wait_all(gd_race_cta *cta, uint32_t warp, uint32_t mask)
         return;
     gd_race_async_commit(cta, warp, mask);
     gd_race_async_wait(cta, warp, mask, 0);
+}
+
+/* ---- wgmma ---- */
+
+static const uint64_t warpgroup_reads = UINT64_MAX - 1;
+
+uint32_t gd_warpgroup_agent(gd_race_cta *cta, uint32_t warp)
+{
+    return get_channel(cta, warp * GD_RACE_LANES, cta, warpgroup_reads);
+}
+
+void gd_race_warpgroup_commit(gd_race_cta *cta, uint32_t warp)
+{
+    if (!cta || cta->race->stopped)
+        return;
+    gd_warp_record *record = &cta->warps[warp];
+    if (record->group_count == MOST_COMMITS) {
+        record->group_count /= 2;
+        record->groups_forgotten += MOST_COMMITS / 2;
+        memmove(record->groups, record->groups + MOST_COMMITS / 2, MOST_COMMITS / 2 * sizeof *record->groups);
+    }
+    if (!gd_race_grow(cta->race, (void **)&record->groups, record->group_count, &record->group_capacity,
+                      sizeof *record->groups))
+        return;
+    record->groups[record->group_count++] = record->stamp;
+    gd_raise(cta, warp);
+}
+
+/* Groups that have been forgotten are so old that others behind them have been waited for. */
+void gd_race_warpgroup_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint64_t group)
+{
+    const uint32_t first = warp / WARPGROUP * WARPGROUP;
+    gd_outside *outside = NULL;
+
+    for (uint32_t i = first; cta && !cta->race->stopped && i < first + WARPGROUP && i < cta->warp_count; i++) {
+        const gd_warp_record *record = &cta->warps[i];
+        const uint64_t at = group - record->groups_forgotten - 1;
+        const uint32_t agent = at < record->group_count ? gd_warpgroup_agent(cta, i) : GD_AGENT_NONE;
+        if (agent != GD_AGENT_NONE)
+            add_agent(cta, &outside, agent, record->groups[at]);
+    }
+    if (!outside)
+        return;
+    gd_lanes_acquire(cta, warp, mask, outside);
+    gd_outside_drop(cta->race, outside);
 }

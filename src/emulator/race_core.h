@@ -187,6 +187,9 @@ typedef struct gd_warp_record {
     uint32_t stamp, synced, live, waited;
     gd_commit *commits;
     uint32_t commit_count, commit_capacity;
+    uint32_t *groups; /* stamps at which groups of wgmma were committed; those before them have been forgotten */
+    uint64_t groups_forgotten;
+    uint32_t group_count, group_capacity;
     gd_thread_sync *sync; /* of its lanes; NULL until there is something */
     gd_site_cache cache[GD_RACE_SITES_CACHED];
 } gd_warp_record;
@@ -417,6 +420,9 @@ static inline void gd_raise(gd_race_cta *cta, uint32_t warp)
 {
     cta->warps[warp].stamp = ++cta->sequence;
 }
+
+/* The agent of what a warp's wgmma reads (race_barrier.c); GD_AGENT_NONE: no memory. */
+uint32_t gd_warpgroup_agent(gd_race_cta *cta, uint32_t warp);
 
 /* ---- words (race_words.c) ---- */
 

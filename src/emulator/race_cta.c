@@ -240,6 +240,7 @@ static void free_warps(gd_race_cta *cta)
         gd_warp_record *warp = &cta->warps[i];
         free_sync(cta->race, warp->sync);
         gd_race_give(cta->race, warp->commits, warp->commit_capacity * sizeof *warp->commits);
+        gd_race_give(cta->race, warp->groups, warp->group_capacity * sizeof *warp->groups);
     }
     for (uint32_t i = 0; cta->thread && i < cta->warp_count * GD_RACE_LANES; i++)
         gd_clock_drop(cta->race, cta->thread[i].clock);

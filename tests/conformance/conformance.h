@@ -154,6 +154,7 @@ Suite *dependent_suite(void);
 Suite *arithmetic_suite(void);
 Suite *instruction_suite(void);
 Suite *copy_suite(void);
+Suite *tensor_suite(void);
 Suite *coverage_suite(void);
 
 #endif

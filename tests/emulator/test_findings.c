@@ -137,12 +137,12 @@ START_TEST(a_refused_kernel_is_a_finding)
 {
     begin("race");
     gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n"
-                                         "    wgmma.fence.sync.aligned;\n    ret;\n}\n");
+                                         "    stacksave.u32 %r;\n    ret;\n}\n");
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     expect("\"kind\":\"unsupported\"", 1);
-    expect("\"line\":8,\"column\":5,\"instruction\":\"wgmma.fence.sync.aligned;\"", 1);
-    expect("kernel k cannot be launched: line 8: wgmma.fence", 1);
+    expect("\"line\":8,\"column\":5,\"instruction\":\"stacksave.u32 %r;\"", 1);
+    expect("kernel k cannot be launched: line 8: stacksave", 1);
     end();
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(without_checks_nothing_is_reported)
 {
     begin("off");
     gd_CUfunction function =
-        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    wgmma.fence.sync.aligned;\n    ret;\n}\n");
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    stacksave.u32 %r;\n    ret;\n}\n");
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_assert_str_eq(get_report(), "");
     end();

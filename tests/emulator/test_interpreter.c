@@ -1728,7 +1728,20 @@ END_TEST
 /* ---- what is not emulated is refused by name ---- */
 
 static const char *const refusals[][2] = {
-    {"wgmma.fence.sync.aligned;\n", "wgmma.fence.sync.aligned is not emulated"},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;\n",
+     "tensormap.cp_fenceproxy"},
+    {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;\n",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 is not emulated"},
+    {"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n",
+     "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 in this form is not emulated"},
+    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0;\n",
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 in this form is not emulated"},
+    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 2, 1, 0, 0;\n",
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 in this form is not emulated"},
+    {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1, %r1, %r1}], [%r1], {%h1};\n",
+     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col"},
+    {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1}], [%r1];\n",
+     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes in this form"},
     {"tcgen05.wait::ld.sync.aligned;\n", "tcgen05.wait::ld.sync.aligned"},
     {"mov.u32 %r2, %envreg3;\n", "%envreg3"},
     {"add.f32 %r2, %rd1, %r3;\n", "64 bits"},

@@ -934,7 +934,7 @@ static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
 {
     gd_race_operation operation = operation_of(thread, GD_ACTION_WRITE, 16, ASYNC, GD_SCOPE_CTA);
 
-    gd_race_shared_range(cta, cta, &operation, 0x400 + offset, 2048);
+    gd_race_shared_pieces(cta, cta, &operation, &(gd_race_piece){0x400 + offset, 2048}, 1);
 }
 
 START_TEST(bulk_copies_complete_on_their_mbarrier)
@@ -970,9 +970,9 @@ static void store_bulk(gd_race_cta *cta, uint32_t thread)
 {
     gd_race_operation operation = operation_of(thread, GD_ACTION_READ, 512, ASYNC, GD_SCOPE_CTA);
 
-    gd_race_shared_range(cta, cta, &operation, 0x400, 512);
+    gd_race_shared_pieces(cta, cta, &operation, &(gd_race_piece){0x400, 512}, 1);
     operation.action = GD_ACTION_WRITE;
-    gd_race_global_range(cta, world.memory, &operation, BASE, 512);
+    gd_race_global_pieces(cta, world.memory, &operation, &(gd_race_piece){BASE, 512}, 1);
     gd_race_async_commit(cta, thread / 32, UINT32_C(1) << thread % 32);
 }
 

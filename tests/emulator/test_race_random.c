@@ -263,7 +263,7 @@ static void do_bulk(uint32_t task, uint32_t cta, uint32_t thread)
     if (refrains(&w.actors[actor].now, actor * KINDS, made))
         return;
     model_access(part, &w.actors[actor].now, actor * KINDS, made);
-    gd_race_shared_range(w.ctas[task][cta], w.ctas[task][cta], &operation, 0, bytes);
+    gd_race_shared_pieces(w.ctas[task][cta], w.ctas[task][cta], &operation, &(gd_race_piece){0, bytes}, 1);
     gd_race_mbarrier_arrive(w.ctas[task][cta], warp_of(thread), bit_of(thread), w.ctas[task][cta], which * 8, true);
     w.pending[task][cta][which].at[part] = w.counts[part];
 }

@@ -1,0 +1,320 @@
+/* cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress: the checks that cuda.h documents, and the emulator's encoding. */
+#include "emulator/tensor_map.h"
+
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/device.h"
+
+enum { MOST_BOX = 256, MOST_STEP = 8, MOST_CHANNELS = 256, MOST_PIXELS = 1024, PACKED_BOX = 128 };
+
+static const uint64_t most_elements = UINT64_C(1) << 32; /* of a dimension */
+static const uint64_t stride_limit = UINT64_C(1) << 40;
+
+/* ---- the encoding ---- */
+
+/* Little of the 128 bytes is left over: sizes and extents are one less than they say, since they are at least 1. */
+typedef struct encoded {
+    uint64_t mark, address;
+    uint64_t strides[GD_TENSOR_RANK - 1];
+    uint32_t sizes[GD_TENSOR_RANK];
+    int16_t lower[3], upper[3];
+    uint16_t pixels;
+    uint8_t box[GD_TENSOR_RANK], steps[GD_TENSOR_RANK], channels;
+    uint8_t rank, type, interleave, swizzle, promotion, fill, im2col;
+    uint32_t sum;
+} encoded;
+
+_Static_assert(sizeof(encoded) <= GD_TENSOR_MAP_BYTES && sizeof(gd_CUtensorMap) == GD_TENSOR_MAP_BYTES,
+               "a tensor map has 128 bytes");
+
+static const uint64_t mark = UINT64_C(0x70616d2d726f7367); /* no address, and no sizes that anyone has */
+
+/* FNV-1a of all but the sum. */
+static uint32_t sum_of(const encoded *item)
+{
+    encoded plain = *item;
+    unsigned char bytes[sizeof plain];
+    uint32_t sum = 0x811c9dc5;
+
+    plain.sum = 0;
+    memcpy(bytes, &plain, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        sum = (sum ^ bytes[i]) * 0x01000193;
+    return sum;
+}
+
+static bool load(const void *bytes, encoded *item)
+{
+    memcpy(item, bytes, sizeof *item);
+    return item->mark == mark && item->sum == sum_of(item);
+}
+
+static void write(gd_CUtensorMap *to, const gd_tensor_map *map)
+{
+    encoded item;
+
+    memset(&item, 0, sizeof item);
+    item.mark = mark;
+    item.address = map->address;
+    for (uint32_t i = 0; i < map->rank; i++) {
+        item.sizes[i] = (uint32_t)(map->sizes[i] - 1);
+        item.box[i] = map->im2col ? 0 : (uint8_t)(map->box[i] - 1);
+        item.steps[i] = (uint8_t)map->steps[i];
+        if (i)
+            item.strides[i - 1] = map->strides[i];
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        item.lower[i] = (int16_t)map->lower[i];
+        item.upper[i] = (int16_t)map->upper[i];
+    }
+    item.pixels = (uint16_t)map->pixels;
+    item.channels = map->im2col ? (uint8_t)(map->channels - 1) : 0;
+    item.rank = map->rank;
+    item.type = map->type;
+    item.interleave = map->interleave;
+    item.swizzle = map->swizzle;
+    item.promotion = map->promotion;
+    item.fill = map->fill;
+    item.im2col = map->im2col;
+    item.sum = sum_of(&item);
+    memset(to, 0, sizeof *to);
+    memcpy(to, &item, sizeof item);
+}
+
+bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map)
+{
+    encoded item;
+
+    if (!load(bytes, &item))
+        return false;
+    *map = (gd_tensor_map){.address = item.address,
+                           .pixels = item.pixels,
+                           .rank = item.rank,
+                           .type = item.type,
+                           .interleave = item.interleave,
+                           .swizzle = item.swizzle,
+                           .promotion = item.promotion,
+                           .fill = item.fill,
+                           .im2col = item.im2col};
+    map->channels = map->im2col ? item.channels + 1u : 0;
+    map->strides[0] = gd_tensor_element(item.type);
+    for (uint32_t i = 0; i < map->rank; i++) {
+        map->sizes[i] = (uint64_t)item.sizes[i] + 1;
+        map->box[i] = map->im2col ? 0 : item.box[i] + 1u;
+        map->steps[i] = item.steps[i];
+        if (i)
+            map->strides[i] = item.strides[i - 1];
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        map->lower[i] = item.lower[i];
+        map->upper[i] = item.upper[i];
+    }
+    return true;
+}
+
+/* ---- what the driver asks of a map ---- */
+
+/* Bits of an element; of the packed types, in shared memory. */
+static uint32_t bits_of(int32_t type)
+{
+    static const uint8_t bits[] = {8, 16, 32, 32, 64, 64, 16, 32, 64, 16, 32, 32, 32, 4, 4, 6};
+
+    return bits[type];
+}
+
+static bool is_packed(int32_t type)
+{
+    return type >= GD_CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
+}
+
+static bool is_spaced(int32_t type)
+{
+    return type >= GD_CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B;
+}
+
+uint32_t gd_tensor_element(uint8_t type)
+{
+    return is_packed(type) ? 0 : bits_of(type) / 8;
+}
+
+uint32_t gd_tensor_span(uint8_t swizzle)
+{
+    static const uint8_t spans[] = {0, 32, 64, 128, 128, 128, 128};
+
+    return spans[swizzle];
+}
+
+static bool are_constants(int32_t type, int32_t interleave, int32_t swizzle, int32_t promotion, int32_t fill)
+{
+    bool is_float = type >= GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+
+    if (type < 0 || type > GD_CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || interleave < 0 ||
+        interleave > GD_CU_TENSOR_MAP_INTERLEAVE_32B || swizzle < 0 ||
+        swizzle > GD_CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B || promotion < 0 ||
+        promotion > GD_CU_TENSOR_MAP_L2_PROMOTION_L2_256B || fill < 0 ||
+        fill > GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
+        return false;
+    return (fill == GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float) &&
+           (interleave != GD_CU_TENSOR_MAP_INTERLEAVE_32B || swizzle == GD_CU_TENSOR_MAP_SWIZZLE_32B);
+}
+
+static bool is_wide(const gd_tensor_map *map)
+{
+    return map->interleave == GD_CU_TENSOR_MAP_INTERLEAVE_32B || is_spaced(map->type);
+}
+
+static bool is_address(const gd_tensor_map *map, uint64_t address)
+{
+    return address % (is_wide(map) ? 32 : 16) == 0;
+}
+
+static bool is_tensor(const gd_tensor_map *map)
+{
+    const uint64_t unit = is_spaced(map->type) ? 128 : is_packed(map->type) ? 2 : 1;
+    const uint32_t least = map->im2col || map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE ? 3 : 1;
+
+    if (map->rank < least || !is_address(map, map->address) || map->sizes[0] % unit)
+        return false;
+    for (uint32_t i = 0; i < map->rank; i++) {
+        if (!map->sizes[i] || map->sizes[i] > most_elements || !map->steps[i] || map->steps[i] > MOST_STEP)
+            return false;
+        if (i && (!map->strides[i] || map->strides[i] % (is_wide(map) ? 32 : 16) || map->strides[i] >= stride_limit))
+            return false;
+    }
+    return true;
+}
+
+/* What one copy takes of the innermost dimension. */
+static bool is_inner(const gd_tensor_map *map, uint32_t elements)
+{
+    const uint64_t bits = (uint64_t)elements * bits_of(map->type);
+    const uint32_t span = gd_tensor_span(map->swizzle);
+
+    if (is_spaced(map->type))
+        return elements == PACKED_BOX;
+    if (map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE)
+        return true;
+    return (map->im2col || bits % 128 == 0) && (!span || bits <= 8 * (uint64_t)span);
+}
+
+static bool is_box(const gd_tensor_map *map)
+{
+    for (uint32_t i = 0; i < map->rank; i++) {
+        if (!map->box[i] || map->box[i] > MOST_BOX)
+            return false;
+    }
+    return is_inner(map, map->box[0]);
+}
+
+/* The corners' range shrinks with the rank. */
+static bool is_im2col(const gd_tensor_map *map)
+{
+    const int32_t reach = map->rank == 3 ? 32768 : map->rank == 4 ? 128 : 16;
+
+    for (uint32_t i = 0; i + 2 < map->rank; i++) {
+        if (map->lower[i] < -reach || map->lower[i] >= reach || map->upper[i] < -reach || map->upper[i] >= reach)
+            return false;
+    }
+    return map->channels && map->channels <= MOST_CHANNELS && map->pixels && map->pixels <= MOST_PIXELS &&
+           is_inner(map, map->channels);
+}
+
+/* ---- entry points ---- */
+
+/* What the two modes have in common; false for what no map can hold. */
+static bool read_common(gd_tensor_map *map, const void *target, int32_t type, uint32_t rank, const void *address,
+                        const uint64_t *sizes, const uint64_t *strides, const uint32_t *steps)
+{
+    if (!target || (uintptr_t)target % GD_TENSOR_MAP_ALIGNMENT || !address || !sizes || !steps || !rank ||
+        rank > GD_TENSOR_RANK || (rank > 1 && !strides))
+        return false;
+    map->type = (uint8_t)type;
+    map->rank = (uint8_t)rank;
+    map->address = (uint64_t)(uintptr_t)address;
+    for (uint32_t i = 0; i < rank; i++) {
+        map->sizes[i] = sizes[i];
+        map->steps[i] = steps[i];
+        map->strides[i] = i ? strides[i - 1] : 0;
+    }
+    return true;
+}
+
+static gd_CUresult finish(gd_CUtensorMap *target, const gd_tensor_map *map)
+{
+    if (!is_tensor(map) || !(map->im2col ? is_im2col(map) : is_box(map)))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    write(target, map);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult encode_tiled(gd_CUtensorMap *target, gd_tensor_map *map, const uint32_t *box)
+{
+    if (!box)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    memcpy(map->box, box, map->rank * sizeof *box);
+    return finish(target, map);
+}
+
+static gd_CUresult encode_im2col(gd_CUtensorMap *target, gd_tensor_map *map, const int *lower, const int *upper)
+{
+    if (!lower || !upper || map->rank < 3)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    map->im2col = true;
+    memcpy(map->lower, lower, (map->rank - 2u) * sizeof *lower);
+    memcpy(map->upper, upper, (map->rank - 2u) * sizeof *upper);
+    return finish(target, map);
+}
+
+static gd_CUresult replace(gd_CUtensorMap *target, const void *address)
+{
+    gd_tensor_map map;
+
+    if (!target || (uintptr_t)target % GD_TENSOR_MAP_ALIGNMENT || !address || !gd_tensor_map_read(target, &map) ||
+        !is_address(&map, (uint64_t)(uintptr_t)address))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    map.address = (uint64_t)(uintptr_t)address;
+    write(target, &map);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataType type, uint32_t rank, void *address,
+                                   const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                   const uint32_t *steps, gd_CUtensorMapInterleave interleave,
+                                   gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion,
+                                   gd_CUtensorMapFloatOOBfill fill)
+{
+    gd_tensor_map map = {.interleave = (uint8_t)interleave,
+                         .swizzle = (uint8_t)swizzle,
+                         .promotion = (uint8_t)promotion,
+                         .fill = (uint8_t)fill};
+
+    GD_CALL(GD_NEED_NOTHING, are_constants(type, interleave, swizzle, promotion, fill) &&
+                                     read_common(&map, target, type, rank, address, sizes, strides, steps)
+                                 ? encode_tiled(target, &map, box)
+                                 : GD_CUDA_ERROR_INVALID_VALUE);
+}
+
+gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataType type, uint32_t rank, void *address,
+                                    const uint64_t *sizes, const uint64_t *strides, const int *lower, const int *upper,
+                                    uint32_t channels, uint32_t pixels, const uint32_t *steps,
+                                    gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
+                                    gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill)
+{
+    gd_tensor_map map = {.interleave = (uint8_t)interleave,
+                         .swizzle = (uint8_t)swizzle,
+                         .promotion = (uint8_t)promotion,
+                         .fill = (uint8_t)fill,
+                         .channels = channels,
+                         .pixels = pixels};
+
+    GD_CALL(GD_NEED_NOTHING, are_constants(type, interleave, swizzle, promotion, fill) &&
+                                     read_common(&map, target, type, rank, address, sizes, strides, steps)
+                                 ? encode_im2col(target, &map, lower, upper)
+                                 : GD_CUDA_ERROR_INVALID_VALUE);
+}
+
+gd_CUresult cuTensorMapReplaceAddress(gd_CUtensorMap *target, void *address)
+{
+    GD_CALL(GD_NEED_NOTHING, replace(target, address));
+}
