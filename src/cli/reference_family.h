@@ -18,6 +18,7 @@ bool gd_reference_is_f32(const gd_reference_argument *argument);
 bool gd_reference_is_none(const gd_reference_argument *argument);
 
 /* The references of a family; the last has no name. */
+extern const gd_reference gd_reference_attention[];
 extern const gd_reference gd_reference_elementwise[];
 extern const gd_reference gd_reference_linear[];
 extern const gd_reference gd_reference_norm[];

@@ -133,11 +133,13 @@ typedef struct shelf_case {
     void (*run)(const shelf_kernel *kernel);
 } shelf_case;
 
+extern const shelf_case attention_cases[];
 extern const shelf_case elementwise_cases[];
 extern const shelf_case linear_cases[];
 extern const shelf_case norm_cases[];
 extern const shelf_case softmax_cases[];
 extern const shelf_case test_cases[];
+extern const shelf_link attention_links[];
 extern const shelf_link elementwise_links[];
 extern const shelf_link linear_links[];
 extern const shelf_link norm_links[];
