@@ -59,6 +59,7 @@ ERROR_LIMIT = -16
 ERROR_STREAM = -17
 ERROR_UNSUPPORTED = -18
 ERROR_FAULT = -19
+ERROR_REQUIREMENT = -20
 LOG_NONE = 0
 LOG_ERROR = 1
 LOG_WARNING = 2
@@ -555,6 +556,17 @@ class c_launch_config(_Struct):
     ]
 
 
+class c_requirement_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("reserved", c_uint32),
+        ("text", c_char_p),
+        ("reason", c_char_p),
+    ]
+
+
 class c_tensor_map(_Struct):
     _fields_ = [
         ("opaque", c_uint64 * 16),
@@ -871,6 +883,12 @@ _FUNCTIONS = {
     "reason_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "kernel_get_requirement": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_requirement": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "kernel_check": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "ptx_check_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "kernel_get_extent": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_extent": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "attribute_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "attribute_preferred_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "attribute_cluster_scheduling_policy": (c_int32, [c_void_p, c_int32, c_void_p]),
