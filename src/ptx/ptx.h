@@ -11,7 +11,7 @@
 
 struct griddep_ptx {
     gd_ptx_module module;
-    gd_requires *requires;             /* one an entry; NULL: none has conditions */
+    gd_requires *terms;             /* one an entry; NULL: none has conditions */
     gd_ptx_diagnostics requires_wrong; /* what of them cannot be read */
 };
 

@@ -64,10 +64,10 @@ static bool next_piece(piece_reader *reader, piece *found)
 
     while (look(reader)) {
         const gd_head_line line = reader->line;
-        bool requires = gd_head_begins(&line, "requires", &reader->of, &value);
-        bool extent = !requires && gd_head_begins(&line, "extent", &reader->of, &value);
+        bool terms = gd_head_begins(&line, "requires", &reader->of, &value);
+        bool extent = !terms && gd_head_begins(&line, "extent", &reader->of, &value);
         reader->ready = false;
-        if (requires || extent) {
+        if (terms || extent) {
             reader->inside = true;
             reader->is_extent = extent;
             reader->indentation = 0;
@@ -135,26 +135,29 @@ static bool grow(void **list, uint32_t count, uint32_t *capacity, size_t item)
 
 static void add_condition(gd_require_reader *reader, const piece *item)
 {
-    gd_requires *requires = reader->requires;
+    gd_requires *terms = reader->terms;
     const char *reason = find_reason(item->start, item->end);
     gd_requirement added = {0};
-    void *list = requires->list;
+    void *list = terms->list;
 
     reader->end = reason;
     uint16_t node = gd_require_parse_condition(reader);
     if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
         return;
+    added.in_ranges = gd_require_add_ranges(reader, node);
     gd_ptx_tokens_position(&reader->module->tokens, (uint32_t)(item->start - reader->module->text), &added.line,
                            &added.column);
-    bool grown = grow(&list, requires->count, &requires->capacity, sizeof *requires->list);
-    requires->list = list;
-    added.text = flatten(&requires->arena, item->start, reason);
+    bool grown = grow(&list, terms->count, &terms->capacity, sizeof *terms->list);
+    terms->list = list;
+    added.text = flatten(&terms->arena, item->start, reason);
     if (reason < item->end)
-        added.reason = flatten(&requires->arena, reason + 2, item->end);
-    if (!grown || !added.text || (reason < item->end && !added.reason))
+        added.reason = flatten(&terms->arena, reason + 2, item->end);
+    if (!grown || !added.text || (reason < item->end && !added.reason)) {
         reader->no_memory = true;
-    else
-    requires->list[requires->count++] = added;
+        return;
+    }
+    terms->range_conditions += added.in_ranges;
+    terms->list[terms->count++] = added;
 }
 
 /* The parameter whose address an extent is about. */
@@ -167,7 +170,7 @@ static uint16_t extent_name(gd_require_reader *reader)
     uint16_t name = gd_require_find_name(reader, reader->start, reader->bytes, offset);
     if (name == GD_REQUIRE_NONE)
         return name;
-    const gd_require_name *found = &reader->requires->names[name];
+    const gd_require_name *found = &reader->terms->names[name];
     if (found->bytes != 8 || found->is_real || found->is_signed)
         return gd_require_wrong(reader, offset, "found %.60s, expected a parameter that is an address", found->name);
     if (found->extent != GD_REQUIRE_NONE)
@@ -182,11 +185,11 @@ static uint16_t extent_name(gd_require_reader *reader)
 /* "weight: rows * columns * 2". */
 static void add_extent(gd_require_reader *reader, const piece *item)
 {
-    gd_requires *requires = reader->requires;
+    gd_requires *terms = reader->terms;
     const char *end = find_reason(item->start, item->end);
     const char *colon = memchr(item->start, ':', (size_t)(end - item->start));
     gd_require_extent added = {{0}, NULL, 0};
-    void *list = requires->extents;
+    void *list = terms->extents;
 
     reader->end = colon ? colon : item->start;
     added.name = extent_name(reader);
@@ -197,19 +200,19 @@ static void add_extent(gd_require_reader *reader, const piece *item)
     uint16_t node = gd_require_parse_extent(reader);
     if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
         return;
-    bool grown = grow(&list, requires->extent_count, &requires->extent_capacity, sizeof *requires->extents);
-    requires->extents = list;
-    added.text = flatten(&requires->arena, colon + 1, end);
+    bool grown = grow(&list, terms->extent_count, &terms->extent_capacity, sizeof *terms->extents);
+    terms->extents = list;
+    added.text = flatten(&terms->arena, colon + 1, end);
     if (!grown || !added.text) {
         reader->no_memory = true;
         return;
     }
-    requires->names[added.name].extent = (uint16_t) requires->extent_count;
-    requires->extents[requires->extent_count++] = added;
+    terms->names[added.name].extent = (uint16_t)terms->extent_count;
+    terms->extents[terms->extent_count++] = added;
 }
 
 /* Extents come first, since conditions may speak of them. */
-static bool read_entry(const gd_ptx_module *module, const gd_ptx_function *entry, gd_requires *requires,
+static bool read_entry(const gd_ptx_module *module, const gd_ptx_function *entry, gd_requires *terms,
                        gd_ptx_diagnostics *diagnostics)
 {
     gd_require_reader reader;
@@ -222,13 +225,13 @@ static bool read_entry(const gd_ptx_module *module, const gd_ptx_function *entry
                 continue;
             reader.module = module;
             reader.entry = entry;
-            reader.requires = requires;
+            reader.terms = terms;
             reader.diagnostics = diagnostics;
             reader.at = reader.start = item.start;
             reader.end = item.end;
             reader.failed = reader.no_memory = false;
             reader.depth = reader.node_count = 0;
-            if (requires->count + requires->extent_count == GD_REQUIRE_LIMIT_CONDITIONS)
+            if (terms->count + terms->extent_count == GD_REQUIRE_LIMIT_CONDITIONS)
                 gd_require_wrong(&reader, (uint32_t)(item.start - module->text),
                                  "found more than %d conditions of an entry (GD_REQUIRE_LIMIT_CONDITIONS)",
                                  GD_REQUIRE_LIMIT_CONDITIONS);
@@ -264,9 +267,9 @@ static bool check_entries(const gd_ptx_module *module, gd_ptx_diagnostics *diagn
     return some;
 }
 
-bool gd_requires_read(const gd_ptx_module *module, gd_requires **requires, gd_ptx_diagnostics *diagnostics)
+bool gd_requires_read(const gd_ptx_module *module, gd_requires **terms, gd_ptx_diagnostics *diagnostics)
 {
-    *requires = NULL;
+    *terms = NULL;
     if (!module->entry_count || !check_entries(module, diagnostics))
         return true;
     gd_requires *made = calloc(module->entry_count, sizeof *made);
@@ -278,28 +281,29 @@ bool gd_requires_read(const gd_ptx_module *module, gd_requires **requires, gd_pt
             return false;
         }
     }
-    *requires = made;
+    *terms = made;
     return true;
 }
 
-void gd_requires_free(gd_requires *requires, uint32_t count)
+void gd_requires_free(gd_requires *terms, uint32_t count)
 {
-    for (uint32_t i = 0; requires && i < count; i++) {
-        free(requires[i].names);
-        free(requires[i].list);
-        free(requires[i].extents);
-        free(requires[i].steps);
-        free(requires[i].constants);
-        gd_arena_free(&requires[i].arena);
+    for (uint32_t i = 0; terms && i < count; i++) {
+        free(terms[i].names);
+        free(terms[i].list);
+        free(terms[i].ranges);
+        free(terms[i].extents);
+        free(terms[i].steps);
+        free(terms[i].constants);
+        gd_arena_free(&terms[i].arena);
     }
-    free(requires);
+    free(terms);
 }
 
 /* ---- in words ---- */
 
 /* What a condition names, each once, in the order in which it does. */
 typedef struct mentioned {
-    const gd_requires *requires;
+    const gd_requires *terms;
     const gd_require_value *values;
     gd_text *text;
     bool seen[GD_REQUIRE_LIMIT_NAMES];
@@ -308,7 +312,7 @@ typedef struct mentioned {
 
 static void mention(mentioned *list, uint16_t index, bool with_extent)
 {
-    const gd_require_name *name = &list->requires->names[index];
+    const gd_require_name *name = &list->terms->names[index];
     const gd_require_value *value = &list->values[index];
     uint64_t bytes;
 
@@ -325,7 +329,7 @@ static void mention(mentioned *list, uint16_t index, bool with_extent)
         gd_text_format(list->text, "0x%" PRIx64, (uint64_t)value->integer);
     else
         gd_text_format(list->text, "%" PRIu64, (uint64_t)value->integer);
-    if (with_extent && gd_require_extent_evaluate(list->requires, &list->requires->extents[name->extent], list->values,
+    if (with_extent && gd_require_extent_evaluate(list->terms, &list->terms->extents[name->extent], list->values,
                                                   &bytes) == GD_REQUIRE_DONE)
         gd_text_format(list->text, " with %" PRIu64 " bytes", bytes);
 }
@@ -333,7 +337,7 @@ static void mention(mentioned *list, uint16_t index, bool with_extent)
 static void mention_all(mentioned *list, gd_require_program program)
 {
     for (uint32_t i = program.step; i < program.step_end; i++) {
-        const gd_require_step *step = &list->requires->steps[i];
+        const gd_require_step *step = &list->terms->steps[i];
         bool apart = step->op == GD_REQUIRE_OP_APART;
         if (step->left_from == GD_REQUIRE_FROM_NAME)
             mention(list, step->left, apart);
@@ -342,10 +346,10 @@ static void mention_all(mentioned *list, gd_require_program program)
     }
 }
 
-void gd_requirement_explain(const gd_requires *requires, const gd_requirement *requirement, const char *kernel,
+void gd_requirement_explain(const gd_requires *terms, const gd_requirement *requirement, const char *kernel,
                             const gd_require_value *values, gd_require_outcome outcome, gd_text *text)
 {
-    mentioned list = {.requires = requires, .values = values, .text = text};
+    mentioned list = {.terms = terms, .values = values, .text = text};
 
     gd_text_format(text, "kernel %s needs %s", kernel, requirement->text);
     if (outcome == GD_REQUIRE_OVERFLOWS)

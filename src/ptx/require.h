@@ -45,7 +45,7 @@ enum {
 typedef struct gd_require_name {
     const char *name;
     uint16_t index;  /* of the parameter, or GD_REQUIRE_GRID ... */
-    uint16_t extent; /* of requires->extents; GD_REQUIRE_NONE: not told */
+    uint16_t extent; /* of terms->extents; GD_REQUIRE_NONE: not told */
     uint8_t bytes;   /* of a parameter; 0: part of the shape */
     bool is_signed, is_real;
 } gd_require_name;
@@ -78,23 +78,32 @@ typedef struct gd_requirement {
     const char *text;     /* "columns % 8 == 0" */
     const char *reason;   /* what stands behind "--"; NULL: nothing */
     int32_t line, column; /* of the PTX text */
+    bool in_ranges;       /* it says the same as some of terms->ranges */
 } gd_requirement;
+
+/* Holds where ((value & mask) - low) is at most span, in 64 bits. */
+typedef struct gd_require_range {
+    uint16_t name;
+    uint64_t mask, low, span;
+} gd_require_range;
 
 /* How many bytes from its address on a launch may touch. */
 typedef struct gd_require_extent {
     gd_require_program program;
     const char *text;
-    uint16_t name; /* of requires->names: the parameter */
+    uint16_t name; /* of terms->names: the parameter */
 } gd_require_extent;
 
 typedef struct gd_requires {
     gd_require_name *names;
     gd_requirement *list;
+    gd_require_range *ranges; /* of all conditions that ranges can say; together they decide those */
     gd_require_extent *extents;
     gd_require_step *steps;
     gd_require_value *constants;
     uint32_t name_count, name_capacity;
     uint32_t count, capacity;
+    uint32_t range_count, range_capacity, range_conditions; /* the last: how many conditions they decide */
     uint32_t extent_count, extent_capacity;
     uint32_t step_count, step_capacity;
     uint32_t constant_count, constant_capacity;
@@ -105,10 +114,10 @@ typedef struct gd_requires {
 
 /* Reads the conditions of each entry of a module, into an array that has one item an entry; *requires is NULL where the
  * head comment has none. What cannot be read becomes a diagnostic. false: no memory. */
-bool gd_requires_read(const gd_ptx_module *module, gd_requires **requires, gd_ptx_diagnostics *diagnostics);
+bool gd_requires_read(const gd_ptx_module *module, gd_requires **terms, gd_ptx_diagnostics *diagnostics);
 
 /* Frees such an array. */
-void gd_requires_free(gd_requires *requires, uint32_t count);
+void gd_requires_free(gd_requires *terms, uint32_t count);
 
 /* How a program ended. */
 typedef enum gd_require_outcome {
@@ -119,21 +128,21 @@ typedef enum gd_require_outcome {
 } gd_require_outcome;
 
 /* The values of the names: of a launch's shape, and of its arguments by pointers to them. */
-void gd_requires_load(const gd_requires *requires, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
+void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
                       gd_require_value values[GD_REQUIRE_LIMIT_NAMES]);
 
-gd_require_outcome gd_requirement_evaluate(const gd_requires *requires, const gd_requirement *requirement,
+gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_requirement *requirement,
                                            const gd_require_value *values);
 
 /* An extent's bytes; 0 for an address of 0. FAILS: a negative number, or one beyond 64 bits. */
-gd_require_outcome gd_require_extent_evaluate(const gd_requires *requires, const gd_require_extent *extent,
+gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes);
 
-/* Checks a launch: the index of the first condition that does not hold, requires->count when all do. */
-uint32_t gd_requires_check(const gd_requires *requires, const gd_require_value *values, gd_require_outcome *outcome);
+/* Checks a launch: the index of the first condition that does not hold, terms->count when all do. */
+uint32_t gd_requires_check(const gd_requires *terms, const gd_require_value *values, gd_require_outcome *outcome);
 
 /* Appends "kernel matvec needs columns % 8 == 0: a row must be whole vectors (columns is 2052)". */
-void gd_requirement_explain(const gd_requires *requires, const gd_requirement *requirement, const char *kernel,
+void gd_requirement_explain(const gd_requires *terms, const gd_requirement *requirement, const char *kernel,
                             const gd_require_value *values, gd_require_outcome outcome, gd_text *text);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct gd_require_node {
     uint8_t type;         /* gd_require_type: of its value */
     bool single;          /* of a REAL: all that goes into it has f32's precision */
     bool literal;         /* of a REAL: a number that was written, which takes the precision of what it meets */
-    uint16_t left, right; /* nodes; NAME: left is its index in requires->names */
+    uint16_t left, right; /* nodes; NAME: left is its index in terms->names */
     uint32_t offset;
     gd_require_value value;
 } gd_require_node;
@@ -30,7 +30,7 @@ typedef struct gd_require_node {
 typedef struct gd_require_reader {
     const gd_ptx_module *module;
     const gd_ptx_function *entry;
-    gd_requires *requires;
+    gd_requires *terms;
     gd_ptx_diagnostics *diagnostics;
     const char *at, *end; /* of the module's text: what has not been read */
     bool failed;          /* what is wrong has been told */
@@ -69,6 +69,11 @@ uint16_t gd_require_find_name(gd_require_reader *reader, const char *name, uint3
 
 /* Appends the steps of a node to the program. */
 bool gd_require_emit(gd_require_reader *reader, uint16_t node, gd_require_program *program);
+
+/* ---- require_range.c */
+
+/* Adds the ranges that say what a condition says; false, and none, where there are no such. */
+bool gd_require_add_ranges(gd_require_reader *reader, uint16_t node);
 
 /* ---- require_evaluate.c */
 

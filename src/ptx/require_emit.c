@@ -23,19 +23,19 @@ static void lose_memory(emitter *out)
 
 static uint16_t add_constant(emitter *out, gd_require_value value)
 {
-    gd_requires *requires = out->reader->requires;
-    void *list = requires->constants;
+    gd_requires *terms = out->reader->terms;
+    void *list = terms->constants;
 
-    if (requires->constant_count == requires->constant_capacity) {
-        bool grown = gd_array_grow(&list, &requires->constant_capacity, sizeof *requires->constants);
-        requires->constants = list;
+    if (terms->constant_count == terms->constant_capacity) {
+        bool grown = gd_array_grow(&list, &terms->constant_capacity, sizeof *terms->constants);
+        terms->constants = list;
         if (!grown) {
             lose_memory(out);
             return 0;
         }
     }
-    requires->constants[requires->constant_count] = value;
-    return (uint16_t) requires->constant_count++;
+    terms->constants[terms->constant_count] = value;
+    return (uint16_t)terms->constant_count++;
 }
 
 static void push(emitter *out, uint32_t offset)
@@ -59,35 +59,35 @@ static operand emit_operand(emitter *out, uint16_t index)
 
 static void emit(emitter *out, gd_require_step step)
 {
-    gd_requires *requires = out->reader->requires;
-    void *list = requires->steps;
+    gd_requires *terms = out->reader->terms;
+    void *list = terms->steps;
 
     if (out->reader->failed)
         return;
-    if (requires->step_count == requires->step_capacity) {
-        bool grown = gd_array_grow(&list, &requires->step_capacity, sizeof *requires->steps);
-        requires->steps = list;
+    if (terms->step_count == terms->step_capacity) {
+        bool grown = gd_array_grow(&list, &terms->step_capacity, sizeof *terms->steps);
+        terms->steps = list;
         if (!grown) {
             lose_memory(out);
             return;
         }
     }
-    requires->steps[requires->step_count++] = step;
+    terms->steps[terms->step_count++] = step;
 }
 
 /* The truth of the left side stays where it decides; else it gives way to that of the right one. */
 static void emit_both(emitter *out, const gd_require_node *node)
 {
-    gd_requires *requires = out->reader->requires;
+    gd_requires *terms = out->reader->terms;
     bool both = node->op == GD_REQUIRE_OP_AND;
 
     emit_node(out, node->left);
-    uint32_t skip = requires->step_count;
+    uint32_t skip = terms->step_count;
     emit(out, (gd_require_step){.op = both ? GD_REQUIRE_OP_SKIP_IF_FALSE : GD_REQUIRE_OP_SKIP_IF_TRUE});
     out->stack--;
     emit_node(out, node->right);
     if (!out->reader->failed)
-    requires->steps[skip].left = (uint16_t) requires->step_count;
+        terms->steps[skip].left = (uint16_t)terms->step_count;
 }
 
 static void emit_binary(emitter *out, const gd_require_node *node)
@@ -136,14 +136,14 @@ static void emit_node(emitter *out, uint16_t index)
 bool gd_require_emit(gd_require_reader *reader, uint16_t node, gd_require_program *program)
 {
     emitter out = {.reader = reader};
-    uint32_t step = reader->requires->step_count, constant = reader->requires->constant_count;
+    uint32_t step = reader->terms->step_count, constant = reader->terms->constant_count;
 
     emit_node(&out, node);
     if (reader->failed) {
-        reader->requires->step_count = step;
-        reader->requires->constant_count = constant;
+        reader->terms->step_count = step;
+        reader->terms->constant_count = constant;
         return false;
     }
-    *program = (gd_require_program){(uint16_t)step, (uint16_t)reader->requires->step_count};
+    *program = (gd_require_program){(uint16_t)step, (uint16_t)reader->terms->step_count};
     return true;
 }

@@ -188,23 +188,103 @@ gd_require_outcome gd_require_apply(gd_require_op op, bool real, const gd_requir
 /* ---- programs ---- */
 
 typedef struct machine {
-    const gd_requires *requires;
+    const gd_requires *terms;
     const gd_require_value *values;
 } machine;
 
 static gd_require_outcome run(const machine *on, gd_require_program program, gd_require_value *result);
 
+static inline const gd_require_value *named(const machine *on, uint8_t from, uint16_t index)
+{
+    return from == GD_REQUIRE_FROM_NAME ? &on->values[index] : &on->terms->constants[index];
+}
+
+/* An integer of 64 bits; false: it has more. */
+static inline bool take_narrow(const machine *on, uint8_t from, uint16_t index, int64_t **top, int64_t *value)
+{
+    if (from == GD_REQUIRE_FROM_STACK) {
+        *value = *--*top;
+        return true;
+    }
+    gd_wide wide = named(on, from, index)->integer;
+    *value = (int64_t)wide;
+    return *value == wide;
+}
+
+/* A binary operation of 64 bits; false: it needs more of them, or cannot be done. */
+static inline bool apply_narrow(uint8_t op, int64_t left, int64_t right, int64_t *result)
+{
+    switch (op) {
+    case GD_REQUIRE_OP_ADD:
+        return !__builtin_add_overflow(left, right, result);
+    case GD_REQUIRE_OP_SUBTRACT:
+        return !__builtin_sub_overflow(left, right, result);
+    case GD_REQUIRE_OP_MULTIPLY:
+        return !__builtin_mul_overflow(left, right, result);
+    case GD_REQUIRE_OP_REMAINDER:
+        if (left < 0 || right <= 0)
+            return false;
+        *result = right & (right - 1) ? left % right : left & (right - 1);
+        return true;
+    case GD_REQUIRE_OP_EQUAL:
+        *result = left == right;
+        return true;
+    case GD_REQUIRE_OP_NOT_EQUAL:
+        *result = left != right;
+        return true;
+    case GD_REQUIRE_OP_LESS:
+        *result = left < right;
+        return true;
+    case GD_REQUIRE_OP_LESS_EQUAL:
+        *result = left <= right;
+        return true;
+    case GD_REQUIRE_OP_GREATER:
+        *result = left > right;
+        return true;
+    case GD_REQUIRE_OP_GREATER_EQUAL:
+        *result = left >= right;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The same as run() where 64 bits and the commonest operations do, in less time. false: they do not. */
+static bool run_narrow(const machine *on, gd_require_program program, int64_t *result)
+{
+    int64_t stack[GD_REQUIRE_LIMIT_STACK], *top = stack, left, right;
+    const gd_require_step *steps = on->terms->steps;
+
+    for (uint32_t i = program.step; i < program.step_end; i++) {
+        const gd_require_step *step = &steps[i];
+        if (step->op == GD_REQUIRE_OP_SKIP_IF_FALSE || step->op == GD_REQUIRE_OP_SKIP_IF_TRUE) {
+            if ((top[-1] != 0) == (step->op == GD_REQUIRE_OP_SKIP_IF_TRUE))
+                i = (uint32_t)step->left - 1;
+            else
+                top--;
+            continue;
+        }
+        if (step->real || step->op < GD_REQUIRE_OP_ADD || step->op > GD_REQUIRE_OP_GREATER_EQUAL ||
+            !take_narrow(on, step->right_from, step->right, &top, &right) ||
+            !take_narrow(on, step->left_from, step->left, &top, &left) || !apply_narrow(step->op, left, right, top))
+            return false;
+        top++;
+    }
+    *result = stack[0];
+    return true;
+}
+
 /* Where the bytes behind two addresses do not overlap. */
 static gd_require_outcome are_apart(const machine *on, const gd_require_step *step, gd_wide *result)
 {
-    const gd_requires *requires = on->requires;
+    const gd_requires *terms = on->terms;
     const uint16_t names[2] = {step->left, step->right};
     gd_wide start[2];
     uint64_t bytes[2];
 
     for (int i = 0; i < 2; i++) {
-        const gd_require_extent *extent = &requires->extents[requires->names[names[i]].extent];
-        gd_require_outcome outcome = gd_require_extent_evaluate(requires, extent, on->values, &bytes[i]);
+        const gd_require_extent *extent = &terms->extents[terms->names[names[i]].extent];
+        gd_require_outcome outcome = gd_require_extent_evaluate(terms, extent, on->values, &bytes[i]);
         if (outcome != GD_REQUIRE_DONE)
             return outcome;
         start[i] = on->values[names[i]].integer;
@@ -216,19 +296,20 @@ static gd_require_outcome are_apart(const machine *on, const gd_require_step *st
 static inline const gd_require_value *fetch(const machine *on, uint8_t from, uint16_t index,
                                             const gd_require_value **top)
 {
-    if (from == GD_REQUIRE_FROM_NAME)
-        return &on->values[index];
-    if (from == GD_REQUIRE_FROM_CONSTANT)
-    return &on->requires->constants[index];
-    return --*top;
+    return from == GD_REQUIRE_FROM_STACK ? --*top : named(on, from, index);
 }
 
 static gd_require_outcome run(const machine *on, gd_require_program program, gd_require_value *result)
 {
     gd_require_value stack[GD_REQUIRE_LIMIT_STACK];
     gd_require_value *top = stack;
-    const gd_require_step *steps = on->requires->steps;
+    const gd_require_step *steps = on->terms->steps;
+    int64_t narrow;
 
+    if (run_narrow(on, program, &narrow)) {
+        result->integer = narrow;
+        return GD_REQUIRE_DONE;
+    }
     for (uint32_t i = program.step; i < program.step_end; i++) {
         const gd_require_step *step = &steps[i];
         gd_require_outcome outcome;
@@ -302,11 +383,11 @@ static gd_require_value read_argument(const gd_require_name *name, const void *a
     return value;
 }
 
-void gd_requires_load(const gd_requires *requires, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
+void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
                       gd_require_value values[GD_REQUIRE_LIMIT_NAMES])
 {
-    for (uint32_t i = 0; i < requires->name_count; i++) {
-        const gd_require_name *name = &requires->names[i];
+    for (uint32_t i = 0; i < terms->name_count; i++) {
+        const gd_require_name *name = &terms->names[i];
         if (name->bytes)
             values[i] = read_argument(name, arguments[name->index]);
         else
@@ -316,20 +397,20 @@ void gd_requires_load(const gd_requires *requires, const uint32_t shape[GD_REQUI
 
 /* ---- conditions ---- */
 
-gd_require_outcome gd_requirement_evaluate(const gd_requires *requires, const gd_requirement *requirement,
+gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_requirement *requirement,
                                            const gd_require_value *values)
 {
-    const machine on = {requires, values};
+    const machine on = {terms, values};
     gd_require_value truth = {0};
     gd_require_outcome outcome = run(&on, requirement->program, &truth);
 
     return outcome == GD_REQUIRE_DONE && !truth.integer ? GD_REQUIRE_FAILS : outcome;
 }
 
-gd_require_outcome gd_require_extent_evaluate(const gd_requires *requires, const gd_require_extent *extent,
+gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes)
 {
-    const machine on = {requires, values};
+    const machine on = {terms, values};
     gd_require_value value = {0};
 
     *bytes = 0;
@@ -344,12 +425,29 @@ gd_require_outcome gd_require_extent_evaluate(const gd_requires *requires, const
     return GD_REQUIRE_DONE;
 }
 
-uint32_t gd_requires_check(const gd_requires *requires, const gd_require_value *values, gd_require_outcome *outcome)
+/* Whether all conditions hold, the quick way. */
+static bool hold(const gd_requires *terms, const gd_require_value *values)
 {
-    for (uint32_t i = 0; i < requires->count; i++) {
-        *outcome = gd_requirement_evaluate(requires, &requires->list[i], values);
-        if (*outcome != GD_REQUIRE_DONE)
-            return i;
+    bool all = true;
+
+    for (uint32_t i = 0; i < terms->range_count; i++) {
+        const gd_require_range *range = &terms->ranges[i];
+        all &= ((uint64_t)values[range->name].integer & range->mask) - range->low <= range->span;
     }
-    return requires->count;
+    if (terms->range_conditions == terms->count)
+        return all;
+    for (uint32_t i = 0; i < terms->count && all; i++)
+        all = terms->list[i].in_ranges || gd_requirement_evaluate(terms, &terms->list[i], values) == GD_REQUIRE_DONE;
+    return all;
+}
+
+uint32_t gd_requires_check(const gd_requires *terms, const gd_require_value *values, gd_require_outcome *outcome)
+{
+    uint32_t i = 0;
+
+    if (hold(terms, values))
+        return terms->count;
+    while (i < terms->count && (*outcome = gd_requirement_evaluate(terms, &terms->list[i], values)) == GD_REQUIRE_DONE)
+        i++;
+    return i;
 }

@@ -170,27 +170,27 @@ static uint16_t unknown_name(gd_require_reader *reader, const char *name, uint32
 
 static uint16_t add_name(gd_require_reader *reader, const gd_require_name *name, uint32_t offset)
 {
-    gd_requires *requires = reader->requires;
-    void *list = requires->names;
+    gd_requires *terms = reader->terms;
+    void *list = terms->names;
 
-    for (uint32_t i = 0; i < requires->name_count; i++) {
-        if (requires->names[i].name == name->name)
+    for (uint32_t i = 0; i < terms->name_count; i++) {
+        if (terms->names[i].name == name->name)
             return (uint16_t)i;
     }
-    if (requires->name_count == GD_REQUIRE_LIMIT_NAMES)
+    if (terms->name_count == GD_REQUIRE_LIMIT_NAMES)
         return gd_require_wrong(reader, offset,
                                 "found more than %d names in an entry's conditions "
                                 "(GD_REQUIRE_LIMIT_NAMES)",
                                 GD_REQUIRE_LIMIT_NAMES);
-    if (requires->name_count == requires->name_capacity) {
-        bool grown = gd_array_grow(&list, &requires->name_capacity, sizeof *requires->names);
-        requires->names = list;
+    if (terms->name_count == terms->name_capacity) {
+        bool grown = gd_array_grow(&list, &terms->name_capacity, sizeof *terms->names);
+        terms->names = list;
         reader->no_memory |= !grown;
         if (!grown)
             return gd_require_wrong(reader, offset, "no memory");
     }
-    requires->names[requires->name_count] = *name;
-    return (uint16_t) requires->name_count++;
+    terms->names[terms->name_count] = *name;
+    return (uint16_t)terms->name_count++;
 }
 
 /* What a parameter's type means to a condition; false: nothing. */
@@ -256,7 +256,7 @@ static uint16_t name_node(gd_require_reader *reader, const char *name, uint32_t 
 
     if (index == GD_REQUIRE_NONE)
         return GD_REQUIRE_NONE;
-    const gd_require_name *found = &reader->requires->names[index];
+    const gd_require_name *found = &reader->terms->names[index];
     return add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_NAME,
                                                .type = found->is_real ? GD_REQUIRE_REAL : GD_REQUIRE_INTEGER,
                                                .single = found->is_real && found->bytes == 4,
@@ -332,7 +332,7 @@ static uint16_t address_node(gd_require_reader *reader)
     uint16_t node = name_node(reader, reader->start, reader->bytes, gd_require_offset(reader));
     if (node == GD_REQUIRE_NONE)
         return node;
-    const gd_require_name *name = &reader->requires->names[reader->nodes[node].left];
+    const gd_require_name *name = &reader->terms->names[reader->nodes[node].left];
     if (name->bytes != 8 || name->is_real || name->is_signed)
         return gd_require_wrong(reader, gd_require_offset(reader),
                                 "found %.60s, expected a parameter that is an address", name->name);

@@ -10,30 +10,30 @@
 
 enum { INFO_MINIMUM = sizeof(griddep_requirement_info), CONFIG_MINIMUM = sizeof(griddep_launch_config) };
 
-int32_t gd_requirement_check(const gd_requires *requires, const gd_require_value *values, const char *kernel,
+int32_t gd_requirement_check(const gd_requires *terms, const gd_require_value *values, const char *kernel,
                              griddep_error *error)
 {
     gd_require_outcome outcome = GD_REQUIRE_DONE;
     gd_text text = {0};
-    uint32_t index = requires ? gd_requires_check(requires, values, &outcome) : 0;
+    uint32_t index = terms ? gd_requires_check(terms, values, &outcome) : 0;
 
-    if (!requires || index == requires->count)
+    if (!terms || index == terms->count)
         return GRIDDEP_OK;
-    gd_requirement_explain(requires, &requires->list[index], kernel, values, outcome, &text);
+    gd_requirement_explain(terms, &terms->list[index], kernel, values, outcome, &text);
     gd_error_set(error, GRIDDEP_ERROR_REQUIREMENT, "%s", gd_text_get(&text));
     gd_text_free(&text);
     return GRIDDEP_ERROR_REQUIREMENT;
 }
 
-int32_t gd_requirement_write(const gd_requires *requires, uint32_t index, const char *kernel,
+int32_t gd_requirement_write(const gd_requires *terms, uint32_t index, const char *kernel,
                              griddep_requirement_info *info, griddep_error *error)
 {
-    uint32_t count = requires ? requires->count : 0;
+    uint32_t count = terms ? terms->count : 0;
 
     if (index >= count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "kernel %s has %" PRIu32 " conditions; there is no number %" PRIu32, kernel, count, index);
-    const gd_requirement *found = &requires->list[index];
+    const gd_requirement *found = &terms->list[index];
     const griddep_requirement_info known = {.size = sizeof known,
                                             .line = found->line,
                                             .column = found->column,
@@ -42,23 +42,23 @@ int32_t gd_requirement_write(const gd_requires *requires, uint32_t index, const 
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_requirement_info", error);
 }
 
-int32_t gd_requirement_extent(const gd_requires *requires, const gd_require_value *values, const char *kernel,
+int32_t gd_requirement_extent(const gd_requires *terms, const gd_require_value *values, const char *kernel,
                               uint32_t parameter, uint64_t *bytes, griddep_error *error)
 {
     const gd_require_extent *found = NULL;
     uint64_t known = 0;
 
-    for (uint32_t i = 0; requires && i < requires->extent_count; i++) {
-        if (requires->names[requires->extents[i].name].index == parameter)
-        found = &requires->extents[i];
+    for (uint32_t i = 0; terms && i < terms->extent_count; i++) {
+        if (terms->names[terms->extents[i].name].index == parameter)
+            found = &terms->extents[i];
     }
     if (!found)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "kernel %s: the extent of parameter %" PRIu32 " is not told", kernel, parameter);
-    if (gd_require_extent_evaluate(requires, found, values, &known) != GD_REQUIRE_DONE)
+    if (gd_require_extent_evaluate(terms, found, values, &known) != GD_REQUIRE_DONE)
         return gd_error_set(error, GRIDDEP_ERROR_REQUIREMENT,
                             "kernel %s: the extent of %s, %s, is no number of bytes for this launch", kernel,
-                            requires->names[found->name].name, found->text);
+                            terms->names[found->name].name, found->text);
     *bytes = known;
     return GRIDDEP_OK;
 }
@@ -66,7 +66,7 @@ int32_t gd_requirement_extent(const gd_requires *requires, const gd_require_valu
 /* ---- launches of a parsed text ---- */
 
 static int32_t find_entry(const griddep_ptx *ptx, uint32_t entry, const gd_ptx_function **function,
-                          const gd_requires **requires, griddep_error *error)
+                          const gd_requires **terms, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -78,7 +78,7 @@ static int32_t find_entry(const griddep_ptx *ptx, uint32_t entry, const gd_ptx_f
     if (!*function)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has %" PRIu32 " entries; there is no entry %" PRIu32,
                             ptx->module.name, ptx->module.entry_count, entry);
-    *requires = ptx->requires ? &ptx->requires[entry] : NULL;
+    *terms = ptx->terms ? &ptx->terms[entry] : NULL;
     return GRIDDEP_OK;
 }
 
@@ -114,8 +114,8 @@ static int32_t check_argument(const griddep_ptx *ptx, const gd_ptx_function *fun
                         function->name, index, function->parameter_names[index], argument->bytes, bytes);
 }
 
-/* The values of a launch; `requires` is not NULL. */
-static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function, const gd_requires *requires,
+/* The values of a launch; `terms` is not NULL. */
+static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function, const gd_requires *terms,
                     const griddep_launch_config *config, const griddep_argument *arguments, uint32_t count,
                     gd_require_value values[GD_REQUIRE_LIMIT_NAMES], griddep_error *error)
 {
@@ -136,7 +136,7 @@ static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function, con
         pointers[i] = (void *)(uintptr_t)(arguments[i].data ? arguments[i].data : &arguments[i].value);
     }
     if (!status)
-        gd_requires_load(requires, shape, pointers, values);
+        gd_requires_load(terms, shape, pointers, values);
     free(pointers);
     return status;
 }
@@ -147,23 +147,23 @@ int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint
                                     griddep_requirement_info *info, griddep_error *error)
 {
     const gd_ptx_function *function;
-    const gd_requires *requires;
-    int32_t status = find_entry(ptx, entry, &function, &requires, error);
+    const gd_requires *terms;
+    int32_t status = find_entry(ptx, entry, &function, &terms, error);
 
-    return status ? status : gd_requirement_write(requires, index, function->name, info, error);
+    return status ? status : gd_requirement_write(terms, index, function->name, info, error);
 }
 
 int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count, griddep_error *error)
 {
     gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
-    const gd_requires none = {0}, *requires;
+    const gd_requires none = {0}, *terms;
     const gd_ptx_function *function;
-    int32_t status = find_entry(ptx, entry, &function, &requires, error);
+    int32_t status = find_entry(ptx, entry, &function, &terms, error);
 
     if (!status)
-        status = load(ptx, function, requires ? requires : &none, config, arguments, argument_count, values, error);
-    return status ? status : gd_requirement_check(requires, values, function->name, error);
+        status = load(ptx, function, terms ? terms : &none, config, arguments, argument_count, values, error);
+    return status ? status : gd_requirement_check(terms, values, function->name, error);
 }
 
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
@@ -171,13 +171,13 @@ int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const gri
                                uint64_t *bytes, griddep_error *error)
 {
     gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
-    const gd_requires none = {0}, *requires;
+    const gd_requires none = {0}, *terms;
     const gd_ptx_function *function;
-    int32_t status = find_entry(ptx, entry, &function, &requires, error);
+    int32_t status = find_entry(ptx, entry, &function, &terms, error);
 
     if (!status && !bytes)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is NULL");
     if (!status)
-        status = load(ptx, function, requires ? requires : &none, config, arguments, argument_count, values, error);
-    return status ? status : gd_requirement_extent(requires, values, function->name, parameter, bytes, error);
+        status = load(ptx, function, terms ? terms : &none, config, arguments, argument_count, values, error);
+    return status ? status : gd_requirement_extent(terms, values, function->name, parameter, bytes, error);
 }

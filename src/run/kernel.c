@@ -79,7 +79,7 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     kernel->info.traits = entry.traits;
     kernel->info.parameter_count = entry.parameter_count;
     kernel->info.parameters_known = 1;
-    kernel->requires = ptx->requires ? &ptx->requires[index] : NULL;
+    kernel->terms = ptx->terms ? &ptx->terms[index] : NULL;
     memcpy(kernel->required_cluster, entry.required_cluster, sizeof entry.required_cluster);
     memcpy(kernel->info.required_block, entry.required_block, sizeof entry.required_block);
     return status;

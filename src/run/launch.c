@@ -377,7 +377,7 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
     void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
                      &length, GD_CU_LAUNCH_PARAM_END};
     void *few[POINTERS_ON_STACK], **each = few;
-    uint32_t count = kernel->requires ? kernel->info.parameter_count : 0;
+    uint32_t count = kernel->terms ? kernel->info.parameter_count : 0;
     if (count > POINTERS_ON_STACK && !(each = malloc(count * sizeof *each)))
         return gd_error_memory(error);
     for (uint32_t i = 0; i < count; i++)

@@ -36,7 +36,7 @@ static void load(const griddep_kernel *kernel, const gd_launch *launch, void *co
 
     read_cluster(kernel, launch, shape + GD_REQUIRE_CLUSTER);
     shape[GD_REQUIRE_SHARED] = config->sharedMemBytes;
-    gd_requires_load(kernel->requires, shape, arguments, values);
+    gd_requires_load(kernel->terms, shape, arguments, values);
 }
 
 int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
@@ -45,15 +45,15 @@ int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *laun
     gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
 
     load(kernel, launch, arguments, values);
-    return gd_requirement_check(kernel->requires, values, kernel->name, error);
+    return gd_requirement_check(kernel->terms, values, kernel->name, error);
 }
 
 int32_t gd_require_bind(const griddep_kernel *kernel, griddep_error *error)
 {
-    const gd_requires *requires = kernel->requires;
+    const gd_requires *terms = kernel->terms;
 
-    for (uint32_t i = 0; requires && i < requires->name_count; i++) {
-        const gd_require_name *name = &requires->names[i];
+    for (uint32_t i = 0; terms && i < terms->name_count; i++) {
+        const gd_require_name *name = &terms->names[i];
         if (name->bytes &&
             (name->index >= kernel->info.parameter_count || kernel->parameters[name->index].bytes != name->bytes))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
@@ -75,7 +75,7 @@ int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, g
         return status;
     if (!kernel)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel is NULL");
-    return gd_requirement_write(kernel->requires, index, kernel->name, info, error);
+    return gd_requirement_write(kernel->terms, index, kernel->name, info, error);
 }
 
 /* What a launch would be; arguments are checked. The pointers, in `few` or allocated, are the caller's to give to
@@ -125,10 +125,10 @@ int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config
     gd_launch launch;
     int32_t status = make(kernel, config, arguments, argument_count, &room, &launch, error);
 
-    if (status || !kernel->requires)
+    if (status || !kernel->terms)
         return status;
     status = load_arguments(kernel, &launch, arguments, argument_count, values, error);
-    return status ? status : gd_requirement_check(kernel->requires, values, kernel->name, error);
+    return status ? status : gd_requirement_check(kernel->terms, values, kernel->name, error);
 }
 
 int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config,
@@ -144,9 +144,9 @@ int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_c
         return status;
     if (!bytes)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is NULL");
-    if (kernel->requires)
+    if (kernel->terms)
         status = load_arguments(kernel, &launch, arguments, argument_count, values, error);
     return status ? status
-                  : gd_requirement_extent(kernel->requires, kernel->requires ? values : NULL, kernel->name, parameter,
-                                          bytes, error);
+                  : gd_requirement_extent(kernel->terms, kernel->terms ? values : NULL, kernel->name, parameter, bytes,
+                                          error);
 }

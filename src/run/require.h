@@ -13,8 +13,7 @@ int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *laun
 static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
                                        griddep_error *error)
 {
-    return kernel->requires && kernel->requires->count ? gd_require_check_all(kernel, launch, arguments, error)
-                                                       : GRIDDEP_OK;
+    return kernel->terms && kernel->terms->count ? gd_require_check_all(kernel, launch, arguments, error) : GRIDDEP_OK;
 }
 
 /* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the parameters that they name.

@@ -729,6 +729,84 @@ START_TEST(random_conditions_are_computed_right)
 }
 END_TEST
 
+/* ---- ranges: what most conditions are computed as ---- */
+
+static const struct {
+    const char *name;
+    int argument;
+    int64_t least;
+    uint64_t most;
+} limits[] = {{"tiny", 11, 0, UINT8_MAX},       {"minus", 12, INT8_MIN, INT8_MAX},  {"small", 5, 0, UINT16_MAX},
+              {"rows", 2, 0, UINT32_MAX},       {"shift", 4, INT32_MIN, INT32_MAX}, {"x", 0, 0, UINT64_MAX},
+              {"wide", 6, INT64_MIN, INT64_MAX}};
+
+static void put_number(writer *out, gd_wide value)
+{
+    char text[64];
+
+    if (value < 0)
+        snprintf(text, sizeof text, "(-%" PRIu64 ")", (uint64_t)-value);
+    else if (value > UINT64_MAX)
+        snprintf(text, sizeof text, "(%" PRIu64 " + %" PRIu64 ")", UINT64_MAX, (uint64_t)(value - UINT64_MAX));
+    else
+        snprintf(text, sizeof text, "%" PRIu64, (uint64_t)value);
+    put(out, text);
+}
+
+static void check_comparison(int which, int op, gd_wide divisor, gd_wide number, bool turned)
+{
+    static const char *const signs[] = {" == ", " != ", " < ", " <= ", " > ", " >= "};
+    writer out = {.bytes = 0};
+    launch tried = usual();
+
+    if (turned) {
+        put_number(&out, number);
+        put(&out, signs[op]);
+    }
+    put(&out, limits[which].name);
+    if (divisor) {
+        put(&out, " % ");
+        put_number(&out, divisor);
+    }
+    if (!turned) {
+        put(&out, signs[op]);
+        put_number(&out, number);
+    }
+    griddep_ptx *ptx = parse_condition(out.text);
+    ck_assert_str_eq(first_wrong(ptx), "");
+    const gd_wide least = limits[which].least, most = limits[which].most;
+    const gd_wide values[] = {least, least + 1, least / 2 - 1, 0, 1, 7, 8, most / 2, most / 2 + 1, most - 1, most};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        if (values[i] < least)
+            continue;
+        tried.arguments[limits[which].argument].value = (uint64_t)values[i];
+        const gd_wide value = divisor ? values[i] % divisor : values[i];
+        const gd_wide a = turned ? number : value, b = turned ? value : number;
+        const bool truths[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
+        int32_t status = griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error);
+        ck_assert_msg((status == GRIDDEP_OK) == truths[op], "%s: %s", out.text, status ? error.text : "taken");
+    }
+    griddep_ptx_destroy(ptx);
+}
+
+START_TEST(comparisons_hold_up_to_their_limits)
+{
+    const gd_wide least = limits[_i].least, most = limits[_i].most;
+    const gd_wide numbers[] = {least - 1, least, least + 1, 0, 1, 7, most - 1, most, most + 1};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        for (int op = 0; op < 6; op++) {
+            check_comparison(_i, op, 0, numbers[i], false);
+            check_comparison(_i, op, 0, numbers[i], true);
+            check_comparison(_i, op, 8, numbers[i], false);
+            check_comparison(_i, op, 1, numbers[i], false);
+            check_comparison(_i, op, 12, numbers[i], true);
+            check_comparison(_i, op, (gd_wide)1 << 63, numbers[i], false);
+        }
+    }
+}
+END_TEST
+
 /* ---- any bytes ---- */
 
 /* Pieces of the language, and of what is not. */
@@ -998,6 +1076,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(fields, a_wrong_extent_is_told, 0, COUNT(wrong_extents));
     tcase_add_loop_test(fields, apart_looks_at_both_ends, 0, COUNT(places));
     tcase_add_test(fields, random_conditions_are_computed_right);
+    tcase_add_loop_test(fields, comparisons_hold_up_to_their_limits, 0, COUNT(limits));
     tcase_add_test(fields, no_text_breaks_the_reader);
     suite_add_tcase(suite, fields);
     tcase_add_checked_fixture(roads, setup_road, teardown_road);

@@ -23,7 +23,7 @@ static griddep_runtime *runtime;
 typedef struct subject {
     griddep_shelf_info shelf;
     griddep_ptx *ptx;
-    const gd_requires *requires;
+    const gd_requires *terms;
     griddep_module *module;
     griddep_kernel *kernel;
     uint32_t parameter_count;
@@ -66,7 +66,7 @@ static void add_value(uint32_t name, gd_wide value)
 {
     gd_require_value *values = on.values[name];
 
-    if (!can_have(&on.requires->names[name], value))
+    if (!can_have(&on.terms->names[name], value))
         return;
     for (uint32_t i = 0; i < on.value_count[name]; i++) {
         if (values[i].integer == value)
@@ -83,22 +83,22 @@ static gd_wide address_of(uint32_t name)
 
 static bool is_address(uint32_t name)
 {
-    return on.requires->names[name].extent != GD_REQUIRE_NONE;
+    return on.terms->names[name].extent != GD_REQUIRE_NONE;
 }
 
 /* Small numbers, powers of two, and the numbers of the conditions with their neighbours and multiples. */
 static void collect_integers(uint32_t name)
 {
-    const gd_requires *requires = on.requires;
-    const gd_require_name *of = &requires->names[name];
+    const gd_requires *terms = on.terms;
+    const gd_require_name *of = &terms->names[name];
     gd_wide base = of->bytes == 8 && is_address(name) ? address_of(name) : 0;
 
     for (gd_wide i = 0; i <= 17; i++)
         add_value(name, base + i);
     for (int shift = 5; shift < 64; shift++)
         add_value(name, base + ((gd_wide)1 << shift));
-    for (uint32_t i = 0; i < requires->constant_count && i < 60; i++) {
-        gd_wide constant = requires->constants[i].integer;
+    for (uint32_t i = 0; i < terms->constant_count && i < 60; i++) {
+        gd_wide constant = terms->constants[i].integer;
         if (constant < 0 || constant > UINT64_MAX)
             continue;
         for (gd_wide step = -1; step <= 1; step++)
@@ -108,7 +108,7 @@ static void collect_integers(uint32_t name)
     }
     if (of->bytes == 8)
         add_value(name, 0);
-    for (uint32_t other = 0; other < requires->name_count && base; other++) {
+    for (uint32_t other = 0; other < terms->name_count && base; other++) {
         if (other != name && is_address(other)) {
             add_value(name, address_of(other));
             add_value(name, address_of(other) + 16);
@@ -126,7 +126,7 @@ static void collect_reals(uint32_t name)
     static const double some[] = {1, 0, -1, 0.5, 2, 1e-6, 1e-12, 100, -1e9, 1e9};
 
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
-        bool single = on.requires->names[name].bytes == 4;
+        bool single = on.terms->names[name].bytes == 4;
         on.values[name][on.value_count[name]++].real = single ? (double)(float)some[i] : some[i];
     }
 }
@@ -138,8 +138,8 @@ static bool is_possible(const trial *tried)
 {
     uint64_t shape[GD_REQUIRE_SHAPE] = {1, 1, 1, 32, 1, 1, 1, 1, 1, 0};
 
-    for (uint32_t i = 0; i < on.requires->name_count; i++) {
-        const gd_require_name *name = &on.requires->names[i];
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
         if (!name->bytes)
             shape[name->index] = (uint64_t)tried->values[i].integer;
     }
@@ -156,8 +156,8 @@ static uint32_t count_broken(const trial *tried, uint32_t *first)
 {
     uint32_t broken = 0;
 
-    for (uint32_t i = 0; i < on.requires->count; i++) {
-        if (gd_requirement_evaluate(on.requires, &on.requires->list[i], tried->values) == GD_REQUIRE_DONE)
+    for (uint32_t i = 0; i < on.terms->count; i++) {
+        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], tried->values) == GD_REQUIRE_DONE)
             continue;
         if (!broken++ && first)
             *first = i;
@@ -177,8 +177,8 @@ static void start_at_usual(trial *tried)
     static const uint32_t usual[GD_REQUIRE_SHAPE] = {4, 1, 1, 128, 1, 1, 1, 1, 1, 0};
 
     memset(tried, 0, sizeof *tried);
-    for (uint32_t i = 0; i < on.requires->name_count; i++) {
-        const gd_require_name *name = &on.requires->names[i];
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
         if (!name->bytes)
             tried->values[i].integer = usual[name->index];
         else if (name->is_real)
@@ -191,7 +191,7 @@ static void start_at_usual(trial *tried)
 static void start_anywhere(trial *tried)
 {
     start_at_usual(tried);
-    for (uint32_t i = 0; i < on.requires->name_count; i++) {
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
         if (random_below(2))
             tried->values[i] = on.values[i][random_below(on.value_count[i])];
     }
@@ -205,7 +205,7 @@ static bool climb(trial *tried)
     while (broken) {
         trial best = *tried, changed;
         uint32_t least = broken;
-        for (uint32_t name = 0; name < on.requires->name_count; name++) {
+        for (uint32_t name = 0; name < on.terms->name_count; name++) {
             for (uint32_t i = 0; i < on.value_count[name]; i++) {
                 changed = *tried;
                 changed.values[name] = on.values[name][i];
@@ -233,8 +233,8 @@ static gd_wide distance(gd_wide a, gd_wide b)
  * to it as it goes. */
 static bool break_one(const trial *base, uint32_t index, trial *taken, trial *broken)
 {
-    for (uint32_t name = 0; name < on.requires->name_count; name++) {
-        bool real = on.requires->names[name].is_real;
+    for (uint32_t name = 0; name < on.terms->name_count; name++) {
+        bool real = on.terms->names[name].is_real;
         for (uint32_t i = 0; i < on.value_count[name]; i++) {
             *taken = *broken = *base;
             broken->values[name] = on.values[name][i];
@@ -260,7 +260,7 @@ static bool break_two(const trial *base, uint32_t index, trial *taken, trial *br
     for (int attempt = 0; attempt < 200000; attempt++) {
         *taken = *broken = *base;
         for (int k = 0; k < 2; k++) {
-            uint32_t name = random_below(on.requires->name_count);
+            uint32_t name = random_below(on.terms->name_count);
             broken->values[name] = on.values[name][random_below(on.value_count[name])];
         }
         if (breaks_only(broken, index))
@@ -305,8 +305,8 @@ static launch make_launch(const trial *tried)
         ck_assert_int_eq(griddep_kernel_get_parameter(on.kernel, i, &info, &error), GRIDDEP_OK);
         made.arguments[i] = (griddep_argument){.bytes = info.bytes, .data = info.bytes > 8 ? structure : NULL};
     }
-    for (uint32_t i = 0; i < on.requires->name_count; i++) {
-        const gd_require_name *name = &on.requires->names[i];
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
         float single = (float)tried->values[i].real;
         if (!name->bytes)
             shape[name->index] = (uint32_t)tried->values[i].integer;
@@ -385,10 +385,10 @@ static void open_subject(uint32_t index)
     on.parameter_count = info.parameter_count;
     on.most_threads = info.maximum_threads;
     on.most_shared = info.maximum_dynamic_shared_bytes;
-    ck_assert_msg(on.ptx->requires && on.ptx->requires[0].count, "%s requires nothing", on.shelf.file);
-    on.requires = &on.ptx->requires[0];
-    for (uint32_t i = 0; i < on.requires->name_count; i++) {
-        if (on.requires->names[i].is_real)
+    ck_assert_msg(on.ptx->terms && on.ptx->terms[0].count, "%s requires nothing", on.shelf.file);
+    on.terms = &on.ptx->terms[0];
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        if (on.terms->names[i].is_real)
             collect_reals(i);
         else
             collect_integers(i);
@@ -407,8 +407,8 @@ static void teardown(void)
 START_TEST(each_condition_is_broken_by_itself)
 {
     open_subject((uint32_t)_i);
-    for (uint32_t i = 0; i < on.requires->count; i++) {
-        const char *condition = on.requires->list[i].text;
+    for (uint32_t i = 0; i < on.terms->count; i++) {
+        const char *condition = on.terms->list[i].text;
         trial taken, broken;
         ck_assert_msg(find_both(i, &taken, &broken),
                       "%s: no launch was found that breaks \"%s\" and nothing else; does it follow from the others?",
@@ -423,8 +423,8 @@ END_TEST
 START_TEST(an_extent_belongs_to_an_address)
 {
     open_subject((uint32_t)_i);
-    for (uint32_t i = 0; i < on.requires->extent_count; i++) {
-        const gd_require_name *name = &on.requires->names[on.requires->extents[i].name];
+    for (uint32_t i = 0; i < on.terms->extent_count; i++) {
+        const gd_require_name *name = &on.terms->names[on.terms->extents[i].name];
         uint64_t bytes = 0;
         trial usual;
         start_at_usual(&usual);
