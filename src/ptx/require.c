@@ -138,17 +138,18 @@ static void add_condition(gd_require_reader *reader, const piece *item)
     gd_requires *terms = reader->terms;
     const char *reason = find_reason(item->start, item->end);
     gd_requirement added = {0};
-    void *list = terms->list;
+    void *list = terms->list, *others = terms->others;
 
     reader->end = reason;
     uint16_t node = gd_require_parse_condition(reader);
     if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
         return;
-    added.in_ranges = gd_require_add_ranges(reader, node);
     gd_ptx_tokens_position(&reader->module->tokens, (uint32_t)(item->start - reader->module->text), &added.line,
                            &added.column);
     bool grown = grow(&list, terms->count, &terms->capacity, sizeof *terms->list);
     terms->list = list;
+    grown = grow(&others, terms->other_count, &terms->other_capacity, sizeof *terms->others) && grown;
+    terms->others = others;
     added.text = flatten(&terms->arena, item->start, reason);
     if (reason < item->end)
         added.reason = flatten(&terms->arena, reason + 2, item->end);
@@ -156,7 +157,8 @@ static void add_condition(gd_require_reader *reader, const piece *item)
         reader->no_memory = true;
         return;
     }
-    terms->range_conditions += added.in_ranges;
+    if (!gd_require_add_ranges(reader, node))
+        terms->others[terms->other_count++] = (uint16_t)terms->count;
     terms->list[terms->count++] = added;
 }
 
@@ -291,6 +293,7 @@ void gd_requires_free(gd_requires *terms, uint32_t count)
         free(terms[i].names);
         free(terms[i].list);
         free(terms[i].ranges);
+        free(terms[i].others);
         free(terms[i].extents);
         free(terms[i].steps);
         free(terms[i].constants);

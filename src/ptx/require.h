@@ -78,7 +78,6 @@ typedef struct gd_requirement {
     const char *text;     /* "columns % 8 == 0" */
     const char *reason;   /* what stands behind "--"; NULL: nothing */
     int32_t line, column; /* of the PTX text */
-    bool in_ranges;       /* it says the same as some of terms->ranges */
 } gd_requirement;
 
 /* Holds where ((value & mask) - low) is at most span, in 64 bits. */
@@ -98,12 +97,14 @@ typedef struct gd_requires {
     gd_require_name *names;
     gd_requirement *list;
     gd_require_range *ranges; /* of all conditions that ranges can say; together they decide those */
+    uint16_t *others;         /* the conditions that ranges cannot say: indices of list */
     gd_require_extent *extents;
     gd_require_step *steps;
     gd_require_value *constants;
     uint32_t name_count, name_capacity;
     uint32_t count, capacity;
-    uint32_t range_count, range_capacity, range_conditions; /* the last: how many conditions they decide */
+    uint32_t range_count, range_capacity;
+    uint32_t other_count, other_capacity;
     uint32_t extent_count, extent_capacity;
     uint32_t step_count, step_capacity;
     uint32_t constant_count, constant_capacity;

@@ -249,6 +249,31 @@ static inline bool apply_narrow(uint8_t op, int64_t left, int64_t right, int64_t
     }
 }
 
+static bool run_narrow(const machine *on, gd_require_program program, int64_t *result);
+
+/* The bytes behind an address, and where they end. */
+static inline bool take_place(const machine *on, uint16_t name, int64_t *start, int64_t *end)
+{
+    const gd_requires *terms = on->terms;
+    int64_t bytes = 0;
+
+    *start = (int64_t)on->values[name].integer;
+    if (*start && !run_narrow(on, terms->extents[terms->names[name].extent].program, &bytes))
+        return false;
+    *end = *start;
+    return *start >= 0 && bytes >= 0 && !__builtin_add_overflow(*start, bytes, end);
+}
+
+static bool are_apart_narrow(const machine *on, const gd_require_step *step, int64_t *result)
+{
+    int64_t left, left_end, right, right_end;
+
+    if (!take_place(on, step->left, &left, &left_end) || !take_place(on, step->right, &right, &right_end))
+        return false;
+    *result = left == left_end || right == right_end || left_end <= right || right_end <= left;
+    return true;
+}
+
 /* The same as run() where 64 bits and the commonest operations do, in less time. false: they do not. */
 static bool run_narrow(const machine *on, gd_require_program program, int64_t *result)
 {
@@ -262,6 +287,11 @@ static bool run_narrow(const machine *on, gd_require_program program, int64_t *r
                 i = (uint32_t)step->left - 1;
             else
                 top--;
+            continue;
+        }
+        if (step->op == GD_REQUIRE_OP_APART) {
+            if (!are_apart_narrow(on, step, top++))
+                return false;
             continue;
         }
         if (step->real || step->op < GD_REQUIRE_OP_ADD || step->op > GD_REQUIRE_OP_GREATER_EQUAL ||
@@ -428,16 +458,20 @@ gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd
 /* Whether all conditions hold, the quick way. */
 static bool hold(const gd_requires *terms, const gd_require_value *values)
 {
+    const machine on = {terms, values};
     bool all = true;
 
     for (uint32_t i = 0; i < terms->range_count; i++) {
         const gd_require_range *range = &terms->ranges[i];
         all &= ((uint64_t)values[range->name].integer & range->mask) - range->low <= range->span;
     }
-    if (terms->range_conditions == terms->count)
-        return all;
-    for (uint32_t i = 0; i < terms->count && all; i++)
-        all = terms->list[i].in_ranges || gd_requirement_evaluate(terms, &terms->list[i], values) == GD_REQUIRE_DONE;
+    for (uint32_t i = 0; i < terms->other_count && all; i++) {
+        const gd_requirement *requirement = &terms->list[terms->others[i]];
+        int64_t truth;
+        all = run_narrow(&on, requirement->program, &truth)
+                  ? truth != 0
+                  : gd_requirement_evaluate(terms, requirement, values) == GD_REQUIRE_DONE;
+    }
     return all;
 }
 
