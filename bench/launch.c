@@ -29,10 +29,45 @@ static const char ptx[] = ".version 8.0\n"
                           "    ret;\n"
                           "}\n";
 
+/* Eight conditions, as matrix products have them; and one on overlap, which asks for extents. */
+#define CONDITIONS                                                                                                     \
+    "// requires:\n"                                                                                                   \
+    "//   n >= 1\n"                                                                                                    \
+    "//   n < 2^30\n"                                                                                                  \
+    "//   a % 16 == 0\n"                                                                                               \
+    "//   b % 16 == 0\n"                                                                                               \
+    "//   c % 4 == 0\n"                                                                                                \
+    "//   block.x % 32 == 0\n"                                                                                         \
+    "//   block.y == 1 && block.z == 1\n"                                                                              \
+    "//   grid.y == 1 && grid.z == 1\n"
+
+static const char conditions[] =
+    CONDITIONS ".version 8.0\n"
+               ".target sm_90\n"
+               ".address_size 64\n"
+               ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
+               "{\n"
+               "    ret;\n"
+               "}\n";
+
+static const char overlap[] =
+    CONDITIONS "//   apart(c, a, b)\n"
+               "// extent:\n"
+               "//   a: n * 4\n"
+               "//   b: n * 4\n"
+               "//   c: n * 4\n"
+               ".version 8.0\n"
+               ".target sm_90\n"
+               ".address_size 64\n"
+               ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
+               "{\n"
+               "    ret;\n"
+               "}\n";
+
 typedef struct bench {
     griddep_runtime *runtime;
-    griddep_module *module;
-    griddep_kernel *plain, *waiting;
+    griddep_module *module, *conditions_module, *overlap_module;
+    griddep_kernel *plain, *waiting, *conditions, *overlap;
     griddep_chain *overlapped; /* CHAIN launches */
     gd_driver *driver;         /* the same library, called bare */
     gd_CUfunction plain_function, waiting_function;
@@ -127,6 +162,16 @@ static int library_plain(const bench *b)
     return library(b, b->plain);
 }
 
+static int library_conditions(const bench *b)
+{
+    return library(b, b->conditions);
+}
+
+static int library_overlap(const bench *b)
+{
+    return library(b, b->overlap);
+}
+
 static int library_waiting(const bench *b)
 {
     return library(b, b->waiting);
@@ -177,6 +222,8 @@ typedef struct pair {
 
 static const pair pairs[] = {
     {"griddep_launch / cuLaunchKernelEx, no attribute", "a launch", BURST, bare_plain, library_plain},
+    {"the same with 8 conditions", "a launch", BURST, bare_plain, library_conditions},
+    {"the same with 8 conditions and one on overlap", "a launch", BURST, bare_plain, library_overlap},
     {"griddep_launch / cuLaunchKernelEx, attribute 6", "a launch", BURST, bare_waiting, library_waiting},
     {"griddep_launch_packed / cuLaunchKernelEx", "a launch", BURST, bare_plain, library_packed},
     {"chain in a stream, pdl / cuLaunchKernelEx in a loop", "a launch", CHAIN, bare_chain, library_chain},
@@ -285,6 +332,11 @@ static int set_up(bench *b, const char *path, void *context)
 
     if (!check(gd_driver_open(path, &b->driver, &error), "driver") ||
         !check(griddep_module_load(b->runtime, ptx, sizeof ptx, NULL, &b->module, &error), "module") ||
+        !check(griddep_module_load(b->runtime, conditions, sizeof conditions, NULL, &b->conditions_module, &error),
+               "module") ||
+        !check(griddep_module_load(b->runtime, overlap, sizeof overlap, NULL, &b->overlap_module, &error), "module") ||
+        !check(griddep_kernel_get(b->conditions_module, "plain", &b->conditions, &error), "kernel") ||
+        !check(griddep_kernel_get(b->overlap_module, "plain", &b->overlap, &error), "kernel") ||
         !check(griddep_kernel_get(b->module, "plain", &b->plain, &error), "kernel") ||
         !check(griddep_kernel_get(b->module, "waiting", &b->waiting, &error), "kernel") ||
         !check(griddep_stream_create(b->runtime, &b->stream, &error), "stream") ||
@@ -306,6 +358,8 @@ static void tear_down(bench *b)
     if (b->stream)
         griddep_stream_destroy(b->runtime, b->stream, NULL);
     griddep_module_unload(b->module);
+    griddep_module_unload(b->conditions_module);
+    griddep_module_unload(b->overlap_module);
     gd_driver_close(b->driver);
     griddep_runtime_close(b->runtime);
 }
@@ -317,7 +371,7 @@ int main(void)
     int good;
 
     setenv("GRIDDEP_DRIVER", "nvidia", 0); /* of the emulated driver nothing is to be timed */
-    setenv("CUDA_CACHE_DISABLE", "1", 1); /* the driver's own cache would stand in for its JIT */
+    setenv("CUDA_CACHE_DISABLE", "1", 1);  /* the driver's own cache would stand in for its JIT */
     griddep_error_init(&error);
     int32_t status = griddep_runtime_open(NULL, &b.runtime, &error);
     if (status == GRIDDEP_ERROR_NO_DRIVER) {

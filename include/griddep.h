@@ -86,7 +86,8 @@ enum {
     GRIDDEP_ERROR_LIMIT = -16,        /* grid, block, cluster or shared memory beyond what kernel or device allow */
     GRIDDEP_ERROR_STREAM = -17,       /* a stream of another context, or in a state that does not allow the call */
     GRIDDEP_ERROR_UNSUPPORTED = -18,  /* this device or driver cannot do it */
-    GRIDDEP_ERROR_FAULT = -19         /* a kernel faulted on the device: the context is lost, close the runtime */
+    GRIDDEP_ERROR_FAULT = -19,        /* a kernel faulted on the device: the context is lost, close the runtime */
+    GRIDDEP_ERROR_REQUIREMENT = -20   /* a condition that the kernel's head comment states does not hold for this launch */
 };
 
 /* The name of a status, "GRIDDEP_ERROR_SYNTAX", and a sentence that tells what it means. Static; for a value that is no
@@ -656,8 +657,8 @@ enum {
 /* "set: each path of the kernel executes griddepcontrol.wait", ... Static. Since 0.1. */
 const char *griddep_reason_text(int32_t reason);
 
-/* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and device: SIGNATURE, LIMIT. STREAM for a
- * stream of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. Since 0.1. */
+/* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and device, both against the kernel's
+ * conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. Since 0.1. */
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
                        uint32_t argument_count, int32_t *reason, griddep_error *error);
 
@@ -665,6 +666,51 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
  * parameter_bytes, or that rounded up to the largest alignment (a C struct's size). Since 0.1. */
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes,
                               int32_t *reason, griddep_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------------
+ * Requirement: what a kernel asks of a launch, and the library checks
+ *
+ * The head comment of a PTX text may state conditions on arguments and shape, and how far the data behind each address reaches:
+ *
+ *     // requires:
+ *     //   columns % 8 == 0 -- a row is whole vectors
+ *     //   block.x % 32 == 0 && block.y == 1
+ *     // extent:
+ *     //   weight: rows * columns * 2
+ *
+ * doc/shelf.md has the language. griddep_launch, griddep_chain_add, kernel nodes of graphs and changes of their arguments or shape refuse what
+ * breaks a condition with GRIDDEP_ERROR_REQUIREMENT and the values in it. A module whose conditions cannot be read is not loaded: SYNTAX.
+ */
+
+typedef struct griddep_requirement_info {
+    uint32_t size;
+    int32_t line, column; /* in the PTX */
+    uint32_t reserved;
+    const char *text;     /* "columns % 8 == 0" */
+    const char *reason;   /* what stands behind "--" in the comment; NULL: nothing */
+} griddep_requirement_info;
+
+/* The index-th condition of a kernel, or of an entry of PTX. Past the last: NOT_FOUND. Since 0.1. */
+int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
+int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info,
+                                    griddep_error *error);
+
+/* Checks a launch as griddep_launch does, and launches nothing. Since 0.1. */
+int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                             uint32_t argument_count, griddep_error *error);
+
+/* Checks a launch of an entry of PTX against its conditions, without any driver. SIGNATURE where number or size of the arguments are wrong;
+ * what depends on a device is not looked at. Since 0.1. */
+int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
+                                 const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+
+/* How many bytes a launch may touch from the address on that it has as argument `parameter` (counted from 0); 0 for the address 0. NOT_FOUND
+ * where the head comment does not tell. The library does not know how large a caller's buffers are: the caller compares. Since 0.1. */
+int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
+                                  uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
+int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
+                               const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes,
+                               griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
  * Launch attributes: made here, given in griddep_launch_config.attributes
@@ -1472,8 +1518,8 @@ int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error
 /* The variant of a kernel that serves a compute capability, the highest that does. NOT_FOUND, UNSUPPORTED. Since 0.1. */
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
 
-/* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters", "launch", "constraints", "pdl",
- * "measured"): writes the value with line ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
+/* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters", "launch", "requires", "extent",
+ * "constraints", "pdl", "measured"): writes the value with line ends kept and indentation removed, like griddep_ptx_print writes. NOT_FOUND where the comment has
  * no such field. Since 0.1. */
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,
                             uint64_t *bytes, griddep_error *error);

@@ -41,6 +41,7 @@ enum {
     GRIDDEP_ERROR_STREAM = -17,
     GRIDDEP_ERROR_UNSUPPORTED = -18,
     GRIDDEP_ERROR_FAULT = -19,
+    GRIDDEP_ERROR_REQUIREMENT = -20,
     GRIDDEP_LOG_NONE = 0,
     GRIDDEP_LOG_ERROR = 1,
     GRIDDEP_LOG_WARNING = 2,
@@ -358,6 +359,9 @@ typedef struct griddep_launch_config {
     uint32_t size; uint32_t flags; uint32_t grid[3]; uint32_t block[3]; uint32_t cluster[3]; uint32_t shared_bytes;
     int32_t pdl; uint32_t attribute_count; const griddep_attribute *attributes; void *stream;
 } griddep_launch_config;
+typedef struct griddep_requirement_info {
+    uint32_t size; int32_t line; int32_t column; uint32_t reserved; const char *text; const char *reason;
+} griddep_requirement_info;
 typedef struct griddep_tensor_map {
     uint64_t opaque[16];
 } griddep_tensor_map;
@@ -486,6 +490,12 @@ int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, 
 const char *griddep_reason_text(int32_t reason);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
+int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
+int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info, griddep_error *error);
+int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
+int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
+int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, uint64_t *bytes, griddep_error *error);
 int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
 int32_t griddep_attribute_preferred_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, griddep_error *error);
 int32_t griddep_attribute_cluster_scheduling_policy(griddep_attribute *attribute, int32_t policy, griddep_error *error);

@@ -38,6 +38,7 @@ const constants = {
   ERROR_STREAM: -17,
   ERROR_UNSUPPORTED: -18,
   ERROR_FAULT: -19,
+  ERROR_REQUIREMENT: -20,
   LOG_NONE: 0,
   LOG_ERROR: 1,
   LOG_WARNING: 2,
@@ -351,6 +352,10 @@ koffi.struct('griddep_launch_config', {
   block: koffi.array('uint32_t', 3, 'Array'), cluster: koffi.array('uint32_t', 3, 'Array'), shared_bytes: 'uint32_t',
   pdl: 'int32_t', attribute_count: 'uint32_t', attributes: 'void *', stream: 'void *',
 });
+koffi.struct('griddep_requirement_info', {
+  size: 'uint32_t', line: 'int32_t', column: 'int32_t', reserved: 'uint32_t', text: 'const char *',
+  reason: 'const char *',
+});
 koffi.struct('griddep_tensor_map', {
   opaque: koffi.array('uint64_t', 16, 'Array'),
 });
@@ -438,11 +443,11 @@ const structs = [
   'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_code_info', 'griddep_check_options',
   'griddep_check_argument', 'griddep_check_launch', 'griddep_rewrite_options', 'griddep_module_options',
   'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
-  'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info', 'griddep_graph_node_info',
-  'griddep_graph_edge_info', 'griddep_tune_launch', 'griddep_tune_buffer', 'griddep_tune_options',
-  'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_condition', 'griddep_explanation_info',
-  'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch', 'griddep_timeline_hop',
-  'griddep_shelf_info',
+  'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info',
+  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_launch', 'griddep_tune_buffer',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_condition',
+  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
+  'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -501,6 +506,12 @@ const prototypes = [
   'const char *griddep_reason_text(int32_t reason)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_check(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_get_extent(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
+  'int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_preferred_cluster_dimension(_Inout_ griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z, _Inout_ griddep_error *error)',
   'int32_t griddep_attribute_cluster_scheduling_policy(_Inout_ griddep_attribute *attribute, int32_t policy, _Inout_ griddep_error *error)',

@@ -16,6 +16,7 @@ c_launch_config and so on. doc/languages.md tells about threads, finalizers, cal
 """
 
 import ctypes
+import math
 import os
 import struct
 import threading
@@ -59,6 +60,7 @@ ERROR_LIMIT = -16
 ERROR_STREAM = -17
 ERROR_UNSUPPORTED = -18
 ERROR_FAULT = -19
+ERROR_REQUIREMENT = -20
 LOG_NONE = 0
 LOG_ERROR = 1
 LOG_WARNING = 2
@@ -555,6 +557,17 @@ class c_launch_config(_Struct):
     ]
 
 
+class c_requirement_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("line", c_int32),
+        ("column", c_int32),
+        ("reserved", c_uint32),
+        ("text", c_char_p),
+        ("reason", c_char_p),
+    ]
+
+
 class c_tensor_map(_Struct):
     _fields_ = [
         ("opaque", c_uint64 * 16),
@@ -871,6 +884,12 @@ _FUNCTIONS = {
     "reason_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "kernel_get_requirement": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_requirement": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "kernel_check": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "ptx_check_launch": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p]),
+    "kernel_get_extent": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "ptx_get_extent": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "attribute_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "attribute_preferred_cluster_dimension": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "attribute_cluster_scheduling_policy": (c_int32, [c_void_p, c_int32, c_void_p]),
@@ -1245,11 +1264,19 @@ class Kernel:
         call(raw.kernel_get_parameter, self.handle, index, byref(info))
         return _dictionary(info)
 
+    def requirements(self):
+        """What the kernel requires of a launch: `text` and `reason` of each condition."""
+        found, info = [], c_requirement_info()
+        while raw.kernel_get_requirement(self.handle, len(found), byref(info), None) == OK:
+            found.append(_dictionary(info))
+        return found
+
     def launch(self, grid, block, arguments, stream=None, **config):
         """Launches, asynchronously. Returns a REASON_*: whether the launch may overlap what is before it, and why."""
         reason = c_int32()
         config = c_launch_config(grid=_three(grid), block=_three(block), stream=_handle(stream), **config)
         packed = self._pack(arguments, stream)
+        self._check_sizes(config, packed, arguments)
         call(raw.launch, self.handle, byref(config), packed, len(packed), byref(reason))
         return reason.value
 
@@ -1262,6 +1289,18 @@ class Kernel:
             array.kept.append(data)
             array[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
         return array
+
+    def _check_sizes(self, config, packed, arguments):
+        """Memory that is smaller than what the launch may touch, by the head comment of the kernel's PTX."""
+        touched = c_uint64()
+        for index, value in enumerate(arguments):
+            nbytes = _size(value)
+            if nbytes is None:
+                continue
+            told = raw.kernel_get_extent(self.handle, byref(config), packed, len(packed), index, byref(touched), None)
+            if told == OK and touched.value > nbytes:
+                name = self.parameters[index].name
+                raise ValueError(f"the kernel may touch {touched.value} bytes of {name}, the memory that is given has {nbytes}")
 
 
 class Chain(_Object):
@@ -1279,6 +1318,7 @@ class Chain(_Object):
     def add(self, kernel, grid, block, arguments, **config):
         config = c_launch_config(grid=_three(grid), block=_three(block), **config)
         packed = kernel._pack(arguments, None)
+        kernel._check_sizes(config, packed, arguments)
         call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
         self._kept.append(arguments)
 
@@ -1374,6 +1414,16 @@ def device_address(value, stream=None, runtime=None):
         f"{type(value).__name__} is no device memory; give an address, a griddep.Memory, or what has __cuda_array_interface__ or "
         "__dlpack__ (host data: Runtime.copy_in)"
     )
+
+
+def _size(value):
+    """Bytes of device memory from its first element on; None where they are not known."""
+    if isinstance(value, Memory):
+        return value.nbytes
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None or interface.get("strides") is not None:
+        return None
+    return math.prod(interface["shape"]) * int(interface["typestr"][2:])
 
 
 def _stream_number(stream):

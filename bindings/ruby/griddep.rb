@@ -43,6 +43,7 @@ module Griddep
     ERROR_STREAM = -17
     ERROR_UNSUPPORTED = -18
     ERROR_FAULT = -19
+    ERROR_REQUIREMENT = -20
     LOG_NONE = 0
     LOG_ERROR = 1
     LOG_WARNING = 2
@@ -367,6 +368,10 @@ module Griddep
       "uint32_t shared_bytes", "int32_t pdl", "uint32_t attribute_count", "void *attributes", "void *stream",
     ])
 
+    CRequirementInfo = struct([
+      "uint32_t size", "int32_t line", "int32_t column", "uint32_t reserved", "void *text", "void *reason",
+    ])
+
     CTensorMap = struct([
       "uint64_t opaque[16]",
     ])
@@ -517,6 +522,12 @@ module Griddep
       "const char *griddep_reason_text(int32_t reason)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
+      "int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, void *info, void *error)",
+      "int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
+      "int32_t griddep_kernel_check(void *kernel, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_ptx_check_launch(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, void *error)",
+      "int32_t griddep_kernel_get_extent(void *kernel, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
+      "int32_t griddep_ptx_get_extent(void *ptx, uint32_t entry, void *config, void *arguments, uint32_t argument_count, uint32_t parameter, void *bytes, void *error)",
       "int32_t griddep_attribute_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
       "int32_t griddep_attribute_preferred_cluster_dimension(void *attribute, uint32_t x, uint32_t y, uint32_t z, void *error)",
       "int32_t griddep_attribute_cluster_scheduling_policy(void *attribute, int32_t policy, void *error)",

@@ -73,6 +73,7 @@ pub const ERROR_LIMIT: i32 = -16;
 pub const ERROR_STREAM: i32 = -17;
 pub const ERROR_UNSUPPORTED: i32 = -18;
 pub const ERROR_FAULT: i32 = -19;
+pub const ERROR_REQUIREMENT: i32 = -20;
 pub const LOG_NONE: i32 = 0;
 pub const LOG_ERROR: i32 = 1;
 pub const LOG_WARNING: i32 = 2;
@@ -580,6 +581,17 @@ pub struct LaunchConfig {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct RequirementInfo {
+    pub size: u32,
+    pub line: i32,
+    pub column: i32,
+    pub reserved: u32,
+    pub text: *const c_char,
+    pub reason: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct TensorMap {
     pub opaque: [u64; 16],
 }
@@ -840,9 +852,9 @@ pub struct ShelfInfo {
 
 sized! {
     Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
-    CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, TensorOptions,
-    HopInfo, GraphNodeInfo, GraphEdgeInfo, TuneLaunch, TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice,
-    Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
+    TensorOptions, HopInfo, GraphNodeInfo, GraphEdgeInfo, TuneLaunch, TuneBuffer, TuneOptions, TuneTrial, TuneInfo,
+    TuneChoice, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -901,6 +913,12 @@ functions! {
     fn reason_text(reason: i32) -> *const c_char;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
+    fn kernel_get_requirement(kernel: *mut Kernel, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
+    fn ptx_get_requirement(ptx: *const Ptx, entry: u32, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
+    fn kernel_check(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
+    fn ptx_check_launch(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
+    fn kernel_get_extent(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
+    fn ptx_get_extent(ptx: *const Ptx, entry: u32, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, parameter: u32, bytes: *mut u64, error: *mut Error) -> i32;
     fn attribute_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
     fn attribute_preferred_cluster_dimension(attribute: *mut Attribute, x: u32, y: u32, z: u32, error: *mut Error) -> i32;
     fn attribute_cluster_scheduling_policy(attribute: *mut Attribute, policy: i32, error: *mut Error) -> i32;

@@ -13,8 +13,24 @@
 //   blocks a multiprocessor (grid 264) of 256 threads with 114688 bytes each; for longer rows one block of 512 threads with
 //   all the shared memory there is; for a layer below 12 MB one block of 512 threads with 114688 bytes, so that its dependent
 //   fits beside it.
-// constraints: weight and x are multiples of 16, y of 2. rows is below 2^30, columns below 2^29. y overlaps neither weight
-//   nor x. No kernel that may still run writes weight. A row's sum is taken in one fixed order: the result's bits do not
+// requires:
+//   rows >= 1
+//   rows < 2^30
+//   columns >= 8
+//   columns < 2^29
+//   columns % 8 == 0
+//   weight % 16 == 0
+//   x % 16 == 0
+//   y % 2 == 0
+//   block.x % 32 == 0
+//   block.y == 1 && block.z == 1
+//   grid.y == 1 && grid.z == 1
+//   apart(y, weight, x)
+// extent:
+//   weight: rows * columns * 2
+//   x: columns * 2
+//   y: rows * 2
+// constraints: no kernel that may still run writes weight. A row's sum is taken in one fixed order: the result's bits do not
 //   depend on grid, block or shared memory. A sum beyond f32 or bf16 is infinite, NaN gives NaN.
 // constant: weight
 // pdl: triggers at its start; before the wait it fills its ring with W by bulk copies, all slots but one where there are three or

@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/suggest.h"
 
-static const char *const field_names[] = {"purpose", "parameters", "launch", "constraints", "pdl", "measured"};
+static const char *const field_names[] = {"purpose", "parameters", "launch", "requires", "extent", "constraints", "pdl", "measured"};
 
 enum { FIELD_COUNT = sizeof(field_names) / sizeof(field_names[0]) };
 

@@ -31,6 +31,7 @@ static int exit_code_of(int32_t status)
     case GRIDDEP_ERROR_NOT_FOUND:
     case GRIDDEP_ERROR_SIGNATURE:
     case GRIDDEP_ERROR_LIMIT:
+    case GRIDDEP_ERROR_REQUIREMENT:
         return GD_EXIT_USAGE;
     default:
         return GD_EXIT_REFUSED;

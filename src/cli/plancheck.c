@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/heap.h"
+#include "cli/planlaunch.h"
 #include "cli/suggest.h"
 
 static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t count)
@@ -64,8 +65,10 @@ static int check_entry(const gd_plan *plan, const gd_plan_launch *launch, const 
         return 0;
     for (uint32_t i = 0; i < info.entry_count; i++) {
         griddep_ptx_entry_info entry = {.size = sizeof(entry)};
-        if (griddep_ptx_get_entry(ptx, i, &entry, NULL) == GRIDDEP_OK && strcmp(entry.name, launch->kernel) == 0)
-            return check_arguments(launch, ptx, i, entry.parameter_count);
+        if (griddep_ptx_get_entry(ptx, i, &entry, NULL) != GRIDDEP_OK || strcmp(entry.name, launch->kernel) != 0)
+            continue;
+        int code = check_arguments(launch, ptx, i, entry.parameter_count);
+        return code == 0 ? gd_planlaunch_check_early(plan, launch, ptx, i) : code;
     }
     return unknown_entry(plan, launch, ptx, info.entry_count);
 }

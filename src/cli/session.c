@@ -6,6 +6,7 @@
 
 #include "cli/fill.h"
 #include "cli/heap.h"
+#include "cli/planlaunch.h"
 #include "cli/progress.h"
 
 static int fail(const griddep_error *error, const char *verb, const char *name)
@@ -93,19 +94,7 @@ static int make_buffer(gd_session *session, uint32_t index)
 
 griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch)
 {
-    griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
-    for (uint32_t i = 0; i < launch->argument_count; i++) {
-        const gd_plan_argument *argument = &launch->arguments[i];
-        if (argument->is_buffer) {
-            uint64_t element = gd_type_bytes(session->plan->buffers[argument->buffer].type);
-            arguments[i].bytes = 8;
-            arguments[i].value = session->addresses[argument->buffer] + argument->offset * element;
-        } else {
-            arguments[i].bytes = (uint32_t)gd_type_bytes(argument->type);
-            arguments[i].value = argument->value;
-        }
-    }
-    return arguments;
+    return gd_planlaunch_arguments(session->plan, launch, session->addresses);
 }
 
 static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, const griddep_launch_config *config,
@@ -123,15 +112,22 @@ static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, c
 
 griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl)
 {
-    griddep_launch_config config = {.size = sizeof(config),
-                                    .shared_bytes = launch->shared_bytes,
-                                    .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
-    memcpy(config.grid, launch->grid, sizeof(config.grid));
-    memcpy(config.block, launch->block, sizeof(config.block));
-    memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
-    if (launch->grid_is_multiprocessors)
-        config.grid[0] = session->multiprocessors;
-    return config;
+    return gd_planlaunch_config(launch, pdl, session->multiprocessors);
+}
+
+/* By the module's PTX, where it has some. */
+static int check_launch(const gd_session *session, const gd_plan_launch *launch, griddep_module *module,
+                        const griddep_launch_config *config)
+{
+    griddep_module_info info = {.size = sizeof(info)};
+    uint32_t entry = 0;
+    if (griddep_module_get_info(module, &info, NULL) != GRIDDEP_OK || info.ptx == NULL ||
+        !gd_planlaunch_entry(launch, info.ptx, &entry))
+        return 0;
+    griddep_argument *arguments = gd_session_arguments(session, launch);
+    int code = gd_planlaunch_check(session->plan, launch, info.ptx, entry, config, arguments);
+    free(arguments);
+    return code;
 }
 
 static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
@@ -143,6 +139,9 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     griddep_launch_config config = gd_session_config(session, launch, pdl);
     griddep_error error;
     griddep_error_init(&error);
+    int code = check_launch(session, launch, module, &config);
+    if (code != 0)
+        return code;
     griddep_kernel *kernel = NULL;
     int32_t status = griddep_kernel_get(module, launch->kernel, &kernel, &error);
     if (status == GRIDDEP_OK)
@@ -150,7 +149,7 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
     if (status == GRIDDEP_OK)
         return 0;
     char *doing = gd_heap_format("launch of '%s'", launch->kernel);
-    int code = gd_message_library_at(launch->place, &error, doing);
+    code = gd_message_library_at(launch->place, &error, doing);
     free(doing);
     return code;
 }

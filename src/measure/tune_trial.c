@@ -132,7 +132,7 @@ static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *kn
 static bool is_refusal(int32_t status)
 {
     return status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX || status == GRIDDEP_ERROR_IMAGE ||
-           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
+           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_REQUIREMENT || status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
 }
 
 /* Rewrites and checks; the trial's outcome is set where it ends there, and *goes_on is false. */

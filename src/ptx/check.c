@@ -134,6 +134,17 @@ static void check_names(gd_rules *rules, const gd_constants *constants)
     }
 }
 
+/* Conditions in the head comment that cannot be read. */
+static void check_requires(griddep_findings *findings, const griddep_ptx *ptx)
+{
+    for (uint32_t i = 0; i < ptx->requires_wrong.count; i++) {
+        const gd_ptx_diagnostic *wrong = &ptx->requires_wrong.list[i];
+        gd_finding_draft draft = {.code = GD_CODE_GD152, .launch = -1, .module = &ptx->module, .token = GD_PTX_NONE};
+        gd_ptx_tokens_position(&ptx->module.tokens, wrong->offset, &draft.line, &draft.column);
+        gd_findings_add(findings, &draft, "%s", wrong->text);
+    }
+}
+
 static int32_t check_module(gd_rules *rules, gd_constants *constants)
 {
     int32_t status = GRIDDEP_OK;
@@ -168,6 +179,7 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     if (status)
         return status;
     gd_check_diagnostics(findings, ptx, -1);
+    check_requires(findings, ptx);
     if (module->diagnostics->count == 0)
         status = gd_check_functions_create(&functions, module, error);
     if (!status && functions.module)

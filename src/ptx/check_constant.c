@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ptx/array.h"
 #include "ptx/check_constant.h"
+#include "ptx/head.h"
 
 static bool add(gd_constants *constants, const char *name, size_t bytes, size_t offset)
 {
@@ -24,32 +25,12 @@ static bool add(gd_constants *constants, const char *name, size_t bytes, size_t 
 
 /* ---- head comment ---- */
 
-typedef struct comment_line {
-    const char *text; /* behind "//" */
-    size_t bytes;
-} comment_line;
-
-/* The next line of the head comment, empty lines skipped; false at its end. */
-static bool next_line(const char **at, const char *end, comment_line *line)
-{
-    while (*at < end && (**at == '\n' || **at == '\r'))
-        (*at)++;
-    if (end - *at < 2 || (*at)[0] != '/' || (*at)[1] != '/')
-        return false;
-    const char *start = *at + 2;
-    const char *newline = memchr(start, '\n', (size_t)(end - start));
-    const char *stop = newline ? newline : end;
-    *line = (comment_line){start, (size_t)(stop - start)};
-    *at = stop;
-    return true;
-}
-
 static bool is_separator(char byte)
 {
     return byte == ' ' || byte == ',' || byte == '\t' || byte == '\r';
 }
 
-static bool add_names(gd_constants *constants, const char *text, comment_line line)
+static bool add_names(gd_constants *constants, const char *text, gd_head_line line)
 {
     const char *at = line.text, *end = line.text + line.bytes;
 
@@ -67,21 +48,19 @@ static bool add_names(gd_constants *constants, const char *text, comment_line li
 
 static bool read_head(gd_constants *constants, const char *text, size_t bytes)
 {
-    static const char field[] = " constant:", more[] = "   ";
-    const char *at = text, *end = text + bytes;
-    comment_line line;
+    gd_head head = {text, text + bytes};
+    gd_head_line line, value;
     bool inside = false, done = true;
 
-    while (done && next_line(&at, end, &line)) {
-        if (line.bytes >= sizeof field - 1 && !memcmp(line.text, field, sizeof field - 1)) {
+    while (done && gd_head_next(&head, &line)) {
+        if (gd_head_begins(&line, "constant", NULL, &value))
             inside = true;
-            line.text += sizeof field - 1;
-            line.bytes -= sizeof field - 1;
-        } else if (line.bytes < sizeof more - 1 || memcmp(line.text, more, sizeof more - 1)) {
+        else if (gd_head_continues(&line))
+            value = line;
+        else
             inside = false;
-        }
         if (inside)
-            done = add_names(constants, text, line);
+            done = add_names(constants, text, value);
     }
     return done;
 }

@@ -66,7 +66,8 @@ static int32_t parse_checked(const char *text, uint64_t bytes, const char *name,
     griddep_ptx *made = calloc(1, sizeof *made);
     if (!made)
         return gd_error_memory(error);
-    if (gd_ptx_module_parse(&made->module, text, (uint32_t)bytes, name) || !gd_ptx_traits_compute(&made->module)) {
+    if (gd_ptx_module_parse(&made->module, text, (uint32_t)bytes, name) || !gd_ptx_traits_compute(&made->module) ||
+        !gd_requires_read(&made->module, &made->terms, &made->requires_wrong)) {
         griddep_ptx_destroy(made);
         return gd_error_memory(error);
     }
@@ -147,6 +148,7 @@ void griddep_ptx_destroy(griddep_ptx *ptx)
 {
     if (!ptx)
         return;
+    gd_requires_free(ptx->terms, ptx->module.entry_count);
     gd_ptx_module_free(&ptx->module);
     free(ptx);
 }

@@ -7,9 +7,12 @@
 
 #include "griddep.h"
 #include "ptx/module.h"
+#include "ptx/require.h"
 
 struct griddep_ptx {
     gd_ptx_module module;
+    gd_requires *terms;             /* one an entry; NULL: none has conditions */
+    gd_ptx_diagnostics requires_wrong; /* what of them cannot be read */
 };
 
 /* The index of the entry of that name; false when there is none. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "run/call.h"
 #include "run/module.h"
+#include "run/require.h"
 
 static gd_call *allocate(griddep_kernel *kernel)
 {
@@ -98,6 +99,8 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
     status = configure(made, config, owner, error);
     if (!status)
         status = pack(made, arguments, error);
+    if (!status)
+        status = gd_require_check(kernel, &made->launch, made->pointers, error);
     return finish(made, status, call);
 }
 
@@ -114,6 +117,8 @@ int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *argu
     status = keep_launch(made, &call->launch, error);
     if (!status)
         status = pack(made, arguments, error);
+    if (!status)
+        status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
     return finish(made, status, changed);
 }
 
@@ -129,6 +134,8 @@ int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *co
         status = allocate_arguments(made, error);
     if (!status)
         memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+    if (!status)
+        status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
     return finish(made, status, changed);
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "ptx/ptx.h"
 #include "run/kernel.h"
+#include "run/require.h"
 
 enum {
     INFO_MINIMUM = sizeof(griddep_kernel_info),
@@ -78,6 +79,8 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     kernel->info.traits = entry.traits;
     kernel->info.parameter_count = entry.parameter_count;
     kernel->info.parameters_known = 1;
+    kernel->terms = ptx->terms ? &ptx->terms[index] : NULL;
+    memcpy(kernel->required_cluster, entry.required_cluster, sizeof entry.required_cluster);
     memcpy(kernel->info.required_block, entry.required_block, sizeof entry.required_block);
     return status;
 }
@@ -204,6 +207,8 @@ int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const
         status = read_ptx(created, ptx, error);
     if (!status)
         status = check_parameters(created, error);
+    if (!status)
+        status = gd_require_bind(created, error);
     if (status) {
         gd_kernel_destroy(created);
         return status;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
+#include "ptx/require.h"
 #include "run/runtime.h"
 
 struct griddep_kernel {
@@ -13,6 +14,8 @@ struct griddep_kernel {
     gd_CUfunction function;
     griddep_kernel_info info; /* its name belongs to this object */
     char *name;
+    const gd_requires *terms;        /* the PTX's; NULL: no conditions */
+    uint32_t required_cluster[3];       /* .reqnctapercluster; 0 where not given */
     griddep_parameter_info *parameters; /* info.parameter_count of them; names belong to the module's PTX */
     uint32_t parameter_alignment;       /* the largest */
     atomic_uint opted_in;               /* bytes of dynamic shared memory that the function is allowed so far */

@@ -8,6 +8,7 @@
 #include "run/attribute_check.h"
 #include "run/event.h"
 #include "run/launch.h"
+#include "run/require.h"
 
 enum { CONFIG_MINIMUM = sizeof(griddep_launch_config), POINTERS_ON_STACK = 64 };
 
@@ -295,8 +296,10 @@ static void return_node(const griddep_launch_config *config, const gd_launch *ma
     }
 }
 
+/* The arguments are `pointers`, or packed in `extra`; `each` points to every one either way, where the kernel has
+ * conditions. */
 static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra,
-                      int32_t *reason, griddep_error *error)
+                      void *const *each, int32_t *reason, griddep_error *error)
 {
     gd_launch_room room;
     gd_launch made;
@@ -306,6 +309,8 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
     if (status)
         return status;
     status = gd_launch_make(kernel, config, &room, &made, error);
+    if (!status)
+        status = gd_require_check(kernel, &made, each, error);
     if (!status) {
         int32_t decision = gd_launch_decide(kernel, made.pdl);
         gd_launch_allow_overlap(&made, decision <= GRIDDEP_REASON_FORCED);
@@ -346,7 +351,7 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
         return gd_error_memory(error);
     for (uint32_t i = 0; i < argument_count; i++)
         pointers[i] = (void *)(uintptr_t)gd_launch_argument_data(&arguments[i]);
-    status = launch(kernel, config, pointers, NULL, reason, error);
+    status = launch(kernel, config, pointers, NULL, pointers, reason, error);
     if (pointers != few)
         free(pointers);
     return status;
@@ -371,7 +376,16 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
     size_t length = (size_t)(kernel->info.parameters_known ? exact : bytes);
     void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
                      &length, GD_CU_LAUNCH_PARAM_END};
-    return launch(kernel, config, NULL, length ? extra : NULL, reason, error);
+    void *few[POINTERS_ON_STACK], **each = few;
+    uint32_t count = kernel->terms ? kernel->info.parameter_count : 0;
+    if (count > POINTERS_ON_STACK && !(each = malloc(count * sizeof *each)))
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        each[i] = (unsigned char *)(uintptr_t)arguments + kernel->parameters[i].offset;
+    status = launch(kernel, config, NULL, length ? extra : NULL, each, reason, error);
+    if (each != few)
+        free(each);
+    return status;
 }
 
 const char *griddep_reason_text(int32_t reason)

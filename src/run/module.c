@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "ptx/ptx.h"
 #include "run/compile.h"
 #include "run/image.h"
 #include "run/kernel.h"
@@ -274,6 +275,8 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     int32_t parsed = griddep_ptx_parse(text, bytes, options->name, &module->ptx, &syntax);
     if (parsed == GRIDDEP_ERROR_MEMORY)
         return gd_error_memory(error);
+    if (!parsed && module->ptx->requires_wrong.count)
+        return gd_ptx_report(module->ptx, &module->ptx->requires_wrong.list[0], error);
     int32_t status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
         return status;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "griddep.h"
+#include "ptx/head.h"
 
 typedef struct shelf_entry {
     const char *name;
@@ -34,58 +35,19 @@ static int32_t write_info(const shelf_entry *entry, griddep_shelf_info *info, gr
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_shelf_info", error);
 }
 
-/* ---- head comments: "// field: value", continued by "//   more" ---- */
-
-typedef struct comment_line {
-    const char *text; /* behind "//" */
-    size_t bytes;
-} comment_line;
-
-/* The next line of the head comment; false at its end. */
-static bool next_line(const char **at, const char *end, comment_line *line)
-{
-    if (end - *at < 2 || (*at)[0] != '/' || (*at)[1] != '/')
-        return false;
-    const char *start = *at + 2;
-    const char *newline = memchr(start, '\n', (size_t)(end - start));
-    const char *stop = newline ? newline : end;
-    *at = newline ? newline + 1 : end;
-    while (stop > start && (stop[-1] == '\r' || stop[-1] == ' '))
-        stop--;
-    *line = (comment_line){start, (size_t)(stop - start)};
-    return true;
-}
-
-/* A field begins with one space and its name; its value follows the colon. */
-static bool starts_field(const comment_line *line, const char *field, size_t length, comment_line *value)
-{
-    if (line->bytes < length + 2 || line->text[0] != ' ' || memcmp(line->text + 1, field, length) ||
-        line->text[length + 1] != ':')
-        return false;
-    size_t skip = length + 2;
-    while (skip < line->bytes && line->text[skip] == ' ')
-        skip++;
-    *value = (comment_line){line->text + skip, line->bytes - skip};
-    return true;
-}
-
-static bool continues_field(const comment_line *line)
-{
-    return line->bytes >= 3 && !memcmp(line->text, "   ", 3);
-}
+/* ---- head comments ---- */
 
 static bool collect_field(const char *text, size_t bytes, const char *field, gd_text *value)
 {
-    const char *at = text, *end = text + bytes;
-    size_t length = strlen(field);
-    comment_line line, first;
+    gd_head head = {text, text + bytes};
+    gd_head_line line, first;
     bool found = false;
 
-    while (next_line(&at, end, &line)) {
-        if (!found && starts_field(&line, field, length, &first)) {
+    while (gd_head_next(&head, &line)) {
+        if (!found && gd_head_begins(&line, field, NULL, &first)) {
             gd_text_append(value, first.text, first.bytes);
             found = true;
-        } else if (found && continues_field(&line)) {
+        } else if (found && gd_head_continues(&line)) {
             gd_text_append(value, "\n", value->bytes ? 1 : 0);
             gd_text_append(value, line.text + 3, line.bytes - 3);
         } else if (found) {

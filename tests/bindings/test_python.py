@@ -132,6 +132,22 @@ class Binding(unittest.TestCase):
             kernel.launch(GRID, BLOCK, [x, y])
         self.assertEqual(caught.exception.status, griddep.ERROR_SIGNATURE)
 
+    def test_what_a_kernel_requires_is_told_and_kept(self):
+        head = "// requires:\n//   count % 2 == 0 -- pairs\n// extent:\n//   x: count * 4\n//   y: count * 4\n"
+        x, y, _ = self.memory()
+        kernel = self.runtime.load(head + PTX.split("\n}\n")[0] + "\n}\n").kernel("square")
+        self.assertEqual([(one.text, one.reason) for one in kernel.requirements()], [("count % 2 == 0", "pairs")])
+        kernel.launch(GRID, BLOCK, [x, y, COUNT])
+        with self.assertRaises(griddep.Error) as caught:
+            kernel.launch(GRID, BLOCK, [x, y, COUNT - 1])
+        self.assertEqual(caught.exception.status, griddep.ERROR_REQUIREMENT)
+        self.assertEqual(caught.exception.text, f"kernel square needs count % 2 == 0: pairs (count is {COUNT - 1})")
+        for memory in [y, WithInterface(y.address)]:
+            with self.assertRaisesRegex(ValueError, f"may touch {4 * COUNT + 8} bytes of y, the memory that is given has {4 * COUNT}"):
+                kernel.launch(GRID, BLOCK, [x.address, memory, COUNT + 2])
+        with self.assertRaisesRegex(ValueError, "bytes of x"):
+            self.runtime.chain().add(kernel, GRID, BLOCK, [x, y, COUNT + 2])
+
     def test_other_streams_are_respected(self):
         x, y, _ = self.memory()
         stream = self.runtime.stream()

@@ -189,6 +189,9 @@ for file in bad_*.yaml; do
     check "$file" 2 err "griddep: $(cat "${file%.yaml}.expect")"
     if [ "$(wc -l <"$work/err")" -eq 1 ]; then pass; else fail "$file: more than one line of message"; fi
 done
+run run late_extent.yaml --driver emulated --multiprocessors 2
+check "a buffer that is too small for the device's grid" 2 err \
+    "late_extent.yaml:9:17: softmax may touch 800 bytes of buffer 'x' from element 0 on; there are 400"
 run run nowhere.yaml
 check "no such file" 2 err "griddep: nowhere.yaml: No such file or directory"
 run run .

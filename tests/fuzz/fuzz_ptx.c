@@ -1,7 +1,7 @@
 /* libFuzzer target for the PTX front end. The first bytes of an input choose the options of a rewrite, the rest is the
  * text. What must hold for any bytes: nothing crashes or hangs; a parsed text prints as it was; every function has a
  * flow and origins, or passes a named limit; a check comes to an end; a rewritten text parses, and rewriting it again
- * changes nothing.
+ * changes nothing; the conditions of its head comment can be evaluated.
  *
  *   make_corpus.py SOURCE OUTPUT
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -D_GNU_SOURCE -I include -I src
@@ -113,6 +113,47 @@ static void check_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options 
     griddep_ptx_destroy(twice);
 }
 
+/* Conditions and extents come to an end with any values, and the quick check of a launch finds the condition that the
+ * conditions one by one do. */
+static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices, const griddep_error *error)
+{
+    static const uint64_t values[] = {0,
+                                      1,
+                                      16,
+                                      UINT64_MAX,
+                                      (uint64_t)1 << 63,
+                                      4096,
+                                      UINT32_MAX,
+                                      31,
+                                      (uint64_t)7 << 40,
+                                      255,
+                                      0x3ff0000000000000,
+                                      0x3f800000};
+    gd_require_value loaded[GD_REQUIRE_LIMIT_NAMES];
+    uint32_t shape[GD_REQUIRE_SHAPE];
+    void *arguments[256];
+
+    for (uint32_t i = 0; i < GD_REQUIRE_SHAPE; i++)
+        shape[i] = 1u + choices[i % CHOICES] % (i + 2);
+    for (uint32_t i = 0; i < 256; i++)
+        arguments[i] = (void *)(uintptr_t)&values[(choices[i % CHOICES] + i) % (sizeof values / sizeof values[0])];
+    for (uint32_t i = 0; i < ptx->module.entry_count && ptx->terms; i++) {
+        const gd_requires *terms = &ptx->terms[i];
+        const gd_ptx_function *entry = gd_ptx_get_function(ptx, i);
+        gd_require_outcome outcome;
+        uint32_t first = 0;
+        uint64_t bytes;
+        if (entry->parameter_end - entry->parameter > 256)
+            continue;
+        gd_requires_load(terms, shape, arguments, loaded);
+        for (uint32_t k = 0; k < terms->extent_count; k++)
+            gd_require_extent_evaluate(terms, &terms->extents[k], loaded, &bytes);
+        while (first < terms->count && gd_requirement_evaluate(terms, &terms->list[first], loaded) == GD_REQUIRE_DONE)
+            first++;
+        require(gd_requires_check(terms, loaded, &outcome) == first, "the quick check finds the same", error);
+    }
+}
+
 /* A parameter of the first entry, for options. */
 static const char *choose_parameter(const griddep_ptx *ptx, uint8_t choice)
 {
@@ -167,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     check_print(ptx, text, bytes && !text[bytes - 1] ? bytes - 1 : bytes, &error);
     check_functions(ptx, &error);
+    check_requirements(ptx, choices, &error);
     rewrite(ptx, choices, &error);
     griddep_ptx_destroy(ptx);
     return 0;

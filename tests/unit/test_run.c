@@ -1236,16 +1236,20 @@ END_TEST
 START_TEST(launch_on_an_older_chip_is_serial)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
+    const griddep_argument apart[] = {{.bytes = 8, .value = 4096},
+                                      {.bytes = 8, .value = 8192},
+                                      {.bytes = 8, .value = 12288},
+                                      {.bytes = 4, .value = 1000}};
     griddep_module *module = NULL;
     int32_t reason = -1;
 
     fake_driver_set_capability(80);
     griddep_runtime *older = open_cached("");
     ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel_of(module, NULL), &config, add_arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_DEVICE);
     const griddep_launch_config clustered = {.size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
-    ck_status(griddep_launch(kernel_of(module, NULL), &clustered, add_arguments, 4, &reason, &error),
+    ck_status(griddep_launch(kernel_of(module, NULL), &clustered, apart, 4, &reason, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
     griddep_module_unload(module);
     griddep_runtime_close(older);

@@ -1,0 +1,23 @@
+/* A kernel's conditions (ptx/require.h) at a launch. */
+#ifndef GD_RUN_REQUIRE_H
+#define GD_RUN_REQUIRE_H
+
+#include "run/kernel.h"
+#include "run/launch.h"
+
+/* Checks a made launch, with a pointer to each argument: REQUIREMENT names the first condition that does not hold. For
+ * gd_require_check. */
+int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
+                             griddep_error *error);
+
+static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
+                                       griddep_error *error)
+{
+    return kernel->terms && kernel->terms->count ? gd_require_check_all(kernel, launch, arguments, error) : GRIDDEP_OK;
+}
+
+/* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the parameters that they name.
+ */
+int32_t gd_require_bind(const griddep_kernel *kernel, griddep_error *error);
+
+#endif

@@ -1,0 +1,465 @@
+/* The shelf's conditions, all of them: for each condition of each kernel a launch that breaks exactly this one is
+ * refused with its words, and the launch nearest to it that breaks none is taken. The launches are found by search,
+ * from the conditions themselves, so a new kernel needs no line here. On the scripted fake driver. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "ptx/ptx.h"
+#include "run/runtime.h"
+
+enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, SHARED = 227 * 1024 };
+
+static griddep_error error;
+static griddep_runtime *runtime;
+
+/* ---- one kernel of the shelf ---- */
+
+typedef struct subject {
+    griddep_shelf_info shelf;
+    griddep_ptx *ptx;
+    const gd_requires *terms;
+    griddep_module *module;
+    griddep_kernel *kernel;
+    uint32_t parameter_count;
+    uint32_t most_threads, most_shared;
+    gd_require_value values[GD_REQUIRE_LIMIT_NAMES][MOST_VALUES]; /* to try, for each name */
+    uint32_t value_count[GD_REQUIRE_LIMIT_NAMES];
+} subject;
+
+/* The values of the names that the conditions use; all others are the same in each launch. */
+typedef struct trial {
+    gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
+} trial;
+
+static subject on;
+static uint32_t subject_count;
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t limit)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % limit;
+}
+
+/* ---- values to try ---- */
+
+/* Whether a parameter of that type, or that part of a shape, can have the value. */
+static bool can_have(const gd_require_name *name, gd_wide value)
+{
+    static const uint32_t least[GD_REQUIRE_SHAPE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
+    static const uint32_t most[GD_REQUIRE_SHAPE] = {INT32_MAX, 65535, 65535, 1024, 1024, 64, 8, 8, 8, SHARED};
+
+    if (!name->bytes)
+        return value >= least[name->index] && value <= most[name->index];
+    gd_wide limit = (gd_wide)1 << (8 * name->bytes - name->is_signed);
+    return value < limit && value >= (name->is_signed ? -limit : 0);
+}
+
+static void add_value(uint32_t name, gd_wide value)
+{
+    gd_require_value *values = on.values[name];
+
+    if (!can_have(&on.terms->names[name], value))
+        return;
+    for (uint32_t i = 0; i < on.value_count[name]; i++) {
+        if (values[i].integer == value)
+            return;
+    }
+    ck_assert_uint_lt(on.value_count[name], MOST_VALUES);
+    values[on.value_count[name]++].integer = value;
+}
+
+static gd_wide address_of(uint32_t name)
+{
+    return ((gd_wide)name + 1) << 40;
+}
+
+static bool is_address(uint32_t name)
+{
+    return on.terms->names[name].extent != GD_REQUIRE_NONE;
+}
+
+/* Small numbers, powers of two, and the numbers of the conditions with their neighbours and multiples. */
+static void collect_integers(uint32_t name)
+{
+    const gd_requires *terms = on.terms;
+    const gd_require_name *of = &terms->names[name];
+    gd_wide base = of->bytes == 8 && is_address(name) ? address_of(name) : 0;
+
+    for (gd_wide i = 0; i <= 17; i++)
+        add_value(name, base + i);
+    for (int shift = 5; shift < 64; shift++)
+        add_value(name, base + ((gd_wide)1 << shift));
+    for (uint32_t i = 0; i < terms->constant_count && i < 60; i++) {
+        gd_wide constant = terms->constants[i].integer;
+        if (constant < 0 || constant > UINT64_MAX)
+            continue;
+        for (gd_wide step = -1; step <= 1; step++)
+            add_value(name, base + constant + step);
+        add_value(name, base + 2 * constant);
+        add_value(name, base + 3 * constant);
+    }
+    if (of->bytes == 8)
+        add_value(name, 0);
+    for (uint32_t other = 0; other < terms->name_count && base; other++) {
+        if (other != name && is_address(other)) {
+            add_value(name, address_of(other));
+            add_value(name, address_of(other) + 16);
+            add_value(name, address_of(other) + 128);
+        }
+    }
+    if (of->is_signed) {
+        add_value(name, -1);
+        add_value(name, -16);
+    }
+}
+
+static void collect_reals(uint32_t name)
+{
+    static const double some[] = {1, 0, -1, 0.5, 2, 1e-6, 1e-12, 100, -1e9, 1e9};
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        bool single = on.terms->names[name].bytes == 4;
+        on.values[name][on.value_count[name]++].real = single ? (double)(float)some[i] : some[i];
+    }
+}
+
+/* ---- trials ---- */
+
+/* What the library would refuse for other reasons than a condition. */
+static bool is_possible(const trial *tried)
+{
+    uint64_t shape[GD_REQUIRE_SHAPE] = {1, 1, 1, 32, 1, 1, 1, 1, 1, 0};
+
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        if (!name->bytes)
+            shape[name->index] = (uint64_t)tried->values[i].integer;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (shape[GD_REQUIRE_GRID + i] % shape[GD_REQUIRE_CLUSTER + i])
+            return false;
+    }
+    return shape[3] * shape[4] * shape[5] <= on.most_threads && shape[6] * shape[7] * shape[8] <= 8 &&
+           shape[GD_REQUIRE_SHARED] <= on.most_shared;
+}
+
+/* How many conditions do not hold, and the first of them. */
+static uint32_t count_broken(const trial *tried, uint32_t *first)
+{
+    uint32_t broken = 0;
+
+    for (uint32_t i = 0; i < on.terms->count; i++) {
+        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], tried->values) == GD_REQUIRE_DONE)
+            continue;
+        if (!broken++ && first)
+            *first = i;
+    }
+    return broken;
+}
+
+static bool breaks_only(const trial *tried, uint32_t index)
+{
+    uint32_t first = UINT32_MAX;
+
+    return is_possible(tried) && count_broken(tried, &first) == 1 && first == index;
+}
+
+static void start_at_usual(trial *tried)
+{
+    static const uint32_t usual[GD_REQUIRE_SHAPE] = {4, 1, 1, 128, 1, 1, 1, 1, 1, 0};
+
+    memset(tried, 0, sizeof *tried);
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        if (!name->bytes)
+            tried->values[i].integer = usual[name->index];
+        else if (name->is_real)
+            tried->values[i].real = 1;
+        else
+            tried->values[i].integer = is_address(i) || name->bytes == 8 ? address_of(i) : 64;
+    }
+}
+
+static void start_anywhere(trial *tried)
+{
+    start_at_usual(tried);
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        if (random_below(2))
+            tried->values[i] = on.values[i][random_below(on.value_count[i])];
+    }
+}
+
+/* Goes on to the launch that changes one value and breaks fewest conditions, until none is broken or none is better. */
+static bool climb(trial *tried)
+{
+    uint32_t broken = count_broken(tried, NULL) + !is_possible(tried);
+
+    while (broken) {
+        trial best = *tried, changed;
+        uint32_t least = broken;
+        for (uint32_t name = 0; name < on.terms->name_count; name++) {
+            for (uint32_t i = 0; i < on.value_count[name]; i++) {
+                changed = *tried;
+                changed.values[name] = on.values[name][i];
+                uint32_t count = count_broken(&changed, NULL) + !is_possible(&changed);
+                if (count < least) {
+                    least = count;
+                    best = changed;
+                }
+            }
+        }
+        if (least == broken)
+            return false;
+        broken = least;
+        *tried = best;
+    }
+    return true;
+}
+
+static gd_wide distance(gd_wide a, gd_wide b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* A launch that breaks only this condition, by one value, from one that is taken: then the taken one is moved as near
+ * to it as it goes. */
+static bool break_one(const trial *base, uint32_t index, trial *taken, trial *broken)
+{
+    for (uint32_t name = 0; name < on.terms->name_count; name++) {
+        bool real = on.terms->names[name].is_real;
+        for (uint32_t i = 0; i < on.value_count[name]; i++) {
+            *taken = *broken = *base;
+            broken->values[name] = on.values[name][i];
+            if (!breaks_only(broken, index))
+                continue;
+            const gd_wide limit = broken->values[name].integer;
+            for (uint32_t k = 0; k < on.value_count[name] && !real; k++) {
+                trial nearer = *base;
+                nearer.values[name] = on.values[name][k];
+                if (distance(nearer.values[name].integer, limit) < distance(taken->values[name].integer, limit) &&
+                    is_possible(&nearer) && !count_broken(&nearer, NULL))
+                    *taken = nearer;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The same by two values. */
+static bool break_two(const trial *base, uint32_t index, trial *taken, trial *broken)
+{
+    for (int attempt = 0; attempt < 200000; attempt++) {
+        *taken = *broken = *base;
+        for (int k = 0; k < 2; k++) {
+            uint32_t name = random_below(on.terms->name_count);
+            broken->values[name] = on.values[name][random_below(on.value_count[name])];
+        }
+        if (breaks_only(broken, index))
+            return true;
+    }
+    return false;
+}
+
+static bool find_both(uint32_t index, trial *taken, trial *broken)
+{
+    trial base;
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (attempt)
+            start_anywhere(&base);
+        else
+            start_at_usual(&base);
+        if (climb(&base) && break_one(&base, index, taken, broken))
+            return true;
+    }
+    start_at_usual(&base);
+    return climb(&base) && break_two(&base, index, taken, broken);
+}
+
+/* ---- launches ---- */
+
+typedef struct launch {
+    griddep_launch_config config;
+    griddep_argument arguments[MOST_ARGUMENTS];
+} launch;
+
+static const unsigned char structure[4096];
+
+static launch make_launch(const trial *tried)
+{
+    launch made = {.config = {.size = sizeof made.config, .grid = {1, 1, 1}, .block = {32, 1, 1}}};
+    uint32_t shape[GD_REQUIRE_SHAPE] = {1, 1, 1, 32, 1, 1};
+
+    ck_assert_uint_le(on.parameter_count, MOST_ARGUMENTS);
+    for (uint32_t i = 0; i < on.parameter_count; i++) {
+        griddep_parameter_info info = {.size = sizeof info};
+        ck_assert_int_eq(griddep_kernel_get_parameter(on.kernel, i, &info, &error), GRIDDEP_OK);
+        made.arguments[i] = (griddep_argument){.bytes = info.bytes, .data = info.bytes > 8 ? structure : NULL};
+    }
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        float single = (float)tried->values[i].real;
+        if (!name->bytes)
+            shape[name->index] = (uint32_t)tried->values[i].integer;
+        else if (name->is_real && name->bytes == 4)
+            memcpy(&made.arguments[name->index].value, &single, sizeof single);
+        else if (name->is_real)
+            memcpy(&made.arguments[name->index].value, &tried->values[i].real, sizeof(double));
+        else
+            made.arguments[name->index].value = (uint64_t)tried->values[i].integer;
+    }
+    memcpy(made.config.grid, shape + GD_REQUIRE_GRID, sizeof made.config.grid);
+    memcpy(made.config.block, shape + GD_REQUIRE_BLOCK, sizeof made.config.block);
+    if (shape[6] > 1 || shape[7] > 1 || shape[8] > 1)
+        memcpy(made.config.cluster, shape + GD_REQUIRE_CLUSTER, sizeof made.config.cluster);
+    made.config.shared_bytes = shape[GD_REQUIRE_SHARED];
+    return made;
+}
+
+/* Both ways: by the text, and by a real launch, which reaches the driver or does not. */
+static void try_taken(const trial *taken, const char *condition)
+{
+    const launch made = make_launch(taken);
+    uint64_t launches = fake_driver_launches();
+
+    ck_assert_msg(griddep_ptx_check_launch(on.ptx, 0, &made.config, made.arguments, on.parameter_count, &error) ==
+                      GRIDDEP_OK,
+                  "%s, at the edge of %s: %s", on.shelf.file, condition, error.text);
+    ck_assert_msg(griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL, &error) ==
+                      GRIDDEP_OK,
+                  "%s, at the edge of %s: %s", on.shelf.file, condition, error.text);
+    ck_assert_uint_eq(fake_driver_launches(), launches + 1);
+}
+
+static void try_broken(const trial *broken, const char *condition)
+{
+    const launch made = make_launch(broken);
+    uint64_t launches = fake_driver_launches();
+    char words[1024];
+
+    snprintf(words, sizeof words, "kernel %s needs %s", on.shelf.name, condition);
+    int32_t status = griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL, &error);
+    ck_assert_msg(status == GRIDDEP_ERROR_REQUIREMENT && !strncmp(error.text, words, strlen(words)),
+                  "%s: a launch that breaks %s: %s", on.shelf.file, condition, status ? error.text : "taken");
+    ck_assert_uint_eq(fake_driver_launches(), launches);
+}
+
+/* ---- fixture ---- */
+
+static void setup(void)
+{
+    gd_driver *driver = NULL;
+
+    unsetenv("GRIDDEP_PDL");
+    unsetenv("GRIDDEP_LOG");
+    setenv("GRIDDEP_CACHE", "off", 1);
+    fake_driver_reset();
+    griddep_error_init(&error);
+    random_state = 1;
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_runtime_open_on(driver, NULL, &runtime, &error), GRIDDEP_OK);
+}
+
+static void open_subject(uint32_t index)
+{
+    griddep_kernel_info info = {.size = sizeof info};
+
+    memset(&on, 0, sizeof on);
+    on.shelf.size = sizeof on.shelf;
+    ck_assert_int_eq(griddep_shelf_at(index, &on.shelf, &error), GRIDDEP_OK);
+    ck_assert_msg(griddep_ptx_parse(on.shelf.text, on.shelf.bytes, on.shelf.file, &on.ptx, &error) == GRIDDEP_OK, "%s",
+                  error.text);
+    ck_assert_msg(griddep_module_load(runtime, on.shelf.text, on.shelf.bytes, NULL, &on.module, &error) == GRIDDEP_OK,
+                  "%s: %s", on.shelf.file, error.text);
+    ck_assert_msg(griddep_kernel_get(on.module, on.shelf.name, &on.kernel, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &info, &error), GRIDDEP_OK);
+    on.parameter_count = info.parameter_count;
+    on.most_threads = info.maximum_threads;
+    on.most_shared = info.maximum_dynamic_shared_bytes;
+    ck_assert_msg(on.ptx->terms && on.ptx->terms[0].count, "%s requires nothing", on.shelf.file);
+    on.terms = &on.ptx->terms[0];
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        if (on.terms->names[i].is_real)
+            collect_reals(i);
+        else
+            collect_integers(i);
+    }
+}
+
+static void teardown(void)
+{
+    griddep_ptx_destroy(on.ptx);
+    griddep_module_unload(on.module);
+    griddep_runtime_close(runtime);
+}
+
+/* ---- tests ---- */
+
+START_TEST(each_condition_is_broken_by_itself)
+{
+    open_subject((uint32_t)_i);
+    for (uint32_t i = 0; i < on.terms->count; i++) {
+        const char *condition = on.terms->list[i].text;
+        trial taken, broken;
+        ck_assert_msg(find_both(i, &taken, &broken),
+                      "%s: no launch was found that breaks \"%s\" and nothing else; does it follow from the others?",
+                      on.shelf.file, condition);
+        try_broken(&broken, condition);
+        try_taken(&taken, condition);
+    }
+}
+END_TEST
+
+/* An address whose extent is not told cannot be compared with a buffer. */
+START_TEST(an_extent_belongs_to_an_address)
+{
+    open_subject((uint32_t)_i);
+    for (uint32_t i = 0; i < on.terms->extent_count; i++) {
+        const gd_require_name *name = &on.terms->names[on.terms->extents[i].name];
+        uint64_t bytes = 0;
+        trial usual;
+        start_at_usual(&usual);
+        ck_assert_msg(climb(&usual), "%s: no launch was found that is taken", on.shelf.file);
+        const launch made = make_launch(&usual);
+        ck_assert_msg(griddep_kernel_get_extent(on.kernel, &made.config, made.arguments, on.parameter_count,
+                                                name->index, &bytes, &error) == GRIDDEP_OK,
+                      "%s: %s", on.shelf.file, error.text);
+        ck_assert_uint_gt(bytes, 0);
+    }
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("shelf");
+    TCase *conditions = tcase_create("conditions");
+
+    tcase_add_checked_fixture(conditions, setup, teardown);
+    tcase_set_timeout(conditions, 120);
+    tcase_add_loop_test(conditions, each_condition_is_broken_by_itself, 0, (int)subject_count);
+    tcase_add_loop_test(conditions, an_extent_belongs_to_an_address, 0, (int)subject_count);
+    suite_add_tcase(suite, conditions);
+    return suite;
+}
+
+int main(void)
+{
+    griddep_shelf_info info = {.size = sizeof info};
+
+    while (griddep_shelf_at(subject_count, &info, NULL) == GRIDDEP_OK)
+        subject_count++;
+    SRunner *runner = srunner_create(make_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
