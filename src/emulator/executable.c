@@ -165,7 +165,7 @@ static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, s
 static bool connect(gd_executable *executable, const gd_graph *graph, const span *spans, span whole)
 {
     const gd_CUgraphEdgeData ordinary = {0};
-    bool good = true;
+    bool good = graph->node_count || add_edge(executable, whole.first, whole.last, ordinary);
 
     for (uint32_t i = 0; good && i < graph->edge_count; i++)
         good = add_edge(executable, spans[graph->edges[i].from].last, spans[graph->edges[i].to].first,
