@@ -88,6 +88,11 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
     const gd_graph_node *of = &graph->nodes[node];
 
     info->audit = GRIDDEP_AUDIT_NOT_KERNELS;
+    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && of->type == GRIDDEP_GRAPH_NODE_CONDITIONAL) {
+        info->audit = GRIDDEP_AUDIT_CONDITIONAL;
+        info->node = node;
+        return;
+    }
     if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && has_kernel(graph, &of->before, true) &&
         has_kernel(graph, &of->after, false)) {
         info->audit = GRIDDEP_AUDIT_NODE_BETWEEN;
@@ -260,6 +265,9 @@ const char *griddep_audit_text(int32_t audit)
         [GRIDDEP_AUDIT_DRIVER] = "no overlap: the driver is older than API 12.3, which has edges with ports",
         [GRIDDEP_AUDIT_NO_EDGE_DATA] = "not known: the driver does not tell ports and types of edges",
         [GRIDDEP_AUDIT_DISABLED] = "no overlap: one of both nodes is switched off",
+        [GRIDDEP_AUDIT_CONDITIONAL] =
+            "no overlap: a conditional node's bodies begin after the end of what leads to it, and end before what "
+            "follows",
     };
 
     return audit >= 0 && audit < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[audit] : "unknown audit";
@@ -279,7 +287,7 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
     const griddep_graph_node_info known = {
         .size = sizeof known,
         .type = node->type,
-        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_type_name(node->type),
+        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_node_type(node),
         .traits = node->traits,
         .enabled = node->enabled,
         .before_count = node->before.count,

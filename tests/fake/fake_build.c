@@ -239,6 +239,57 @@ gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_C
     return fake_object_find(EVENT, event) ? add_node(node, graph, before, count, &made) : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
+/* ---- conditional nodes ---- */
+
+static fake_object *find_outermost(gd_CUgraph handle)
+{
+    fake_object *graph = fake_object_find(GRAPH, handle);
+
+    return graph && graph->is.graph.outermost ? fake_object_find(GRAPH, graph->is.graph.outermost) : graph;
+}
+
+gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
+                                       gd_CUcontext context, unsigned initial, unsigned flags)
+{
+    fake_object *graph = find_outermost(graph_handle);
+
+    if (!handle || !graph || (flags & ~(unsigned)GD_CU_GRAPH_COND_ASSIGN_DEFAULT))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!fake_object_find(CONTEXT, context))
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    fake_body *b = &graph->is.graph;
+    b->initial = fake_grow(b->initial, (b->handles + 1) * sizeof *b->initial);
+    b->initial[b->handles++] = initial;
+    *handle = b->handles;
+    return GD_CUDA_SUCCESS;
+}
+
+/* Its bodies never run. */
+gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                            gd_CUgraphNodeParams *params)
+{
+    const fake_object *outermost = find_outermost(graph);
+    gd_CUDA_CONDITIONAL_NODE_PARAMS *asked = &params->is.conditional;
+
+    if (!outermost || params->type != GD_CU_GRAPH_NODE_TYPE_CONDITIONAL || !asked->size ||
+        asked->handle - 1 >= outermost->is.graph.handles)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                      .body_count = asked->size,
+                      .conditional = asked->handle,
+                      .bodies = fake_allocate(asked->size * sizeof(gd_CUgraph))};
+    for (size_t i = 0; i < made.body_count; i++) {
+        fake_object *body = fake_object_create(GRAPH, NULL);
+        body->is.graph.outermost = outermost->handle;
+        made.bodies[i] = body->handle;
+    }
+    gd_CUgraph *bodies = made.bodies;
+    gd_CUresult result = add_node(node, graph, before, count, &made);
+    if (result == GD_CUDA_SUCCESS)
+        asked->phGraph_out = bodies;
+    return result;
+}
+
 /* ---- kernels of nodes ---- */
 
 gd_CUresult fake_do_kernel_params(gd_CUgraphNode handle, gd_CUDA_KERNEL_NODE_PARAMS *params)
