@@ -951,8 +951,8 @@ typedef void (*griddep_host_function)(void *user);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 
-/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. UNSUPPORTED for an
- * adopted graph. Since 0.1.
+/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. To an adopted graph the driver adds it at once: the
+ * CUgraph itself is changed, and the driver's refusal is returned. Since 0.1.
  *
  * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where config has a stream, where the kernel belongs to another
  * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
@@ -1000,7 +1000,7 @@ enum {
  * when this graph is instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a copy. Whatever leads to the node has ended before a body begins,
  * and a body has ended before what follows the node begins, or its next round: kernels overlap within a body, and not across its ends. ARGUMENT for a count of bodies
  * that the kind does not have, for host functions and events in a body, and for a conditional that another node of the graph or of its bodies has; UNSUPPORTED on a
- * driver before API 12.3, for switch nodes and an else before 12.8. A graph with
+ * driver before API 12.3, for switch nodes and an else before 12.8, and for an adopted graph. A graph with
  * conditional nodes is no child (UNSUPPORTED). That an argument names a conditional which no
  * node of the graph has is found when it is instantiated: NOT_FOUND, with the node. Since 0.1. */
 int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const *bodies,
@@ -1008,8 +1008,8 @@ int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, gridde
 
 /* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port that the first node does not have, a programmatic edge
  * from or to what is no kernel, a port that does not go with the type, an edge between the same two nodes, and one that would close a cycle. Where
- * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why.
- * Since 0.1. */
+ * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an adopted graph
+ * the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided then. Since 0.1. */
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error);
 
@@ -1026,8 +1026,8 @@ enum {
 };
 
 /* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges. Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph.
- * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. No nodes and edges can be added.
- * Since 0.1. */
+ * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. Nodes and edges can be added, but no
+ * conditional nodes. Since 0.1. */
 int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
 
 /* Says which PTX entry a kernel node of an adopted graph runs: its traits are what the audit and griddep_graph_upgrade go by from then on. ARGUMENT

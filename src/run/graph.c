@@ -128,8 +128,7 @@ void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)
     const gd_graph_node *of = &graph->nodes[node];
     const char *name = kernel_name(of);
 
-    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "",
-                   name ? name : "");
+    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "", name ? name : "");
 }
 
 const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text)
@@ -177,20 +176,10 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
                         graph->node_count, node);
 }
 
-int32_t gd_graph_check_open(const griddep_graph *graph, griddep_error *error)
-{
-    int32_t status = gd_graph_check(graph, error);
-
-    if (!status && graph->adopted)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "an adopted graph takes no more nodes and edges: it was made elsewhere");
-    return status;
-}
-
 int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
                      griddep_error *error)
 {
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (status)
         return status;
@@ -207,6 +196,17 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, g
     return GRIDDEP_OK;
 }
 
+int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error)
+{
+    int32_t status = graph->adopted ? gd_graph_insert(graph, graph->node_count - 1, error) : GRIDDEP_OK;
+
+    if (status)
+        gd_graph_drop_last(graph);
+    else
+        *node = graph->node_count - 1;
+    return status;
+}
+
 int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
@@ -218,8 +218,7 @@ int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, g
     added->kernel = call->kernel;
     gd_module_hold(call->kernel->module);
     added->traits = call->kernel->info.traits;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 /* Attributes 6, 7 and 12 are for launches and not for nodes. The first is refused in any configuration. */
@@ -289,7 +288,7 @@ griddep_graph *gd_graph_take_inner(griddep_graph *graph, griddep_graph *inner)
 static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status && !event)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "event is NULL");
@@ -298,8 +297,7 @@ static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32
     if (status)
         return status;
     added->event = event;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 /* ---- edges ---- */
@@ -334,6 +332,14 @@ int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, gr
     after->edges[after->count++] = before->edges[before->count++] = graph->edge_count;
     graph->edges[graph->edge_count++] = *edge;
     return GRIDDEP_OK;
+}
+
+void gd_graph_drop_last_edge(griddep_graph *graph)
+{
+    const gd_graph_edge *edge = &graph->edges[--graph->edge_count];
+
+    graph->nodes[edge->from].after.count--;
+    graph->nodes[edge->to].before.count--;
 }
 
 /* A search along the edges with a list of the nodes that are still to be looked at. */
@@ -469,7 +475,7 @@ int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, c
                                  griddep_error *error)
 {
     gd_call *call = NULL;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (status)
         return status;
@@ -491,7 +497,7 @@ int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t v
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_range(address, bytes, error);
@@ -502,15 +508,14 @@ int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t v
     added->target = address;
     added->bytes = bytes;
     added->value = value;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node,
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_range(target, bytes, error);
@@ -523,15 +528,14 @@ int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t s
     added->target = target;
     added->source = source;
     added->bytes = bytes;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node,
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status && !function)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "function is NULL");
@@ -541,8 +545,7 @@ int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function funct
         return status;
     added->function = function;
     added->user = user;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error)
@@ -550,15 +553,13 @@ int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_er
     gd_graph_node *added;
     int32_t status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_EMPTY, node, &added, error);
 
-    if (!status)
-        *node = graph->node_count - 1;
-    return status;
+    return status ? status : gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (status)
         return status;
@@ -570,8 +571,7 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
     if (status)
         return status;
     added->child = gd_graph_take_inner(graph, child);
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error)
@@ -587,11 +587,13 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error)
 {
-    const gd_graph_edge edge = {.from = from, .to = to, .port = from_port, .type = type, .reason = -1};
-    int32_t status = gd_graph_check_open(graph, error);
+    gd_graph_edge edge = {.from = from, .to = to, .port = from_port, .type = type, .reason = -1};
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_edge(graph, from, to, from_port, type, error);
+    if (!status && graph->adopted)
+        return gd_graph_insert_edge(graph, &edge, error);
     if (!status)
         status = gd_graph_append_edge(graph, &edge, error);
     if (!status)

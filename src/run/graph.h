@@ -85,12 +85,10 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
 /* Room for one more node, zeroed and enabled, whose number is node_count - 1. */
 gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type);
 
-/* Whether nodes and edges may be added to the graph. */
-int32_t gd_graph_check_open(const griddep_graph *graph, griddep_error *error);
-
-/* What all ways to add a node begin with: *added is the new node. */
+/* What all ways to add a node begin with: *added is the new node; and what they end with. */
 int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
                      griddep_error *error);
+int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error);
 
 /* Whether a graph may become a part of another one; makes it one, held. */
 int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *inner, griddep_error *error);
@@ -104,6 +102,7 @@ int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, g
 
 /* Adds an edge without any check. */
 int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, griddep_error *error);
+void gd_graph_drop_last_edge(griddep_graph *graph);
 
 /* Gives back what was instantiated, and the driver's graph where it was made here. */
 void gd_graph_drop(griddep_graph *graph);
@@ -153,6 +152,9 @@ gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph
 /* What an edge is, or becomes, in the driver's graph; returns the GRIDDEP_REASON_* for it. */
 int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
 
+/* The same of an edge that is to be added, also to an adopted graph. */
+int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
+
 int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 
 /* ---- graph_build.c. The context is current. */
@@ -167,6 +169,11 @@ typedef struct gd_graph_made {
 
 /* Builds a driver's graph of the edges of a graph and the nodes of another one of the same shape, or of itself. */
 int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error);
+
+/* Gives the last node, or an edge that is checked, to the driver's graph of an adopted one, whose context need not be
+ * current. The edge is then in the graph too, as the driver has it. */
+int32_t gd_graph_insert(griddep_graph *graph, uint32_t index, griddep_error *error);
+int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_error *error);
 
 /* Builds and instantiates, beside what the graph has already. */
 int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_error *error);

@@ -328,6 +328,75 @@ int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_gr
     return build_new(graph, content, NULL, made, error);
 }
 
+/* ---- adopted graphs ---- */
+
+/* The context is current. A node that is half made goes again. */
+static int32_t insert(griddep_graph *graph, uint32_t index, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    builder build = {.graph = graph,
+                     .content = graph,
+                     .bindings = &graph->bindings,
+                     .handle = graph->handle,
+                     .nodes = calloc((size_t)index + 1, sizeof *build.nodes)};
+
+    if (!build.nodes)
+        return gd_error_memory(error);
+    int32_t status = add_node(&build, index, error);
+    if (status && build.nodes[index])
+        driver->cuGraphDestroyNode(build.nodes[index]);
+    else
+        graph->nodes[index].handle = build.nodes[index];
+    free(build.nodes);
+    return status;
+}
+
+int32_t gd_graph_insert(griddep_graph *graph, uint32_t index, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = insert(graph, index, error);
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}
+
+int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    gd_CUgraphEdgeData data;
+    bool pushed;
+    int32_t reason = gd_graph_decide(graph, edge, &data);
+
+    if (!driver->cuGraphAddDependencies)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "edges of a graph from outside are added by cuGraphAddDependencies of API 12.3, which the "
+                            "driver lacks");
+    int32_t status = gd_graph_append_edge(graph, edge, error);
+    if (!status)
+        status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_graph_edge *added = &graph->edges[graph->edge_count - 1];
+    gd_CUresult result = driver->cuGraphAddDependencies(graph->handle, &graph->nodes[edge->from].handle,
+                                                        &graph->nodes[edge->to].handle, &data, 1);
+    if (result == GD_CUDA_SUCCESS) {
+        *added = (gd_graph_edge){.from = edge->from,
+                                 .to = edge->to,
+                                 .port = data.from_port,
+                                 .type = data.type,
+                                 .reason = is_plain(data) && edge->type ? reason : -1};
+        gd_graph_drop(graph);
+    } else {
+        status = fail_edge(graph, edge, result, error);
+        gd_graph_drop_last_edge(graph);
+    }
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}
+
 /* ---- executables ---- */
 
 static int32_t disable_nodes(const griddep_graph *graph, const gd_graph_made *made, griddep_error *error)

@@ -231,11 +231,15 @@ static int32_t check_conditionals(const griddep_graph *graph, const griddep_cond
 static int32_t check_conditional(const griddep_graph *graph, int32_t kind, const griddep_conditional *conditional,
                                  griddep_graph *const *bodies, uint32_t body_count, griddep_error *error)
 {
-    int32_t status = gd_graph_check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
     uint64_t inner = body_count;
 
     if (status)
         return status;
+    if (graph->adopted)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "an adopted graph takes no conditional nodes: a handle that the driver gave stays in it, "
+                            "whatever happens then; it can be a body, or the child of a graph that takes them");
     if (!conditional || !bodies)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", conditional ? "bodies" : "conditional");
     status = check_count(kind, body_count, error);
@@ -278,6 +282,5 @@ int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, gridde
     added->kind = kind;
     added->conditional = gd_conditional_hold(conditional);
     added->bodies = held;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }

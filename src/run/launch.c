@@ -181,9 +181,11 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
 
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
 {
-    const griddep_runtime *runtime = kernel->runtime;
-    uint32_t traits = kernel->info.traits;
+    return gd_launch_decide_traits(kernel->runtime, kernel->info.traits, pdl);
+}
 
+int32_t gd_launch_decide_traits(const griddep_runtime *runtime, uint32_t traits, int32_t pdl)
+{
     if (runtime->kill_switch)
         return GRIDDEP_REASON_KILL_SWITCH;
     if (pdl == GRIDDEP_PDL_OFF)

@@ -154,6 +154,31 @@ static gd_CUresult add_node(gd_CUgraphNode *node, gd_CUgraph graph_handle, const
     return GD_CUDA_SUCCESS;
 }
 
+gd_CUresult fake_do_destroy_node(gd_CUgraphNode handle)
+{
+    fake_object *o = fake_state.objects;
+
+    while (o && (o->kind != GRAPH || find_node(&o->is.graph, handle) == SIZE_MAX))
+        o = o->next;
+    if (!o)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    fake_body *b = &o->is.graph;
+    size_t at = find_node(b, handle), kept = 0;
+    for (size_t i = 0; i < b->edge_count; i++) {
+        fake_edge edge = b->edges[i];
+        if (edge.from == at || edge.to == at)
+            continue;
+        edge.from -= edge.from > at;
+        edge.to -= edge.to > at;
+        b->edges[kept++] = edge;
+    }
+    b->edge_count = kept;
+    fake_node_free(&b->nodes[at]);
+    b->node_count--;
+    memmove(b->nodes + at, b->nodes + at + 1, (b->node_count - at) * sizeof *b->nodes);
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult make_launch(const gd_CUDA_KERNEL_NODE_PARAMS *params, fake_launch *launch)
 {
     if (!params)

@@ -260,6 +260,7 @@ ENTRY(cuGraphAddEventRecordNode,
 ENTRY(cuGraphAddEventWaitNode,
       (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
       fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT), P(graph), P(event))
+ENTRY(cuGraphDestroyNode, (gd_CUgraphNode node), INITIALIZED | ENDS, fake_do_destroy_node(node), P(node))
 ENTRY(cuGraphConditionalHandleCreate,
       (gd_CUgraphConditionalHandle *handle, gd_CUgraph graph, gd_CUcontext context, unsigned int initial,
        unsigned int flags),

@@ -287,6 +287,7 @@ gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_C
                                        gd_CUcontext context, unsigned initial, unsigned flags);
 gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
                             gd_CUgraphNodeParams *params);
+gd_CUresult fake_do_destroy_node(gd_CUgraphNode handle);
 gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
                               gd_CUevent event, gd_CUgraphNodeType type);
 gd_CUresult fake_do_add_edges(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,

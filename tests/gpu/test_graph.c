@@ -477,6 +477,11 @@ START_TEST(foreign_graphs_are_adopted)
     ck_assert_uint_eq(count, 2);
     launch(adopted);
     ck_assert_uint_eq(word_of(3), 3);
+    uint32_t more = add(adopted, "step", 3, 4);
+    ck_good(griddep_graph_add_edge(adopted, 2, more, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
+    ck_assert_int_eq(edge_of(adopted, 2).audit, GRIDDEP_AUDIT_OVERLAPS);
+    launch(adopted);
+    ck_assert_uint_eq(word_of(4), 4);
     griddep_graph_destroy(adopted);
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* borrowed, so still there */
     ck_assert_int_eq(edge_of(adopted, 0).audit, GRIDDEP_AUDIT_OVERLAPS);

@@ -177,6 +177,14 @@ static void expect_edge(const griddep_graph *of, uint32_t index, int32_t audit, 
                   (int)overlap);
 }
 
+static griddep_conditional *make_conditional(uint32_t initial)
+{
+    griddep_conditional *made = NULL;
+
+    ck_good(griddep_conditional_create(initial, &made, &error));
+    return made;
+}
+
 /* ---- events ---- */
 
 START_TEST(events_without_timing_are_recorded_by_launches)
@@ -717,7 +725,8 @@ START_TEST(captures_become_graphs)
     expect_edge(captured, 2, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(captured, NULL, &error));
     ck_assert_uint_eq(word_of(1), 1);
-    ck_status(griddep_graph_add_empty(captured, &node, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_good(griddep_graph_add_empty(captured, &node, &error));
+    ck_assert_uint_eq(node, 4);
     ck_status(griddep_graph_update(captured, graph, &error), GRIDDEP_ERROR_UNSUPPORTED);
     griddep_graph_destroy(captured);
     /* misuse */
@@ -813,6 +822,57 @@ START_TEST(foreign_graphs_are_adopted)
 }
 END_TEST
 
+/* Nodes and edges that are added are the driver's at once; what it refuses leaves both as they were. */
+START_TEST(foreign_graphs_grow)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
+    griddep_graph *adopted = NULL, *again = NULL;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[2]}};
+    griddep_conditional *conditional = make_conditional(1);
+    griddep_attribute attribute;
+    griddep_launch_config config = one_block;
+    uint32_t node = 99, fill = 99;
+
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    fake_driver_fail("cuGraphAddMemsetNode", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("node 2 (fill)");
+    ck_good(griddep_attribute_priority(&attribute, -1, &error));
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    fake_driver_fail("cuGraphKernelNodeSetAttribute", 1, GD_CUDA_ERROR_NOT_SUPPORTED); /* the node is there already */
+    ck_status(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_uint_eq(node, 99);
+    ck_assert_uint_eq(griddep_graph_node_count(adopted), 2);
+    ck_good(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error));
+    ck_good(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error));
+    fake_driver_fail("cuGraphAddDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_status(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("from node 1 (kernel step) to node 2 (kernel step)");
+    ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
+    ck_good(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_add_edge(adopted, node, fill, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("cycle");
+    expect_edge(adopted, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(adopted, 2, GRIDDEP_AUDIT_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
+    ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1, &node, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    ck_assert_uint_eq(word_of(2), 2);
+    ck_assert_uint_eq(word_of(3), 0x01010101);
+    griddep_graph_destroy(adopted);
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &again, &error)); /* the driver has it all */
+    ck_assert_uint_eq(griddep_graph_node_count(again), 4);
+    expect_edge(again, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    griddep_graph_destroy(again);
+    griddep_conditional_destroy(conditional);
+}
+END_TEST
+
 START_TEST(unknown_code_can_be_described)
 {
     griddep_runtime *other = NULL;
@@ -902,14 +962,6 @@ START_TEST(graphs_print)
 END_TEST
 
 /* ---- conditional nodes ---- */
-
-static griddep_conditional *make_conditional(uint32_t initial)
-{
-    griddep_conditional *made = NULL;
-
-    ck_good(griddep_conditional_create(initial, &made, &error));
-    return made;
-}
 
 static griddep_graph *make_graph(void)
 {
@@ -1360,7 +1412,7 @@ static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argumen
 static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
 {
     griddep_launch_config config = one_block;
-    uint32_t count;
+    uint32_t count, node;
     int32_t status = griddep_graph_capture_begin(all->runtime, all->stream, &error);
 
     if (status)
@@ -1376,6 +1428,10 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
         status = griddep_graph_upgrade(all->graphs[4], &count, &error);
     if (!status)
         status = griddep_graph_set_arguments(all->graphs[4], 1, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
+    if (!status)
+        status = griddep_graph_add_edge(all->graphs[4], 2, node, 0, GRIDDEP_EDGE_AUTO, &error);
     if (!status)
         status = griddep_graph_launch(all->graphs[4], all->stream, &error);
     return status;
@@ -1549,6 +1605,7 @@ int main(void)
     tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
     tcase_add_test(open, captures_become_graphs);
     tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
+    tcase_add_test(open, foreign_graphs_grow);
     tcase_add_test(open, unknown_code_can_be_described);
     tcase_add_test(open, drivers_without_edge_data_tell_edges);
     tcase_add_test(open, graphs_print);
