@@ -590,10 +590,17 @@ static uint32_t choose(const gd_conditional_work *work, uint32_t value)
     return chosen < work->count ? chosen : work->count;
 }
 
-/* Another look at the condition behind a round of a loop. */
+enum { STEPS_OF_A_ROUND = 1024 };
+
+/* Another look at the condition behind a round of a loop. The limit of steps, which keeps a CTA from running for ever,
+ * keeps a loop from that as well. */
 static gd_CUresult look_again(gd_task *task, gd_task *last)
 {
     const gd_dependency round = {.task = last, .port = GD_PORT_COMPLETE};
+    uint64_t limit = gd_the_device.settings.steps;
+
+    if (++task->work.is.conditional.rounds > limit / STEPS_OF_A_ROUND && limit)
+        return GD_CUDA_ERROR_LAUNCH_TIMEOUT;
     gd_work work = task->work;
 
     task->work = (gd_work){.kind = GD_WORK_EMPTY};

@@ -283,6 +283,7 @@ static bool start(gd_task *task)
         return true;
     fail(task, result,
          task->work.kind == GD_WORK_KERNEL        ? "the host has no memory for a grid"
+         : result == GD_CUDA_ERROR_LAUNCH_TIMEOUT ? "a while node does not end: its value was not 0 for too many rounds"
          : task->work.kind == GD_WORK_CONDITIONAL ? "the body of a conditional node cannot be launched"
                                                   : "a copy or fill names memory that has been freed");
     return false;
@@ -477,11 +478,12 @@ static bool draw_late(uint64_t number)
 
 static gd_action work_action(gd_work_kind kind)
 {
-    return kind == GD_WORK_COPY      ? GD_ACTION_COPY
-           : kind == GD_WORK_FILL    ? GD_ACTION_FILL
-           : kind == GD_WORK_RELEASE ? GD_ACTION_FREE
-           : kind == GD_WORK_KERNEL  ? GD_ACTION_READ
-                                     : GD_ACTION_HOST;
+    return kind == GD_WORK_COPY                                    ? GD_ACTION_COPY
+           : kind == GD_WORK_FILL                                  ? GD_ACTION_FILL
+           : kind == GD_WORK_RELEASE                               ? GD_ACTION_FREE
+           : kind == GD_WORK_CONDITIONAL || kind == GD_WORK_ASSIGN ? GD_ACTION_CONDITIONAL
+           : kind == GD_WORK_KERNEL                                ? GD_ACTION_READ
+                                                                   : GD_ACTION_HOST;
 }
 
 /* The detector's side of a task. Without memory for it the task goes unchecked. */

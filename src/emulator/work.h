@@ -75,6 +75,7 @@ typedef struct gd_conditional_work {
     struct gd_condition *condition; /* held */
     gd_CUgraphConditionalNodeType type;
     uint32_t count;
+    uint64_t rounds; /* of a loop, so far */
     struct gd_graph **bodies;        /* owned; NULL in executables and tasks */
     gd_CUgraph *handles;             /* of the bodies, as the program was told them */
     struct gd_executable **branches; /* owned; NULL in nodes */
