@@ -129,6 +129,7 @@ typedef struct griddep_module griddep_module;
 typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
+typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 
@@ -181,7 +182,8 @@ enum {
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
     GRIDDEP_FEATURE_CODE_CACHE = 32,   /* PTX is compiled once and kept on disk: the driver has a linker, the cache a place */
     GRIDDEP_FEATURE_PARAMETER_INFO = 64, /* the driver tells parameter offsets and sizes of code without PTX: driver API 12.4 */
-    GRIDDEP_FEATURE_CLUSTER = 128      /* thread block clusters: compute capability 9.0 */
+    GRIDDEP_FEATURE_CLUSTER = 128,     /* thread block clusters: compute capability 9.0 */
+    GRIDDEP_FEATURE_CONDITIONAL = 256  /* conditional nodes of graphs: driver API 12.3; switch and else: 12.8 */
 };
 
 typedef struct griddep_runtime_info {
@@ -598,7 +600,7 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, gri
  */
 
 /* One argument: `bytes` bytes, at `data`, or when data is NULL in the first bytes of `value` (then bytes is at most 8; little
- * endian, so a u32 or a device address can be stored as it is). Read during the call only. */
+ * endian, so a u32 or a device address can be stored as it is). Read during the call only. reserved is 0, unless griddep_conditional_argument made it. */
 typedef struct griddep_argument {
     uint32_t bytes;
     uint32_t reserved;
@@ -969,7 +971,8 @@ enum {
     GRIDDEP_GRAPH_NODE_CHILD = 4,
     GRIDDEP_GRAPH_NODE_EMPTY = 5,
     GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6,
-    GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7
+    GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7,
+    GRIDDEP_GRAPH_NODE_CONDITIONAL = 13
 };
 
 /* Where at a node an edge begins (CU_GRAPH_KERNEL_NODE_PORT_*). Kernels alone have more than the first. */
@@ -994,8 +997,8 @@ typedef void (*griddep_host_function)(void *user);
 int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, griddep_error *error);
 void griddep_graph_destroy(griddep_graph *graph);
 
-/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. UNSUPPORTED for an
- * adopted graph. Since 0.1.
+/* Each appends a node, and writes its number. What was instantiated is dropped. Nothing orders it until an edge does. To an adopted graph the driver adds it at once: the
+ * CUgraph itself is changed, and the driver's refusal is returned. Since 0.1.
  *
  * kernel: configuration and arguments are checked as by griddep_launch, and copied; ARGUMENT where config has a stream, where the kernel belongs to another
  * runtime, and for attributes 7 and 12, which edges say. config's `pdl` is what AUTO edges to the node go by.
@@ -1017,10 +1020,42 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
 int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
 
+/* A conditional: the name of the value that one conditional node goes by. The value is a u32 on the device: `initial` at the begin of each launch of the graph, then
+ * what kernels of the graph set, before the node or in its bodies. In PTX that is a function of the driver's:
+ *
+ *     .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
+ *     ...
+ *     st.param.b64 [h], %handle;  st.param.b32 [v], %value;  call.uni cudaGraphSetConditional, (h, v);
+ *
+ * %handle comes from a kernel parameter of 8 bytes, and its argument from griddep_conditional_argument: the driver's handle is another one in each graph that is
+ * instantiated, and is put in place then. One thread sets the value: what concurrent calls do is not defined, and a kernel that sets it must be ordered by edges against
+ * the node and against others that do. Such an argument is for griddep_graph_add_kernel and griddep_graph_set_arguments; ARGUMENT anywhere else, also for NULL. Graphs
+ * hold their conditionals. Since 0.1. */
+int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error);
+void griddep_conditional_destroy(griddep_conditional *conditional);
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
+
+/* What a conditional node does when it is reached (CU_GRAPH_COND_TYPE_*). */
+enum {
+    GRIDDEP_CONDITIONAL_IF = 0,    /* body 0 unless the value is 0; else body 1, where there is one */
+    GRIDDEP_CONDITIONAL_WHILE = 1, /* body 0 again and again until the value is 0; it is looked at before each round */
+    GRIDDEP_CONDITIONAL_SWITCH = 2 /* the body with that number; none where there are not so many */
+};
+
+/* Appends a conditional node, like the others above. Its bodies are graphs, made before and held; NULL: a body that does nothing. Like children they are taken as they are
+ * when this graph is instantiated, and take no more graphs themselves from then on. An adopted graph is taken as a copy. Whatever leads to the node has ended before a body begins,
+ * and a body has ended before what follows the node begins, or its next round: kernels overlap within a body, and not across its ends. ARGUMENT for a count of bodies
+ * that the kind does not have, for host functions and events in a body, and for a conditional that another node of the graph or of its bodies has; UNSUPPORTED on a
+ * driver before API 12.3, for switch nodes and an else before 12.8, and for an adopted graph. A graph with
+ * conditional nodes is no child (UNSUPPORTED). That an argument names a conditional which no
+ * node of the graph has is found when it is instantiated: NOT_FOUND, with the node. Since 0.1. */
+int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const *bodies,
+                                      uint32_t body_count, uint32_t *node, griddep_error *error);
+
 /* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port that the first node does not have, a programmatic edge
  * from or to what is no kernel, a port that does not go with the type, an edge between the same two nodes, and one that would close a cycle. Where
- * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why.
- * Since 0.1. */
+ * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an adopted graph
+ * the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided then. Since 0.1. */
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error);
 
@@ -1037,8 +1072,8 @@ enum {
 };
 
 /* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges. Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph.
- * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. No nodes and edges can be added.
- * Since 0.1. */
+ * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. Nodes and edges can be added, but no
+ * conditional nodes. Since 0.1. */
 int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
 
 /* Says which PTX entry a kernel node of an adopted graph runs: its traits are what the audit and griddep_graph_upgrade go by from then on. ARGUMENT
@@ -1100,7 +1135,8 @@ enum {
     GRIDDEP_AUDIT_DEVICE = 16,        /* plain; the device is below compute capability 9.0 */
     GRIDDEP_AUDIT_DRIVER = 17,        /* plain; the driver has no edges with ports */
     GRIDDEP_AUDIT_NO_EDGE_DATA = 18,  /* the driver does not tell ports and types of edges */
-    GRIDDEP_AUDIT_DISABLED = 19       /* one of both nodes is switched off */
+    GRIDDEP_AUDIT_DISABLED = 19,      /* one of both nodes is switched off */
+    GRIDDEP_AUDIT_CONDITIONAL = 20    /* `node` is conditional: its bodies begin after the end of what leads to it, and end before what follows */
 };
 
 /* "the second kernel never executes griddepcontrol.wait", ... Static. Since 0.1. */
@@ -1125,7 +1161,7 @@ typedef struct griddep_graph_edge_info {
     int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1 where it does not tell */
     int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides it */
     int32_t audit;        /* GRIDDEP_AUDIT_* */
-    uint32_t node;        /* with AUDIT_OTHER_ORDER and AUDIT_NODE_BETWEEN; else 0 */
+    uint32_t node;        /* with AUDIT_OTHER_ORDER, AUDIT_NODE_BETWEEN and AUDIT_CONDITIONAL; else 0 */
     uint32_t reserved;
 } griddep_graph_edge_info;
 
@@ -1147,7 +1183,7 @@ enum {
     GRIDDEP_FORMAT_JSON = 1
 };
 
-/* Writes the audit as text, like griddep_ptx_print writes. Since 0.1. */
+/* Writes the audit as text, like griddep_ptx_print writes; bodies of conditional nodes are clusters in DOT, and lists `bodies` in JSON. Since 0.1. */
 int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity, uint64_t *bytes,
                             griddep_error *error);
 

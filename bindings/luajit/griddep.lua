@@ -60,6 +60,7 @@ enum {
     GRIDDEP_FEATURE_CODE_CACHE = 32,
     GRIDDEP_FEATURE_PARAMETER_INFO = 64,
     GRIDDEP_FEATURE_CLUSTER = 128,
+    GRIDDEP_FEATURE_CONDITIONAL = 256,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
     GRIDDEP_TRAIT_KNOWN = 1,
@@ -184,12 +185,16 @@ enum {
     GRIDDEP_GRAPH_NODE_EMPTY = 5,
     GRIDDEP_GRAPH_NODE_EVENT_WAIT = 6,
     GRIDDEP_GRAPH_NODE_EVENT_RECORD = 7,
+    GRIDDEP_GRAPH_NODE_CONDITIONAL = 13,
     GRIDDEP_PORT_DEFAULT = 0,
     GRIDDEP_PORT_PROGRAMMATIC = 1,
     GRIDDEP_PORT_LAUNCH_ORDER = 2,
     GRIDDEP_EDGE_DEFAULT = 0,
     GRIDDEP_EDGE_PROGRAMMATIC = 1,
     GRIDDEP_EDGE_AUTO = 2,
+    GRIDDEP_CONDITIONAL_IF = 0,
+    GRIDDEP_CONDITIONAL_WHILE = 1,
+    GRIDDEP_CONDITIONAL_SWITCH = 2,
     GRIDDEP_GRAPH_OWN = 1,
     GRIDDEP_OVERLAP_NONE = 0,
     GRIDDEP_OVERLAP_TAIL = 1,
@@ -214,6 +219,7 @@ enum {
     GRIDDEP_AUDIT_DRIVER = 17,
     GRIDDEP_AUDIT_NO_EDGE_DATA = 18,
     GRIDDEP_AUDIT_DISABLED = 19,
+    GRIDDEP_AUDIT_CONDITIONAL = 20,
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
     GRIDDEP_TUNE_FORGET = 1,
@@ -274,6 +280,7 @@ typedef struct griddep_module griddep_module;
 typedef struct griddep_kernel griddep_kernel;
 typedef struct griddep_chain griddep_chain;
 typedef struct griddep_graph griddep_graph;
+typedef struct griddep_conditional griddep_conditional;
 typedef struct griddep_ptx griddep_ptx;
 typedef struct griddep_timeline griddep_timeline;
 typedef struct griddep_findings griddep_findings;
@@ -531,6 +538,10 @@ int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_er
 int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error);
+int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error);
+void griddep_conditional_destroy(griddep_conditional *conditional);
+int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
+int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const  *bodies, uint32_t body_count, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, griddep_error *error);
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
 int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);

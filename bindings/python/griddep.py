@@ -79,6 +79,7 @@ FEATURE_LAUNCH_COMPLETION_EVENT = 16
 FEATURE_CODE_CACHE = 32
 FEATURE_PARAMETER_INFO = 64
 FEATURE_CLUSTER = 128
+FEATURE_CONDITIONAL = 256
 EVENT_TIMING = 0
 EVENT_ORDER = 1
 TRAIT_KNOWN = 1
@@ -203,12 +204,16 @@ GRAPH_NODE_CHILD = 4
 GRAPH_NODE_EMPTY = 5
 GRAPH_NODE_EVENT_WAIT = 6
 GRAPH_NODE_EVENT_RECORD = 7
+GRAPH_NODE_CONDITIONAL = 13
 PORT_DEFAULT = 0
 PORT_PROGRAMMATIC = 1
 PORT_LAUNCH_ORDER = 2
 EDGE_DEFAULT = 0
 EDGE_PROGRAMMATIC = 1
 EDGE_AUTO = 2
+CONDITIONAL_IF = 0
+CONDITIONAL_WHILE = 1
+CONDITIONAL_SWITCH = 2
 GRAPH_OWN = 1
 OVERLAP_NONE = 0
 OVERLAP_TAIL = 1
@@ -233,6 +238,7 @@ AUDIT_DEVICE = 16
 AUDIT_DRIVER = 17
 AUDIT_NO_EDGE_DATA = 18
 AUDIT_DISABLED = 19
+AUDIT_CONDITIONAL = 20
 FORMAT_DOT = 0
 FORMAT_JSON = 1
 TUNE_FORGET = 1
@@ -925,6 +931,10 @@ _FUNCTIONS = {
     "graph_add_child": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "graph_add_event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "graph_add_event_wait": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "conditional_create": (c_int32, [c_uint32, c_void_p, c_void_p]),
+    "conditional_destroy": (None, [c_void_p]),
+    "conditional_argument": (c_int32, [c_void_p, c_void_p]),
+    "graph_add_conditional": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_add_edge": (c_int32, [c_void_p, c_uint32, c_uint32, c_int32, c_int32, c_void_p]),
     "graph_from_chain": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "graph_capture_begin": (c_int32, [c_void_p, c_void_p, c_void_p]),

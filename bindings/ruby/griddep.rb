@@ -62,6 +62,7 @@ module Griddep
     FEATURE_CODE_CACHE = 32
     FEATURE_PARAMETER_INFO = 64
     FEATURE_CLUSTER = 128
+    FEATURE_CONDITIONAL = 256
     EVENT_TIMING = 0
     EVENT_ORDER = 1
     TRAIT_KNOWN = 1
@@ -186,12 +187,16 @@ module Griddep
     GRAPH_NODE_EMPTY = 5
     GRAPH_NODE_EVENT_WAIT = 6
     GRAPH_NODE_EVENT_RECORD = 7
+    GRAPH_NODE_CONDITIONAL = 13
     PORT_DEFAULT = 0
     PORT_PROGRAMMATIC = 1
     PORT_LAUNCH_ORDER = 2
     EDGE_DEFAULT = 0
     EDGE_PROGRAMMATIC = 1
     EDGE_AUTO = 2
+    CONDITIONAL_IF = 0
+    CONDITIONAL_WHILE = 1
+    CONDITIONAL_SWITCH = 2
     GRAPH_OWN = 1
     OVERLAP_NONE = 0
     OVERLAP_TAIL = 1
@@ -216,6 +221,7 @@ module Griddep
     AUDIT_DRIVER = 17
     AUDIT_NO_EDGE_DATA = 18
     AUDIT_DISABLED = 19
+    AUDIT_CONDITIONAL = 20
     FORMAT_DOT = 0
     FORMAT_JSON = 1
     TUNE_FORGET = 1
@@ -563,6 +569,10 @@ module Griddep
       "int32_t griddep_graph_add_child(void *graph, void *child, void *node, void *error)",
       "int32_t griddep_graph_add_event_record(void *graph, void *event, void *node, void *error)",
       "int32_t griddep_graph_add_event_wait(void *graph, void *event, void *node, void *error)",
+      "int32_t griddep_conditional_create(uint32_t initial, void *conditional, void *error)",
+      "void griddep_conditional_destroy(void *conditional)",
+      "int32_t griddep_conditional_argument(void *conditional, void *argument)",
+      "int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, void *bodies, uint32_t body_count, void *node, void *error)",
       "int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, void *error)",
       "int32_t griddep_graph_from_chain(void *chain, int32_t mode, void *graph, void *error)",
       "int32_t griddep_graph_capture_begin(void *runtime, void *stream, void *error)",

@@ -92,6 +92,7 @@ pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_CODE_CACHE: i32 = 32;
 pub const FEATURE_PARAMETER_INFO: i32 = 64;
 pub const FEATURE_CLUSTER: i32 = 128;
+pub const FEATURE_CONDITIONAL: i32 = 256;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
 pub const TRAIT_KNOWN: i32 = 1;
@@ -216,12 +217,16 @@ pub const GRAPH_NODE_CHILD: i32 = 4;
 pub const GRAPH_NODE_EMPTY: i32 = 5;
 pub const GRAPH_NODE_EVENT_WAIT: i32 = 6;
 pub const GRAPH_NODE_EVENT_RECORD: i32 = 7;
+pub const GRAPH_NODE_CONDITIONAL: i32 = 13;
 pub const PORT_DEFAULT: i32 = 0;
 pub const PORT_PROGRAMMATIC: i32 = 1;
 pub const PORT_LAUNCH_ORDER: i32 = 2;
 pub const EDGE_DEFAULT: i32 = 0;
 pub const EDGE_PROGRAMMATIC: i32 = 1;
 pub const EDGE_AUTO: i32 = 2;
+pub const CONDITIONAL_IF: i32 = 0;
+pub const CONDITIONAL_WHILE: i32 = 1;
+pub const CONDITIONAL_SWITCH: i32 = 2;
 pub const GRAPH_OWN: i32 = 1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;
@@ -246,6 +251,7 @@ pub const AUDIT_DEVICE: i32 = 16;
 pub const AUDIT_DRIVER: i32 = 17;
 pub const AUDIT_NO_EDGE_DATA: i32 = 18;
 pub const AUDIT_DISABLED: i32 = 19;
+pub const AUDIT_CONDITIONAL: i32 = 20;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
 pub const TUNE_FORGET: i32 = 1;
@@ -306,6 +312,7 @@ pub enum Module {}
 pub enum Kernel {}
 pub enum Chain {}
 pub enum Graph {}
+pub enum Conditional {}
 pub enum Ptx {}
 pub enum Timeline {}
 pub enum Findings {}
@@ -954,6 +961,10 @@ functions! {
     fn graph_add_child(graph: *mut Graph, child: *mut Graph, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_event_record(graph: *mut Graph, event: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_event_wait(graph: *mut Graph, event: *mut c_void, node: *mut u32, error: *mut Error) -> i32;
+    fn conditional_create(initial: u32, conditional: *mut *mut Conditional, error: *mut Error) -> i32;
+    fn conditional_destroy(conditional: *mut Conditional);
+    fn conditional_argument(conditional: *mut Conditional, argument: *mut Argument) -> i32;
+    fn graph_add_conditional(graph: *mut Graph, kind: i32, conditional: *mut Conditional, bodies: *mut *mut Graph, body_count: u32, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_edge(graph: *mut Graph, from: u32, to: u32, from_port: i32, r#type: i32, error: *mut Error) -> i32;
     fn graph_from_chain(chain: *mut Chain, mode: i32, graph: *mut *mut Graph, error: *mut Error) -> i32;
     fn graph_capture_begin(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;

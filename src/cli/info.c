@@ -29,6 +29,7 @@ static const gd_feature features[] = {
     {GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", "launch completion events", 0, 12030,
      "the driver does not offer it"},
     {GRIDDEP_FEATURE_CLUSTER, "cluster", "thread block clusters", 90, 11080, "the driver does not offer them"},
+    {GRIDDEP_FEATURE_CONDITIONAL, "conditional", "conditional nodes in graphs", 0, 12030, "the driver does not offer them"},
     {GRIDDEP_FEATURE_PARAMETER_INFO, "parameter_info", "parameters of code without PTX", 0, 12040,
      "the driver does not tell them"},
     {GRIDDEP_FEATURE_CODE_CACHE, "code_cache", "compiled code kept on disk", 0, 0,

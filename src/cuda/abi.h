@@ -38,6 +38,8 @@ typedef int32_t gd_CUlaunchMemSyncDomain;
 typedef int32_t gd_CUstreamCaptureStatus;
 typedef int32_t gd_CUstreamCaptureMode;
 typedef int32_t gd_CUgraphNodeType;
+typedef int32_t gd_CUgraphConditionalNodeType;
+typedef uint64_t gd_CUgraphConditionalHandle;
 typedef int32_t gd_CUgraphExecUpdateResult;
 typedef int32_t gd_CUdriverProcAddressQueryResult;
 typedef int32_t gd_CUtensorMapDataType;
@@ -188,6 +190,47 @@ typedef struct gd_CUDA_HOST_NODE_PARAMS {
     void *userData;
 } gd_CUDA_HOST_NODE_PARAMS;
 
+/* The second version; the first ends before ctx. */
+typedef struct gd_CUDA_MEMSET_NODE_PARAMS {
+    gd_CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value;
+    unsigned int elementSize;
+    size_t width, height;
+    gd_CUcontext ctx;
+} gd_CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct gd_CUDA_MEMCPY_NODE_PARAMS {
+    int flags;
+    int reserved;
+    gd_CUcontext copyCtx;
+    gd_CUDA_MEMCPY3D copyParams;
+} gd_CUDA_MEMCPY_NODE_PARAMS;
+
+typedef struct gd_CUDA_CONDITIONAL_NODE_PARAMS {
+    gd_CUgraphConditionalHandle handle;
+    gd_CUgraphConditionalNodeType type;
+    unsigned int size;
+    gd_CUgraph *phGraph_out; /* written: the bodies, in an array of the driver's */
+    gd_CUcontext ctx;
+} gd_CUDA_CONDITIONAL_NODE_PARAMS;
+
+typedef struct gd_CUgraphNodeParams {
+    gd_CUgraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        gd_CUDA_KERNEL_NODE_PARAMS kernel;
+        gd_CUDA_MEMCPY_NODE_PARAMS memcpy;
+        gd_CUDA_MEMSET_NODE_PARAMS memset;
+        gd_CUDA_HOST_NODE_PARAMS host;
+        gd_CUgraph graph;
+        gd_CUevent event;
+        gd_CUDA_CONDITIONAL_NODE_PARAMS conditional;
+    } is;
+    long long reserved2;
+} gd_CUgraphNodeParams;
+
 typedef struct gd_CUgraphExecUpdateResultInfo {
     gd_CUgraphExecUpdateResult result;
     gd_CUgraphNode errorNode;
@@ -204,5 +247,8 @@ _Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hS
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
 _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
+_Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
+_Static_assert(sizeof(gd_CUDA_CONDITIONAL_NODE_PARAMS) == 32, "CUDA_CONDITIONAL_NODE_PARAMS");
+_Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16, "CUgraphNodeParams");
 
 #endif

@@ -54,38 +54,6 @@ typedef struct gd_CUDA_KERNEL_NODE_PARAMS_v1 {
     void **extra;
 } gd_CUDA_KERNEL_NODE_PARAMS_v1;
 
-/* The second version; the first ends before ctx. */
-typedef struct gd_CUDA_MEMSET_NODE_PARAMS {
-    gd_CUdeviceptr dst;
-    size_t pitch;
-    unsigned int value;
-    unsigned int elementSize;
-    size_t width, height;
-    gd_CUcontext ctx;
-} gd_CUDA_MEMSET_NODE_PARAMS;
-
-typedef struct gd_CUDA_MEMCPY_NODE_PARAMS {
-    int flags;
-    int reserved;
-    gd_CUcontext copyCtx;
-    gd_CUDA_MEMCPY3D copyParams;
-} gd_CUDA_MEMCPY_NODE_PARAMS;
-
-typedef struct gd_CUgraphNodeParams {
-    gd_CUgraphNodeType type;
-    int reserved0[3];
-    union {
-        long long reserved1[29];
-        gd_CUDA_KERNEL_NODE_PARAMS kernel;
-        gd_CUDA_MEMCPY_NODE_PARAMS memcpy;
-        gd_CUDA_MEMSET_NODE_PARAMS memset;
-        gd_CUDA_HOST_NODE_PARAMS host;
-        gd_CUgraph graph;
-        gd_CUevent event;
-    } is;
-    long long reserved2;
-} gd_CUgraphNodeParams;
-
 typedef struct gd_CUDA_GRAPH_INSTANTIATE_PARAMS {
     uint64_t flags;
     gd_CUstream hUploadStream;
@@ -95,8 +63,6 @@ typedef struct gd_CUDA_GRAPH_INSTANTIATE_PARAMS {
 
 _Static_assert(sizeof(gd_CUDA_MEMCPY2D) == 128, "CUDA_MEMCPY2D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS_v1) == 56, "CUDA_KERNEL_NODE_PARAMS_v1");
-_Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
-_Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16, "CUgraphNodeParams");
 _Static_assert(sizeof(gd_CUmemPoolProps) == 88, "CUmemPoolProps");
 
 enum {

@@ -215,7 +215,7 @@ static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *c
 }
 
 /* Functions that the system gives to each module, with the bytes of their results and parameters (CUDA C++ Programming
- * Guide: formatted output, assertions). */
+ * Guide: formatted output, assertions, conditional graph nodes). */
 typedef struct system_call {
     const char *name;
     gd_run *run;
@@ -226,6 +226,7 @@ typedef struct system_call {
 static const system_call system_calls[] = {
     {"vprintf", gd_run_printf, 4, {8, 8}},
     {"__assertfail", gd_run_assert, 0, {8, 8, 4, 8, 8}},
+    {"cudaGraphSetConditional", gd_run_set_condition, 0, {8, 4}},
 };
 
 /* Whether a declaration is that of the system's function. */

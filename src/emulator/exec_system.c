@@ -1,9 +1,10 @@
-/* Functions of the system that kernels call by name: vprintf and __assertfail. What a kernel prints appears while it
- * runs, which is when the program waits for it: where CUDA would show it at the latest. */
+/* Functions of the system that kernels call by name: vprintf, __assertfail and cudaGraphSetConditional. What a kernel
+ * prints appears while it runs, which is when the program waits for it: where CUDA would show it at the latest. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/text.h"
+#include "emulator/check.h"
 #include "emulator/exec_memory.h"
 #include "emulator/exec_system.h"
 #include "emulator/program.h"
@@ -246,4 +247,69 @@ void gd_run_assert(gd_warp *warp, const gd_code *code, uint32_t mask)
                     gd_text_get(&words[0]));
     for (uint32_t i = 0; i < 3; i++)
         gd_text_free(&words[i]);
+}
+
+/* ---- conditions ---- */
+
+/* What the lanes set, and where it lies, as the check of a store is told. */
+typedef struct setting {
+    unsigned char *places[GD_LANES];
+    uint64_t addresses[GD_LANES];
+    uint32_t values[GD_LANES];
+} setting;
+
+static bool is_set_already(const void *context, uint32_t lane)
+{
+    const setting *in = context;
+
+    return !memcmp(in->places[lane], &in->values[lane], sizeof in->values[lane]);
+}
+
+static bool set_alike(const void *context, uint32_t lane, uint32_t other)
+{
+    const setting *in = context;
+
+    return in->values[lane] == in->values[other];
+}
+
+/* The word behind a handle; 0 after a fault. */
+static uint64_t find_condition(gd_warp *warp, const gd_code *code, uint32_t lane)
+{
+    const gd_grid_view *view = warp->cta->view;
+    uint64_t handle = argument(warp, code, lane, 0);
+
+    if (handle - 1 < view->condition_count)
+        return view->conditions[handle - 1];
+    gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, handle, sizeof(uint32_t), true,
+                "cudaGraphSetConditional with %" PRIu64 ", which is no handle of the graph that the kernel runs in",
+                handle);
+    return 0;
+}
+
+/* To the race detector it is a store: it takes effect at once, and the documents leave concurrent ones undefined. */
+void gd_run_set_condition(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    setting in;
+    const gd_check check = {.space = GD_AT_GLOBAL,
+                            .bytes = sizeof(uint32_t),
+                            .action = GD_ACTION_WRITE,
+                            .addresses = in.addresses,
+                            .same = is_set_already,
+                            .equal = set_alike,
+                            .context = &in};
+
+    GD_EACH_LANE(lane, mask)
+    {
+        in.addresses[lane] = find_condition(warp, code, lane);
+        if (!in.addresses[lane])
+            return;
+        in.values[lane] = (uint32_t)argument(warp, code, lane, 1);
+        in.places[lane] = gd_allocation_find(warp->cta, code, in.addresses[lane])->host;
+    }
+    if (warp->cta->race)
+        gd_check_access(warp, code, mask, &check);
+    GD_EACH_LANE(lane, mask)
+    {
+        memcpy(in.places[lane], &in.values[lane], sizeof in.values[lane]);
+    }
 }

@@ -7,5 +7,6 @@
 /* list: copies of `count` arguments as of a call; target: of `x` results. */
 gd_run gd_run_printf;
 gd_run gd_run_assert;
+gd_run gd_run_set_condition;
 
 #endif

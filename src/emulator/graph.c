@@ -17,6 +17,8 @@ gd_graph *gd_graph_create(void)
 
 static void destroy_node(gd_node *node)
 {
+    if (node->work.kind == GD_WORK_CONDITIONAL)
+        node->work.is.conditional.condition->taken = false;
     gd_object_remove(&node->object);
     gd_work_free(&node->work);
     free(node);
@@ -28,6 +30,9 @@ void gd_graph_destroy(gd_graph *graph)
         return;
     for (uint32_t i = 0; i < graph->node_count; i++)
         destroy_node(graph->nodes[i]);
+    for (uint32_t i = 0; i < graph->condition_count; i++)
+        gd_condition_release(graph->conditions[i]);
+    free(graph->conditions);
     free(graph->nodes);
     free(graph->edges);
     gd_object_remove(&graph->object);
@@ -51,6 +56,39 @@ static bool reserve(void *list, uint32_t count, uint32_t *capacity, size_t bytes
     return true;
 }
 
+gd_graph *gd_graph_outermost(gd_graph *graph)
+{
+    while (graph->parent)
+        graph = graph->parent;
+    return graph;
+}
+
+bool gd_graph_add_condition(gd_graph *graph, gd_condition *condition)
+{
+    if (!reserve(&graph->conditions, graph->condition_count, &graph->condition_capacity, sizeof *graph->conditions))
+        return false;
+    graph->conditions[graph->condition_count++] = gd_condition_hold(condition);
+    return true;
+}
+
+bool gd_graph_is_conditional(const gd_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i]->work.kind == GD_WORK_CONDITIONAL)
+            return true;
+    }
+    return false;
+}
+
+static void own_bodies(gd_graph *graph, const gd_conditional_work *work)
+{
+    work->condition->taken = true;
+    for (uint32_t i = 0; i < work->count; i++) {
+        work->bodies[i]->child = true;
+        work->bodies[i]->parent = graph;
+    }
+}
+
 gd_node *gd_graph_add_node(gd_graph *graph, gd_work *work)
 {
     gd_node *node = calloc(1, sizeof *node);
@@ -66,6 +104,8 @@ gd_node *gd_graph_add_node(gd_graph *graph, gd_work *work)
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (node->work.kind == GD_WORK_GRAPH)
         node->work.is.graph->child = true;
+    else if (node->work.kind == GD_WORK_CONDITIONAL)
+        own_bodies(graph, &node->work.is.conditional);
     node->index = graph->node_count;
     graph->nodes[graph->node_count++] = node;
     return node;

@@ -55,6 +55,8 @@ static gd_CUresult clone_graph(gd_CUgraph *clone, gd_CUgraph handle)
 
     if (!clone || !graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (gd_graph_is_conditional(graph))
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
     gd_graph *made = gd_graph_clone(graph);
     if (!made)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -250,6 +252,8 @@ static gd_CUresult make_child(gd_CUgraph handle, gd_work *work)
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (gd_graph_is_conditional(graph))
+        return GD_CUDA_ERROR_NOT_SUPPORTED;
     gd_graph *clone = gd_graph_clone(graph);
     if (!clone)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -266,8 +270,9 @@ static gd_CUresult make_event(gd_CUevent event, gd_work_kind kind, gd_work *work
     return GD_CUDA_SUCCESS;
 }
 
-/* Work of the general form of node parameters. */
-static gd_CUresult make_work(gd_context *context, const gd_CUgraphNodeParams *params, gd_work *work)
+/* Work of the general form of node parameters, for a new node of a graph, or for one that is there (NULL). */
+static gd_CUresult make_work(gd_context *context, gd_graph *graph, const gd_CUgraphNodeParams *params,
+                             gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params || params->reserved0[0] || params->reserved0[1] || params->reserved0[2] || params->reserved2)
@@ -289,6 +294,8 @@ static gd_CUresult make_work(gd_context *context, const gd_CUgraphNodeParams *pa
         return make_event(params->is.event, GD_WORK_EVENT_WAIT, work);
     case GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return make_event(params->is.event, GD_WORK_EVENT_RECORD, work);
+    case GD_CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return graph ? gd_conditional_make(graph, &params->is.conditional, work) : GD_CUDA_ERROR_INVALID_VALUE;
     default:
         return params->type < 0 || params->type > GD_CU_GRAPH_NODE_TYPE_CONDITIONAL
                    ? GD_CUDA_ERROR_INVALID_VALUE
@@ -301,6 +308,20 @@ static gd_CUresult add_made(gd_CUresult made, gd_CUgraphNode *handle, gd_CUgraph
                             const gd_CUgraphEdgeData *data, size_t count, gd_work *work)
 {
     return made == GD_CUDA_SUCCESS ? add_node(handle, graph, before, data, count, work) : made;
+}
+
+/* Adds a node of any type. The program is told where the bodies of a conditional node are. */
+static gd_CUresult add_general(gd_context *context, gd_CUgraphNode *handle, gd_CUgraph graph,
+                               const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data, size_t count,
+                               gd_CUgraphNodeParams *params)
+{
+    gd_work work;
+    gd_CUresult result = add_made(make_work(context, find_graph(graph), params, &work), handle, graph, before, data,
+                                  count, &work);
+
+    if (result == GD_CUDA_SUCCESS && params->type == GD_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        params->is.conditional.phGraph_out = find_node(*handle)->work.is.conditional.handles;
+    return result;
 }
 
 /* Replaces the work of a node, of the same kind, if the new one could be made. */
@@ -490,20 +511,22 @@ static gd_CUresult get_child(gd_CUgraphNode node, gd_CUgraph *graph)
 
 /* ---- executables ---- */
 
-static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph_handle, uint64_t flags)
+static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph_handle, uint64_t flags,
+                               gd_instantiate_refusal *refusal)
 {
     const uint64_t known = GD_CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                            GD_CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     const gd_graph *graph = find_graph(graph_handle);
     gd_executable *executable;
 
+    *refusal = (gd_instantiate_refusal){.result = GD_CUDA_GRAPH_INSTANTIATE_ERROR};
     if (!handle || (flags & ~(known | GD_CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!graph)
         return graph_handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     if (flags & GD_CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return gd_device_unsupported("launching graphs from the device");
-    gd_CUresult result = gd_executable_create(graph, context, flags, &executable);
+    gd_CUresult result = gd_executable_create(graph, context, flags, &executable, refusal);
     if (result == GD_CUDA_SUCCESS)
         *handle = executable->object.handle;
     return result;
@@ -512,11 +535,13 @@ static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_C
 static gd_CUresult instantiate_with(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph,
                                     gd_CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
+    gd_instantiate_refusal refusal;
+
     if (!params)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = instantiate(context, handle, graph, params->flags);
-    params->hErrNode_out = NULL;
-    params->result_out = result == GD_CUDA_SUCCESS ? 0 : 1; /* CUDA_GRAPH_INSTANTIATE_ERROR */
+    gd_CUresult result = instantiate(context, handle, graph, params->flags, &refusal);
+    params->hErrNode_out = result == GD_CUDA_SUCCESS ? NULL : refusal.node;
+    params->result_out = result == GD_CUDA_SUCCESS ? GD_CUDA_GRAPH_INSTANTIATE_SUCCESS : refusal.result;
     return result;
 }
 
@@ -542,62 +567,26 @@ static gd_CUresult destroy_executable(gd_CUgraphExec handle)
     return GD_CUDA_SUCCESS;
 }
 
-/* Whether two executables have the same nodes and edges; *node is the first that differs in kind. */
-static int32_t compare(const gd_executable *old, const gd_executable *new, void **node)
+static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_t *outcome, gd_CUgraphNode *node)
 {
-    *node = NULL;
-    if (old->node_count != new->node_count || old->edge_count != new->edge_count)
-        return GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    for (uint32_t i = 0; i < old->node_count; i++) {
-        if (old->nodes[i].work.kind != new->nodes[i].work.kind) {
-            *node = new->nodes[i].handle;
-            return GD_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-        }
-    }
-    if (old->edge_count && memcmp(old->edges, new->edges, old->edge_count * sizeof *old->edges))
-        return GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    return GD_CU_GRAPH_EXEC_UPDATE_SUCCESS;
-}
-
-/* The new nodes take the old ones' place; the old handles stay good, because programs keep them. */
-static void exchange(gd_executable *executable, gd_executable *made)
-{
-    for (uint32_t i = 0; i < executable->node_count; i++) {
-        gd_work work = executable->nodes[i].work;
-        executable->nodes[i].work = made->nodes[i].work;
-        made->nodes[i].work = work;
-    }
-}
-
-static gd_CUresult update(gd_context *context, gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_t *outcome,
-                          gd_CUgraphNode *node)
-{
-    gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE), *made;
+    gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     const gd_graph *graph = find_graph(graph_handle);
     void *other;
 
     if (!executable || !graph || !outcome)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_CUresult result = gd_executable_create(graph, context, executable->flags, &made);
-    *outcome = GD_CU_GRAPH_EXEC_UPDATE_ERROR;
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    *outcome = compare(executable, made, &other);
+    gd_CUresult result = gd_executable_update(executable, graph, outcome, &other);
     if (node)
         *node = other;
-    if (*outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS)
-        exchange(executable, made);
-    gd_executable_destroy(made);
-    return *outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    return result;
 }
 
-static gd_CUresult update_v2(gd_context *context, gd_CUgraphExec handle, gd_CUgraph graph,
-                             gd_CUgraphExecUpdateResultInfo *information)
+static gd_CUresult update_v2(gd_CUgraphExec handle, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *information)
 {
     if (!information)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *information = (gd_CUgraphExecUpdateResultInfo){0};
-    return update(context, handle, graph, &information->result, &information->errorNode);
+    return update(handle, graph, &information->result, &information->errorNode);
 }
 
 static gd_CUresult set_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsigned enabled)
@@ -617,7 +606,7 @@ static gd_CUresult get_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsig
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     const gd_executable_node *found = executable ? gd_executable_find(executable, node) : NULL;
 
-    if (!found || !enabled)
+    if (!found || !enabled || found->work.kind == GD_WORK_CONDITIONAL)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *enabled = found->enabled;
     return GD_CUDA_SUCCESS;
@@ -658,17 +647,13 @@ gd_CUresult cuGraphNodeFindInClone(gd_CUgraphNode *found, gd_CUgraphNode origina
 gd_CUresult cuGraphAddNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
                            gd_CUgraphNodeParams *params)
 {
-    gd_work work;
-
-    GD_CALL(GD_NEED_LIVE, add_made(make_work(context, params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, NULL, count, params));
 }
 
 gd_CUresult cuGraphAddNode_v2(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
                               const gd_CUgraphEdgeData *data, size_t count, gd_CUgraphNodeParams *params)
 {
-    gd_work work;
-
-    GD_CALL(GD_NEED_LIVE, add_made(make_work(context, params, &work), node, graph, before, data, count, &work));
+    GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, data, count, params));
 }
 
 gd_CUresult cuGraphAddKernelNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
@@ -874,17 +859,21 @@ gd_CUresult cuGraphChildGraphNodeGetGraph(gd_CUgraphNode node, gd_CUgraph *graph
 
 gd_CUresult cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph, unsigned long long flags)
 {
-    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, flags));
+    gd_instantiate_refusal refusal;
+
+    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, flags, &refusal));
 }
 
 gd_CUresult cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph, gd_CUgraphNode *node, char *log,
                                   size_t bytes)
 {
+    gd_instantiate_refusal refusal;
+
     if (node)
         *node = NULL;
     if (log && bytes)
         *log = 0;
-    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, 0));
+    GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, 0, &refusal));
 }
 
 gd_CUresult cuGraphInstantiateWithParams(gd_CUgraphExec *executable, gd_CUgraph graph,
@@ -910,13 +899,13 @@ gd_CUresult cuGraphExecDestroy(gd_CUgraphExec executable)
 
 gd_CUresult cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphNode *node, int32_t *outcome)
 {
-    GD_CALL(GD_NEED_LIVE, update(context, executable, graph, outcome, node));
+    GD_CALL(GD_NEED_LIVE, update(executable, graph, outcome, node));
 }
 
 gd_CUresult cuGraphExecUpdate_v2(gd_CUgraphExec executable, gd_CUgraph graph,
                                  gd_CUgraphExecUpdateResultInfo *information)
 {
-    GD_CALL(GD_NEED_LIVE, update_v2(context, executable, graph, information));
+    GD_CALL(GD_NEED_LIVE, update_v2(executable, graph, information));
 }
 
 gd_CUresult cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
@@ -965,14 +954,14 @@ gd_CUresult cuGraphNodeSetParams(gd_CUgraphNode node, gd_CUgraphNodeParams *para
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_work(context, params, &work), work_of_node(node), &work));
+    GD_CALL(GD_NEED_LIVE, replace(make_work(context, NULL, params, &work), work_of_node(node), &work));
 }
 
 gd_CUresult cuGraphExecNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node, gd_CUgraphNodeParams *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_work(context, params, &work), work_in(executable, node), &work));
+    GD_CALL(GD_NEED_LIVE, replace(make_work(context, NULL, params, &work), work_in(executable, node), &work));
 }
 
 gd_CUresult cuGraphNodeSetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int enabled)

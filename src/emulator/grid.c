@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/condition.h"
 #include "emulator/end.h"
 #include "emulator/grid.h"
 #include "emulator/report.h"
@@ -539,6 +540,8 @@ static void make_view(gd_grid_view *view, const gd_task *task)
                            .step_limit = gd_the_device.settings.steps,
                            .race = task->race ? gd_the_device.race : NULL,
                            .race_task = task->race};
+    view->conditions = task->conditions ? task->conditions->addresses : NULL;
+    view->condition_count = task->conditions ? task->conditions->count : 0;
     memcpy(view->grid, kernel->grid, sizeof view->grid);
     memcpy(view->block, kernel->block, sizeof view->block);
     memcpy(view->cluster, kernel->cluster, sizeof view->cluster);

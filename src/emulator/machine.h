@@ -80,6 +80,8 @@ typedef struct gd_grid_view {
     uint64_t grid_number;            /* %gridid */
     gd_memory *memory;
     uint64_t workspace;              /* of a cooperative launch, for barriers of the grid: %envreg1 and %envreg2; 0 */
+    const uint64_t *conditions;      /* words that cudaGraphSetConditional sets, by handle - 1 */
+    uint32_t condition_count;
     uint64_t step_limit;             /* thread-instructions a CTA may execute; 0: none */
     gd_race *race;                   /* what checks accesses, and the grid's task in it; NULL */
     gd_race_task *race_task;

@@ -21,7 +21,8 @@ typedef enum gd_memory_kind {
     GD_MEMORY_DEVICE,  /* cuMemAlloc and its kin, module variables */
     GD_MEMORY_HOST,    /* cuMemHostAlloc: the device address is the host address */
     GD_MEMORY_MANAGED, /* likewise */
-    GD_MEMORY_CONSTANT /* .const variables: read only for kernels */
+    GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
+    GD_MEMORY_CONDITION /* of a conditional node: kernels set it by cudaGraphSetConditional alone */
 } gd_memory_kind;
 
 typedef struct gd_allocation {

@@ -45,7 +45,8 @@ typedef enum gd_action {
     GD_ACTION_COPY, /* by a copy: reads or writes */
     GD_ACTION_FILL,
     GD_ACTION_HOST,
-    GD_ACTION_FREE
+    GD_ACTION_FREE,
+    GD_ACTION_CONDITIONAL /* of a conditional node, or of the launch that gives it its initial value */
 } gd_action;
 
 typedef struct gd_race_access {
@@ -121,7 +122,7 @@ uint32_t gd_race_site_add(gd_race *race, const gd_race_site *site);
 /* ---- tasks ---- */
 
 typedef struct gd_race_task_info {
-    gd_action action;     /* of what it does by itself: COPY, FILL, HOST, FREE; READ for a kernel */
+    gd_action action;     /* of what it does by itself: COPY, FILL, HOST, FREE, CONDITIONAL; READ for a kernel */
     const char *kernel;   /* copied; NULL */
     uint64_t launch;      /* of a kernel, from 1 */
     uint64_t stream;      /* a number for it, for reports */

@@ -24,7 +24,8 @@ static void name_task(char *text, gd_action action, const char *kernel, uint64_t
     static const char *const names[] = {[GD_ACTION_COPY] = "a copy",
                                         [GD_ACTION_FILL] = "a fill",
                                         [GD_ACTION_HOST] = "a host function",
-                                        [GD_ACTION_FREE] = "the free"};
+                                        [GD_ACTION_FREE] = "the free",
+                                        [GD_ACTION_CONDITIONAL] = "a conditional node"};
 
     if (action < GD_ACTION_COPY)
         snprintf(text, PART_BYTES, "kernel %.80s (launch %" PRIu64 ")", kernel ? kernel : "?", launch);

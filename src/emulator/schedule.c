@@ -2,17 +2,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/graph.h"
 #include "emulator/grid.h"
 #include "emulator/schedule.h"
 
 /* The model's times, in nanoseconds: from the end of what a grid depends on to its start, from a trigger to the start
- * of a dependent grid, in a stream and in a graph; from the end of a grid until a wait for it returns. They are near
- * what was measured on an H200. */
+ * of a dependent grid, in a stream and in a graph; from the end of a grid until a wait for it returns; a look at
+ * a condition, and from the end of a body to the end of its node. They are near what was measured on an H200. */
 enum {
     START_TIME = 1500,
     GRAPH_START_TIME = 700,
     EARLY_START_TIME = 500,
     GRAPH_EARLY_START_TIME = 300,
+    CONDITION_TIME = 3100,
+    JOIN_TIME = 2700,
     RELEASE_TIME = 450
 };
 
@@ -106,6 +109,8 @@ void gd_task_release(gd_task *task)
     if (!task || --task->references)
         return;
     drop_dependencies(task);
+    gd_task_release(task->join);
+    gd_condition_set_release(task->conditions);
     gd_work_free(&task->work);
     if (task->race)
         gd_race_task_release(gd_the_device.race, task->race);
@@ -196,6 +201,8 @@ static bool has_completed(const gd_task *task)
 
 static bool can_start(const gd_task *task)
 {
+    if (task->held)
+        return false;
     for (uint32_t i = 0; i < task->dependency_count; i++) {
         const gd_dependency *dependency = &task->dependencies[i];
         if (!gd_task_reached(dependency->task, dependency->port))
@@ -264,15 +271,21 @@ static bool start(gd_task *task)
         result = gd_grid_start(task, ready + get_start_time(task));
         if (result == GD_CUDA_SUCCESS && !is_programmatic(task))
             gd_grid_release(task->grid, ready);
+    } else if (task->work.kind == GD_WORK_CONDITIONAL) {
+        result = gd_executable_branch(task);
+        if (result == GD_CUDA_SUCCESS)
+            complete(task, ready + CONDITION_TIME);
     } else {
         result = gd_work_execute(&task->work, task->race);
-        complete(task, ready + gd_work_time(&task->work));
+        complete(task, ready + gd_work_time(&task->work) + (task->joins_body ? JOIN_TIME : 0));
     }
     if (result == GD_CUDA_SUCCESS)
         return true;
     fail(task, result,
-         task->work.kind == GD_WORK_KERNEL ? "the host has no memory for a grid"
-                                           : "a copy or fill names memory that has been freed");
+         task->work.kind == GD_WORK_KERNEL        ? "the host has no memory for a grid"
+         : result == GD_CUDA_ERROR_LAUNCH_TIMEOUT ? "a while node does not end: its value was not 0 for too many rounds"
+         : task->work.kind == GD_WORK_CONDITIONAL ? "the body of a conditional node cannot be launched"
+                                                  : "a copy or fill names memory that has been freed");
     return false;
 }
 
@@ -465,11 +478,12 @@ static bool draw_late(uint64_t number)
 
 static gd_action work_action(gd_work_kind kind)
 {
-    return kind == GD_WORK_COPY      ? GD_ACTION_COPY
-           : kind == GD_WORK_FILL    ? GD_ACTION_FILL
-           : kind == GD_WORK_RELEASE ? GD_ACTION_FREE
-           : kind == GD_WORK_KERNEL  ? GD_ACTION_READ
-                                     : GD_ACTION_HOST;
+    return kind == GD_WORK_COPY                                    ? GD_ACTION_COPY
+           : kind == GD_WORK_FILL                                  ? GD_ACTION_FILL
+           : kind == GD_WORK_RELEASE                               ? GD_ACTION_FREE
+           : kind == GD_WORK_CONDITIONAL || kind == GD_WORK_ASSIGN ? GD_ACTION_CONDITIONAL
+           : kind == GD_WORK_KERNEL                                ? GD_ACTION_READ
+                                                                   : GD_ACTION_HOST;
 }
 
 /* The detector's side of a task. Without memory for it the task goes unchecked. */
@@ -490,7 +504,20 @@ static void make_race_task(gd_task *task, uint64_t stream)
     task->race = gd_race_task_create(gd_the_device.race, &info);
 }
 
-gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
+bool gd_task_join(gd_task *join, gd_task *last)
+{
+    gd_dependency *more = realloc(join->dependencies, (join->dependency_count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    join->dependencies = more;
+    more[join->dependency_count++] = (gd_dependency){.task = gd_task_hold(last), .port = GD_PORT_COMPLETE};
+    join->held = false;
+    join->joins_body = last->work.kind != GD_WORK_CONDITIONAL;
+    return true;
+}
+
+gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
                             uint64_t stream, bool in_graph)
 {
     gd_task *task = calloc(1, sizeof *task);
@@ -504,6 +531,8 @@ gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_depende
     task->work = *work;
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     task->in_graph = in_graph;
+    task->held = task->work.kind == GD_WORK_JOIN;
+    task->stream = stream;
     task->number = ++queue.next_number;
     task->launch = task->work.kind == GD_WORK_KERNEL ? ++queue.launches : 0;
     task->late = draw_late(task->number);
@@ -512,13 +541,28 @@ gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_depende
     append(task);
     if (gd_the_device.race)
         make_race_task(task, stream);
-    if (queue.count > GD_QUEUE_LIMIT) {
-        gd_task *middle = queue.first;
-        for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
-            middle = middle->next;
-        gd_task_hold(middle);
-        run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
-        gd_task_release(middle);
-    }
+    return task;
+}
+
+void gd_schedule_relieve(void)
+{
+    gd_task *middle = queue.first;
+
+    if (queue.count <= GD_QUEUE_LIMIT)
+        return;
+    for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
+        middle = middle->next;
+    gd_task_hold(middle);
+    run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
+    gd_task_release(middle);
+}
+
+gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
+                            uint64_t stream, bool in_graph)
+{
+    gd_task *task = gd_schedule_append(context, work, dependencies, count, stream, in_graph);
+
+    if (task)
+        gd_schedule_relieve();
     return task;
 }

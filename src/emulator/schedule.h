@@ -56,6 +56,7 @@ struct gd_task {
     uint32_t dependency_count;
     uint32_t references;
     uint64_t number;
+    uint64_t stream;    /* a number for it, for reports */
     uint64_t launch;    /* the number of a kernel's launch, from 1 */
     uint64_t submitted; /* times in nanoseconds */
     uint64_t launched, triggered, completed, settled;
@@ -64,6 +65,10 @@ struct gd_task {
     bool is_launched, is_triggered;
     bool late; /* drawn: starts after the end of what it depends on */
     bool in_graph;
+    bool held;       /* a join: what it waits for is not known yet */
+    bool joins_body; /* a join behind a body that has run */
+    gd_task *join; /* of a conditional node; held */
+    struct gd_condition_set *conditions; /* of the graph that it is launched in; held, or NULL */
     gd_grid *grid;      /* while a kernel runs */
     gd_race_task *race; /* what the race detector knows of it; NULL */
 };
@@ -72,6 +77,14 @@ struct gd_task {
  * memory runs out; the work is freed then. */
 gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
                             uint64_t stream, bool in_graph);
+
+/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if there is too much. */
+gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
+                            uint64_t stream, bool in_graph);
+void gd_schedule_relieve(void);
+
+/* A join waits for the end of this task, and for nothing else that is not known yet; false when memory runs out. */
+bool gd_task_join(gd_task *join, gd_task *last);
 
 gd_task *gd_task_hold(gd_task *task); /* NULL is let pass, in both */
 void gd_task_release(gd_task *task);

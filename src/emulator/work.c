@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emulator/check.h"
+#include "emulator/condition.h"
 #include "emulator/device.h"
 #include "emulator/graph.h"
 #include "emulator/work.h"
@@ -35,6 +36,35 @@ static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
            duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
 }
 
+static bool copy_conditional(gd_conditional_work *target, const gd_conditional_work *source)
+{
+    *target = *source;
+    gd_condition_hold(target->condition);
+    target->bodies = NULL;
+    target->handles = NULL;
+    target->branches = source->branches ? calloc(source->count, sizeof(gd_executable *)) : NULL;
+    for (uint32_t i = 0; target->branches && i < source->count; i++) {
+        target->branches[i] = gd_executable_copy(source->branches[i]);
+        if (!target->branches[i])
+            return false;
+    }
+    return target->branches != NULL;
+}
+
+static void free_conditional(gd_conditional_work *work)
+{
+    for (uint32_t i = 0; i < work->count; i++) {
+        if (work->bodies)
+            gd_graph_destroy(work->bodies[i]);
+        if (work->branches)
+            gd_executable_destroy(work->branches[i]);
+    }
+    free(work->bodies);
+    free(work->handles);
+    free(work->branches);
+    gd_condition_release(work->condition);
+}
+
 bool gd_work_copy(gd_work *target, const gd_work *source)
 {
     bool whole = true;
@@ -50,6 +80,10 @@ bool gd_work_copy(gd_work *target, const gd_work *source)
         whole = duplicate(&target->is.copy.staged, source->is.copy.staged, bytes);
     else if (source->kind == GD_WORK_GRAPH)
         whole = (target->is.graph = gd_graph_clone(source->is.graph)) != NULL;
+    else if (source->kind == GD_WORK_CONDITIONAL)
+        whole = copy_conditional(&target->is.conditional, &source->is.conditional);
+    else if (source->kind == GD_WORK_ASSIGN)
+        gd_condition_set_hold(target->is.conditions);
     if (!whole)
         gd_work_free(target);
     return whole;
@@ -65,6 +99,10 @@ void gd_work_free(gd_work *work)
         free(work->is.copy.staged);
     } else if (work->kind == GD_WORK_GRAPH) {
         gd_graph_destroy(work->is.graph);
+    } else if (work->kind == GD_WORK_CONDITIONAL) {
+        free_conditional(&work->is.conditional);
+    } else if (work->kind == GD_WORK_ASSIGN) {
+        gd_condition_set_release(work->is.conditions);
     }
     *work = (gd_work){.kind = GD_WORK_EMPTY};
 }
@@ -81,6 +119,9 @@ gd_CUgraphNodeType gd_work_node_type(gd_work_kind kind)
         [GD_WORK_EVENT_WAIT] = GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT,
         [GD_WORK_RELEASE] = GD_CU_GRAPH_NODE_TYPE_MEM_FREE,
         [GD_WORK_GRAPH] = GD_CU_GRAPH_NODE_TYPE_GRAPH,
+        [GD_WORK_CONDITIONAL] = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        [GD_WORK_JOIN] = GD_CU_GRAPH_NODE_TYPE_EMPTY,
+        [GD_WORK_ASSIGN] = GD_CU_GRAPH_NODE_TYPE_EMPTY,
     };
 
     return types[kind];
@@ -238,6 +279,10 @@ gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race)
         return fill_bytes(&work->is.fill);
     case GD_WORK_HOST:
         call_host(&work->is.host);
+        return GD_CUDA_SUCCESS;
+    case GD_WORK_ASSIGN:
+        for (uint32_t i = 0; i < work->is.conditions->count; i++)
+            gd_condition_assign(work->is.conditions->list[i], race);
         return GD_CUDA_SUCCESS;
     case GD_WORK_RELEASE:
         return gd_memory_give(gd_the_device.memory, work->is.address) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -19,7 +19,10 @@ typedef enum gd_work_kind {
     GD_WORK_EVENT_RECORD, /* of a graph: the event notes when it was reached */
     GD_WORK_EVENT_WAIT,   /* of a graph */
     GD_WORK_RELEASE,      /* cuMemFreeAsync */
-    GD_WORK_GRAPH         /* a node that is a graph */
+    GD_WORK_GRAPH,        /* a node that is a graph */
+    GD_WORK_CONDITIONAL,  /* a conditional node; in an executable and as a task: what looks at the condition */
+    GD_WORK_JOIN,         /* behind all that a conditional node has run */
+    GD_WORK_ASSIGN        /* the begin of a launch: conditions get their initial values */
 } gd_work_kind;
 
 enum { GD_PARAMETER_ROOM = 16 }; /* for a wide load of the last parameter */
@@ -67,6 +70,18 @@ typedef struct gd_host_work {
     void *user;
 } gd_host_work;
 
+/* What a node has as graphs, its executables have as executables: copies of these are whole. */
+typedef struct gd_conditional_work {
+    struct gd_condition *condition; /* held */
+    gd_CUgraphConditionalNodeType type;
+    uint32_t count;
+    uint64_t rounds; /* of a loop, so far */
+    struct gd_graph **bodies;        /* owned; NULL in executables and tasks */
+    gd_CUgraph *handles;             /* of the bodies, as the program was told them */
+    struct gd_executable **branches; /* owned; NULL in nodes */
+} gd_conditional_work;
+
+
 typedef struct gd_work gd_work;
 struct gd_work {
     gd_work_kind kind;
@@ -78,14 +93,17 @@ struct gd_work {
         gd_CUevent event;
         uint64_t address;       /* of GD_WORK_RELEASE */
         struct gd_graph *graph; /* owned */
+        gd_conditional_work conditional;
+        struct gd_condition_set *conditions; /* of GD_WORK_ASSIGN; held */
     } is;
 };
 
-/* A copy that owns what it points to; false when memory runs out. */
+/* A copy that owns what it points to; false when memory runs out. Conditional nodes, whose bodies are graphs, have none.
+ */
 bool gd_work_copy(gd_work *target, const gd_work *source);
 void gd_work_free(gd_work *work);
 
-/* The work carried out at once: everything but kernels, graphs and events. `race`, which may be NULL, is told what it
+/* The work carried out at once: everything but kernels, graphs, conditional nodes and events. `race`, which may be NULL, is told what it
  * accesses. CUDA_ERROR_ILLEGAL_ADDRESS when memory that it names is no longer there. */
 gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race);
 

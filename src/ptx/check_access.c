@@ -167,7 +167,8 @@ gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *in
 
 bool gd_access_is_harmless_call(const gd_ptx_module *module, const gd_ptx_instruction *call)
 {
-    static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail"};
+    static const char *const names[] = {"vprintf",      "malloc",        "free",
+                                        "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
     uint32_t operand = gd_ptx_call_operand(module, call);
 
     if (operand == GD_PTX_NONE || module->operands[operand].kind != GD_OPERAND_SYMBOL)

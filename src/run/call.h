@@ -7,7 +7,14 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
+#include "run/conditional.h"
 #include "run/launch.h"
+
+/* An argument that names a conditional. */
+typedef struct gd_call_slot {
+    griddep_conditional *conditional; /* held */
+    uint32_t parameter;
+} gd_call_slot;
 
 typedef struct gd_call {
     atomic_uint references;
@@ -15,12 +22,15 @@ typedef struct gd_call {
     gd_launch launch;
     unsigned char *packed; /* the arguments' bytes */
     void **pointers;       /* to each of them */
+    gd_call_slot *slots;   /* what of them is known when the driver's graph is */
+    uint32_t slot_count;
 } gd_call;
 
 /* Who the call is for, in messages: what it must not have a stream for, and where one is given. */
 typedef struct gd_call_owner {
     const char *what;  /* "chain" */
     const char *where; /* "griddep_chain_run" */
+    bool conditionals;   /* arguments may name them */
 } gd_call_owner;
 
 int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
@@ -28,7 +38,7 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
 
 /* A call like another one with other arguments, or with another configuration. */
 int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
-                               gd_call **changed, griddep_error *error);
+                               const gd_call_owner *owner, gd_call **changed, griddep_error *error);
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
                             gd_call **changed, griddep_error *error);
 
@@ -38,7 +48,16 @@ void gd_call_release(gd_call *call); /* takes NULL */
 /* Whether two calls have the same cluster and attributes. */
 bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
 
-/* The call as a kernel node; valid as long as the call. */
-gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call);
+/* The call as a kernel node, with the handles of its conditionals in place. Released after use, made or not. */
+typedef struct gd_call_params {
+    gd_CUDA_KERNEL_NODE_PARAMS params; /* valid as long as this and the call */
+    unsigned char *packed;             /* NULL: the call's own */
+    void **pointers;
+} gd_call_params;
+
+/* NOT_FOUND for a conditional without a binding. */
+int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd_call_params *made,
+                            griddep_error *error);
+void gd_call_free_params(gd_call_params *made);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
 
-static const gd_call_owner chain_owner = {"chain", "griddep_chain_run"};
+static const gd_call_owner chain_owner = {"chain", "griddep_chain_run", false};
 
 static const char *const mode_names[GRIDDEP_MODE_COUNT] = {
     [GRIDDEP_MODE_SERIAL] = "serial",

@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 32, MOST_UNFOLDED = 65536 };
 
-const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch"};
+const gd_call_owner gd_graph_owner = {"graph", "griddep_graph_launch", true};
 
 /* ---- create and destroy ---- */
 
@@ -38,6 +38,8 @@ static void free_node(gd_graph_node *node)
         griddep_module_unload(node->kernel->module);
     gd_call_release(node->call);
     griddep_graph_destroy(node->child);
+    gd_graph_release_bodies(node->bodies);
+    griddep_conditional_destroy(node->conditional);
     free(node->name);
     free(node->before.edges);
     free(node->after.edges);
@@ -57,6 +59,7 @@ void gd_graph_drop(griddep_graph *graph)
     if (graph->handle && !graph->adopted) {
         driver->cuGraphDestroy(graph->handle);
         graph->handle = NULL;
+        gd_graph_unbind(graph);
         for (uint32_t i = 0; i < graph->node_count; i++)
             graph->nodes[i].handle = NULL;
     }
@@ -68,6 +71,7 @@ static void release(griddep_graph *graph)
     gd_graph_drop(graph);
     if (graph->handle && !graph->borrowed)
         graph->runtime->driver->cuGraphDestroy(graph->handle);
+    gd_graph_unbind(graph);
     for (uint32_t i = 0; i < graph->node_count; i++)
         free_node(&graph->nodes[i]);
     free(graph->nodes);
@@ -93,9 +97,25 @@ const char *gd_graph_type_name(int32_t type)
                                         [10] = "allocation",
                                         [11] = "free",
                                         [12] = "batch of memory operations",
-                                        [13] = "conditional node"};
+                                        [GRIDDEP_GRAPH_NODE_CONDITIONAL] = "conditional node"};
 
     return type >= 0 && type < (int32_t)(sizeof names / sizeof names[0]) ? names[type] : "node of unknown type";
+}
+
+const char *gd_graph_node_type(const gd_graph_node *node)
+{
+    static const char *const names[] = {[GRIDDEP_CONDITIONAL_IF] = "if node",
+                                        [GRIDDEP_CONDITIONAL_WHILE] = "while node",
+                                        [GRIDDEP_CONDITIONAL_SWITCH] = "switch node"};
+
+    return node->conditional ? names[node->kind] : gd_graph_type_name(node->type); /* an adopted one has none */
+}
+
+const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body)
+{
+    if (node->kind == GRIDDEP_CONDITIONAL_IF)
+        return body ? "else" : "then";
+    return node->kind == GRIDDEP_CONDITIONAL_WHILE ? "body" : "case";
 }
 
 static const char *kernel_name(const gd_graph_node *node)
@@ -108,8 +128,7 @@ void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)
     const gd_graph_node *of = &graph->nodes[node];
     const char *name = kernel_name(of);
 
-    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_type_name(of->type), name ? " " : "",
-                   name ? name : "");
+    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "", name ? name : "");
 }
 
 const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text)
@@ -157,27 +176,19 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
                         graph->node_count, node);
 }
 
-/* Whether nodes and edges may be added to the graph. */
-static int32_t check_open(const griddep_graph *graph, griddep_error *error)
+int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
+                     griddep_error *error)
 {
     int32_t status = gd_graph_check(graph, error);
-
-    if (!status && graph->adopted)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "an adopted graph takes no more nodes and edges: it was made elsewhere");
-    return status;
-}
-
-/* What all ways to add a node begin with: *added is the new node. */
-static int32_t add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
-                   griddep_error *error)
-{
-    int32_t status = check_open(graph, error);
 
     if (status)
         return status;
     if (!node)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "node is NULL");
+    const char *refusal = graph->in_body ? gd_graph_body_refuses(type) : NULL;
+    if (refusal)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graph is part of a conditional node's body, where %s",
+                            refusal);
     *added = gd_graph_append(graph, type);
     if (!*added)
         return gd_error_memory(error);
@@ -185,10 +196,21 @@ static int32_t add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_
     return GRIDDEP_OK;
 }
 
+int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error)
+{
+    int32_t status = graph->adopted ? gd_graph_insert(graph, graph->node_count - 1, error) : GRIDDEP_OK;
+
+    if (status)
+        gd_graph_drop_last(graph);
+    else
+        *node = graph->node_count - 1;
+    return status;
+}
+
 int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = add(graph, GRIDDEP_GRAPH_NODE_KERNEL, node, &added, error);
+    int32_t status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_KERNEL, node, &added, error);
 
     if (status)
         return status;
@@ -196,8 +218,7 @@ int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, g
     added->kernel = call->kernel;
     gd_module_hold(call->kernel->module);
     added->traits = call->kernel->info.traits;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 /* Attributes 6, 7 and 12 are for launches and not for nodes. The first is refused in any configuration. */
@@ -222,8 +243,17 @@ static int32_t check_range(uint64_t address, uint64_t bytes, griddep_error *erro
                         bytes, address);
 }
 
+int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more, griddep_error *error)
+{
+    if (more < MOST_UNFOLDED && graph->unfolded + more <= MOST_UNFOLDED)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
+                        MOST_DEPTH, MOST_UNFOLDED);
+}
+
 /* A graph in a graph is built each time that it is met, so that few nodes can stand for very many. */
-static int32_t check_child(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
+int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
 {
     if (child->runtime != graph->runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the child belongs to another runtime than the graph");
@@ -232,27 +262,42 @@ static int32_t check_child(const griddep_graph *graph, const griddep_graph *chil
     if (graph->nested)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "the graph is a node of another one already; graphs are put into it before that");
-    if (child->depth >= MOST_DEPTH || graph->unfolded + child->unfolded >= MOST_UNFOLDED)
-        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
-                            MOST_DEPTH, MOST_UNFOLDED);
-    return GRIDDEP_OK;
+    return gd_graph_check_room(graph, child->depth >= MOST_DEPTH ? MOST_UNFOLDED : child->unfolded + 1, error);
+}
+
+static int32_t check_child(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
+{
+    int32_t status = gd_graph_check_inner(graph, child, error);
+
+    if (status || !gd_graph_has_conditional(child))
+        return status;
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "a graph with conditional nodes can be the body of another one, but no child: the driver does "
+                        "not copy it");
+}
+
+griddep_graph *gd_graph_take_inner(griddep_graph *graph, griddep_graph *inner)
+{
+    inner->nested = true;
+    graph->unfolded += inner->unfolded + 1;
+    if (graph->depth <= inner->depth)
+        graph->depth = inner->depth + 1;
+    return gd_graph_hold(inner);
 }
 
 static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status && !event)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "event is NULL");
     if (!status)
-        status = add(graph, type, node, &added, error);
+        status = gd_graph_add(graph, type, node, &added, error);
     if (status)
         return status;
     added->event = event;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 /* ---- edges ---- */
@@ -287,6 +332,14 @@ int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, gr
     after->edges[after->count++] = before->edges[before->count++] = graph->edge_count;
     graph->edges[graph->edge_count++] = *edge;
     return GRIDDEP_OK;
+}
+
+void gd_graph_drop_last_edge(griddep_graph *graph)
+{
+    const gd_graph_edge *edge = &graph->edges[--graph->edge_count];
+
+    graph->nodes[edge->from].after.count--;
+    graph->nodes[edge->to].before.count--;
 }
 
 /* A search along the edges with a list of the nodes that are still to be looked at. */
@@ -422,7 +475,7 @@ int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, c
                                  griddep_error *error)
 {
     gd_call *call = NULL;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (status)
         return status;
@@ -444,74 +497,69 @@ int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t v
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_range(address, bytes, error);
     if (!status)
-        status = add(graph, GRIDDEP_GRAPH_NODE_FILL, node, &added, error);
+        status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_FILL, node, &added, error);
     if (status)
         return status;
     added->target = address;
     added->bytes = bytes;
     added->value = value;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node,
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_range(target, bytes, error);
     if (!status)
         status = check_range(source, bytes, error);
     if (!status)
-        status = add(graph, GRIDDEP_GRAPH_NODE_COPY, node, &added, error);
+        status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_COPY, node, &added, error);
     if (status)
         return status;
     added->target = target;
     added->source = source;
     added->bytes = bytes;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node,
                                griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status && !function)
         status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "function is NULL");
     if (!status)
-        status = add(graph, GRIDDEP_GRAPH_NODE_HOST, node, &added, error);
+        status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_HOST, node, &added, error);
     if (status)
         return status;
     added->function = function;
     added->user = user;
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = add(graph, GRIDDEP_GRAPH_NODE_EMPTY, node, &added, error);
+    int32_t status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_EMPTY, node, &added, error);
 
-    if (!status)
-        *node = graph->node_count - 1;
-    return status;
+    return status ? status : gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
-    int32_t status = check_open(graph, error);
+    int32_t status = gd_graph_check(graph, error);
 
     if (status)
         return status;
@@ -519,16 +567,11 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "child is NULL");
     status = check_child(graph, child, error);
     if (!status)
-        status = add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
+        status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
     if (status)
         return status;
-    child->nested = true;
-    graph->unfolded += child->unfolded + 1;
-    if (graph->depth <= child->depth)
-        graph->depth = child->depth + 1;
-    added->child = gd_graph_hold(child);
-    *node = graph->node_count - 1;
-    return GRIDDEP_OK;
+    added->child = gd_graph_take_inner(graph, child);
+    return gd_graph_finish(graph, node, error);
 }
 
 int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error)
@@ -544,11 +587,13 @@ int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error)
 {
-    const gd_graph_edge edge = {.from = from, .to = to, .port = from_port, .type = type, .reason = -1};
-    int32_t status = check_open(graph, error);
+    gd_graph_edge edge = {.from = from, .to = to, .port = from_port, .type = type, .reason = -1};
+    int32_t status = gd_graph_check(graph, error);
 
     if (!status)
         status = check_edge(graph, from, to, from_port, type, error);
+    if (!status && graph->adopted)
+        return gd_graph_insert_edge(graph, &edge, error);
     if (!status)
         status = gd_graph_append_edge(graph, &edge, error);
     if (!status)

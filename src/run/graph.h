@@ -17,6 +17,13 @@ typedef struct gd_node_list {
     uint32_t count, capacity;
 } gd_node_list;
 
+/* Bodies of a conditional node. */
+typedef struct gd_graph_bodies {
+    uint32_t references;
+    uint32_t count;
+    griddep_graph *list[]; /* each held, or NULL: nothing to do */
+} gd_graph_bodies;
+
 typedef struct gd_graph_node {
     int32_t type;           /* GRIDDEP_GRAPH_NODE_* */
     gd_CUgraphNode handle;  /* in the driver's graph; NULL: not there yet */
@@ -30,6 +37,9 @@ typedef struct gd_graph_node {
     griddep_host_function function;
     void *user;
     griddep_graph *child; /* held */
+    int32_t kind;         /* GRIDDEP_CONDITIONAL_* of a conditional node */
+    griddep_conditional *conditional; /* held */
+    gd_graph_bodies *bodies;        /* of a conditional node; held */
     gd_CUevent event;
     gd_CUDA_KERNEL_NODE_PARAMS params; /* shape of an adopted kernel */
     gd_node_list before, after;        /* edges to it and from it */
@@ -51,10 +61,12 @@ struct griddep_graph {
     uint32_t edge_count, edge_capacity;
     gd_CUgraph handle;   /* NULL: not made yet */
     gd_CUgraphExec exec; /* NULL: not instantiated */
+    gd_bindings bindings; /* of the handle, and of the graphs in it */
     bool adopted;
     bool borrowed;     /* the handle is somebody else's */
     bool lossy;        /* adopted from a driver that does not tell ports and types */
     bool nested;       /* a node of another graph: it takes no more graphs itself, so that none can contain itself */
+    bool in_body;      /* of a conditional node, at any depth: some nodes are not allowed there */
     uint32_t depth;    /* of the graphs in it; 0: there are none */
     uint64_t unfolded; /* graphs in it, each as often as it is met */
 };
@@ -73,6 +85,16 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
 /* Room for one more node, zeroed and enabled, whose number is node_count - 1. */
 gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type);
 
+/* What all ways to add a node begin with: *added is the new node; and what they end with. */
+int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
+                     griddep_error *error);
+int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error);
+
+/* Whether a graph may become a part of another one; makes it one, held. */
+int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *inner, griddep_error *error);
+int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more, griddep_error *error); /* LIMIT */
+griddep_graph *gd_graph_take_inner(griddep_graph *graph, griddep_graph *inner);
+
 /* Takes back the last node that was appended, and what it holds. */
 void gd_graph_drop_last(griddep_graph *graph);
 
@@ -80,6 +102,7 @@ int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, g
 
 /* Adds an edge without any check. */
 int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, griddep_error *error);
+void gd_graph_drop_last_edge(griddep_graph *graph);
 
 /* Gives back what was instantiated, and the driver's graph where it was made here. */
 void gd_graph_drop(griddep_graph *graph);
@@ -96,10 +119,41 @@ const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_te
 /* "kernel", "fill", ... */
 const char *gd_graph_type_name(int32_t type);
 
+/* The same, with what a conditional node is: "while node". */
+const char *gd_graph_node_type(const gd_graph_node *node);
+
+/* What a body of a conditional node is for: "then", "case". */
+const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body);
+
+/* ---- graph_conditional.c: conditional nodes */
+
+/* Whether a conditional node is in the graph. */
+bool gd_graph_has_conditional(const griddep_graph *graph);
+
+/* Why a node of this type cannot stand in a body, or NULL. */
+const char *gd_graph_body_refuses(int32_t type);
+
+/* Takes NULL. */
+void gd_graph_release_bodies(gd_graph_bodies *bodies);
+
+/* Makes handles for all conditionals of a graph's content in a driver's graph. The context is current. */
+int32_t gd_graph_bind(const griddep_graph *content, gd_CUgraph handle, gd_bindings *bindings, griddep_error *error);
+
+/* Gives the graph's bindings up. */
+void gd_graph_unbind(griddep_graph *graph);
+
+/* Adds a conditional node to a driver's graph; *bodies are the driver's, empty. */
+gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph_node *node, gd_CUgraph handle,
+                                      const gd_CUgraphNode *before, size_t count, const gd_bindings *bindings,
+                                      gd_CUgraphNode *made, gd_CUgraph **bodies);
+
 /* ---- graph_audit.c */
 
 /* What an edge is, or becomes, in the driver's graph; returns the GRIDDEP_REASON_* for it. */
 int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
+
+/* The same of an edge that is to be added, also to an adopted graph. */
+int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
 
 int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 
@@ -110,10 +164,16 @@ typedef struct gd_graph_made {
     gd_CUgraph handle;
     gd_CUgraphExec exec;   /* NULL: not instantiated */
     gd_CUgraphNode *nodes; /* by node; NULL for an adopted graph, whose nodes have their handles */
+    gd_bindings bindings;
 } gd_graph_made;
 
 /* Builds a driver's graph of the edges of a graph and the nodes of another one of the same shape, or of itself. */
 int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error);
+
+/* Gives the last node, or an edge that is checked, to the driver's graph of an adopted one, whose context need not be
+ * current. The edge is then in the graph too, as the driver has it. */
+int32_t gd_graph_insert(griddep_graph *graph, uint32_t index, griddep_error *error);
+int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_error *error);
 
 /* Builds and instantiates, beside what the graph has already. */
 int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_error *error);
@@ -126,6 +186,9 @@ void gd_graph_discard(const griddep_graph *graph, gd_graph_made *made);
 
 /* Makes what a launch needs, if it is not there. */
 int32_t gd_graph_make_ready(griddep_graph *graph, griddep_error *error);
+
+/* Names the node whose arguments were refused with this status, which is returned. */
+int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status, griddep_error *error);
 
 /* Reports that the driver refused a node. */
 int32_t gd_graph_fail_node(const griddep_graph *graph, uint32_t index, gd_CUresult result, griddep_error *error);

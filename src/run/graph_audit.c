@@ -20,6 +20,14 @@ static int32_t find_obstacle(const griddep_runtime *runtime)
     return runtime->driver->cuGraphAddDependencies ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
 }
 
+/* A node of an adopted graph has no call until its arguments are told, and no kernel when its code is not known. */
+static int32_t decide_node(const griddep_graph *graph, const gd_graph_node *node)
+{
+    int32_t pdl = node->call ? node->call->launch.pdl : GRIDDEP_PDL_AUTO;
+
+    return gd_launch_decide_traits(graph->runtime, node->traits, pdl);
+}
+
 static int32_t decide_auto(const griddep_graph *graph, const gd_graph_edge *edge)
 {
     const gd_graph_node *from = &graph->nodes[edge->from], *to = &graph->nodes[edge->to];
@@ -27,7 +35,7 @@ static int32_t decide_auto(const griddep_graph *graph, const gd_graph_edge *edge
 
     if (from->type != GRIDDEP_GRAPH_NODE_KERNEL || to->type != GRIDDEP_GRAPH_NODE_KERNEL)
         return GRIDDEP_REASON_OFF;
-    return obstacle == GRIDDEP_REASON_FORCED ? gd_launch_decide(to->kernel, to->call->launch.pdl) : obstacle;
+    return obstacle == GRIDDEP_REASON_FORCED ? decide_node(graph, to) : obstacle;
 }
 
 static int32_t plain_reason(const gd_graph_edge *edge)
@@ -37,14 +45,17 @@ static int32_t plain_reason(const gd_graph_edge *edge)
 
 int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
 {
-    const gd_CUgraphEdgeData asked = {.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+    if (!graph->adopted)
+        return gd_graph_decide(graph, edge, data);
+    *data = (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+    return edge->type ? GRIDDEP_REASON_FORCED : plain_reason(edge);
+}
+
+int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
+{
     int32_t reason;
 
     *data = (gd_CUgraphEdgeData){0};
-    if (graph->adopted) {
-        *data = asked;
-        return edge->type ? GRIDDEP_REASON_FORCED : plain_reason(edge);
-    }
     if (edge->upgraded) {
         reason = find_obstacle(graph->runtime);
     } else if (edge->type == GRIDDEP_EDGE_AUTO) {
@@ -52,7 +63,7 @@ int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, 
     } else if (edge->type || edge->port) {
         reason = find_obstacle(graph->runtime);
         if (reason == GRIDDEP_REASON_FORCED)
-            *data = asked;
+            *data = (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
         return reason;
     } else {
         return plain_reason(edge);
@@ -88,6 +99,11 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
     const gd_graph_node *of = &graph->nodes[node];
 
     info->audit = GRIDDEP_AUDIT_NOT_KERNELS;
+    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && of->type == GRIDDEP_GRAPH_NODE_CONDITIONAL) {
+        info->audit = GRIDDEP_AUDIT_CONDITIONAL;
+        info->node = node;
+        return;
+    }
     if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && has_kernel(graph, &of->before, true) &&
         has_kernel(graph, &of->after, false)) {
         info->audit = GRIDDEP_AUDIT_NODE_BETWEEN;
@@ -260,6 +276,9 @@ const char *griddep_audit_text(int32_t audit)
         [GRIDDEP_AUDIT_DRIVER] = "no overlap: the driver is older than API 12.3, which has edges with ports",
         [GRIDDEP_AUDIT_NO_EDGE_DATA] = "not known: the driver does not tell ports and types of edges",
         [GRIDDEP_AUDIT_DISABLED] = "no overlap: one of both nodes is switched off",
+        [GRIDDEP_AUDIT_CONDITIONAL] =
+            "no overlap: a conditional node's bodies begin after the end of what leads to it, and end before what "
+            "follows",
     };
 
     return audit >= 0 && audit < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[audit] : "unknown audit";
@@ -276,15 +295,15 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
         return status;
     const gd_graph_node *node = &graph->nodes[index];
     const char *name = node->name ? node->name : node->kernel ? node->kernel->name : NULL;
-    const griddep_graph_node_info known = {
-        .size = sizeof known,
-        .type = node->type,
-        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_type_name(node->type),
-        .traits = node->traits,
-        .enabled = node->enabled,
-        .before_count = node->before.count,
-        .after_count = node->after.count,
-        .handle = node->handle};
+    const griddep_graph_node_info known = {.size = sizeof known,
+                                           .type = node->type,
+                                           .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name
+                                                                                           : gd_graph_node_type(node),
+                                           .traits = node->traits,
+                                           .enabled = node->enabled,
+                                           .before_count = node->before.count,
+                                           .after_count = node->after.count,
+                                           .handle = node->handle};
     return gd_struct_write(info, &known, sizeof known, NODE_MINIMUM, "griddep_graph_node_info", error);
 }
 

@@ -38,6 +38,7 @@ static int32_t sort(const griddep_graph *graph, uint32_t *order, griddep_error *
 typedef struct builder {
     const griddep_graph *graph;   /* whose edges count */
     const griddep_graph *content; /* whose nodes count */
+    const gd_bindings *bindings;
     gd_CUgraph handle;
     gd_CUgraphNode *nodes;  /* by node */
     gd_CUgraphNode *before; /* room for the dependencies of one node */
@@ -64,13 +65,32 @@ static gd_CUresult set_attributes(const gd_driver *driver, gd_CUgraphNode node, 
     return result;
 }
 
-static gd_CUresult add_kernel(const builder *build, const gd_graph_node *node, size_t count, gd_CUgraphNode *made)
+int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status, griddep_error *error)
+{
+    gd_text words = {0};
+
+    gd_error_append(error, "; %s", gd_graph_node_words(graph, index, &words));
+    gd_text_free(&words);
+    return status;
+}
+
+static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
+                          griddep_error *error)
 {
     const gd_driver *driver = build->graph->runtime->driver;
-    const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(node->call);
-    gd_CUresult result = driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &params);
+    const gd_call *call = build->content->nodes[index].call;
+    gd_call_params kernel;
+    int32_t status = gd_call_make_params(call, build->bindings, &kernel, error);
 
-    return result == GD_CUDA_SUCCESS ? set_attributes(driver, *made, node->call) : result;
+    if (status) {
+        gd_call_free_params(&kernel);
+        return gd_graph_fail_arguments(build->content, index, status, error);
+    }
+    gd_CUresult result = driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &kernel.params);
+    if (result == GD_CUDA_SUCCESS)
+        result = set_attributes(driver, *made, call);
+    gd_call_free_params(&kernel);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
 }
 
 static gd_CUresult add_copy(const builder *build, const gd_graph_node *node, size_t count, gd_CUgraphNode *made)
@@ -102,8 +122,6 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
     const gd_CUDA_HOST_NODE_PARAMS host = {.fn = node->function, .userData = node->user};
 
     switch (node->type) {
-    case GRIDDEP_GRAPH_NODE_KERNEL:
-        return add_kernel(build, node, count, made);
     case GRIDDEP_GRAPH_NODE_COPY:
         return add_copy(build, node, count, made);
     case GRIDDEP_GRAPH_NODE_FILL:
@@ -119,19 +137,66 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
     }
 }
 
+/* Gives nodes and edges to a driver's graph, which is empty, and lists its nodes. */
+static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
+                    gd_graph_made *made, griddep_error *error);
+
+/* The same in a new one; bindings are NULL for a graph that has its own. */
+static int32_t build_new(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
+                         gd_graph_made *made, griddep_error *error);
+
 /* The driver copies the child. */
 static int32_t add_child(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made, griddep_error *error)
 {
     const gd_driver *driver = build->graph->runtime->driver;
     griddep_graph *child = build->content->nodes[index].child;
     gd_graph_made inner = {.handle = child->adopted ? child->handle : NULL};
-    int32_t status = inner.handle ? GRIDDEP_OK : gd_graph_build(child, child, &inner, error);
+    int32_t status = inner.handle ? GRIDDEP_OK : build_new(child, child, build->bindings, &inner, error);
 
     if (status)
         return status;
     gd_CUresult result = driver->cuGraphAddChildGraphNode(made, build->handle, build->before, count, inner.handle);
     gd_graph_discard(child, &inner);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
+}
+
+/* The driver's body is there, and empty. An adopted graph is copied into it as one node. */
+static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph handle, griddep_error *error)
+{
+    const gd_driver *driver = body->runtime->driver;
+    gd_graph_made filled = {.handle = handle};
+    gd_CUgraphNode copy;
+
+    if (body->adopted) {
+        gd_CUresult result = driver->cuGraphAddChildGraphNode(&copy, handle, NULL, 0, body->handle);
+        return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_driver_fail(driver, result, error, "a copy of the graph");
+    }
+    int32_t status = fill(body, body, build->bindings, &filled, error);
+    free(filled.nodes);
+    return status;
+}
+
+static int32_t add_conditional(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
+                               griddep_error *error)
+{
+    const gd_graph_node *node = &build->content->nodes[index];
+    gd_CUgraph *bodies = NULL;
+    int32_t status = GRIDDEP_OK;
+    gd_text words = {0};
+    gd_CUresult result = gd_graph_make_conditional(build->content, node, build->handle, build->before, count,
+                                                   build->bindings, made, &bodies);
+
+    if (result != GD_CUDA_SUCCESS)
+        return gd_graph_fail_node(build->content, index, result, error);
+    for (uint32_t i = 0; i < node->bodies->count && !status; i++) {
+        griddep_graph *body = node->bodies->list[i];
+        status = body ? fill_body(build, body, bodies[i], error) : GRIDDEP_OK;
+        if (status)
+            gd_error_append(error, "; in body %" PRIu32 " of %s", i,
+                            gd_graph_node_words(build->content, index, &words));
+    }
+    gd_text_free(&words);
+    return status;
 }
 
 static bool is_plain(gd_CUgraphEdgeData data)
@@ -154,8 +219,12 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
         if (is_plain(data))
             build->before[count++] = build->nodes[edge->from];
     }
+    if (node->type == GRIDDEP_GRAPH_NODE_KERNEL)
+        return add_kernel(build, index, count, &build->nodes[index], error);
     if (node->type == GRIDDEP_GRAPH_NODE_CHILD)
         return add_child(build, index, count, &build->nodes[index], error);
+    if (node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL)
+        return add_conditional(build, index, count, &build->nodes[index], error);
     gd_CUresult result = add_simple(build, node, count, &build->nodes[index]);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
 }
@@ -209,36 +278,122 @@ void gd_graph_discard(const griddep_graph *graph, gd_graph_made *made)
         driver->cuGraphExecDestroy(made->exec);
     if (made->handle && !graph->adopted)
         driver->cuGraphDestroy(made->handle);
+    free(made->bindings.list);
     free(made->nodes);
     *made = (gd_graph_made){0};
 }
 
-int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error)
+static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
+                    gd_graph_made *made, griddep_error *error)
 {
-    const gd_driver *driver = graph->runtime->driver;
     size_t room = (size_t)graph->node_count + 1;
-    gd_graph_made built = {.nodes = calloc(room, sizeof *built.nodes)};
     uint32_t *order = calloc(room, sizeof *order);
-    builder build = {
-        .graph = graph, .content = content, .nodes = built.nodes, .before = calloc(room, sizeof *build.before)};
+    builder build = {.graph = graph,
+                     .content = content,
+                     .bindings = bindings,
+                     .handle = made->handle,
+                     .nodes = calloc(room, sizeof *build.nodes),
+                     .before = calloc(room, sizeof *build.before)};
     int32_t status = order && build.nodes && build.before ? sort(graph, order, error) : gd_error_memory(error);
 
-    if (!status) {
-        gd_CUresult result = driver->cuGraphCreate(&built.handle, 0);
-        if (result != GD_CUDA_SUCCESS) {
-            built.handle = NULL;
-            status = gd_driver_fail(driver, result, error, "a new graph");
-        }
-    }
-    build.handle = built.handle;
     if (!status)
         status = build_nodes(&build, order, error);
+    made->nodes = build.nodes;
+    free(order);
+    free(build.before);
+    return status;
+}
+
+static int32_t build_new(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
+                         gd_graph_made *made, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    gd_graph_made built = {0};
+    gd_CUresult result = driver->cuGraphCreate(&built.handle, 0);
+
+    if (result != GD_CUDA_SUCCESS)
+        return gd_driver_fail(driver, result, error, "a new graph");
+    int32_t status = bindings ? GRIDDEP_OK : gd_graph_bind(content, built.handle, &built.bindings, error);
+    if (!status)
+        status = fill(graph, content, bindings ? bindings : &built.bindings, &built, error);
     if (status)
         gd_graph_discard(graph, &built);
     else
         *made = built;
-    free(order);
-    free(build.before);
+    return status;
+}
+
+int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error)
+{
+    return build_new(graph, content, NULL, made, error);
+}
+
+/* ---- adopted graphs ---- */
+
+/* The context is current. A node that is half made goes again. */
+static int32_t insert(griddep_graph *graph, uint32_t index, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    builder build = {.graph = graph,
+                     .content = graph,
+                     .bindings = &graph->bindings,
+                     .handle = graph->handle,
+                     .nodes = calloc((size_t)index + 1, sizeof *build.nodes)};
+
+    if (!build.nodes)
+        return gd_error_memory(error);
+    int32_t status = add_node(&build, index, error);
+    if (status && build.nodes[index])
+        driver->cuGraphDestroyNode(build.nodes[index]);
+    else
+        graph->nodes[index].handle = build.nodes[index];
+    free(build.nodes);
+    return status;
+}
+
+int32_t gd_graph_insert(griddep_graph *graph, uint32_t index, griddep_error *error)
+{
+    bool pushed;
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+
+    if (status)
+        return status;
+    status = insert(graph, index, error);
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}
+
+int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    gd_CUgraphEdgeData data;
+    bool pushed;
+    int32_t reason = gd_graph_decide(graph, edge, &data);
+
+    if (!driver->cuGraphAddDependencies)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "edges of a graph from outside are added by cuGraphAddDependencies of API 12.3, which the "
+                            "driver lacks");
+    int32_t status = gd_graph_append_edge(graph, edge, error);
+    if (!status)
+        status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_graph_edge *added = &graph->edges[graph->edge_count - 1];
+    gd_CUresult result = driver->cuGraphAddDependencies(graph->handle, &graph->nodes[edge->from].handle,
+                                                        &graph->nodes[edge->to].handle, &data, 1);
+    if (result == GD_CUDA_SUCCESS) {
+        *added = (gd_graph_edge){.from = edge->from,
+                                 .to = edge->to,
+                                 .port = data.from_port,
+                                 .type = data.type,
+                                 .reason = is_plain(data) && edge->type ? reason : -1};
+        gd_graph_drop(graph);
+    } else {
+        status = fail_edge(graph, edge, result, error);
+        gd_graph_drop_last_edge(graph);
+    }
+    gd_runtime_leave(graph->runtime, pushed);
     return status;
 }
 
@@ -284,6 +439,8 @@ void gd_graph_install(griddep_graph *graph, gd_graph_made *made)
     gd_graph_drop(graph);
     graph->handle = made->handle;
     graph->exec = made->exec;
+    if (!graph->adopted)
+        graph->bindings = made->bindings;
     for (uint32_t i = 0; made->nodes && i < graph->node_count; i++)
         graph->nodes[i].handle = made->nodes[i];
     free(made->nodes);

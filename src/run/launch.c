@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "run/conditional.h"
 #include "run/attribute_check.h"
 #include "run/event.h"
 #include "run/launch.h"
@@ -181,9 +182,11 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
 
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
 {
-    const griddep_runtime *runtime = kernel->runtime;
-    uint32_t traits = kernel->info.traits;
+    return gd_launch_decide_traits(kernel->runtime, kernel->info.traits, pdl);
+}
 
+int32_t gd_launch_decide_traits(const griddep_runtime *runtime, uint32_t traits, int32_t pdl)
+{
     if (runtime->kill_switch)
         return GRIDDEP_REASON_KILL_SWITCH;
     if (pdl == GRIDDEP_PDL_OFF)
@@ -239,7 +242,7 @@ static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argum
 }
 
 int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
-                                  griddep_error *error)
+                                  bool conditionals, griddep_error *error)
 {
     if (!kernel->info.parameters_known)
         return gd_error_set(
@@ -254,9 +257,15 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     for (uint32_t i = 0; i < count; i++) {
         const griddep_argument *argument = &arguments[i];
-        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved ||
+        bool names = gd_conditional_of(argument) != NULL;
+        if (argument->bytes != kernel->parameters[i].bytes || (argument->reserved && !names) ||
             (!argument->data && argument->bytes > 8))
             return refuse_argument(kernel, argument, i, error);
+        if (names && !conditionals)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "kernel %s: argument %" PRIu32
+                                " names a conditional; only a kernel that griddep_graph_add_kernel adds can set one",
+                                kernel->name, i);
     }
     return GRIDDEP_OK;
 }
@@ -344,7 +353,7 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
     int32_t status = check_launch(kernel, config, error);
 
     if (!status)
-        status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
+        status = gd_launch_check_arguments(kernel, arguments, argument_count, false, error);
     if (status)
         return status;
     if (argument_count > POINTERS_ON_STACK && !(pointers = malloc(argument_count * sizeof *pointers)))

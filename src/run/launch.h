@@ -26,13 +26,14 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *conf
 
 /* Whether attribute 6 may be set for a kernel: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl);
+int32_t gd_launch_decide_traits(const griddep_runtime *runtime, uint32_t traits, int32_t pdl);
 
 /* Points config.attrs at the attributes with or without attribute 6. */
 void gd_launch_allow_overlap(gd_launch *launch, bool allow);
 
-/* Checks arguments against the kernel's parameters in number and size. */
+/* Checks arguments against the kernel's parameters in number and size. Conditionals are for kernels of graphs. */
 int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
-                                  griddep_error *error);
+                                  bool conditionals, griddep_error *error);
 
 /* Where an argument's bytes are. */
 const void *gd_launch_argument_data(const griddep_argument *argument);

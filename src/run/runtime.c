@@ -334,6 +334,8 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
     if (driver->cuGraphGetEdges && driver->cuGraphAddDependencies && driver->cuGraphRemoveDependencies)
         features |= GRIDDEP_FEATURE_GRAPH_EDGES;
+    if (driver->cuGraphConditionalHandleCreate && driver->cuGraphAddNode)
+        features |= GRIDDEP_FEATURE_CONDITIONAL;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
     if (runtime->cache && driver->cuLinkCreate && driver->cuLinkAddData && driver->cuLinkComplete &&

@@ -399,9 +399,10 @@ void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teard
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {module_suite, memory_suite,      stream_suite,    launch_suite,
-                                      graph_suite,  capture_suite,     dependent_suite, arithmetic_suite,
-                                      copy_suite,   instruction_suite, tensor_suite,   coverage_suite};
+    Suite *(*const suites[])(void) = {module_suite,      memory_suite,  stream_suite,    launch_suite,
+                                      graph_suite,       capture_suite, dependent_suite, arithmetic_suite,
+                                      copy_suite,        instruction_suite, tensor_suite, conditional_suite,
+                                      coverage_suite};
     SRunner *runner = srunner_create(device_suite());
 
     setenv("CUDA_CACHE_DISABLE", "1", 1); /* a compiler that does not run says nothing */

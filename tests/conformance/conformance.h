@@ -149,6 +149,7 @@ Suite *memory_suite(void);
 Suite *stream_suite(void);
 Suite *launch_suite(void);
 Suite *graph_suite(void);
+Suite *conditional_suite(void);
 Suite *capture_suite(void);
 Suite *dependent_suite(void);
 Suite *arithmetic_suite(void);

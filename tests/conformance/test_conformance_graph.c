@@ -240,6 +240,27 @@ START_TEST(nodes_of_the_general_form)
 }
 END_TEST
 
+/* A graph without nodes, as a node, orders what stands around it. The kernel behind it was added first. */
+START_TEST(empty_graphs_order)
+{
+    gd_CUgraph child = NULL;
+    gd_CUgraphNode inner = NULL;
+    gd_CUgraphNode last = add_kernel(b, c, 1, NULL), first = add_kernel(a, b, 1, NULL);
+
+    good(cuGraphCreate, (&child, 0));
+    good(cuGraphAddChildGraphNode, (&inner, graph, &first, 1, child));
+    good(cuGraphAddDependencies_v2, (graph, &inner, &last, NULL, 1));
+    gd_CUgraphExec executable = instantiate();
+    for (uint32_t i = 1; i < 4; i++) {
+        set_word(a, 10 * i);
+        good(cuGraphLaunch, (executable, stream));
+        expect(word_at(c) == 10 * i + 2);
+    }
+    good(cuGraphExecDestroy, (executable));
+    good(cuGraphDestroy, (child));
+}
+END_TEST
+
 /* ---- edges ---- */
 
 START_TEST(edges)
@@ -654,7 +675,8 @@ END_TEST
 
 Suite *graph_suite(void)
 {
-    const conformance_case nodes[] = {{every_node_type, 0}, {nodes_are_checked, 0}, {nodes_of_the_general_form, 0}};
+    const conformance_case nodes[] = {
+        {every_node_type, 0}, {nodes_are_checked, 0}, {nodes_of_the_general_form, 0}, {empty_graphs_order, 0}};
     const conformance_case edge_cases[] = {
         {edges, 0}, {edges_exist_once, 0}, {edges_with_data, 0}, {edge_data_is_checked, 0}, {cycles_are_refused, 0},
         {clones, 0}};

@@ -203,6 +203,95 @@ START_TEST(a_frame_begins_unwritten)
 }
 END_TEST
 
+/* ---- conditional nodes ---- */
+
+/* Sets the value of a conditional to what the kernel's argument says. */
+static const char setter[] =
+    HEADER ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+           ".visible .entry k(.param .u64 a, .param .u32 v)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
+           "    .param .b64 h;\n    .param .b32 w;\n    ld.param.u64 %a, [a];\n    ld.param.u32 %v, [v];\n"
+           "    st.param.b64 [h], %a;\n    st.param.b32 [w], %v;\n"
+           "    call.uni cudaGraphSetConditional, (h, w);\n    ret;\n}\n";
+
+static gd_CUgraphNode add_setter(gd_CUgraph graph, gd_CUfunction function, uint64_t handle, uint32_t value)
+{
+    void *parameters[] = {&handle, &value};
+    const gd_CUDA_KERNEL_NODE_PARAMS params = {.func = function,
+                                               .gridDimX = 1,
+                                               .gridDimY = 1,
+                                               .gridDimZ = 1,
+                                               .blockDimX = 4,
+                                               .blockDimY = 1,
+                                               .blockDimZ = 1,
+                                               .kernelParams = parameters};
+    gd_CUgraphNode node = NULL;
+
+    ck_good(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &params));
+    return node;
+}
+
+static gd_CUgraphExec make_conditional(int32_t type, uint32_t initial, bool ordered, uint32_t setters)
+{
+    gd_CUgraph graph;
+    gd_CUgraphConditionalHandle handle = 0;
+    gd_CUgraphNode node, before[2];
+    gd_CUgraphExec executable = NULL;
+    gd_CUfunction function = load(setter);
+
+    ck_good(cuGraphCreate(&graph, 0));
+    ck_good(cuGraphConditionalHandleCreate(&handle, graph, context, initial, 1));
+    for (uint32_t i = 0; i < setters; i++)
+        before[i] = add_setter(graph, function, handle, i);
+    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                   .is.conditional = {.handle = handle, .type = type, .size = 1, .ctx = context}};
+    ck_good(cuGraphAddNode_v2(&node, graph, before, NULL, ordered ? setters : 0, &params));
+    ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    return executable;
+}
+
+/* A kernel that no edge orders before the node; two that no edge orders. All threads of one set the same. */
+START_TEST(unordered_values_are_races)
+{
+    begin("race");
+    ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_IF, 0, true, 1), NULL));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"race\"", 0);
+    ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_IF, 0, false, 1), NULL));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"race\"", 1);
+    expect("\"action\":\"conditional\"", 1);
+    expect("a conditional node", 2);
+    ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_IF, 0, true, 2), NULL));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"race\"", 2);
+    end();
+}
+END_TEST
+
+START_TEST(a_loop_that_nothing_ends_is_ended)
+{
+    begin("race");
+    ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_WHILE, 1, true, 0), NULL));
+    ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_LAUNCH_TIMEOUT);
+    end();
+}
+END_TEST
+
+/* A handle means nothing outside of its graph. */
+START_TEST(a_value_outside_of_its_graph_is_a_fault)
+{
+    uint64_t handle = 1;
+    uint32_t value = 1;
+    void *parameters[] = {&handle, &value};
+
+    begin("race");
+    ck_good(cuLaunchKernel(load(setter), 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
+    expect("no handle of the graph", 1);
+    end();
+}
+END_TEST
+
 /* ---- folding ---- */
 
 static double seconds(void)
@@ -237,10 +326,17 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,    a_fault_leaves_no_leaks,
-                                  utf8_passes_and_other_bytes_do_not, a_refused_kernel_is_a_finding,
-                                  without_checks_nothing_is_reported, a_loop_of_races_is_one_finding,
-                                  unwritten_local_memory_is_found,    a_frame_begins_unwritten};
+    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,
+                                  a_fault_leaves_no_leaks,
+                                  utf8_passes_and_other_bytes_do_not,
+                                  a_refused_kernel_is_a_finding,
+                                  without_checks_nothing_is_reported,
+                                  a_loop_of_races_is_one_finding,
+                                  unwritten_local_memory_is_found,
+                                  a_frame_begins_unwritten,
+                                  unordered_values_are_races,
+                                  a_loop_that_nothing_ends_is_ended,
+                                  a_value_outside_of_its_graph_is_a_fault};
     Suite *suite = suite_create("findings");
     TCase *tcase = tcase_create("findings");
 

@@ -154,6 +154,31 @@ static gd_CUresult add_node(gd_CUgraphNode *node, gd_CUgraph graph_handle, const
     return GD_CUDA_SUCCESS;
 }
 
+gd_CUresult fake_do_destroy_node(gd_CUgraphNode handle)
+{
+    fake_object *o = fake_state.objects;
+
+    while (o && (o->kind != GRAPH || find_node(&o->is.graph, handle) == SIZE_MAX))
+        o = o->next;
+    if (!o)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    fake_body *b = &o->is.graph;
+    size_t at = find_node(b, handle), kept = 0;
+    for (size_t i = 0; i < b->edge_count; i++) {
+        fake_edge edge = b->edges[i];
+        if (edge.from == at || edge.to == at)
+            continue;
+        edge.from -= edge.from > at;
+        edge.to -= edge.to > at;
+        b->edges[kept++] = edge;
+    }
+    b->edge_count = kept;
+    fake_node_free(&b->nodes[at]);
+    b->node_count--;
+    memmove(b->nodes + at, b->nodes + at + 1, (b->node_count - at) * sizeof *b->nodes);
+    return GD_CUDA_SUCCESS;
+}
+
 static gd_CUresult make_launch(const gd_CUDA_KERNEL_NODE_PARAMS *params, fake_launch *launch)
 {
     if (!params)
@@ -237,6 +262,57 @@ gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_C
     fake_node made = {.type = type, .event = event};
 
     return fake_object_find(EVENT, event) ? add_node(node, graph, before, count, &made) : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- conditional nodes ---- */
+
+static fake_object *find_outermost(gd_CUgraph handle)
+{
+    fake_object *graph = fake_object_find(GRAPH, handle);
+
+    return graph && graph->is.graph.outermost ? fake_object_find(GRAPH, graph->is.graph.outermost) : graph;
+}
+
+gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
+                                       gd_CUcontext context, unsigned initial, unsigned flags)
+{
+    fake_object *graph = find_outermost(graph_handle);
+
+    if (!handle || !graph || (flags & ~(unsigned)GD_CU_GRAPH_COND_ASSIGN_DEFAULT))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!fake_object_find(CONTEXT, context))
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    fake_body *b = &graph->is.graph;
+    b->initial = fake_grow(b->initial, (b->handles + 1) * sizeof *b->initial);
+    b->initial[b->handles++] = initial;
+    *handle = b->handles;
+    return GD_CUDA_SUCCESS;
+}
+
+/* Its bodies never run. */
+gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                            gd_CUgraphNodeParams *params)
+{
+    const fake_object *outermost = find_outermost(graph);
+    gd_CUDA_CONDITIONAL_NODE_PARAMS *asked = &params->is.conditional;
+
+    if (!outermost || params->type != GD_CU_GRAPH_NODE_TYPE_CONDITIONAL || !asked->size ||
+        asked->handle - 1 >= outermost->is.graph.handles)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                      .body_count = asked->size,
+                      .conditional = asked->handle,
+                      .bodies = fake_allocate(asked->size * sizeof(gd_CUgraph))};
+    for (size_t i = 0; i < made.body_count; i++) {
+        fake_object *body = fake_object_create(GRAPH, NULL);
+        body->is.graph.outermost = outermost->handle;
+        made.bodies[i] = body->handle;
+    }
+    gd_CUgraph *bodies = made.bodies;
+    gd_CUresult result = add_node(node, graph, before, count, &made);
+    if (result == GD_CUDA_SUCCESS)
+        asked->phGraph_out = bodies;
+    return result;
 }
 
 /* ---- kernels of nodes ---- */

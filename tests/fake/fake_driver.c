@@ -260,6 +260,15 @@ ENTRY(cuGraphAddEventRecordNode,
 ENTRY(cuGraphAddEventWaitNode,
       (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count, gd_CUevent event), INITIALIZED,
       fake_do_add_event(node, graph, before, count, event, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT), P(graph), P(event))
+ENTRY(cuGraphDestroyNode, (gd_CUgraphNode node), INITIALIZED | ENDS, fake_do_destroy_node(node), P(node))
+ENTRY(cuGraphConditionalHandleCreate,
+      (gd_CUgraphConditionalHandle *handle, gd_CUgraph graph, gd_CUcontext context, unsigned int initial,
+       unsigned int flags),
+      CURRENT, fake_do_conditional_handle(handle, graph, context, initial, flags), P(graph), P(context), N(initial), N(flags))
+ENTRY(cuGraphAddNode,
+      (gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data, size_t count,
+       gd_CUgraphNodeParams *params),
+      CURRENT, fake_do_add_any(node, graph, before, count, params), P(graph), P(data), N(count))
 ENTRY(cuGraphAddDependencies,
       (gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count),
       INITIALIZED, fake_do_add_edges(graph, from, to, data, count), P(graph), N(count))

@@ -10,7 +10,8 @@
  * never used twice, so that a stale one is an error and not a crash; each call but those about devices, contexts,
  * errors and graphs needs a current context; a parameter buffer must not be too small. What is enqueued has run when
  * the call returns, and takes 1 us by the events. Not modelled: initializers of variables, fatbins (NO_BINARY_FOR_GPU),
- * captures of several streams, cycles of graphs; a graph's nodes run in the order in which they were added. */
+ * captures of several streams, cycles of graphs,
+ * conditional nodes, which are kept and never run; a graph's other nodes run in the order in which they were added. */
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 

@@ -46,6 +46,12 @@ void fake_node_free(fake_node *n)
     if (n->child)
         fake_body_free(n->child);
     free(n->child);
+    for (size_t i = 0; i < n->body_count; i++) {
+        fake_object *body = fake_object_find(GRAPH, n->bodies[i]);
+        if (body)
+            fake_object_end(body);
+    }
+    free(n->bodies);
 }
 
 void fake_body_free(fake_body *b)
@@ -54,6 +60,7 @@ void fake_body_free(fake_body *b)
         fake_node_free(&b->nodes[i]);
     free(b->nodes);
     free(b->edges);
+    free(b->initial);
     *b = (fake_body){0};
 }
 
@@ -61,12 +68,16 @@ fake_body fake_body_copy(const fake_body *from)
 {
     fake_body copy = *from;
 
+    copy.initial = NULL;
+    copy.handles = 0;
     copy.nodes = fake_allocate(from->node_count * sizeof *copy.nodes);
     copy.edges = fake_allocate(from->edge_count * sizeof *copy.edges);
     if (from->edge_count)
         memcpy(copy.edges, from->edges, from->edge_count * sizeof *copy.edges);
     for (size_t i = 0; i < from->node_count; i++) {
         copy.nodes[i] = from->nodes[i];
+        copy.nodes[i].bodies = NULL;
+        copy.nodes[i].body_count = 0;
         if (from->nodes[i].type == GD_CU_GRAPH_NODE_TYPE_KERNEL)
             copy.nodes[i].launch = fake_launch_copy(&from->nodes[i].launch);
         if (from->nodes[i].child) {

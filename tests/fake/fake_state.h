@@ -40,6 +40,9 @@ typedef struct fake_node {
     void *user;
     struct fake_body *child; /* GRAPH; owned */
     void *event;             /* WAIT_EVENT, EVENT_RECORD */
+    gd_CUgraph *bodies;      /* CONDITIONAL; owned, NULL in copies */
+    size_t body_count;
+    uint64_t conditional;    /* its handle */
     bool disabled;           /* in an executable */
 } fake_node;
 
@@ -53,6 +56,9 @@ typedef struct fake_body {
     size_t node_count;
     fake_edge *edges;
     size_t edge_count;
+    uint64_t handles;  /* of conditionals, 1 to this */
+    uint32_t *initial; /* of each */
+    void *outermost;   /* of a conditional node's body: the graph whose handles it has */
 } fake_body;
 
 /* Whatever has a handle. MEMORY has its address for one. */
@@ -277,6 +283,11 @@ gd_CUresult fake_do_add_host(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CU
 gd_CUresult fake_do_add_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
                               gd_CUgraph child);
 gd_CUresult fake_do_add_empty(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count);
+gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
+                                       gd_CUcontext context, unsigned initial, unsigned flags);
+gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+                            gd_CUgraphNodeParams *params);
+gd_CUresult fake_do_destroy_node(gd_CUgraphNode handle);
 gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
                               gd_CUevent event, gd_CUgraphNodeType type);
 gd_CUresult fake_do_add_edges(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,

@@ -50,6 +50,8 @@ SAME_SIZE(CUlaunchAttributeID);
 SAME_SIZE(CUstreamCaptureStatus);
 SAME_SIZE(CUstreamCaptureMode);
 SAME_SIZE(CUgraphNodeType);
+SAME_SIZE(CUgraphConditionalNodeType);
+SAME_SIZE(CUgraphConditionalHandle);
 SAME_SIZE(CUdriverProcAddressQueryResult);
 SAME_SIZE(CUtensorMapDataType);
 SAME_SIZE(CUtensorMapInterleave);
@@ -321,6 +323,19 @@ SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, flags);
 SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyCtx);
 SAME_FIELD(CUDA_MEMCPY_NODE_PARAMS, copyParams);
 
+SAME_SIZE(CUDA_CONDITIONAL_NODE_PARAMS);
+SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, handle);
+SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, type);
+SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, size);
+SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out);
+SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, ctx);
+
+SAME_SIZE(CUgraphNodeParams);
+SAME_FIELD(CUgraphNodeParams, type);
+SAME_FIELD(CUgraphNodeParams, reserved2);
+_Static_assert(offsetof(CUgraphNodeParams, conditional) == offsetof(gd_CUgraphNodeParams, is.conditional),
+               "where parameters of a conditional node lie");
+
 SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
 SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream);
@@ -421,6 +436,8 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUstreamCaptureMode CUstreamCaptureMode
 #define gd_CUgraphNodeType CUgraphNodeType
 #define gd_CUgraphEdgeData CUgraphEdgeData
+#define gd_CUgraphConditionalHandle CUgraphConditionalHandle
+#define gd_CUgraphNodeParams CUgraphNodeParams
 #define gd_CUkernel CUkernel
 #define gd_CUDA_MEMCPY3D CUDA_MEMCPY3D_v2
 #define gd_CUDA_KERNEL_NODE_PARAMS CUDA_KERNEL_NODE_PARAMS_v2

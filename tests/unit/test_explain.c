@@ -542,7 +542,8 @@ enum {
     CACHED = 2048,
     BUILT = 4096,    /* a programmatic edge of a graph made by hand */
     UPGRADED = 8192, /* a plain edge of a captured graph made programmatic */
-    EVERYTHING = 16383
+    CONDITIONAL = 16384,
+    EVERYTHING = 32767
 };
 
 static const struct {
@@ -568,6 +569,8 @@ static const struct {
     {"cuOccupancyMaxActiveClusters", CLUSTERS},
     {"cuTensorMapEncodeTiled", TILED},
     {"cuTensorMapEncodeIm2col", IM2COL},
+    {"cuGraphConditionalHandleCreate", CONDITIONAL},
+    {"cuGraphAddNode", CONDITIONAL},
 };
 
 static int try_launch(void)
@@ -677,12 +680,33 @@ static int try_captured_graph(griddep_kernel *kernel)
     return !status && count == 1 ? UPGRADED : 0;
 }
 
+static int try_conditional(griddep_kernel *kernel)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
+    griddep_graph *graph = NULL, *body = NULL;
+    griddep_conditional *conditional = NULL;
+    uint32_t node;
+
+    ck_status(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_create(runtime, &body, &error), GRIDDEP_OK);
+    ck_status(griddep_conditional_create(1, &conditional, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_add_kernel(body, kernel, &config, &pointer, 1, &node, &error), GRIDDEP_OK);
+    int32_t status =
+        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node, &error);
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "lacks")), "%s", error.text);
+    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
+    griddep_graph_destroy(body);
+    griddep_graph_destroy(graph);
+    griddep_conditional_destroy(conditional);
+    return status ? 0 : CONDITIONAL;
+}
+
 static int try_graphs(void)
 {
     griddep_kernel *kernel = NULL;
 
     ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
-    return try_built_graph(kernel) | try_captured_graph(kernel);
+    return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel);
 }
 
 /* A cubin, as the fake's linker makes it, is code without PTX. */

@@ -177,6 +177,14 @@ static void expect_edge(const griddep_graph *of, uint32_t index, int32_t audit, 
                   (int)overlap);
 }
 
+static griddep_conditional *make_conditional(uint32_t initial)
+{
+    griddep_conditional *made = NULL;
+
+    ck_good(griddep_conditional_create(initial, &made, &error));
+    return made;
+}
+
 /* ---- events ---- */
 
 START_TEST(events_without_timing_are_recorded_by_launches)
@@ -717,7 +725,8 @@ START_TEST(captures_become_graphs)
     expect_edge(captured, 2, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(captured, NULL, &error));
     ck_assert_uint_eq(word_of(1), 1);
-    ck_status(griddep_graph_add_empty(captured, &node, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_good(griddep_graph_add_empty(captured, &node, &error));
+    ck_assert_uint_eq(node, 4);
     ck_status(griddep_graph_update(captured, graph, &error), GRIDDEP_ERROR_UNSUPPORTED);
     griddep_graph_destroy(captured);
     /* misuse */
@@ -813,6 +822,57 @@ START_TEST(foreign_graphs_are_adopted)
 }
 END_TEST
 
+/* Nodes and edges that are added are the driver's at once; what it refuses leaves both as they were. */
+START_TEST(foreign_graphs_grow)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
+    griddep_graph *adopted = NULL, *again = NULL;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[2]}};
+    griddep_conditional *conditional = make_conditional(1);
+    griddep_attribute attribute;
+    griddep_launch_config config = one_block;
+    uint32_t node = 99, fill = 99;
+
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    fake_driver_fail("cuGraphAddMemsetNode", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("node 2 (fill)");
+    ck_good(griddep_attribute_priority(&attribute, -1, &error));
+    config.attributes = &attribute;
+    config.attribute_count = 1;
+    fake_driver_fail("cuGraphKernelNodeSetAttribute", 1, GD_CUDA_ERROR_NOT_SUPPORTED); /* the node is there already */
+    ck_status(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_uint_eq(node, 99);
+    ck_assert_uint_eq(griddep_graph_node_count(adopted), 2);
+    ck_good(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error));
+    ck_good(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error));
+    fake_driver_fail("cuGraphAddDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_status(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("from node 1 (kernel step) to node 2 (kernel step)");
+    ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
+    ck_good(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_add_edge(adopted, node, fill, 0, GRIDDEP_EDGE_AUTO, &error));
+    ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("cycle");
+    expect_edge(adopted, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(adopted, 2, GRIDDEP_AUDIT_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
+    ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1, &node, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
+    ck_good(griddep_graph_launch(adopted, NULL, &error));
+    ck_assert_uint_eq(word_of(2), 2);
+    ck_assert_uint_eq(word_of(3), 0x01010101);
+    griddep_graph_destroy(adopted);
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &again, &error)); /* the driver has it all */
+    ck_assert_uint_eq(griddep_graph_node_count(again), 4);
+    expect_edge(again, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    griddep_graph_destroy(again);
+    griddep_conditional_destroy(conditional);
+}
+END_TEST
+
 START_TEST(unknown_code_can_be_described)
 {
     griddep_runtime *other = NULL;
@@ -898,6 +958,222 @@ START_TEST(graphs_print)
     ck_assert_str_eq(buffer, "digraph");
     ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_print(graph, 0, buffer, 8, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---- conditional nodes ---- */
+
+static griddep_graph *make_graph(void)
+{
+    griddep_graph *made = NULL;
+
+    ck_good(griddep_graph_create(runtime, &made, &error));
+    return made;
+}
+
+/* A kernel whose first argument names a conditional. */
+static int32_t add_setter(griddep_graph *to, griddep_conditional *conditional, uint32_t *node)
+{
+    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = buffers[0]}};
+
+    ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0]), GRIDDEP_OK);
+    return griddep_graph_add_kernel(to, kernel_of("quiet"), &one_block, arguments, 2, node, &error);
+}
+
+START_TEST(conditional_nodes_are_checked)
+{
+    griddep_conditional *one = make_conditional(1), *other = make_conditional(0);
+    griddep_graph *body = make_graph(), *hosting = make_graph(), *outer = make_graph(), *bodies[3] = {body, NULL, NULL};
+    griddep_argument argument;
+    uint32_t node = 99, host, inner;
+    void *event = NULL;
+
+#define TRY(to, kind, conditional, list, count)                                                                        \
+    griddep_graph_add_conditional(to, GRIDDEP_CONDITIONAL_##kind, conditional, list, count, &node, &error)
+    ck_status(griddep_conditional_create(1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_conditional_argument(NULL, &argument), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_conditional_argument(one, NULL), GRIDDEP_ERROR_ARGUMENT);
+    griddep_conditional_destroy(NULL);
+    ck_status(TRY(graph, IF, NULL, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(graph, IF, one, NULL, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(graph, IF, one, bodies, 0), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(graph, IF, one, bodies, 3), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("1 or 2 bodies");
+    ck_status(TRY(graph, WHILE, one, bodies, 2), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(graph, SWITCH, one, bodies, 0), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_conditional(graph, 3, one, bodies, 1, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(NULL, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_conditional(graph, 0, one, bodies, 1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(TRY(body, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node of itself");
+    ck_good(griddep_graph_add_host(hosting, count_up, &node, &host, &error));
+    bodies[1] = hosting;
+    ck_status(TRY(graph, IF, one, bodies, 2), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("body 1 has node 0 (host function)");
+    ck_assert_uint_eq(node, 99);
+    ck_good(TRY(graph, IF, one, bodies, 1));
+    ck_assert_uint_eq(node, 0);
+    ck_status(TRY(graph, WHILE, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT); /* it has a node */
+    ck_says("each node has its own");
+    ck_status(TRY(body, WHILE, other, &hosting, 1), GRIDDEP_ERROR_ARGUMENT); /* a body takes no more graphs */
+    ck_status(griddep_graph_add_host(body, count_up, &node, &host, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("the host does nothing");
+    ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
+    ck_status(griddep_graph_add_event_record(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_event_wait(body, event, &host, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_good(griddep_event_destroy(runtime, event, &error));
+    ck_good(griddep_graph_add_empty(body, &inner, &error));
+    ck_status(griddep_graph_add_child(outer, graph, &inner, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("conditional nodes");
+    ck_status(TRY(outer, IF, one, &graph, 1), GRIDDEP_ERROR_ARGUMENT); /* the body has it already */
+    ck_good(TRY(outer, IF, other, &graph, 1));
+    ck_status(griddep_graph_enable(outer, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 0 (if node)");
+    ck_good(griddep_graph_instantiate(outer, &error));
+#undef TRY
+    griddep_graph_destroy(body);
+    griddep_graph_destroy(hosting);
+    griddep_graph_destroy(outer);
+    griddep_conditional_destroy(one);
+    griddep_conditional_destroy(other);
+}
+END_TEST
+
+/* Arguments that name conditionals are for kernels of graphs, and for conditionals of theirs. */
+START_TEST(conditionals_are_named_in_graphs)
+{
+    griddep_conditional *one = make_conditional(1), *stranger = make_conditional(1);
+    griddep_graph *body = make_graph();
+    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = buffers[0]}};
+    griddep_chain *chain = NULL;
+    uint32_t setter, node;
+    fake_launch launch;
+
+    ck_assert_int_eq(griddep_conditional_argument(one, &arguments[0]), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of("quiet"), &one_block, arguments, 2, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("argument 0 names a conditional");
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_status(griddep_chain_add(chain, kernel_of("quiet"), &one_block, arguments, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    griddep_chain_destroy(chain);
+    arguments[0].reserved = 1;
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("quiet"), &one_block, arguments, 2, &node, &error),
+              GRIDDEP_ERROR_STRUCT);
+    ck_good(add_setter(body, stranger, &setter));
+    ck_good(add_setter(graph, one, &setter));
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
+    ck_status(griddep_graph_instantiate(graph, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_says("argument 0 names a conditional that no conditional node of the graph has");
+    ck_says("node 0 (kernel quiet)");
+    ck_says("body 0 of node 1 (if node)");
+    griddep_graph_destroy(body);
+    griddep_graph_destroy(graph);
+    graph = make_graph();
+    body = make_graph();
+    ck_good(add_setter(graph, one, &setter));
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
+    fake_driver_set_kernel("quiet", NULL, NULL);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert(fake_driver_execution(fake_driver_executions() - 1, &launch));
+    ck_assert_uint_eq(*(const uint64_t *)(const void *)launch.parameters, 1); /* the driver's handle */
+    ck_assert_int_eq(griddep_conditional_argument(stranger, &arguments[0]), GRIDDEP_OK);
+    ck_status(griddep_graph_set_arguments(graph, setter, arguments, 2, &error), GRIDDEP_ERROR_NOT_FOUND);
+    griddep_graph_destroy(body);
+    griddep_conditional_destroy(one);
+    griddep_conditional_destroy(stranger);
+}
+END_TEST
+
+/* Before API 12.3 there are none, before 12.8 neither switch nor else. */
+START_TEST(old_drivers_lack_conditional_nodes)
+{
+    static const int versions[] = {12020, 12030, 12080};
+    griddep_graph *bodies[2];
+    griddep_conditional *names[2];
+    uint32_t node;
+
+    close_all();
+    reset();
+    fake_driver_set_version(versions[_i]);
+    open_all(ptx);
+    for (int i = 0; i < 2; i++) {
+        bodies[i] = make_graph();
+        names[i] = make_conditional(1);
+    }
+    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[0], bodies, 1, &node, &error),
+              _i ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
+    if (!_i)
+        ck_says("API 12.3; this one has 12.2");
+    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[1], bodies, 2, &node, &error),
+              _i == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
+    if (_i == 1)
+        ck_says("API 12.8; this one has 12.3");
+    ck_good(griddep_graph_instantiate(graph, &error));
+    for (int i = 0; i < 2; i++) {
+        griddep_graph_destroy(bodies[i]);
+        griddep_conditional_destroy(names[i]);
+    }
+}
+END_TEST
+
+START_TEST(conditional_nodes_print)
+{
+    static const char dot[] = "digraph {\n"
+                              "    node [fontname=monospace];\n"
+                              "    n0 [shape=box, label=\"step\"];\n"
+                              "    n1 [shape=diamond, label=\"switch node\"];\n"
+                              "    subgraph cluster_n1b0 {\n"
+                              "    label=\"case 0\";\n"
+                              "    n1b0 [shape=point];\n"
+                              "    n1b0n0 [shape=ellipse, label=\"fill\"];\n"
+                              "    }\n"
+                              "    n1 -> n1b0 [style=dotted];\n"
+                              "    subgraph cluster_n1b1 {\n"
+                              "    label=\"case 1\";\n"
+                              "    n1b1 [shape=point];\n"
+                              "    }\n"
+                              "    n1 -> n1b1 [style=dotted];\n"
+                              "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node's bodies begin after "
+                              "the end of what leads to it, and end before what follows\"];\n"
+                              "}\n";
+    griddep_conditional *which = make_conditional(0);
+    griddep_graph *bodies[2] = {make_graph(), NULL};
+    char buffer[2048];
+    uint64_t bytes = 0;
+    uint32_t step = add("step", 0, 1), node, fill;
+
+    ck_good(griddep_graph_add_fill(bodies[0], buffers[4], 0, BYTES, &fill, &error));
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2, &node, &error));
+    connect_auto(step, node);
+    expect_edge(graph, 0, GRIDDEP_AUDIT_CONDITIONAL, 0, GRIDDEP_OVERLAP_NONE);
+    ck_assert_uint_eq(edge_of(graph, 0).node, node);
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, sizeof buffer, &bytes, &error));
+    ck_assert_str_eq(buffer, dot);
+    ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
+    ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 1, \"type\": \"switch node\", \"kernel\": null"));
+    ck_assert_ptr_nonnull(strstr(buffer, "\"bodies\": [\n    {\"body\": \"case 0\", \"nodes\": ["));
+    ck_assert_ptr_nonnull(strstr(buffer, "{\"body\": \"case 1\", \"nodes\": [\n  ],\n  \"edges\": [\n  ]}]}"));
+    ck_assert_ptr_nonnull(strstr(buffer, "\"audit\": 20, \"text\": \"no overlap: a conditional node's bodies"));
+    griddep_graph_destroy(bodies[0]);
+    griddep_conditional_destroy(which);
+}
+END_TEST
+
+START_TEST(updates_compare_conditional_nodes)
+{
+    griddep_conditional *which = make_conditional(0);
+    griddep_graph *bodies[2] = {make_graph(), NULL}, *others[2] = {make_graph(), make_graph()};
+    uint32_t node;
+
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 1, &node, &error));
+    ck_good(griddep_graph_add_conditional(others[0], GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2, &node, &error));
+    ck_good(griddep_graph_add_conditional(others[1], GRIDDEP_CONDITIONAL_IF, which, bodies, 1, &node, &error));
+    ck_status(griddep_graph_update(graph, others[0], &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_update(graph, others[1], &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("node 0 (switch node) is node 0 (if node) in the other one");
+    griddep_graph_destroy(others[0]);
+    griddep_graph_destroy(others[1]);
+    griddep_graph_destroy(bodies[0]);
+    griddep_conditional_destroy(which);
 }
 END_TEST
 
@@ -1054,7 +1330,7 @@ typedef struct life {
     griddep_runtime *runtime;
     griddep_module *module;
     griddep_chain *chain;
-    griddep_graph *graphs[6];
+    griddep_graph *graphs[8];
     void *stream, *event;
     uint64_t memory;
 } life;
@@ -1136,7 +1412,7 @@ static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argumen
 static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argument *arguments)
 {
     griddep_launch_config config = one_block;
-    uint32_t count;
+    uint32_t count, node;
     int32_t status = griddep_graph_capture_begin(all->runtime, all->stream, &error);
 
     if (status)
@@ -1153,7 +1429,48 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     if (!status)
         status = griddep_graph_set_arguments(all->graphs[4], 1, arguments, 2, &error);
     if (!status)
+        status = griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
+    if (!status)
+        status = griddep_graph_add_edge(all->graphs[4], 2, node, 0, GRIDDEP_EDGE_AUTO, &error);
+    if (!status)
         status = griddep_graph_launch(all->graphs[4], all->stream, &error);
+    return status;
+}
+
+static int32_t conditional_life(life *all, griddep_kernel *step, griddep_conditional **again)
+{
+    griddep_argument arguments[2] = {{0}, {.bytes = 8, .value = all->memory}};
+    uint32_t node, count;
+    uint64_t bytes;
+    char text[64];
+    int32_t status = griddep_conditional_create(1, again, &error);
+
+    fake_driver_set_kernel("step", NULL, NULL); /* its first argument is no address now */
+    for (int i = 5; i < 8 && !status; i++)
+        status = griddep_graph_create(all->runtime, &all->graphs[i], &error);
+    if (!status)
+        status = griddep_conditional_argument(*again, &arguments[0]);
+    if (!status)
+        status = griddep_graph_add_kernel(all->graphs[5], step, &one_block, arguments, 2, &node, &error);
+    griddep_graph *bodies[2] = {all->graphs[5], all->graphs[4]}; /* the other one is adopted */
+    for (int i = 6; i < 8 && !status; i++) {
+        status =
+            griddep_graph_add_conditional(all->graphs[i], GRIDDEP_CONDITIONAL_SWITCH, *again, bodies, 2, &node, &error);
+        if (!status)
+            status = griddep_graph_add_kernel(all->graphs[i], step, &one_block, arguments, 2, &node, &error);
+    }
+    if (!status)
+        status = griddep_graph_launch(all->graphs[6], all->stream, &error);
+    if (!status)
+        status = griddep_graph_set_arguments(all->graphs[6], 1, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_set_config(all->graphs[6], 1, &one_block, &error);
+    if (!status)
+        status = griddep_graph_update(all->graphs[6], all->graphs[7], &error);
+    if (!status)
+        status = griddep_graph_upgrade(all->graphs[6], &count, &error);
+    if (!status)
+        status = griddep_graph_print(all->graphs[6], GRIDDEP_FORMAT_DOT, text, sizeof text, &bytes, &error);
     return status;
 }
 
@@ -1162,6 +1479,7 @@ static int32_t whole_life(void)
 {
     life all = {0};
     griddep_kernel *step = NULL;
+    griddep_conditional *again = NULL;
     int32_t status = open_runtime(&all.runtime);
 
     if (!status)
@@ -1181,8 +1499,11 @@ static int32_t whole_life(void)
         status = graph_life(&all, step, arguments);
     if (!status)
         status = capture_life(&all, step, arguments);
-    for (int i = 0; i < 6; i++)
+    if (!status)
+        status = conditional_life(&all, step, &again);
+    for (int i = 0; i < 8; i++)
         griddep_graph_destroy(all.graphs[i]);
+    griddep_conditional_destroy(again);
     griddep_chain_destroy(all.chain);
     if (all.event)
         griddep_event_destroy(all.runtime, all.event, NULL);
@@ -1284,9 +1605,15 @@ int main(void)
     tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
     tcase_add_test(open, captures_become_graphs);
     tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
+    tcase_add_test(open, foreign_graphs_grow);
     tcase_add_test(open, unknown_code_can_be_described);
     tcase_add_test(open, drivers_without_edge_data_tell_edges);
     tcase_add_test(open, graphs_print);
+    tcase_add_test(open, conditional_nodes_are_checked);
+    tcase_add_test(open, conditionals_are_named_in_graphs);
+    tcase_add_loop_test(open, old_drivers_lack_conditional_nodes, 0, 3);
+    tcase_add_test(open, conditional_nodes_print);
+    tcase_add_test(open, updates_compare_conditional_nodes);
     tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);

@@ -173,7 +173,7 @@ START_TEST(runtime_tells_the_device)
     ck_assert_str_eq(info.cache_directory, "");
     const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
                          GRIDDEP_FEATURE_PROGRAMMATIC_EVENT | GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT |
-                         GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER;
+                         GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
