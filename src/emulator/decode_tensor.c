@@ -27,14 +27,16 @@ static bool add_address(gd_decoder *decoder, const gd_code *from, uint32_t *list
 }
 
 /* [map, {coordinates}], and the mbarrier or an operand that stands for none: the whole of an operation's list. */
-static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimensions, const gd_code *barrier, uint32_t *list)
+static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimensions, const gd_code *barrier,
+                       uint32_t *list)
 {
     const uint32_t map = operand + 1, coordinates = gd_operand_at(decoder, map)->end;
     uint32_t elements[5], slots[5];
     gd_code from = {0};
 
     *list = GD_PTX_NONE;
-    if (gd_operand_at(decoder, operand)->kind != GD_OPERAND_MEMORY || coordinates >= gd_operand_at(decoder, operand)->end ||
+    if (gd_operand_at(decoder, operand)->kind != GD_OPERAND_MEMORY ||
+        coordinates >= gd_operand_at(decoder, operand)->end ||
         gd_operand_at(decoder, coordinates)->end != gd_operand_at(decoder, operand)->end ||
         gd_elements(decoder, coordinates, elements, 5) != dimensions)
         return gd_decode_refuse_form(decoder);

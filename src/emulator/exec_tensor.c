@@ -1,4 +1,5 @@
-/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27, and 5.5 for what a box is). */
+/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27, and 5.5 for what
+ * a box is). */
 #include <inttypes.h>
 
 #include "emulator/check.h"
@@ -42,11 +43,9 @@ static bool fail(const transfer *t, const char *what)
 
 static const char *unsupported(const gd_tensor_map *map)
 {
-    return map->im2col                             ? "a tensor map for im2col is not emulated"
-           : !gd_tensor_element(map->type)         ? "a tensor map with packed elements of 4 or 6 bits is not emulated"
-           : map->interleave                       ? "a tensor map with interleave is not emulated"
-           : map->swizzle > 3                      ? "a tensor map with a swizzle of other atoms than 16 bytes is not emulated"
-                                                   : NULL;
+    return map->im2col       ? "a tensor map for im2col is not emulated"
+           : map->interleave ? "a tensor map with interleave is not emulated"
+                             : NULL;
 }
 
 static bool read_map(transfer *t)
@@ -54,8 +53,8 @@ static bool read_map(transfer *t)
     const uint32_t *list = t->warp->cta->image->list + t->code->list;
     gd_space space;
     uint64_t address = gd_other_address(t->warp, list, t->lane, &space);
-    const unsigned char *bytes = gd_access(t->warp, t->code, t->lane, space, address, GD_TENSOR_MAP_BYTES,
-                                           GD_TENSOR_MAP_ALIGNMENT, false);
+    const unsigned char *bytes =
+        gd_access(t->warp, t->code, t->lane, space, address, GD_TENSOR_MAP_BYTES, GD_TENSOR_MAP_ALIGNMENT, false);
 
     if (!bytes)
         return false;
@@ -90,6 +89,30 @@ static void read_box(transfer *t)
     t->element = gd_tensor_element(map->type);
     t->row_bytes = t->extent[0] * t->element;
     t->pitch = gd_tensor_span(map->swizzle) ? gd_tensor_span(map->swizzle) : t->row_bytes;
+}
+
+static bool refuse_coordinate(const transfer *t, uint32_t number, const char *why)
+{
+    gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, 0, 0, false, "%s (coordinate %u is %" PRId64 ")", why,
+                number, t->at[number]);
+    return false;
+}
+
+/* Measured: what an H200 ends with CUDA_ERROR_ILLEGAL_INSTRUCTION. */
+static bool is_legal(const transfer *t)
+{
+    const bool writes = t->code->x == GD_TENSOR_STORE || t->code->x == GD_TENSOR_REDUCE;
+
+    if (t->code->x == GD_TENSOR_PREFETCH)
+        return true;
+    for (uint32_t i = 0; i < t->map.rank; i++) {
+        if (writes && t->at[i] < 0)
+            return refuse_coordinate(t, i,
+                                     "a store to a tensor begins in front of it: its coordinates may not be "
+                                     "negative");
+    }
+    return t->at[0] * t->element % CHUNK == 0 ||
+           refuse_coordinate(t, 0, "a copy of a tensor begins at a place of its rows that is no multiple of 16 bytes");
 }
 
 static row find_row(const transfer *t, uint32_t number)
@@ -249,8 +272,9 @@ static bool load_rows(const transfer *t)
 /* The type of a reduction's elements; GD_TYPE_NONE: there is no such reduction. */
 static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 {
-    static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32, GD_TYPE_U64,  GD_TYPE_S64, GD_TYPE_F16,
-                                    GD_TYPE_F32,  GD_TYPE_F64,  GD_TYPE_BF16, GD_TYPE_F32, GD_TYPE_NONE, GD_TYPE_NONE};
+    static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32, GD_TYPE_U64,
+                                    GD_TYPE_S64,  GD_TYPE_F16,  GD_TYPE_F32, GD_TYPE_F64, GD_TYPE_BF16,
+                                    GD_TYPE_F32,  GD_TYPE_NONE, GD_TYPE_NONE};
     gd_ptx_type type = (gd_ptx_type)types[t->map.type];
     bool bits = operation >= GD_ATOMIC_AND && operation <= GD_ATOMIC_XOR;
 
@@ -300,8 +324,8 @@ static bool load_into(transfer *t, uint64_t address, uint64_t barrier, gd_space 
         return false;
     check_tensor(t, GD_ACTION_READ);
     check_box(t, GD_ACTION_WRITE);
-    return load_rows(t) && gd_tell_mbarrier(t->warp, t->code, t->lane, barrier, barrier_space,
-                                            (uint64_t)t->rows * t->row_bytes);
+    return load_rows(t) &&
+           gd_tell_mbarrier(t->warp, t->code, t->lane, barrier, barrier_space, (uint64_t)t->rows * t->row_bytes);
 }
 
 static bool load(transfer *t, uint64_t address)
@@ -346,7 +370,10 @@ void gd_run_tensor(gd_warp *warp, const gd_code *code, uint32_t mask)
         if (!read_map(&t))
             return;
         read_box(&t);
-        if (code->x != GD_TENSOR_PREFETCH && !(code->x == GD_TENSOR_LOAD ? load(&t, addresses[lane]) : store(&t, addresses[lane])))
+        if (!is_legal(&t))
+            return;
+        if (code->x != GD_TENSOR_PREFETCH &&
+            !(code->x == GD_TENSOR_LOAD ? load(&t, addresses[lane]) : store(&t, addresses[lane])))
             return;
     }
     warp->cta->work++;

@@ -11,8 +11,8 @@ typedef enum gd_tensor_op {
     GD_TENSOR_PREFETCH
 } gd_tensor_op;
 
-/* x: gd_tensor_op; count: dimensions; list: the map's address, the mbarrier's (GD_ADDRESS_WORDS each), then a slot for each coordinate; y: multicast
- * to the CTAs of mask b; bytes: gd_atomic of a reduction. */
+/* x: gd_tensor_op; count: dimensions; list: the map's address, the mbarrier's (GD_ADDRESS_WORDS each), then a slot for
+ * each coordinate; y: multicast to the CTAs of mask b; bytes: gd_atomic of a reduction. */
 gd_run gd_run_tensor;
 
 #endif

@@ -33,15 +33,16 @@ static layout read_descriptor(uint64_t bits, bool transposed)
                     .transposed = transposed};
 }
 
-/* Chunk `part` of a row along k, or, transposed, chunk `part` of a row along m or n. Without a swizzle the two strides are between chunks of a row and
- * between groups of 8 rows; with one, a row of 32, 64 or 128 bytes is contiguous. */
+/* Chunk `part` of a row along k, or, transposed, chunk `part` of a row along m or n. Without a swizzle the two strides
+ * are between chunks of a row and between groups of 8 rows; with one, a row of 32, 64 or 128 bytes is contiguous. */
 static uint32_t chunk_offset(const layout *l, uint32_t row, uint32_t part)
 {
     uint32_t width = 1u << l->swizzle; /* chunks of a swizzled row */
     uint32_t groups = row / 8, in = row % 8 * CHUNK * width;
 
     if (!l->swizzle)
-        return l->transposed ? in + groups * l->leading + part * l->stride : in + groups * l->stride + part * l->leading;
+        return l->transposed ? in + groups * l->leading + part * l->stride
+                             : in + groups * l->stride + part * l->leading;
     return in + groups * l->stride + part % width * CHUNK + part / width * l->leading;
 }
 
@@ -121,9 +122,11 @@ static void unpack(const unsigned char *chunk, gd_matrix_element kind, bool nega
     }
 }
 
-/* A matrix of `count` rows (of a) or columns (of b) from `first` on: element (i, k) goes to to[i * row_step + k * depth_step]. */
+/* A matrix of `count` rows (of a) or columns (of b) from `first` on: element (i, k) goes to to[i * row_step + k *
+ * depth_step]. */
 static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uint32_t first, uint32_t count,
-                        gd_matrix_element kind, bool negate, double *to, size_t row_step, size_t depth_step, pieces *read)
+                        gd_matrix_element kind, bool negate, double *to, size_t row_step, size_t depth_step,
+                        pieces *read)
 {
     const uint32_t per = CHUNK / 4 * gd_matrix_packed(kind);
     const uint32_t rows = l->transposed ? 2 * per : count, parts = l->transposed ? count / per : 2;
@@ -167,8 +170,8 @@ static bool read_factors(gd_warp *warp, const gd_code *code, const uint32_t *slo
     const uint64_t b = gd_lane_get(warp, slots[fragments ? 4 : 1], 0, 8);
     layout from = read_descriptor(b, code->flags & GD_WARPGROUP_TRANSPOSE_B);
 
-    if (!read_matrix(warp, code, &from, 0, code->target, (gd_matrix_element)code->y, code->flags & GD_WARPGROUP_NEGATE_B,
-                     into->b[0], 1, GD_WARPGROUP_N, &read))
+    if (!read_matrix(warp, code, &from, 0, code->target, (gd_matrix_element)code->y,
+                     code->flags & GD_WARPGROUP_NEGATE_B, into->b[0], 1, GD_WARPGROUP_N, &read))
         return false;
     if (fragments) {
         read_fragments(warp, code, slots, into);

@@ -111,13 +111,27 @@ static bool was_waited_for(const party *copy)
                : entry->stamp <= gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL, entry->agent);
 }
 
-static bool is_bulk(const party *copy)
+/* Whether the instruction is of a kind that some word of it tells. */
+static bool is_by(const party *copy, const char *word)
 {
     const gd_race *race = copy->race;
     const uint32_t site = copy->entry->site;
     const char *text = site < race->site_count ? race->sites[site].site.instruction : NULL;
 
-    return text && strstr(text, "async.bulk");
+    return text && strstr(text, word);
+}
+
+/* What wgmma reads goes on until its group has been waited for. */
+static void say_product(const party *product, const party *other, const char *memory, char *text, char *missing)
+{
+    const bool waited = was_waited_for(product);
+
+    snprintf(text, TEXT_BYTES, "%s %s %s that its wgmma reads, %s", other->who, other->verb, memory,
+             waited ? "in a thread that nothing orders behind the wait for the group"
+                    : "before the group's completion was waited for");
+    snprintf(missing, TEXT_BYTES, "%s",
+             waited ? "a barrier between wgmma.wait_group and the other thread's access"
+                    : "wgmma.wait_group for the group, before what tells the other thread that the memory is free");
 }
 
 static bool say_async(const party *first, const party *second, const char *memory, char *text, char *missing)
@@ -126,6 +140,10 @@ static bool say_async(const party *first, const party *second, const char *memor
 
     if (!copy->entry->async)
         return false;
+    if (first->entry->async && is_by(first, "wgmma")) {
+        say_product(first, second, memory, text, missing);
+        return true;
+    }
     const bool waited = was_waited_for(copy);
     snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, %s", other->who, other->verb, memory,
              copy->verb,
@@ -135,7 +153,7 @@ static bool say_async(const party *first, const party *second, const char *memor
         snprintf(missing, TEXT_BYTES, "a barrier between the wait for the copy and the other thread's access");
     else if (copy->entry->agent == GD_AGENT_GROUP)
         snprintf(missing, TEXT_BYTES, "a wait for the copy's group (%s), and a barrier where another thread had copied",
-                 is_bulk(copy) ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
+                 is_by(copy, "async.bulk") ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
     else
         snprintf(missing, TEXT_BYTES, "a wait for the mbarrier, or the group, on which the copy completes");
     return true;

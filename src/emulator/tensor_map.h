@@ -1,5 +1,6 @@
-/* Tensor maps: what cuTensorMapEncode* writes into the 128 bytes that a kernel hands to cp.async.bulk.tensor. The encoding is the emulator's own, with a
- * mark and a checksum, so that bytes that are no map are noticed when a copy uses them. */
+/* Tensor maps: what cuTensorMapEncode* writes into the 128 bytes that a kernel hands to cp.async.bulk.tensor. The
+ * encoding is the emulator's own, with a mark and a checksum, so that bytes that are no map are noticed when a copy
+ * uses them. */
 #ifndef GD_EMULATOR_TENSOR_MAP_H
 #define GD_EMULATOR_TENSOR_MAP_H
 
@@ -23,7 +24,7 @@ typedef struct gd_tensor_map {
 /* False: these bytes are no map of this driver. */
 bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map);
 
-/* Bytes of an element; 0 for types whose elements are packed. */
+/* Bytes of an element. */
 uint32_t gd_tensor_element(uint8_t type);
 
 /* The swizzle's span in bytes: what the rows of a box lie apart in shared memory; 0: as long as they are. */

@@ -84,8 +84,8 @@ START_TEST(tensor_maps_are_refused)
     gd_CUtensorMap map;
 
     memcpy((unsigned char *)&bad + bad_maps[_i].offset, &bad_maps[_i].value, bad_maps[_i].bytes);
-    driver_bad(ENTRY_cuTensorMapEncodeTiled, encode(&map, &bad), GD_CUDA_ERROR_INVALID_VALUE, bad_maps[_i].name, __FILE__,
-               __LINE__);
+    driver_bad(ENTRY_cuTensorMapEncodeTiled, encode(&map, &bad), GD_CUDA_ERROR_INVALID_VALUE, bad_maps[_i].name,
+               __FILE__, __LINE__);
 }
 END_TEST
 
@@ -96,18 +96,17 @@ START_TEST(tensor_maps_for_convolutions)
     const uint32_t steps[] = {1, 1, 1, 1};
     gd_CUtensorMap map;
 
-    good(cuTensorMapEncodeIm2col,
-         (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, lower, upper, 64, 128, steps, 0,
-          GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
+    good(cuTensorMapEncodeIm2col, (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides,
+                                   lower, upper, 64, 128, steps, 0, GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
     bad(ERROR_INVALID_VALUE, cuTensorMapEncodeIm2col,
-        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)0x700000010000, sizes, strides, lower, upper, 64, 128, steps, 0,
-         GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
+        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)0x700000010000, sizes, strides, lower, upper, 64, 128,
+         steps, 0, GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
     bad(ERROR_INVALID_VALUE, cuTensorMapEncodeIm2col,
-        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, far, upper, 64, 128, steps, 0,
-         GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
+        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, far, upper, 64, 128,
+         steps, 0, GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
     bad(ERROR_INVALID_VALUE, cuTensorMapEncodeIm2col,
-        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, lower, upper, 257, 128, steps, 0,
-         GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
+        (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, lower, upper, 257, 128,
+         steps, 0, GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
 }
 END_TEST
 
@@ -130,31 +129,32 @@ static void encode_words(gd_CUtensorMap *map, gd_CUdeviceptr address)
 
 /* Shared memory is filled with words from `in` before the copy, and goes to `out` after it. %p: this thread copies. */
 #define COPY_BEGIN                                                                                                     \
-    PTX_TENSOR ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 in, .param .u64 out)\n{\n"                \
-               "    .shared .align 1024 .b8 box[2048];\n    .shared .align 8 .b64 bar;\n    .reg .b64 %map, %in, "     \
-               "%out, %rd0;\n    .reg .b32 %t, %r<8>, %box, %bar;\n    .reg .pred %p, %q;\n    mov.b64 %map, map;\n"         \
-               "    cvta.param.u64 %map, %map;\n    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"          \
-               "    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n    mov.u32 %t, %tid.x;\n"                             \
-               "    setp.eq.u32 %p, %t, 0;\n    mad.lo.u32 %r0, %t, 16, %box;\n    mul.wide.u32 %rd0, %t, 16;\n"       \
-               "    add.u64 %in, %in, %rd0;\n    add.u64 %out, %out, %rd0;\n"                                          \
-               "    ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%in];\n    st.shared.v4.u32 [%r0], {%r1, %r2, %r3, %r4};\n" \
-               "    @%p mbarrier.init.shared.b64 [%bar], 1;\n    fence.proxy.async;\n    bar.sync 0;\n"
+    PTX_TENSOR                                                                                                         \
+    ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 in, .param .u64 out)\n{\n"                           \
+    "    .shared .align 1024 .b8 box[2048];\n    .shared .align 8 .b64 bar;\n    .reg .b64 %map, %in, "                \
+    "%out, %rd0;\n    .reg .b32 %t, %r<8>, %box, %bar;\n    .reg .pred %p, %q;\n    mov.b64 %map, map;\n"              \
+    "    cvta.param.u64 %map, %map;\n    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                     \
+    "    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n    mov.u32 %t, %tid.x;\n"                                        \
+    "    setp.eq.u32 %p, %t, 0;\n    mad.lo.u32 %r0, %t, 16, %box;\n    mul.wide.u32 %rd0, %t, 16;\n"                  \
+    "    add.u64 %in, %in, %rd0;\n    add.u64 %out, %out, %rd0;\n"                                                     \
+    "    ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%in];\n    st.shared.v4.u32 [%r0], {%r1, %r2, %r3, %r4};\n"           \
+    "    @%p mbarrier.init.shared.b64 [%bar], 1;\n    fence.proxy.async;\n    bar.sync 0;\n"
 #define COPY_END                                                                                                       \
     "    bar.sync 0;\n    ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r0];\n"                                             \
     "    st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};\n    ret;\n}\n"
 
-static const char load_kernel[] = COPY_BEGIN
-    "    @%p prefetch.tensormap [%map];\n"
-    "    @%p cp.async.bulk.prefetch.tensor.2d.L2.global [%map, {70, -3}];\n"
-    "    @%p mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 2048;\n"
-    "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], "
-    "[%map, {70, -3}], [%bar];\n"
-    "again:\n    mbarrier.try_wait.parity.shared.b64 %q, [%bar], 0;\n    @!%q bra again;\n" COPY_END;
+static const char load_kernel[] =
+    COPY_BEGIN "    @%p prefetch.tensormap [%map];\n"
+               "    @%p cp.async.bulk.prefetch.tensor.2d.L2.global [%map, {72, -3}];\n"
+               "    @%p mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 2048;\n"
+               "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], "
+               "[%map, {72, -3}], [%bar];\n"
+               "again:\n    mbarrier.try_wait.parity.shared.b64 %q, [%bar], 0;\n    @!%q bra again;\n" COPY_END;
 
-static const char store_kernel[] = COPY_BEGIN
-    "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {70, -3}], [%box];\n"
-    "    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {-8, 12}], [%box];\n"
-    "    @%p cp.async.bulk.commit_group;\n    @%p cp.async.bulk.wait_group 0;\n" COPY_END;
+static const char store_kernel[] =
+    COPY_BEGIN "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {72, 3}], [%box];\n"
+               "    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {8, 12}], [%box];\n"
+               "    @%p cp.async.bulk.commit_group;\n    @%p cp.async.bulk.wait_group 0;\n" COPY_END;
 
 /* Where a word of the box lies: chunks of 16 bytes change places within their row by the row's number. */
 static uint32_t place_of(uint32_t row, uint32_t column)
@@ -199,8 +199,8 @@ START_TEST(boxes_are_loaded)
     run_copy(load_kernel, &all);
     for (uint32_t row = 0; row < BOX_ROWS; row++) {
         for (uint32_t column = 0; column < BOX_COLUMNS; column++) {
-            bool inside = row >= 3 && column + 70 < COLUMNS;
-            uint32_t expected = inside ? all.tensor[(row - 3) * COLUMNS + column + 70] : 0;
+            bool inside = row >= 3 && column + 72 < COLUMNS;
+            uint32_t expected = inside ? all.tensor[(row - 3) * COLUMNS + column + 72] : 0;
             uint32_t found = all.box_after[place_of(row, column)];
             ck_assert_msg(found == expected, "row %u, column %u: 0x%x, expected 0x%x", row, column, found, expected);
         }
@@ -209,7 +209,7 @@ START_TEST(boxes_are_loaded)
 }
 END_TEST
 
-/* The second copy adds; its box begins left of the tensor and ends below it. */
+/* The first box ends right of the tensor; the second copy adds, and its box ends below the tensor. */
 START_TEST(boxes_are_stored)
 {
     static copied all;
@@ -218,20 +218,98 @@ START_TEST(boxes_are_stored)
     for (uint32_t row = 0; row < ROWS; row++) {
         for (uint32_t column = 0; column < COLUMNS; column++) {
             uint32_t expected = all.tensor[row * COLUMNS + column], found = all.tensor_after[row * COLUMNS + column];
-            if (row < BOX_ROWS - 3 && column >= 70)
-                expected = all.box[place_of(row + 3, column - 70)];
-            else if (row >= 12 && column < BOX_COLUMNS - 8)
-                expected += all.box[place_of(row - 12, column + 8)];
+            if (row >= 3 && row < BOX_ROWS + 3 && column >= 72)
+                expected = all.box[place_of(row - 3, column - 72)];
+            else if (row >= 12 && column >= 8 && column < BOX_COLUMNS + 8)
+                expected += all.box[place_of(row - 12, column - 8)];
             ck_assert_msg(found == expected, "row %u, column %u: 0x%x, expected 0x%x", row, column, found, expected);
         }
     }
 }
 END_TEST
 
+/* A row that begins at no multiple of 16 bytes, and a store with a negative coordinate, end the context. */
+static const char *const illegal_copies[] = {
+    "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], [%map, {1, 0}], "
+    "[%bar];\n",
+    "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {3, 0}], [%box];\n",
+    "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, -1}], [%box];\n",
+    "    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {-32, 0}], [%box];\n",
+};
+
+START_TEST(illegal_boxes_end_the_context)
+{
+    char text[8192];
+    gd_CUtensorMap map;
+    gd_CUdeviceptr memory = allocate(65536);
+
+    snprintf(text, sizeof text, "%s%s    @%%p cp.async.bulk.commit_group;\n    @%%p cp.async.bulk.wait_group 0;\n%s",
+             COPY_BEGIN, illegal_copies[_i], COPY_END);
+    encode_words(&map, memory);
+    void *parameters[] = {&map, &memory, &memory};
+    good(cuLaunchKernel, (function_of(load(text), "k"), 1, 1, 1, THREADS, 1, 1, 0, stream, parameters, NULL));
+    gd_CUresult result = raw(cuStreamSynchronize, (stream));
+    ck_assert_msg(result == GD_CUDA_ERROR_ILLEGAL_INSTRUCTION, "result %d", result);
+    teardown_driver();
+}
+END_TEST
+
+/* Two CTAs of a cluster: each fetches half of the box for both. Rows of the tensor are 32 words long here. */
+static const char multicast_kernel[] = PTX_TENSOR
+    ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 out) .reqnctapercluster 2\n{\n"
+    "    .shared .align 1024 .b8 box[2048];\n    .shared .align 8 .b64 bar;\n    .reg .b64 %map, %out, %at;\n"
+    "    .reg .b32 %t, %c, %r<8>, %box, %bar;\n    .reg .b16 %both;\n    .reg .pred %p, %q;\n    mov.b64 %map, map;\n"
+    "    cvta.param.u64 %map, %map;\n    ld.param.u64 %out, [out];\n    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n"
+    "    mov.u32 %t, %tid.x;\n    mov.u32 %c, %cluster_ctarank;\n    setp.eq.u32 %p, %t, 0;\n    mov.u16 %both, 3;\n"
+    "    @%p mbarrier.init.shared.b64 [%bar], 1;\n    @%p fence.mbarrier_init.release.cluster;\n"
+    "    @%p mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 2048;\n    barrier.cluster.arrive;\n"
+    "    barrier.cluster.wait;\n    mad.lo.u32 %r0, %c, 1024, %box;\n    shl.b32 %r1, %c, 3;\n"
+    "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r0], "
+    "[%map, {0, %r1}], [%bar], %both;\n"
+    "again:\n    mbarrier.try_wait.parity.shared.b64 %q, [%bar], 0;\n    @!%q bra again;\n"
+    "    mad.lo.u32 %r0, %t, 16, %box;\n    ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r0];\n"
+    "    mad.lo.u32 %r0, %c, 128, %t;\n    mul.wide.u32 %at, %r0, 16;\n    add.u64 %at, %out, %at;\n"
+    "    st.global.v4.u32 [%at], {%r1, %r2, %r3, %r4};\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    "
+    "ret;\n}\n";
+
+START_TEST(boxes_go_to_several)
+{
+    const encoding half = {.type = GD_CU_TENSOR_MAP_DATA_TYPE_UINT32,
+                           .rank = 2,
+                           .swizzle = GD_CU_TENSOR_MAP_SWIZZLE_128B,
+                           .sizes = {BOX_COLUMNS, BOX_ROWS},
+                           .strides = {BOX_COLUMNS * 4},
+                           .box = {BOX_COLUMNS, BOX_ROWS / 2},
+                           .steps = {1, 1}};
+    uint32_t words[BOX_ROWS * BOX_COLUMNS], found[2][BOX_ROWS * BOX_COLUMNS];
+    encoding whole = half;
+    gd_CUtensorMap map;
+    gd_CUmodule module = load(multicast_kernel);
+
+    for (uint32_t i = 0; i < BOX_ROWS * BOX_COLUMNS; i++)
+        words[i] = 0x10000 + i * i;
+    gd_CUdeviceptr tensor = allocate_with(words, sizeof words), out = allocate(sizeof found);
+    whole.address = tensor;
+    driver_good(ENTRY_cuTensorMapEncodeTiled, encode(&map, &whole), "half a box", __FILE__, __LINE__);
+    void *parameters[] = {&map, &out};
+    run(function_of(module, "k"), 2, THREADS, parameters);
+    read_back(found, out, sizeof found);
+    for (uint32_t i = 0; i < BOX_ROWS * BOX_COLUMNS; i++) {
+        uint32_t place = place_of(i / BOX_COLUMNS, i % BOX_COLUMNS);
+        ck_assert_msg(found[0][place] == words[i] && found[1][place] == words[i],
+                      "word %u: 0x%x and 0x%x, expected 0x%x", i, found[0][place], found[1][place], words[i]);
+    }
+    release(tensor);
+    release(out);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
 /* ---- products ---- */
 
-/* d = a * b + 1000 where d begins as 1000, with a from shared memory, then from registers. a lies in rows of 32 bytes, chunks of 16 bytes of which
- * change places where bit 7 of the address is set; b without a swizzle, the halves of a row 128 bytes apart. */
+/* d = a * b + 1000 where d begins as 1000, with a from shared memory, then from registers. a lies in rows of 32 bytes,
+ * chunks of 16 bytes of which change places where bit 7 of the address is set; b without a swizzle, the halves of a row
+ * 128 bytes apart. */
 static const char product_kernel[] = PTX_TENSOR
     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n    .shared .align 1024 .b8 room[4096];\n"
     "    .reg .b64 %in, %out, %at, %da, %db;\n    .reg .b32 %t, %i, %r<8>, %a<4>;\n    .reg .f32 %f<4>, %g<4>;\n"
@@ -244,11 +322,13 @@ static const char product_kernel[] = PTX_TENSOR
     "    ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%in+4096];\n"
     "    and.b32 %r0, %r0, 0x3ffff;\n    shr.u32 %r0, %r0, 4;\n    cvt.u64.u32 %da, %r0;\n    add.u64 %db, %da, 128;\n"
     "    or.b64 %da, %da, 0xc000001000010000;\n    or.b64 %db, %db, 0x0000001000080000;\n    mov.f32 %f0, 1000.0;\n"
-    "    mov.f32 %f1, %f0;\n    mov.f32 %f2, %f0;\n    mov.f32 %f3, %f0;\n    mov.f32 %g0, %f0;\n    mov.f32 %g1, %f0;\n"
+    "    mov.f32 %f1, %f0;\n    mov.f32 %f2, %f0;\n    mov.f32 %f3, %f0;\n    mov.f32 %g0, %f0;\n    mov.f32 %g1, "
+    "%f0;\n"
     "    mov.f32 %g2, %f0;\n    mov.f32 %g3, %f0;\n    wgmma.fence.sync.aligned;\n"
     "    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %da, %db, 1, 1, 1, 0, 0;\n"
     "    wgmma.commit_group.sync.aligned;\n"
-    "    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%g0, %g1, %g2, %g3}, {%a0, %a1, %a2, %a3}, %db, 0, -1, 1, 0;\n"
+    "    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%g0, %g1, %g2, %g3}, {%a0, %a1, %a2, %a3}, %db, 0, -1, "
+    "1, 0;\n"
     "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 1;\n"
     "    st.global.v4.f32 [%out], {%f0, %f1, %f2, %f3};\n    wgmma.wait_group.sync.aligned 0;\n"
     "    st.global.v4.f32 [%out+2048], {%g0, %g1, %g2, %g3};\n    ret;\n}\n";
@@ -267,7 +347,8 @@ static int factor(int a, int row, int k)
     return (a ? row * 5 + k * 3 + row * k : row * 7 + k * k) % 11 - 5;
 }
 
-/* Halves of the 4096 bytes of shared memory, then four registers of each thread: rows t / 4 and t / 4 + 8 of the warp's 16, two neighbours each. */
+/* Halves of the 4096 bytes of shared memory, then four registers of each thread: rows t / 4 and t / 4 + 8 of the warp's
+ * 16, two neighbours each. */
 static void write_factors(uint16_t *words)
 {
     for (int row = 0; row < 64; row++) {
@@ -304,8 +385,8 @@ START_TEST(products_of_a_warpgroup)
             for (int k = 0; k < 16; k++)
                 sum += factor(1, row, k) * factor(0, column, k);
             ck_assert_msg(found[0][t * 4 + i] == (float)(1000 + sum) && found[1][t * 4 + i] == (float)-sum,
-                          "row %d, column %d: %g and %g, expected %d and %d", row, column,
-                          (double)found[0][t * 4 + i], (double)found[1][t * 4 + i], 1000 + sum, -sum);
+                          "row %d, column %d: %g and %g, expected %d and %d", row, column, (double)found[0][t * 4 + i],
+                          (double)found[1][t * 4 + i], 1000 + sum, -sum);
         }
     }
     release(in);
@@ -321,9 +402,12 @@ Suite *tensor_suite(void)
                                       {tensor_maps_for_convolutions, 0},
                                       {boxes_are_loaded, 0},
                                       {boxes_are_stored, 0},
+                                      {boxes_go_to_several, 0},
                                       {products_of_a_warpgroup, 0}};
+    const conformance_case ends[] = {{illegal_boxes_end_the_context, COUNT_OF(illegal_copies)}};
     Suite *suite = suite_create("tensor");
 
     add_cases(suite, "tensor", setup_context, teardown_context, cases, COUNT_OF(cases));
+    add_cases(suite, "ends", setup_context, NULL, ends, COUNT_OF(ends));
     return suite;
 }

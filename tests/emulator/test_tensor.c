@@ -1,5 +1,6 @@
-/* Tensor copies and wgmma in kernels as they are written: a matrix product whose tiles go through a ring of stages, with its results and with what
- * the race detector says of it, as it is and with one of its waits taken away. Layouts are compared with numbers worked out by hand.
+/* Tensor copies and wgmma in kernels as they are written: a matrix product whose tiles go through a ring of stages,
+ * with its results and with what the race detector says of it, as it is and with one of its waits taken away. Layouts
+ * are compared with numbers worked out by hand.
  *
  * Each test runs in a process of its own, because settings are read once, by cuInit; what it finds is in a file. */
 #include <check.h>
@@ -12,18 +13,22 @@
 
 #include "emulator/api.h"
 
-static char report_path[64];
+static FILE *report;
 static char report_text[1 << 20];
 static gd_CUcontext context;
 
 #define ck_good(call) ck_assert_int_eq((call), GD_CUDA_SUCCESS)
 
+/* The report has no name, so that nothing is left of it. */
 static void begin(const char *schedule)
 {
-    snprintf(report_path, sizeof report_path, "/tmp/griddep-tensor-%ld", (long)getpid());
-    unlink(report_path);
+    char path[64];
+
+    report = tmpfile();
+    ck_assert_ptr_nonnull(report);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(report));
     setenv("GRIDDEP_EMULATOR_CHECK", "all", 1);
-    setenv("GRIDDEP_EMULATOR_REPORT", report_path, 1);
+    setenv("GRIDDEP_EMULATOR_REPORT", path, 1);
     setenv("GRIDDEP_EMULATOR_SCHEDULE", schedule, 1);
     setenv("GRIDDEP_EMULATOR_STEPS", "5000000", 1);
     ck_good(cuInit(0));
@@ -33,13 +38,8 @@ static void begin(const char *schedule)
 /* What has been reported up to now. */
 static const char *get_report(void)
 {
-    FILE *file = fopen(report_path, "r");
-    size_t bytes = file ? fread(report_text, 1, sizeof report_text - 1, file) : 0;
-
-    report_text[bytes] = 0;
-    if (file)
-        fclose(file);
-    unlink(report_path);
+    rewind(report);
+    report_text[fread(report_text, 1, sizeof report_text - 1, report)] = 0;
     return report_text;
 }
 
@@ -67,8 +67,8 @@ static uint64_t allocate(const void *data, size_t bytes)
 
 enum { M = 128, N = 128, K = 512, TILE = 64, STAGES = 4, STAGE_BYTES = 16384, SHARED = STAGES * STAGE_BYTES + 64 };
 
-/* c = a * b^T, a tile of 64 by 64 a CTA. Warp 4 fetches, warps 0 to 3 multiply; a stage is free again when the product behind it has read it, which
- * one thread of the warpgroup tells. Lines with a mark behind "//" can be taken away. */
+/* c = a * b^T, a tile of 64 by 64 a CTA. Warp 4 fetches, warps 0 to 3 multiply; a stage is free again when the product
+ * behind it has read it, which one thread of the warpgroup tells. Lines with a mark behind "//" can be taken away. */
 static const char product[] =
     ".version 8.0\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 ring[];\n\n"
     ".visible .entry k(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u64 c)\n{\n"
@@ -119,7 +119,8 @@ static const char product[] =
     "started:\n    add.u32 %i, %i, 1;\n    setp.lt.u32 %p, %i, 8;\n    @%p bra next;\n"
     "    wgmma.wait_group.sync.aligned 0;\n"
     "    shr.u32 %row, %lane, 2;\n    mad.lo.u32 %row, %warp, 16, %row;\n    add.u32 %row, %row, %y;\n"
-    "    and.b32 %column, %lane, 3;\n    mad.lo.u32 %column, %column, 2, %x;\n    mad.lo.u32 %row, %row, 128, %column;\n"
+    "    and.b32 %column, %lane, 3;\n    mad.lo.u32 %column, %column, 2, %x;\n    mad.lo.u32 %row, %row, 128, "
+    "%column;\n"
     "    mul.wide.u32 %at, %row, 4;\n    add.u64 %at, %at, %c;\n    STORE\n"
     "over:\n    ret;\n}\n";
 
@@ -193,8 +194,8 @@ static void encode(gd_CUtensorMap *map, uint64_t address, uint64_t rows)
     const uint64_t sizes[] = {K, rows}, strides[] = {K * 2};
     const uint32_t box[] = {TILE, TILE}, steps[] = {1, 1};
 
-    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)address, sizes, strides,
-                                   box, steps, GD_CU_TENSOR_MAP_INTERLEAVE_NONE, GD_CU_TENSOR_MAP_SWIZZLE_128B,
+    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)address, sizes,
+                                   strides, box, steps, GD_CU_TENSOR_MAP_INTERLEAVE_NONE, GD_CU_TENSOR_MAP_SWIZZLE_128B,
                                    GD_CU_TENSOR_MAP_L2_PROMOTION_L2_128B, GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
@@ -245,21 +246,29 @@ START_TEST(a_correct_product_is_right_and_quiet)
 END_TEST
 
 static const struct {
-    const char *mark, *first, *second; /* what the two accesses of a finding are */
+    const char *mark, *text, *missing; /* a line of the kernel, and what is said of its absence */
 } mutations[] = {
-    {"// FULL", "wgmma.mma_async", "cp.async.bulk.tensor"},
-    {"// EMPTY", "cp.async.bulk.tensor", "cp.async.bulk.tensor"},
-    {"// WAIT", "wgmma.mma_async", "cp.async.bulk.tensor"},
+    {"// FULL",
+     "kernel k (launch 1) reads shared memory that its asynchronous copy writes, before the copy's completion was "
+     "waited for",
+     "a wait for the mbarrier, or the group, on which the copy completes"},
+    {"// EMPTY",
+     "kernel k (launch 1) writes shared memory that its asynchronous copy writes, before the copy's completion was "
+     "waited for",
+     "a wait for the mbarrier, or the group, on which the copy completes"},
+    {"// WAIT",
+     "kernel k (launch 1) writes shared memory that its wgmma reads, before the group's completion was waited for",
+     "wgmma.wait_group for the group, before what tells the other thread that the memory is free"},
 };
 
 START_TEST(a_product_without_a_wait_is_found)
 {
     begin("eager");
     run_product(write_product(mutations[_i].mark, DESCRIPTOR_128));
-    const char *report = get_report();
-    ck_assert_msg(strstr(report, "\"kind\":\"shared-race\"") && strstr(report, mutations[_i].first) &&
-                      strstr(report, mutations[_i].second),
-                  "%s: %s", mutations[_i].mark, report);
+    const char *told = get_report();
+    ck_assert_msg(strstr(told, "\"kind\":\"shared-race\"") && strstr(told, mutations[_i].text) &&
+                      strstr(told, mutations[_i].missing),
+                  "%s: %s", mutations[_i].mark, told);
 }
 END_TEST
 
@@ -274,6 +283,172 @@ START_TEST(a_product_with_a_wrong_layout_is_wrong)
 }
 END_TEST
 
+/* ---- what wgmma reads ---- */
+
+#define READS "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, 0, 0;\n"
+#define COMMIT "wgmma.commit_group.sync.aligned;\n"
+#define WAIT(left) "wgmma.wait_group.sync.aligned " #left ";\n"
+#define WRITE(warp) "@%w" #warp " st.shared.u32 [%own], %t;\n"
+#define BARRIER "bar.sync 0;\n"
+
+/* %w0, %w1: a thread of that warp; %own: memory that all wgmma read. */
+static const struct {
+    const char *body;
+    bool found;
+} orders[] = {
+    {READS COMMIT WRITE(0) WAIT(0), true},
+    {READS COMMIT WAIT(0) WRITE(0), false},
+    {READS COMMIT WAIT(1) WRITE(0), true},
+    {READS WAIT(0) WRITE(0), true}, /* of no group yet */
+    {READS COMMIT READS COMMIT WAIT(1) WRITE(0), true},
+    {READS COMMIT READS COMMIT WAIT(0) WRITE(1), false}, /* the wait is for the whole warpgroup */
+    {"@%w0 bra go;\n" WRITE(1) "go:\n" BARRIER READS COMMIT WAIT(0), false},
+    {READS COMMIT BARRIER WRITE(1) WAIT(0), true}, /* a barrier is no wait */
+};
+
+START_TEST(wgmma_reads_until_it_was_waited_for)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n    .reg .b64 %%d;\n"
+        "    .reg .b32 %%own, %%t, %%i;\n    .reg .f32 %%f<4>;\n    .reg .pred %%w0, %%w1, %%p;\n"
+        "    .shared .align 1024 .b8 room[4096];\n    mov.u32 %%own, room;\n    mov.u32 %%t, %%tid.x;\n"
+        "    mov.u64 %%d, 0x0000001000080040;\n    mad.lo.u32 %%i, %%t, 32, %%own;\n    st.shared.v2.u64 [%%i], {%%d, "
+        "%%d};\n    st.shared.v2.u64 [%%i+16], {%%d, %%d};\n    setp.eq.u32 %%w0, %%t, 0;\n    setp.eq.u32 %%w1, "
+        "%%t, 32;\n    fence.proxy.async;\n    bar.sync 0;\n%s    ret;\n}\n";
+    char kernel[4096];
+
+    begin("eager");
+    snprintf(kernel, sizeof kernel, text, orders[_i].body);
+    gd_CUfunction function = load(kernel);
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL));
+    ck_good(cuCtxSynchronize());
+    const char *told = get_report();
+    ck_assert_msg(!!strstr(told, "that its wgmma reads") == orders[_i].found && (orders[_i].found || !*told), "%s%s",
+                  orders[_i].body, told);
+}
+END_TEST
+
+/* ---- faults ---- */
+
+#define WGMMA "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, 0, 0;\n"
+#define LOAD                                                                                                           \
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], [%map, {0, 0}], "        \
+    "[%bar];\n"
+
+/* Kernels of so many threads, and what ends them. %map: a tensor map of bytes; %d: a descriptor of the 1024 bytes of
+ * shared memory. */
+static const struct {
+    unsigned threads;
+    int rank, interleave;
+    const char *body, *text;
+} faults[] = {
+    {96, 2, 0, WGMMA, "warp 0 is of no warpgroup: the CTA has 3 warps, and it takes four in a row"},
+    {128, 2, 0, "or.b64 %d, %d, 0x0000010000000000; " WGMMA,
+     "read of 16 bytes of shared memory at 0x1480; it has 1032 bytes"},
+    {128, 2, 0, "setp.eq.u32 %p, %t, 5; @%p bra done;\n" WGMMA, "this; all 32 have to"},
+    {128, 2, 0,
+     "setp.lt.u32 %p, %t, 32; @%p bra done; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n",
+     "deadlock: warp 1 waits for a group of wgmma that others of its warpgroup never commit"},
+    {1, 2, 0, "mov.b64 %map, other; cvta.global.u64 %map, %map;\n" LOAD,
+     "is no tensor map that this driver has encoded"},
+    {1, 2, 0, "add.u64 %map, %map, 8;\n" LOAD, "which is no multiple of 64"},
+    {1, 3, 0, LOAD, "a tensor map of rank 3 for a copy of 2 dimensions"},
+    {1, 3, 1, "cp.async.bulk.prefetch.tensor.3d.L2.global [%map, {0, 0, 0}];\n",
+     "a tensor map with interleave is not emulated"},
+    {1, 2, 0, "add.u32 %box, %box, 64;\n" LOAD, "which is no multiple of 128"},
+    {1, 2, 0, "add.u32 %box, %box, 1024;\n" LOAD, "write to 512 bytes of shared memory"},
+    {1, 2, 0, "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {0, 0}], [%box];\n",
+     "a reduction that elements of the tensor map's type do not have"},
+    {1, 2, 0, "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {24, 0}], [%box];\n",
+     "begins at a place of its rows that is no multiple of 16 bytes (coordinate 0 is 24)"},
+    {1, 2, 0, "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {16, -2}], [%box];\n",
+     "its coordinates may not be negative (coordinate 1 is -2)"},
+};
+
+static uint64_t encode_bytes(gd_CUtensorMap *map, int rank, int interleave)
+{
+    const uint64_t sizes[] = {64, 16, 4}, strides[] = {64, 1024};
+    const uint32_t box[] = {32, 16, 1}, steps[] = {1, 1, 1};
+    uint64_t address = allocate(NULL, 4096);
+
+    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_UINT8, (uint32_t)rank, (void *)(uintptr_t)address,
+                                   sizes, strides, box, steps, interleave, 0, 0, 0));
+    return address;
+}
+
+/* Of 1024 bytes in rows of 64 the box has the left half of each row, from row `y` on. Lines that write and read bytes
+ * of the tensor. */
+#define STORE "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, 8}], [%box];\n"
+#define GROUP "cp.async.bulk.commit_group;\n"
+#define STORED "cp.async.bulk.wait_group 0;\n"
+#define READ(byte) "ld.global.u32 %t, [%at+" #byte "];\n"
+
+static const struct {
+    const char *body, *found; /* what is said; NULL: nothing */
+} accesses[] = {
+    {STORE GROUP STORED READ(512), NULL},
+    {STORE GROUP READ(512) STORED, "that its asynchronous copy writes"},
+    {STORE GROUP READ(540) STORED, "that its asynchronous copy writes"},
+    {STORE GROUP READ(544) STORED, NULL}, /* right of the box */
+    {STORE GROUP READ(508) STORED, NULL}, /* above it */
+    {STORE GROUP "cp.async.bulk.wait_group.read 0;\n" READ(960) STORED, "that its asynchronous copy writes"},
+    {STORE GROUP "st.shared.u32 [%box+4], %t;\n" STORED, "writes shared memory that its asynchronous copy reads"},
+    {STORE GROUP "cp.async.bulk.wait_group.read 0;\nst.shared.u32 [%box+4], %t;\n" STORED, NULL},
+    {STORE GROUP "st.shared.u32 [%box+512], %t;\n" STORED, NULL}, /* behind the box */
+};
+
+START_TEST(each_byte_of_a_box_is_checked)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 a[128], .param .u64 m)"
+        "\n{\n    .reg .b64 %%map, %%at, %%i;\n    .reg .b32 %%box, %%t;\n    .reg .pred %%p;\n"
+        "    .shared .align 1024 .b8 box[1024];\n    mov.b64 %%map, a;\n    cvta.param.u64 %%map, %%map;\n"
+        "    ld.param.u64 %%at, [m];\n    mov.u32 %%box, box;\n    mov.u32 %%t, 0;\n"
+        "fill:\n    cvt.u64.u32 %%i, %%t;\n    add.u64 %%i, %%i, %%at;\n    st.global.u32 [%%i], %%t;\n    add.u32 "
+        "%%box, "
+        "%%box, %%t;\n    st.shared.u32 [%%box], %%t;\n    sub.u32 %%box, %%box, %%t;\n    add.u32 %%t, %%t, 4;\n"
+        "    setp.lt.u32 %%p, %%t, 1024;\n    @%%p bra fill;\n    fence.proxy.async;\n%s    ret;\n}\n";
+    char kernel[4096];
+    gd_CUtensorMap map;
+
+    begin("eager");
+    uint64_t address = encode_bytes(&map, 2, 0);
+    void *parameters[] = {&map, &address};
+    snprintf(kernel, sizeof kernel, text, accesses[_i].body);
+    gd_CUfunction function = load(kernel);
+    ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    ck_good(cuCtxSynchronize());
+    const char *told = get_report(), *found = accesses[_i].found;
+    ck_assert_msg(found ? strstr(told, found) != NULL : !*told, "%s%s", accesses[_i].body, told);
+}
+END_TEST
+
+START_TEST(mistakes_are_faults)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.global .align 64 .b8 other[128];\n"
+        ".visible .entry k(.param .align 64 .b8 a[192])\n{\n    .reg .b64 %%map, %%d;\n"
+        "    .reg .b32 %%box, %%bar, %%t;\n    .reg .f32 %%f<4>;\n    .reg .pred %%p;\n"
+        "    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 bar;\n    mov.b64 %%map, a;\n"
+        "    cvta.param.u64 %%map, %%map;\n    mov.u32 %%box, box;\n    mov.u32 %%bar, bar;\n    mov.u32 %%t, "
+        "%%tid.x;\n"
+        "    mov.u64 %%d, 0x0000000800080040;\n    setp.eq.u32 %%p, %%t, 0;\n    @%%p mbarrier.init.shared.b64 "
+        "[%%bar], 1;\n    %sdone:\n    ret;\n}\n";
+    char kernel[4096];
+    gd_CUtensorMap maps[2];
+    void *parameters[] = {maps};
+
+    begin("eager");
+    encode_bytes(maps, faults[_i].rank, faults[_i].interleave);
+    snprintf(kernel, sizeof kernel, text, faults[_i].body);
+    gd_CUfunction function = load(kernel);
+    ck_good(cuLaunchKernel(function, 1, 1, 1, faults[_i].threads, 1, 1, 0, NULL, parameters, NULL));
+    ck_assert_int_ne(cuCtxSynchronize(), GD_CUDA_SUCCESS);
+    const char *told = get_report();
+    ck_assert_msg(strstr(told, faults[_i].text) != NULL, "expected %s\n%s", faults[_i].text, told);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tensor");
@@ -283,6 +458,9 @@ int main(void)
     tcase_add_loop_test(tcase, a_correct_product_is_right_and_quiet, 0, 5);
     tcase_add_loop_test(tcase, a_product_without_a_wait_is_found, 0, 3);
     tcase_add_loop_test(tcase, a_product_with_a_wrong_layout_is_wrong, 0, 4);
+    tcase_add_loop_test(tcase, wgmma_reads_until_it_was_waited_for, 0, (int)(sizeof orders / sizeof *orders));
+    tcase_add_loop_test(tcase, each_byte_of_a_box_is_checked, 0, (int)(sizeof accesses / sizeof *accesses));
+    tcase_add_loop_test(tcase, mistakes_are_faults, 0, (int)(sizeof faults / sizeof *faults));
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,10 +1,10 @@
-/* Tensor copies and warpgroup matrix products on the emulated driver and on a real one: random cases, the same on both, whose results are
- * compared by digests.
+/* Tensor copies and warpgroup matrix products on the emulated driver and on a real one: random cases, the same on both,
+ * whose results are compared by digests.
  *
  *   tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] [--dump] [--ptx]
  *
- * prints a line for each case: its number and the digest of its results (of encode: the driver's result); with --words what it is, too. --dump adds the
- * results word by word, --ptx prints the kernel and runs nothing.
+ * prints a line for each case: its number and the digest of its results (of encode: the driver's result); with --words
+ * what it is, too. --dump adds the results word by word, --ptx prints the kernel and runs nothing.
  *
  * Against a GPU, whose results are the truth (tests/fuzz/tensor.gpu has what an H200 printed):
  *   for kind in copy product encode; do tensor $kind --driver libcuda.so.1 --count 400 | sed "s/^/$kind /"; done
@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tensor_driver.h"
 
@@ -25,14 +27,19 @@ typedef struct options {
 
 static int usage(void)
 {
-    fputs("usage: tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] [--dump] [--ptx]\n", stderr);
+    fputs("usage: tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] [--dump] [--ptx]\n",
+          stderr);
     return 64;
 }
 
 static bool read_options(int count, char **arguments, options *into)
 {
-    static const struct option known[] = {{"driver", 1, NULL, 'd'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'c'},
-                                          {"words", 0, NULL, 'w'},  {"dump", 0, NULL, 'D'}, {"ptx", 0, NULL, 'p'},
+    static const struct option known[] = {{"driver", 1, NULL, 'd'},
+                                          {"from", 1, NULL, 'f'},
+                                          {"count", 1, NULL, 'c'},
+                                          {"words", 0, NULL, 'w'},
+                                          {"dump", 0, NULL, 'D'},
+                                          {"ptx", 0, NULL, 'p'},
                                           {0}};
     int letter;
 
@@ -48,7 +55,8 @@ static bool read_options(int count, char **arguments, options *into)
             return false;
     }
     into->kind = optind + 1 == count ? arguments[optind] : "";
-    return into->driver && (!strcmp(into->kind, "copy") || !strcmp(into->kind, "product") || !strcmp(into->kind, "encode"));
+    return into->driver &&
+           (!strcmp(into->kind, "copy") || !strcmp(into->kind, "product") || !strcmp(into->kind, "encode"));
 }
 
 static void dump(const char *what, const uint32_t *words, const uint32_t *before, size_t count)
@@ -87,34 +95,53 @@ static bool run_case(const tensor_driver *driver, const options *from, tensor_ca
     return true;
 }
 
-int main(int count, char **arguments)
+/* Runs cases from `first` on; returns how many. A fault ends the process' use of a driver, and the case with it. */
+static uint64_t run_cases(const options *from, uint64_t first)
 {
     static tensor_case item;
     static tensor_driver driver;
+    uint64_t i = first;
+    bool done = tensor_open(&driver, from->driver);
+
+    for (; done && i < from->from + from->count; i++) {
+        uint64_t digest = 0;
+        memset(&item, 0, sizeof item);
+        item.random = i * UINT64_C(0xd1342543de82ef95);
+        done = run_case(&driver, from, &item, &digest);
+        if (!done)
+            printf("%" PRIu64 " failed %s\n", i, gd_text_get(&item.says));
+        else if (!from->ptx)
+            printf("%" PRIu64 " %016" PRIx64 "%s%s\n", i, digest, from->words ? " " : "",
+                   from->words ? gd_text_get(&item.says) : "");
+        gd_text_free(&item.ptx);
+        gd_text_free(&item.says);
+    }
+    fflush(stdout);
+    return i - first;
+}
+
+/* Drivers do not survive a fork, so each process opens its own. */
+int main(int count, char **arguments)
+{
     options from;
-    int failed = 0;
+    bool failed = false;
 
     if (!read_options(count, arguments, &from))
         return usage();
-    if (!tensor_open(&driver, from.driver))
-        return 1;
-    for (uint64_t i = 0; i < from.count; i++) {
-        uint64_t digest = 0;
-        gd_text_free(&item.ptx);
-        gd_text_free(&item.says);
-        memset(&item, 0, sizeof item);
-        item.random = (from.from + i) * UINT64_C(0xd1342543de82ef95);
-        bool done = run_case(&driver, &from, &item, &digest);
-        failed += !done;
-        if (done && !from.ptx)
-            printf("%" PRIu64 " %016" PRIx64 "%s%s\n", from.from + i, digest, from.words ? " " : "",
-                   from.words ? gd_text_get(&item.says) : "");
-        else if (!done)
-            printf("%" PRIu64 " failed %s\n", from.from + i, gd_text_get(&item.says));
-        if (!done && driver.cuCtxSynchronize() != GD_CUDA_SUCCESS)
-            break;
+    for (uint64_t next = from.from, ran = 1; next < from.from + from.count && ran; next += ran) {
+        int ends[2], state;
+        if (pipe(ends))
+            return 1;
+        pid_t child = fork();
+        if (child == 0) {
+            ran = run_cases(&from, next);
+            _exit(write(ends[1], &ran, sizeof ran) == sizeof ran && next + ran == from.from + from.count ? 0 : 1);
+        }
+        close(ends[1]);
+        if (child < 0 || read(ends[0], &ran, sizeof ran) != sizeof ran)
+            ran = 0;
+        close(ends[0]);
+        failed |= child < 0 || waitpid(child, &state, 0) != child || !ran || state != 0;
     }
-    gd_text_free(&item.ptx);
-    gd_text_free(&item.says);
-    return failed != 0;
+    return failed;
 }

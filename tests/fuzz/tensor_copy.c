@@ -14,7 +14,7 @@ typedef struct copy {
     uint32_t place, bytes; /* of the box in shared memory; that the mbarrier hears of */
 } copy;
 
-static const char *const type_names[] = {"u8",  "u16", "u32", "s32",  "u64",     "s64",  "f16",
+static const char *const type_names[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
                                          "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
 static const uint8_t type_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 static const char *const operations[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
@@ -27,7 +27,8 @@ static uint32_t span_of(uint32_t swizzle)
     return swizzle ? 16u << swizzle : 0;
 }
 
-/* False: too large, another try. */
+/* What a GPU takes: rows that begin at multiples of 16 bytes, and for stores no negative coordinates. False: too large,
+ * another try. */
 static bool draw(tensor_case *item, copy *c)
 {
     uint64_t stride, box = 1;
@@ -60,9 +61,11 @@ static bool draw(tensor_case *item, copy *c)
         c->steps[i] = tensor_random(item, 4) ? 1 : 1 + tensor_random(item, 3);
         uint32_t extent = i ? (c->box[i] + c->steps[i] - 1) / c->steps[i] : 1;
         box *= extent;
-        item->coordinates[i] = tensor_random(item, 3) ? (int32_t)tensor_random(item, (uint32_t)c->sizes[i])
-                                                      : -(int32_t)tensor_random(item, c->box[i] + 2);
+        item->coordinates[i] = tensor_random(item, 3) || c->kind != LOAD
+                                   ? (int32_t)tensor_random(item, (uint32_t)c->sizes[i] + 2)
+                                   : -(int32_t)tensor_random(item, c->box[i] + 2);
     }
+    item->coordinates[0] -= item->coordinates[0] % (int32_t)(16 / c->element);
     c->bytes = (uint32_t)box * c->box[0] * c->element;
     c->place = 128 * tensor_random(item, 16);
     return box * (c->swizzle ? span_of(c->swizzle) : c->box[0] * c->element) <= SHARED_BYTES - 2048 &&
@@ -132,16 +135,17 @@ static void write_kernel(gd_text *ptx, const copy *c)
                         "    ld.param.u64 %out, [output];\n    ld.param.u32 %box, [place];\n");
     for (uint32_t i = 0; i < 5; i++)
         gd_text_format(ptx, "    ld.param.u32 %%c%u, [c%u];\n", i, i);
-    gd_text_format(ptx,
-                   "    mov.u32 %%area, area;\n    add.u32 %%box, %%box, %%area;\n    add.u32 %%bar, %%area, %u;\n"
-                   "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%i, %%t;\n"
-                   "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 %%v, [%%at];\n"
-                   "    mad.lo.u32 %%tries, %%i, 4, %%area;\n    st.shared.u32 [%%tries], %%v;\n"
-                   "    add.u32 %%i, %%i, %u;\n    setp.lt.u32 %%p, %%i, %u;\n    @%%p bra fill;\n"
-                   "    setp.ne.u32 %%p, %%t, 0;\n    @%%p bra ready;\n    mbarrier.init.shared.b64 [%%bar], 1;\n"
-                   "    fence.mbarrier_init.release.cluster;\n"
-                   "ready:\n    fence.proxy.async;\n    bar.sync 0;\n    @%%p bra wait;\n",
-                   (unsigned)SHARED_BYTES, (unsigned)KERNEL_THREADS, (unsigned)SHARED_BYTES / 4);
+    gd_text_format(
+        ptx,
+        "    mov.u32 %%area, area;\n    add.u32 %%box, %%box, %%area;\n    add.u32 %%bar, %%area, %u;\n"
+        "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%i, %%t;\n"
+        "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 %%v, [%%at];\n"
+        "    mad.lo.u32 %%tries, %%i, 4, %%area;\n    st.shared.u32 [%%tries], %%v;\n"
+        "    add.u32 %%i, %%i, %u;\n    setp.lt.u32 %%p, %%i, %u;\n    @%%p bra fill;\n"
+        "    setp.ne.u32 %%p, %%t, 0;\n    @%%p bra ready;\n    mbarrier.init.shared.b64 [%%bar], 1;\n"
+        "    fence.mbarrier_init.release.cluster;\n"
+        "ready:\n    fence.proxy.async;\n    bar.sync 0;\n    @%%p bra wait;\n",
+        (unsigned)SHARED_BYTES, (unsigned)KERNEL_THREADS, (unsigned)SHARED_BYTES / 4);
     if (c->kind == LOAD)
         write_load(ptx, c);
     else
@@ -163,8 +167,9 @@ static void tell(gd_text *says, const tensor_case *item, const copy *c)
 {
     static const char *const kinds[] = {"load", "store", "reduce"};
 
-    gd_text_format(says, "%s %s rank %u swizzle %u%s at %u, inner %u bytes:", c->kind == REDUCE ? operations[c->operation] : kinds[c->kind],
-                   type_names[c->type], c->rank, span_of(c->swizzle), c->fill ? " NaN" : "", c->place, c->box[0] * c->element);
+    gd_text_format(says, "%s %s rank %u swizzle %u%s at %u, inner %u bytes:",
+                   c->kind == REDUCE ? operations[c->operation] : kinds[c->kind], type_names[c->type], c->rank,
+                   span_of(c->swizzle), c->fill ? " NaN" : "", c->place, c->box[0] * c->element);
     for (uint32_t i = 0; i < c->rank; i++)
         gd_text_format(says, " %d+%u/%u of %u", item->coordinates[i], c->box[i], c->steps[i], (unsigned)c->sizes[i]);
 }
@@ -180,9 +185,9 @@ bool tensor_make_copy(const tensor_driver *driver, tensor_case *item)
     item->words[0] = c.place;
     write_kernel(&item->ptx, &c);
     tell(&item->says, item, &c);
-    gd_CUresult result = driver->cuTensorMapEncodeTiled(&item->map, (int)c.type, c.rank, (void *)(uintptr_t)driver->memory,
-                                                        c.sizes, c.strides + 1, c.box, c.steps, 0, (int)c.swizzle, 0,
-                                                        (int)c.fill);
+    gd_CUresult result =
+        driver->cuTensorMapEncodeTiled(&item->map, (int)c.type, c.rank, (void *)(uintptr_t)driver->memory, c.sizes,
+                                       c.strides + 1, c.box, c.steps, 0, (int)c.swizzle, 0, (int)c.fill);
     if (result != GD_CUDA_SUCCESS)
         fprintf(stderr, "%s: the map is refused (%d)\n", gd_text_get(&item->says), (int)result);
     return result == GD_CUDA_SUCCESS;

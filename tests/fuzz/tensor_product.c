@@ -30,14 +30,15 @@ static uint64_t draw_descriptor(tensor_case *item, uint32_t rows, bool transpose
     const uint32_t unit = tensor_random(item, 2) ? 16 : 128;
     uint32_t groups = transposed ? 2 : rows / 8, parts = transposed ? (rows * element / 16 + width - 1) / width : 2;
     uint32_t most = (SHARED_BYTES - 4096) / (groups + parts) / unit;
-    uint32_t leading = unit * tensor_random(item, most < 64 ? most : 64), stride = unit * tensor_random(item, most < 64 ? most : 64);
+    uint32_t leading = unit * tensor_random(item, most < 64 ? most : 64),
+             stride = unit * tensor_random(item, most < 64 ? most : 64);
     uint32_t start = tensor_random(item, 2) ? 1024 * tensor_random(item, 2) : 16 * tensor_random(item, 128);
     uint32_t base = tensor_random(item, 8) ? 0 : tensor_random(item, 8);
 
     gd_text_format(says, " swizzle %u%s start %u leading %u stride %u base %u;", mode ? 16 * width : 0,
                    transposed ? " transposed" : "", start, leading, stride, base);
-    return (uint64_t)((start + 1024) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)base << 49 |
-           (uint64_t)mode << 62;
+    return (uint64_t)((start + 1024) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
+           (uint64_t)base << 49 | (uint64_t)mode << 62;
 }
 
 static void draw(tensor_case *item, product *p, gd_text *says)
@@ -109,28 +110,30 @@ static uint32_t draw_sum(tensor_case *item, const product *p)
 
 static void write_start(gd_text *ptx, const product *p)
 {
-    gd_text_format(ptx,
-                   ".version 8.4\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 area[];\n\n"
-                   ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 input, .param .u64 output,\n"
-                   "                  .param .u64 memory, .param .u32 c0, .param .u32 c1, .param .u32 c2,\n"
-                   "                  .param .u32 c3, .param .u32 c4, .param .u32 keep, .param .u32 w1,\n"
-                   "                  .param .u32 w2, .param .u32 w3)\n{\n"
-                   "    .reg .b64 %%in, %%out, %%at, %%memory;\n    .reg .b32 %%t, %%area, %%i, %%v, %%to;\n"
-                   "    .reg .b32 %%d<%u>, %%a<4>;\n    .reg .pred %%p, %%keep;\n\n"
-                   "    ld.param.u64 %%in, [input];\n    ld.param.u64 %%out, [output];\n"
-                   "    ld.param.u64 %%memory, [memory];\n    ld.param.u32 %%v, [keep];\n"
-                   "    setp.ne.u32 %%keep, %%v, 0;\n    mov.u32 %%area, area;\n    mov.u32 %%t, %%tid.x;\n"
-                   "    mov.u32 %%i, %%t;\n"
-                   "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 %%v, [%%at];\n"
-                   "    mad.lo.u32 %%to, %%i, 4, %%area;\n    st.shared.u32 [%%to], %%v;\n"
-                   "    add.u32 %%i, %%i, %u;\n    setp.lt.u32 %%p, %%i, %u;\n    @%%p bra fill;\n"
-                   "    fence.proxy.async;\n    bar.sync 0;\n    mul.wide.u32 %%at, %%t, %u;\n"
-                   "    add.u64 %%at, %%at, %%memory;\n",
-                   p->sums, (unsigned)KERNEL_THREADS, (unsigned)SHARED_BYTES / 4, p->sums * 4);
+    gd_text_format(
+        ptx,
+        ".version 8.4\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 area[];\n\n"
+        ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 input, .param .u64 output,\n"
+        "                  .param .u64 memory, .param .u32 c0, .param .u32 c1, .param .u32 c2,\n"
+        "                  .param .u32 c3, .param .u32 c4, .param .u32 keep, .param .u32 w1,\n"
+        "                  .param .u32 w2, .param .u32 w3)\n{\n"
+        "    .reg .b64 %%in, %%out, %%at, %%memory;\n    .reg .b32 %%t, %%area, %%i, %%v, %%to;\n"
+        "    .reg .b32 %%d<%u>, %%a<4>;\n    .reg .pred %%p, %%keep;\n\n"
+        "    ld.param.u64 %%in, [input];\n    ld.param.u64 %%out, [output];\n"
+        "    ld.param.u64 %%memory, [memory];\n    ld.param.u32 %%v, [keep];\n"
+        "    setp.ne.u32 %%keep, %%v, 0;\n    mov.u32 %%area, area;\n    mov.u32 %%t, %%tid.x;\n"
+        "    mov.u32 %%i, %%t;\n"
+        "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 %%v, [%%at];\n"
+        "    mad.lo.u32 %%to, %%i, 4, %%area;\n    st.shared.u32 [%%to], %%v;\n"
+        "    add.u32 %%i, %%i, %u;\n    setp.lt.u32 %%p, %%i, %u;\n    @%%p bra fill;\n"
+        "    fence.proxy.async;\n    bar.sync 0;\n    mul.wide.u32 %%at, %%t, %u;\n"
+        "    add.u64 %%at, %%at, %%memory;\n",
+        p->sums, (unsigned)KERNEL_THREADS, (unsigned)SHARED_BYTES / 4, p->sums * 4);
     for (uint32_t i = 0; i < p->sums; i++)
         gd_text_format(ptx, "    ld.global.u32 %%d%u, [%%at+%u];\n", i, 4 * i);
     for (uint32_t i = 0; i < 4; i++) /* fragments of a are words of the input, too */
-        gd_text_format(ptx, "    mad.lo.u32 %%to, %%t, 16, %%area;\n    ld.shared.u32 %%a%u, [%%to+%u];\n", i, 4096 + 4 * i);
+        gd_text_format(ptx, "    mad.lo.u32 %%to, %%t, 16, %%area;\n    ld.shared.u32 %%a%u, [%%to+%u];\n", i,
+                       4096 + 4 * i);
 }
 
 static void write_product(gd_text *ptx, const product *p)
