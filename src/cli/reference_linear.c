@@ -20,6 +20,7 @@ typedef struct layer {
     double epsilon;
     double *products; /* x times the norm's weights, of one row of the batch */
     double norm_scale;
+    double bytes[256]; /* the values of e4m3 */
 } layer;
 
 static double round_to_f32_range(double value)
@@ -39,7 +40,7 @@ static double dot(const layer *it, const unsigned char *weight, uint64_t row)
     double sum = 0;
     if (strcmp(it->weight_type, "e4m3") == 0) {
         for (uint64_t i = 0; i < it->columns; i++)
-            sum += gd_element_load("e4m3", weight, row * it->columns + i) * it->products[i];
+            sum += it->bytes[weight[row * it->columns + i]] * it->products[i];
     } else {
         for (uint64_t i = 0; i < it->columns; i++)
             sum += element_value(it->weight_type, weight, row * it->columns + i) * it->products[i];
@@ -84,6 +85,8 @@ static int run_layer(layer *it)
     it->products = malloc(it->columns * sizeof *it->products);
     if (it->products == NULL)
         return -1;
+    for (uint32_t i = 0; i < 256; i++)
+        it->bytes[i] = gd_element_load("e4m3", &(const unsigned char){(unsigned char)i}, 0);
     for (uint64_t batch = 0; batch < it->batch; batch++) {
         prepare_products(it, batch);
         for (uint64_t row = 0; row < it->rows; row++)
@@ -182,9 +185,33 @@ static int linear_f16(const gd_reference_argument *arguments, uint32_t count, co
     return run_form("f16", "f16", false, arguments, count);
 }
 
+static int linear_fp8(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return run_form("e4m3", "bf16", false, arguments, count);
+}
+
+static int skinny_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return run_form("bf16", "bf16", true, arguments, count);
+}
+
+static int skinny_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return run_form("f16", "f16", true, arguments, count);
+}
+
+static int skinny_fp8(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return run_form("e4m3", "bf16", true, arguments, count);
+}
+
 const gd_reference gd_reference_linear[] = {
-    {"linear_bf16", linear_bf16, 1U << 6, 0x1p-7},
-    {"linear_f16", linear_f16, 1U << 6, 0x1p-9},
-    {"matvec_bf16", matvec_bf16, 1U << 2, 0x1p-7},
-    {NULL, NULL, 0, 0},
+    {"linear_bf16", linear_bf16, 1U << 6, 0x1p-7}, {"linear_f16", linear_f16, 1U << 6, 0x1p-9},
+    {"linear_fp8", linear_fp8, 1U << 8, 0x1p-7},   {"matvec_bf16", matvec_bf16, 1U << 2, 0x1p-7},
+    {"skinny_bf16", skinny_bf16, 1U << 6, 0x1p-7}, {"skinny_f16", skinny_f16, 1U << 6, 0x1p-9},
+    {"skinny_fp8", skinny_fp8, 1U << 8, 0x1p-7},   {NULL, NULL, 0, 0},
 };

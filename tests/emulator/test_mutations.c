@@ -86,9 +86,21 @@ static const subject subjects[] = {
     {"linear_bf16",
      524288,
      {{"linear_bf16", 4, 128, 32768, {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(EPSILON)}, 10},
-      {"linear_bf16", 4, 128, 32768, {B(5), B(6), B(1), B(4), NONE, B(0), B(2), V(512), V(512), V(EPSILON)}, 10},
+      {"linear_bf16", 4, 128, 32768, {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(EPSILON)}, 10},
       {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(EPSILON)}, 10},
       {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(EPSILON)}, 10}},
+     4},
+    {"skinny_bf16",
+     524288,
+     {{"skinny_bf16", 4, 256, 110000, {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(3), V(EPSILON)}, 11},
+      {"skinny_bf16", 4, 256, 110000, {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(3), V(EPSILON)}, 11},
+      {"skinny_bf16", 4, 256, 110000, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(3), V(EPSILON)}, 11},
+      {"skinny_bf16",
+       4,
+       288,
+       110000,
+       {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(3), V(EPSILON)},
+       11}},
      4},
     {"spin",
      4096,
@@ -259,7 +271,7 @@ static const char *find_behind_load(const char *text, uint32_t nth)
     const char *at = strstr(text, "    " WAIT);
 
     for (uint32_t i = 0; at && i <= nth; i++) {
-        at = strstr(at, "    ld.global");
+        at = strstr(at, " ld.global");
         at = at ? strchr(at, ';') + 1 : NULL;
     }
     return at;

@@ -146,8 +146,9 @@ typedef struct layer_form {
 } layer_form;
 
 static const layer_form layer_forms[] = {
-    {"linear_bf16", "bf16", "bf16", false, false},
-    {"linear_f16", "f16", "f16", false, false},
+    {"linear_bf16", "bf16", "bf16", false, false}, {"linear_f16", "f16", "f16", false, false},
+    {"linear_fp8", "e4m3", "bf16", true, false},   {"skinny_bf16", "bf16", "bf16", false, true},
+    {"skinny_f16", "f16", "f16", false, true},     {"skinny_fp8", "e4m3", "bf16", true, true},
 };
 
 typedef struct layer_size {
@@ -252,6 +253,8 @@ static bool layer_close(const layer *it, double got, double expected, uint64_t b
     double error = 0, up_error = 0;
     if (!isfinite(got) || !isfinite(expected))
         return false;
+    if (it->form->type[0] == 'b' ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected))
+        return true;
     double value = row_value(it, it->weight, it->scale, batch, row, &error);
     if (it->up != NULL) {
         double up = row_value(it, it->up, it->up_scale, batch, row, &up_error);
@@ -312,7 +315,14 @@ static void check_layer(const shelf_kernel *kernel, layer_size size)
     layer_destroy(&it);
 }
 
-/* The smallest ring that linear_* take. */
+/* The tensor-core kernels have one block size. */
+static uint32_t block_of(const shelf_kernel *kernel, uint32_t block)
+{
+    const layer_form *form = form_of(kernel);
+    return form->scaled || form->batched ? 256 : block;
+}
+
+/* The smallest ring that linear_bf16 and linear_f16 take. */
 static uint32_t least_shared(uint32_t columns, uint32_t block)
 {
     return 2 * columns + 38 * block + 512;
@@ -346,22 +356,60 @@ static void linear_random(const shelf_kernel *kernel)
         check_layer(kernel, large[i]);
 }
 
+/* The smallest queue that the tensor-core kernels take: two elements for a unit of eight rows, or for one of W and one
+ * of U. */
+static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch, bool up, bool norm)
+{
+    uint32_t vectors = form_of(kernel)->scaled ? 2 : 1;
+    return 256 + 2304 * batch + 8192 * ((up ? 2 : 1) + (norm ? 2 : 1) * vectors);
+}
+
+static void skinny_random(const shelf_kernel *kernel)
+{
+    uint32_t most = form_of(kernel)->batched ? 8 : 1;
+    const layer_size sizes[] = {
+        {1, 16, 1, 0, {1, 256, least_skinny(kernel, 1, false, false)}},
+        {1, 16, most, EVERYTHING, {1, 256, least_skinny(kernel, most, true, true)}},
+        {37, 32, 3, NORM | BIAS, {5, 256, 60000}},
+        {300, 16, 2, EVERYTHING, {132, 256, UINT32_MAX}},
+        {33, 240, 8, RESIDUAL, {5, 256, 80000}},
+        {65, 512, 5, NORM, {7, 256, 114688}},
+        {70, 1040, most, UP, {3, 256, least_skinny(kernel, most, true, false)}},
+        {131, 2064, 8, EVERYTHING, {2, 256, UINT32_MAX}},
+        {260, 2048, 7, NORM | UP, {33, 256, 114688}},
+        {129, 4112, 6, BIAS | RESIDUAL, {2, 256, 114688}},
+        {33, 28672, 1, EVERYTHING, {1, 256, UINT32_MAX}},
+        {40, 14336, most, NORM, {8, 256, least_skinny(kernel, most, false, true)}},
+    };
+    static const layer_size large[] = {
+        {3072, 2048, 1, NORM, {132, 256, 114688}},       {2048, 2048, 8, RESIDUAL, {132, 256, 114688}},
+        {8192, 2048, 4, NORM | UP, {264, 256, 114688}},  {2048, 8192, 2, RESIDUAL, {132, 256, UINT32_MAX}},
+        {4096, 4096, 8, EVERYTHING, {264, 256, 114688}}, {4096, 14336, 3, RESIDUAL, {132, 256, UINT32_MAX}},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        check_layer(kernel, sizes[i]);
+    for (size_t i = 0; shelf_on_gpu && i < sizeof large / sizeof large[0]; i++)
+        check_layer(kernel, large[i]);
+}
+
 /* Each combination of the operands. */
 static void layer_operands(const shelf_kernel *kernel)
 {
     for (int operands = 0; operands <= EVERYTHING; operands++)
-        check_layer(kernel, (layer_size){29, 1032, 3, operands, {4, 256, 100000}});
+        check_layer(kernel, (layer_size){29, 1040, 3, operands, {4, block_of(kernel, 256), 100000}});
 }
 
 /* The head comment promises the same bits for every grid and amount of shared memory. */
 static void layer_shapes(const shelf_kernel *kernel)
 {
     static const shelf_shape shapes[] = {
-        {132, 512, UINT32_MAX}, {1, 512, 60000}, {7, 512, 114688}, {600, 512, 80000}, {64, 512, 180000}};
-    layer it = layer_create(kernel, (layer_size){100, 4104, 5, EVERYTHING, shapes[0]});
+        {132, 512, UINT32_MAX}, {1, 512, 90000}, {7, 512, 114688}, {600, 512, 80000}, {64, 512, 180000}};
+    layer it = layer_create(kernel, (layer_size){100, 4112, 5, EVERYTHING, shapes[0]});
+    it.size.shape.block = block_of(kernel, 512);
     void *first = run_layer(kernel, &it);
     for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
         it.size.shape = shapes[i];
+        it.size.shape.block = block_of(kernel, 512);
         void *other = run_layer(kernel, &it);
         ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0, "grid %u, shared %u: other bits",
                       shapes[i].grid, shapes[i].shared);
@@ -381,12 +429,12 @@ static void put(const layer *it, void *array, uint64_t index, double value)
 static void layer_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {0, -0.0, 0x1p-24, 60000, -60000, INFINITY, -INFINITY, NAN};
-    static const layer_size size = {19, 1032, 3, EVERYTHING & ~UP, {4, 512, 100000}};
+    const layer_size size = {19, 1040, 3, EVERYTHING & ~UP, {4, block_of(kernel, 512), 100000}};
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (int place = 0; place < 6; place++) {
             layer it = layer_create(kernel, size);
             void *arrays[] = {it.x, it.weight, it.bias, it.residual, it.norm, it.x};
-            uint64_t index[] = {100, 5 * size.columns + 1031, 7, 9, 1030, 0};
+            uint64_t index[] = {100, 5 * size.columns + 1039, 7, 9, 1030, 0};
             if (it.form->scaled && place == 1 && !isfinite(specials[i])) { /* e4m3 has no infinity; NaN is excluded */
                 layer_destroy(&it);
                 continue;
@@ -399,10 +447,20 @@ static void layer_extreme(const shelf_kernel *kernel)
 }
 
 const shelf_case linear_cases[] = {
-    {"linear_bf16", 0, linear_random}, {"linear_bf16", 0, layer_operands}, {"linear_bf16", 0, layer_shapes},
-    {"linear_bf16", 0, layer_extreme}, {"linear_f16", 0, linear_random},   {"linear_f16", 0, layer_operands},
-    {"linear_f16", 0, layer_shapes},   {"linear_f16", 0, layer_extreme},   {"matvec_bf16", 0, matvec_random},
-    {"matvec_bf16", 0, matvec_shapes}, {"matvec_bf16", 0, matvec_extreme}, {NULL, 0, NULL},
+    {"linear_bf16", 0, linear_random},  {"linear_bf16", 0, layer_operands},
+    {"linear_bf16", 0, layer_shapes},   {"linear_bf16", 0, layer_extreme},
+    {"linear_f16", 0, linear_random},   {"linear_f16", 0, layer_operands},
+    {"linear_f16", 0, layer_shapes},    {"linear_f16", 0, layer_extreme},
+    {"linear_fp8", 0, skinny_random},   {"linear_fp8", 0, layer_operands},
+    {"linear_fp8", 0, layer_shapes},    {"linear_fp8", 0, layer_extreme},
+    {"skinny_bf16", 0, skinny_random},  {"skinny_bf16", 0, layer_operands},
+    {"skinny_bf16", 0, layer_shapes},   {"skinny_bf16", 0, layer_extreme},
+    {"skinny_f16", 0, skinny_random},   {"skinny_f16", 0, layer_operands},
+    {"skinny_f16", 0, layer_shapes},    {"skinny_f16", 0, layer_extreme},
+    {"skinny_fp8", 0, skinny_random},   {"skinny_fp8", 0, layer_operands},
+    {"skinny_fp8", 0, layer_shapes},    {"skinny_fp8", 0, layer_extreme},
+    {"matvec_bf16", 0, matvec_random},  {"matvec_bf16", 0, matvec_shapes},
+    {"matvec_bf16", 0, matvec_extreme}, {NULL, 0, NULL},
 };
 
 const shelf_link linear_links[] = {

@@ -311,7 +311,7 @@ END_TEST
 
 typedef struct shelf_case {
     const char *path;
-    const char *constants[6];
+    const char *constants[7];
 } shelf_case;
 
 /* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows one origin a
@@ -322,6 +322,9 @@ static const shelf_case shelf[] = {
     {"softmax/softmax.ptx", {NULL}},        {"softmax/softmax.sm_80.ptx", {NULL}},
     {"linear/matvec_bf16.ptx", {"weight"}}, {"test/spin.ptx", {NULL}},
     {"linear/linear_bf16.ptx", {"weight", "up", "norm", "bias"}}, {"linear/linear_f16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/linear_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
+    {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}}, {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/skinny_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)
