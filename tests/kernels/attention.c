@@ -378,6 +378,107 @@ static void decode_in_chain(const shelf_kernel *kernel)
     decode_destroy(&it.plan);
 }
 
+/* ---- rotary_append ---- */
+
+enum { MOST_TOKENS = 12 };
+
+typedef struct append_shape {
+    uint32_t tokens, heads, kv_heads, head_dim, page_size, pages; /* pages of a sequence; 0: a dense cache */
+    uint32_t sequences, grid, block;                              /* sequences 0: token t is of sequence t */
+    bool queries, rotates;
+} append_shape;
+
+enum { APPEND_QUERIES = 1, APPEND_K = 2, APPEND_V = 3 };
+
+/* Values are turned in f32 and rounded; what was not turned is as it was, except that the check cannot tell it apart.
+ */
+static bool append_will_do(const shelf_argument *arguments, uint32_t output, double got, double expected,
+                           uint64_t index)
+{
+    (void)index;
+    return output != APPEND_V &&
+           (is_bf16(arguments) ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+}
+
+/* Positions that follow each other within a sequence; the first of the last sequence is the end of its last page. */
+static void fill_places(const append_shape *shape, uint32_t *positions, uint32_t *sequences, uint32_t most)
+{
+    for (uint32_t token = 0; token < shape->tokens; token++) {
+        sequences[token] = shape->sequences > 0 ? token % shape->sequences : token;
+        positions[token] = shape->sequences > 0 ? most - 1 - token / shape->sequences : (most - 1 + token * 7) % most;
+    }
+}
+
+static void add_optional(decode_case *it, bool given, const char *type, void *data, uint64_t count)
+{
+    if (given)
+        add_array(it, type, data, count);
+    else
+        add_scalar(it, "u64", 0);
+    if (!given)
+        free(data);
+}
+
+static decode_case append_create(const shelf_kernel *kernel, const append_shape *shape)
+{
+    decode_case it = {.type = strstr(kernel->info.name, "bf16") != NULL ? "bf16" : "f16"};
+    uint32_t owners = shape->sequences > 0 ? shape->sequences : shape->tokens;
+    uint32_t most = shape->page_size * (shape->pages > 0 ? shape->pages : 1);
+    uint32_t pages = owners * (shape->pages > 0 ? shape->pages : 1) + SPARE_PAGES;
+    uint64_t inputs = (uint64_t)shape->tokens * (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+    uint64_t queries = (uint64_t)shape->tokens * shape->heads * shape->head_dim;
+    uint64_t cache = (uint64_t)pages * shape->page_size * shape->kv_heads * shape->head_dim;
+    uint32_t *positions = shelf_array("u32", MOST_TOKENS), *sequences = shelf_array("u32", MOST_TOKENS);
+    const uint32_t scalars[] = {shape->tokens,   shape->heads,     shape->kv_heads,
+                                shape->head_dim, shape->page_size, shape->pages};
+    fill_places(shape, positions, sequences, most);
+    add_array(&it, it.type, shelf_random_array(it.type, inputs, 3), inputs);
+    add_optional(&it, shape->queries, it.type, shelf_array(it.type, queries), queries);
+    for (int i = 0; i < 2; i++) {
+        add_array(&it, it.type, shelf_random_array(it.type, cache, 2), cache);
+        it.arguments[it.count - 1].kept = true;
+    }
+    add_optional(&it, shape->pages > 0, "u32", make_pages(pages), pages - SPARE_PAGES);
+    add_optional(&it, shape->rotates, "f32", make_rotary(most, shape->head_dim), (uint64_t)most * shape->head_dim);
+    add_array(&it, "u32", positions, shape->tokens);
+    add_optional(&it, shape->sequences > 0, "u32", sequences, shape->tokens);
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        add_scalar(&it, "u32", scalars[i]);
+    return it;
+}
+
+static void append_shapes(const shelf_kernel *kernel)
+{
+    static const append_shape shapes[] = {
+        {1, 32, 8, 64, 100, 0, 0, 12, 32, true, true},   {3, 8, 2, 128, 40, 0, 0, 1, 64, true, true},
+        {12, 4, 1, 64, 16, 3, 2, 4, 96, true, true},     {7, 6, 3, 80, 24, 2, 0, 5, 33, true, true},
+        {5, 4, 4, 16, 7, 0, 2, 1, 1024, false, true},    {6, 1, 1, 256, 64, 1, 3, 2, 128, true, false},
+        {2, 0, 1, 64, 32, 2, 0, 3, 32, false, true},     {12, 8, 2, 96, 1, 6, 2, 64, 16, true, true},
+        {4, 16, 16, 64, 33, 5, 1, 132, 128, true, true},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        decode_case it = append_create(kernel, &shapes[i]);
+        shelf_check(kernel, it.arguments, it.count, (shelf_shape){shapes[i].grid, shapes[i].block, 0}, append_will_do);
+        decode_destroy(&it);
+    }
+}
+
+/* Special values keep their kind; where nothing is turned, every bit. */
+static void append_extreme(const shelf_kernel *kernel)
+{
+    static const double specials[] = {0, -0.0, 0x1p-24, 3e4, INFINITY, -INFINITY, NAN};
+    for (int rotates = 0; rotates < 2; rotates++) {
+        append_shape shape = {2, 2, 1, 64, 16, 0, 0, 1, 32, true, rotates != 0};
+        decode_case it = append_create(kernel, &shape);
+        for (uint64_t row = 0; row < 8; row++) {
+            for (uint64_t i = 0; i < sizeof specials / sizeof specials[0]; i++)
+                gd_element_store(it.type, it.arguments[QKV].data, row * 64 + 5 * i, specials[i]);
+        }
+        shelf_check(kernel, it.arguments, it.count, (shelf_shape){1, 32, 0}, rotates ? append_will_do : shelf_equal);
+        decode_destroy(&it);
+    }
+}
+
 #define DECODE_CASES(kernel)                                                                                           \
     {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme},                               \
     {                                                                                                                  \
@@ -389,6 +490,10 @@ const shelf_case attention_cases[] = {
     DECODE_CASES("attention_decode_f16"),
     DECODE_CASES("attention_decode_paged_bf16"),
     DECODE_CASES("attention_decode_paged_f16"),
+    {"rotary_append_bf16", 0, append_shapes},
+    {"rotary_append_bf16", 0, append_extreme},
+    {"rotary_append_f16", 0, append_shapes},
+    {"rotary_append_f16", 0, append_extreme},
     {NULL, 0, NULL},
 };
 
