@@ -226,12 +226,130 @@ static int decode_paged_f16(const gd_reference_argument *arguments, uint32_t cou
     return decode_paged("f16", arguments, count, grid);
 }
 
-enum { DENSE_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 5, PAGED_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 6 };
+/* ---- rotary_append ---- */
+
+/* Where each token goes: its sequence is a row of the table, and of a dense cache. */
+typedef struct append_plan {
+    attention cache;
+    const gd_reference_argument *sequences;
+    uint64_t tokens;
+    bool has_queries;
+} append_plan;
+
+static uint64_t sequence_of(const append_plan *it, uint64_t token)
+{
+    return it->sequences->data != NULL ? load_u32(it->sequences, token) : token;
+}
+
+static bool has_token(const append_plan *it, uint64_t token)
+{
+    const attention *cache = &it->cache;
+    uint64_t position = position_of(cache, token), sequence = sequence_of(it, token);
+    if (position >= cache->page_size * (cache->table != NULL ? cache->table_pitch : 1) ||
+        (cache->rotary->data != NULL &&
+         !gd_reference_is_array(cache->rotary, "f32", (position + 1) * cache->head_dim)) ||
+        (cache->table != NULL && !gd_reference_is_array(cache->table, "u32", (sequence + 1) * cache->table_pitch)))
+        return false;
+    uint64_t end = cache_row(cache, sequence, cache->kv_heads - 1, position) + cache->head_dim;
+    return gd_reference_is_array(&cache->k, cache->type, end) && gd_reference_is_array(&cache->v, cache->type, end);
+}
+
+static bool can_append(const append_plan *it)
+{
+    const attention *cache = &it->cache;
+    uint64_t rows = it->tokens * (cache->heads + 2 * cache->kv_heads);
+    if (it->tokens < 1 || cache->kv_heads < 1 || cache->head_dim < 16 || cache->head_dim % 16 != 0 ||
+        cache->page_size < 1 || !gd_reference_is_array(cache->qkv, cache->type, rows * cache->head_dim) ||
+        !gd_reference_is_array(cache->positions, "u32", it->tokens) ||
+        (it->sequences->data != NULL && !gd_reference_is_array(it->sequences, "u32", it->tokens)) ||
+        (it->has_queries &&
+         !gd_reference_is_array(&cache->y, cache->type, it->tokens * cache->heads * cache->head_dim)))
+        return false;
+    for (uint64_t token = 0; token < it->tokens; token++) {
+        if (!has_token(it, token))
+            return false;
+    }
+    return true;
+}
+
+static void store_row(const attention *it, const gd_reference_argument *to, uint64_t element, const double *values)
+{
+    for (uint64_t i = 0; i < it->head_dim; i++)
+        gd_element_store(it->type, to->data, element + i, values[i]);
+}
+
+static int append_tokens(const append_plan *it)
+{
+    const attention *cache = &it->cache;
+    double *values = can_append(it) ? malloc(cache->head_dim * sizeof *values) : NULL;
+    if (values == NULL)
+        return -1;
+    for (uint64_t token = 0; token < it->tokens; token++) {
+        uint64_t first = token * (cache->heads + 2 * cache->kv_heads), position = position_of(cache, token);
+        for (uint64_t head = 0; it->has_queries && head < cache->heads; head++) {
+            load_row(cache, first + head, position, true, values);
+            store_row(cache, &cache->y, (token * cache->heads + head) * cache->head_dim, values);
+        }
+        for (uint64_t head = 0; head < cache->kv_heads; head++) {
+            uint64_t to = cache_row(cache, sequence_of(it, token), head, position);
+            load_row(cache, first + cache->heads + head, position, true, values);
+            store_row(cache, &cache->k, to, values);
+            load_row(cache, first + cache->heads + cache->kv_heads + head, position, false, values);
+            store_row(cache, &cache->v, to, values);
+        }
+    }
+    free(values);
+    return 0;
+}
+
+static int rotary_append(const char *type, const gd_reference_argument *arguments, uint32_t count)
+{
+    for (uint32_t i = 8; i < 14; i++) {
+        if (count != 14 || !gd_reference_is_u32(&arguments[i]))
+            return -1;
+    }
+    return append_tokens(&(append_plan){.cache = {.type = type,
+                                                  .qkv = &arguments[0],
+                                                  .y = arguments[1],
+                                                  .k = arguments[2],
+                                                  .v = arguments[3],
+                                                  .table = arguments[4].data != NULL ? &arguments[4] : NULL,
+                                                  .rotary = &arguments[5],
+                                                  .positions = &arguments[6],
+                                                  .heads = (uint64_t)arguments[9].scalar,
+                                                  .kv_heads = (uint64_t)arguments[10].scalar,
+                                                  .head_dim = (uint64_t)arguments[11].scalar,
+                                                  .page_size = (uint64_t)arguments[12].scalar,
+                                                  .table_pitch = (uint64_t)arguments[13].scalar},
+                                        .sequences = &arguments[7],
+                                        .tokens = (uint64_t)arguments[8].scalar,
+                                        .has_queries = arguments[1].data != NULL});
+}
+
+static int rotary_append_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return rotary_append("bf16", arguments, count);
+}
+
+static int rotary_append_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return rotary_append("f16", arguments, count);
+}
+
+enum {
+    DENSE_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 5,
+    PAGED_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 6,
+    APPEND_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 3
+};
 
 const gd_reference gd_reference_attention[] = {
     {"attention_decode_bf16", decode_bf16, DENSE_OUTPUTS, 0x1p-7},
     {"attention_decode_f16", decode_f16, DENSE_OUTPUTS, 0x1p-10},
     {"attention_decode_paged_bf16", decode_paged_bf16, PAGED_OUTPUTS, 0x1p-7},
     {"attention_decode_paged_f16", decode_paged_f16, PAGED_OUTPUTS, 0x1p-10},
+    {"rotary_append_bf16", rotary_append_bf16, APPEND_OUTPUTS, 0x1p-8},
+    {"rotary_append_f16", rotary_append_f16, APPEND_OUTPUTS, 0x1p-11},
     {NULL, NULL, 0, 0},
 };

@@ -15,7 +15,15 @@
 
 #include "griddep.h"
 
-enum { TEXT = 1 << 17, BUFFERS = 8, MOST_LAUNCHES = 4, MOST_ARGUMENTS = 12, MOST_LOADS = 16 };
+enum {
+    TEXT = 1 << 18,
+    BUFFERS = 12,
+    PLACE = BUFFERS - 1,
+    FIRST_PLACE = 20,
+    MOST_LAUNCHES = 4,
+    MOST_ARGUMENTS = 14,
+    MOST_LOADS = 16
+};
 
 #define WAIT "griddepcontrol.wait;"
 
@@ -55,6 +63,14 @@ typedef struct subject {
 } subject;
 
 #define EPSILON 0x3727c5ac /* 1e-5 */
+
+/* Attention of four heads of 128 at one key head: qkv, the caches, no angles, the position, y. */
+#define ATTENTION(qkv, k, v, y)                                                                                        \
+    {                                                                                                                  \
+        "attention_decode_bf16", 2, 64, 40000,                                                                         \
+            {B(qkv), B(k), B(v), NONE, B(PLACE), B(y), V(4), V(128), V(32), V(ONE)}, 10                                \
+    }
+#define ONE 0x3f800000
 
 /* Each chain has a buffer that a later launch reads and one that is written again, so that both orders are at stake. */
 static const subject subjects[] = {
@@ -108,6 +124,28 @@ static const subject subjects[] = {
       {"spin", 2, 64, 0, {B(1), B(2), V(40)}, 3},
       {"spin", 2, 64, 0, {B(2), B(1), V(40)}, 3}},
      3},
+    {"attention_decode_bf16", 8192, {ATTENTION(0, 3, 4, 1), ATTENTION(1, 5, 6, 2), ATTENTION(2, 7, 8, 1)}, 3},
+    {"rotary_append_bf16",
+     16384,
+     {{"rotary_append_bf16",
+       3,
+       64,
+       0,
+       {B(0), B(1), B(3), B(4), NONE, NONE, B(PLACE), NONE, V(1), V(8), V(2), V(128), V(32), V(0)},
+       14},
+      {"rotary_append_bf16",
+       3,
+       64,
+       0,
+       {B(1), B(2), B(5), B(6), NONE, NONE, B(PLACE), NONE, V(1), V(8), V(2), V(128), V(32), V(0)},
+       14},
+      {"rotary_append_bf16",
+       3,
+       64,
+       0,
+       {B(2), B(1), B(3), B(4), NONE, NONE, B(PLACE), NONE, V(1), V(8), V(2), V(128), V(32), V(0)},
+       14}},
+     3},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
@@ -144,6 +182,8 @@ static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, 
                                     .block = {from->block},
                                     .shared_bytes = from->shared,
                                     .pdl = first ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_FORCE};
+    if (!strncmp(from->kernel, "attention_", strlen("attention_"))) /* its grid is one cluster */
+        config.cluster[0] = from->grid, config.cluster[1] = config.cluster[2] = 1;
     griddep_argument arguments[MOST_ARGUMENTS];
     griddep_error error;
 
@@ -165,6 +205,7 @@ static void run_child(const subject *of, const char *text, int32_t mode)
     griddep_error error;
     uint64_t buffers[BUFFERS];
     void *stream;
+    const uint32_t first_place = FIRST_PLACE;
     unsigned char *zeros = calloc(1, of->bytes);
 
     griddep_error_init(&error);
@@ -175,6 +216,8 @@ static void run_child(const subject *of, const char *text, int32_t mode)
         need(griddep_memory_write(runtime, buffers[i], zeros, of->bytes, stream, &error), &error, "write");
     }
     free(zeros);
+    need(griddep_memory_write(runtime, buffers[PLACE], &first_place, sizeof first_place, stream, &error), &error,
+         "write");
     need(griddep_chain_create(runtime, &chain, &error), &error, "chain");
     for (uint32_t i = 0; i < of->step_count; i++)
         add(chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i], buffers, i == 0);

@@ -1,36 +1,54 @@
 /* The shelf's attention kernels. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/number.h"
 #include "shelf.h"
 
-/* ---- a launch of a decode attention ---- */
+/* ---- launches of a decode attention, with a dense or a paged cache ---- */
 
-enum { MOST_BATCH = 8 };
+enum { MOST_BATCH = 8, SPARE_PAGES = 2 };
 
 typedef struct decode_shape {
     uint32_t heads, kv_heads, head_dim, batch, capacity;
     uint32_t splits, block, shared;
     uint32_t positions[MOST_BATCH];
     bool rotates;
+    uint32_t page_size; /* where the kernel is paged; 0: 16 */
 } decode_shape;
 
-/* Arrays of a launch in the order of the parameters; the caller may change them before it runs. */
+/* The arguments of a launch; a case may change the arrays before it runs. */
 typedef struct decode_case {
     const char *type;
     decode_shape shape;
+    bool paged;
     shelf_argument arguments[SHELF_MOST_ARGUMENTS];
     uint32_t count;
+    uint32_t rotary, positions, y, head_dim; /* indices of arguments; qkv, k and v are the first three */
 } decode_case;
 
-enum { QKV, K_CACHE, V_CACHE, ROTARY, POSITIONS, Y };
+enum { QKV, K_CACHE, V_CACHE, PAGE_TABLE };
 
-static shelf_argument scalar_argument(const char *type, double value)
+static bool is_bf16(const shelf_argument *arguments)
 {
-    return (shelf_argument){.type = type, .scalar = value};
+    return strcmp(arguments[QKV].type, "bf16") == 0;
+}
+
+static shelf_argument *add_argument(decode_case *it, shelf_argument argument)
+{
+    it->arguments[it->count] = argument;
+    return &it->arguments[it->count++];
+}
+
+static void add_array(decode_case *it, const char *type, void *data, uint64_t count)
+{
+    add_argument(it, (shelf_argument){.type = type, .data = data, .count = count});
+}
+
+static void add_scalar(decode_case *it, const char *type, double value)
+{
+    add_argument(it, (shelf_argument){.type = type, .scalar = value});
 }
 
 static float *make_rotary(uint32_t positions, uint32_t head_dim)
@@ -47,32 +65,66 @@ static float *make_rotary(uint32_t positions, uint32_t head_dim)
     return table;
 }
 
-static decode_case decode_create(const char *type, decode_shape shape)
+static uint32_t pages_of_row(const decode_shape *shape)
 {
-    decode_case it = {.type = type, .shape = shape};
-    uint64_t rows = (uint64_t)shape.batch * (shape.heads + 2 * shape.kv_heads);
-    uint64_t cache = (uint64_t)shape.batch * shape.kv_heads * shape.capacity * shape.head_dim;
-    uint64_t out = (uint64_t)shape.batch * shape.heads * shape.head_dim;
-    const shelf_argument arguments[] = {
-        {.type = type, .data = shelf_random_array(type, rows * shape.head_dim, 3), .count = rows * shape.head_dim},
-        {.type = type, .data = shelf_random_array(type, cache, 2), .count = cache, .kept = true},
-        {.type = type, .data = shelf_random_array(type, cache, 2), .count = cache, .kept = true},
-        {.type = "f32",
-         .data = make_rotary(shape.capacity, shape.head_dim),
-         .count = (uint64_t)shape.capacity * shape.head_dim},
-        {.type = "u32", .data = shelf_copy("u32", shape.positions, shape.batch), .count = shape.batch},
-        {.type = type, .data = shelf_array(type, out), .count = out},
-        scalar_argument("u32", shape.heads),
-        scalar_argument("u32", shape.head_dim),
-        scalar_argument("u32", shape.capacity),
-        scalar_argument("f32", 1 / sqrt(shape.head_dim)),
-    };
-    memcpy(it.arguments, arguments, sizeof arguments);
-    it.count = sizeof arguments / sizeof arguments[0];
-    if (!shape.rotates) {
-        free(it.arguments[ROTARY].data);
-        it.arguments[ROTARY] = scalar_argument("u64", 0);
+    return (shape->capacity + shape->page_size - 1) / shape->page_size;
+}
+
+/* Pages in random order, with some that are nobody's. */
+static uint32_t *make_pages(uint32_t count)
+{
+    uint32_t *pages = shelf_array("u32", count);
+    for (uint32_t i = 0; i < count; i++)
+        pages[i] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = shelf_random_bits() % count, page = pages[i];
+        pages[i] = pages[other];
+        pages[other] = page;
     }
+    return pages;
+}
+
+static void add_caches(decode_case *it)
+{
+    const decode_shape *shape = &it->shape;
+    uint32_t pages = it->paged ? shape->batch * pages_of_row(shape) + SPARE_PAGES : shape->batch;
+    uint64_t rows = it->paged ? shape->page_size : shape->capacity;
+    uint64_t elements = pages * rows * shape->kv_heads * shape->head_dim;
+    for (int i = 0; i < 2; i++) {
+        add_array(it, it->type, shelf_random_array(it->type, elements, 2), elements);
+        it->arguments[it->count - 1].kept = true;
+    }
+    if (it->paged)
+        add_array(it, "u32", make_pages(pages), pages - SPARE_PAGES);
+}
+
+static decode_case decode_create(const shelf_kernel *kernel, decode_shape shape)
+{
+    decode_case it = {.type = strstr(kernel->info.name, "bf16") != NULL ? "bf16" : "f16",
+                      .shape = shape,
+                      .paged = strstr(kernel->info.name, "paged") != NULL};
+    uint64_t queries = (uint64_t)shape.batch * shape.heads * shape.head_dim;
+    uint64_t inputs = (uint64_t)shape.batch * (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
+    it.shape.page_size = shape.page_size > 0 ? shape.page_size : 16;
+    add_array(&it, it.type, shelf_random_array(it.type, inputs, 3), inputs);
+    add_caches(&it);
+    it.rotary = it.count;
+    if (shape.rotates)
+        add_array(&it, "f32", make_rotary(shape.capacity + 512, shape.head_dim),
+                  (uint64_t)(shape.capacity + 512) * shape.head_dim);
+    else
+        add_scalar(&it, "u64", 0);
+    it.positions = it.count;
+    add_array(&it, "u32", shelf_copy("u32", shape.positions, shape.batch), shape.batch);
+    it.y = it.count;
+    add_array(&it, it.type, shelf_array(it.type, queries), queries);
+    add_scalar(&it, "u32", shape.heads);
+    it.head_dim = it.count;
+    add_scalar(&it, "u32", shape.head_dim);
+    add_scalar(&it, "u32", it.paged ? it.shape.page_size : shape.capacity);
+    if (it.paged)
+        add_scalar(&it, "u32", pages_of_row(&it.shape));
+    add_scalar(&it, "f32", 1 / sqrt(shape.head_dim));
     return it;
 }
 
@@ -82,25 +134,36 @@ static void decode_destroy(decode_case *it)
         free(it->arguments[i].data);
 }
 
-/* A row that is not the new one must be as it was; keys are turned in f32 and rounded, so a step may lie between. */
-static bool key_will_do(const shelf_argument *arguments, double got, double expected, uint64_t index)
+/* Whether an element of the cache is of a new row: a key there is turned in f32 and rounded, so a step may lie between
+ * it and the reference's. All others must be as they were. Arguments are those of a dense or of a paged launch. */
+static bool is_new(const shelf_argument *arguments, uint64_t index)
 {
-    uint64_t head_dim = (uint64_t)arguments[7].scalar, capacity = (uint64_t)arguments[8].scalar;
-    uint64_t batch = arguments[POSITIONS].count, position = index / head_dim % capacity;
-    uint64_t row = index / (arguments[K_CACHE].count / batch);
-    bool is_bf16 = strcmp(arguments[K_CACHE].type, "bf16") == 0;
-    return position == ((const uint32_t *)arguments[POSITIONS].data)[row] &&
-           (is_bf16 ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+    bool paged = arguments[PAGE_TABLE].data != NULL && strcmp(arguments[PAGE_TABLE].type, "u32") == 0;
+    const shelf_argument *positions = &arguments[paged ? 5 : 4], *sizes = &arguments[paged ? 7 : 6];
+    uint64_t heads = (uint64_t)sizes[0].scalar, head_dim = (uint64_t)sizes[1].scalar, rows = (uint64_t)sizes[2].scalar;
+    uint64_t kv_heads = (arguments[QKV].count / head_dim / positions->count - heads) / 2;
+    for (uint64_t i = 0; i < positions->count * kv_heads; i++) {
+        uint64_t row = i / kv_heads, position = ((const uint32_t *)positions->data)[row], page = row;
+        if (paged)
+            page = ((const uint32_t *)arguments[PAGE_TABLE].data)[row * (uint64_t)sizes[3].scalar + position / rows];
+        uint64_t start = ((page * kv_heads + i % kv_heads) * rows + position % rows) * head_dim;
+        if (index >= start && index < start + head_dim)
+            return true;
+    }
+    return false;
 }
 
-/* Outputs are means of values up to 2 in magnitude; the probabilities are rounded to the type before they are used. */
+/* Outputs are means of values up to 3 in magnitude; the probabilities are rounded to the type before they are used. */
 static bool decode_will_do(const shelf_argument *arguments, uint32_t output, double got, double expected,
                            uint64_t index)
 {
-    double step = strcmp(arguments[QKV].type, "bf16") == 0 ? 0x1p-8 : 0x1p-11;
+    double step = is_bf16(arguments) ? 0x1p-8 : 0x1p-11;
+    if (output == V_CACHE)
+        return false;
     if (output == K_CACHE)
-        return key_will_do(arguments, got, expected, index);
-    return output == Y && fabs(got - expected) <= step * (2 * fabs(expected) + 1);
+        return is_new(arguments, index) &&
+               (is_bf16(arguments) ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+    return fabs(got - expected) <= step * (2 * fabs(expected) + 1);
 }
 
 static griddep_launch_config decode_config(const decode_shape *shape)
@@ -112,56 +175,44 @@ static griddep_launch_config decode_config(const decode_shape *shape)
                                    .shared_bytes = shape->shared};
 }
 
-/* Runs twice: the same bits come out. */
 static void decode_check(const shelf_kernel *kernel, const decode_case *it)
 {
     griddep_launch_config config = decode_config(&it->shape);
-    uint64_t bytes = it->arguments[K_CACHE].count * gd_element_bytes(it->type);
-    void *first = shelf_run_config(kernel, it->arguments, it->count, &config, decode_will_do);
-    void *second = shelf_run_config(kernel, it->arguments, it->count, &config, decode_will_do);
-    ck_assert_msg(memcmp(first, second, bytes) == 0, "%s: two runs differ", kernel->info.name);
-    free(first);
-    free(second);
-}
-
-static const char *type_of(const shelf_kernel *kernel)
-{
-    return strstr(kernel->info.name, "bf16") != NULL ? "bf16" : "f16";
+    free(shelf_run_config(kernel, it->arguments, it->count, &config, decode_will_do));
 }
 
 static void run_shapes(const shelf_kernel *kernel, const decode_shape *shapes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        decode_case it = decode_create(type_of(kernel), shapes[i]);
+        decode_case it = decode_create(kernel, shapes[i]);
         decode_check(kernel, &it);
         decode_destroy(&it);
     }
 }
 
-/* ---- cases ---- */
-
-/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings of one slot. */
+/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings of one slot, more
+ * tiles than a warp keeps pages for. */
 static void decode_shapes(const shelf_kernel *kernel)
 {
     static const decode_shape shapes[] = {
-        {8, 2, 64, 1, 256, 4, 128, 70000, {200}, true},
-        {8, 2, 64, 1, 256, 4, 128, 70000, {0}, true},
-        {8, 2, 64, 1, 256, 4, 128, 70000, {255}, true},
-        {4, 1, 64, 1, 64, 8, 64, 40000, {1}, true},
-        {4, 1, 64, 1, 64, 3, 32, 40000, {15}, true},
-        {4, 1, 64, 1, 64, 1, 128, 40000, {16}, true},
-        {4, 1, 64, 1, 64, 2, 64, 40000, {17}, false},
-        {1, 1, 64, 1, 100, 7, 32, 30000, {99}, true},
-        {2, 1, 128, 1, 100, 2, 96, 60000, {80}, true},
-        {6, 2, 128, 1, 96, 4, 64, 60000, {95}, true},
-        {7, 1, 64, 1, 48, 5, 32, 30000, {40}, true},
-        {8, 1, 128, 1, 200, 4, 128, 113000, {180}, true},
-        {8, 1, 64, 1, 200, 3, 256, 60000, {181}, false},
-        {16, 2, 128, 2, 128, 4, 64, 60000, {127, 3}, true},
-        {4, 1, 64, 3, 300, 2, 32, 13500, {299, 0, 64}, true},
-        {4, 1, 128, 1, 600, 1, 32, 113000, {599}, true},
-        {8, 2, 64, 8, 64, 2, 32, 20000, {0, 5, 15, 16, 31, 32, 63, 20}, true},
-        {4, 1, 64, 1, 1000, 16, 32, 20000, {999}, true},
+        {8, 2, 64, 1, 256, 4, 128, 70000, {200}, true, 32},
+        {8, 2, 64, 1, 256, 4, 128, 70000, {0}, true, 16},
+        {8, 2, 64, 1, 256, 4, 128, 70000, {255}, true, 64},
+        {4, 1, 64, 1, 64, 8, 64, 40000, {1}, true, 16},
+        {4, 1, 64, 1, 64, 3, 32, 40000, {15}, true, 16},
+        {4, 1, 64, 1, 64, 1, 128, 40000, {16}, true, 16},
+        {4, 1, 64, 1, 64, 2, 64, 40000, {17}, false, 128},
+        {1, 1, 64, 1, 100, 7, 32, 30000, {99}, true, 16},
+        {2, 1, 128, 1, 100, 2, 96, 60000, {80}, true, 16},
+        {6, 2, 128, 1, 96, 4, 64, 60000, {95}, true, 32},
+        {7, 1, 64, 1, 48, 5, 32, 30000, {40}, true, 16},
+        {8, 1, 128, 1, 200, 4, 128, 113000, {180}, true, 16},
+        {8, 1, 64, 1, 200, 3, 256, 60000, {181}, false, 16},
+        {16, 2, 128, 2, 128, 4, 64, 60000, {127, 3}, true, 64},
+        {4, 1, 64, 3, 300, 2, 32, 13500, {299, 0, 64}, true, 512},
+        {4, 1, 128, 1, 600, 1, 32, 113000, {599}, true, 16},
+        {8, 2, 64, 8, 64, 2, 32, 20000, {0, 5, 15, 16, 31, 32, 63, 20}, true, 16},
+        {4, 1, 64, 1, 1000, 16, 32, 20000, {999}, true, 16},
     };
     run_shapes(kernel, shapes, sizeof shapes / sizeof shapes[0]);
 }
@@ -169,15 +220,13 @@ static void decode_shapes(const shelf_kernel *kernel)
 /* What a model has. */
 static void decode_models(const shelf_kernel *kernel)
 {
-    static const decode_shape small[] = {{32, 8, 64, 1, 128, 4, 128, 100000, {127}, true}};
+    static const decode_shape small[] = {{32, 8, 64, 1, 128, 4, 128, 100000, {127}, true, 64}};
     static const decode_shape shapes[] = {
-        {32, 8, 64, 1, 512, 8, 128, 113000, {511}, true},
-        {32, 8, 64, 1, 4096, 16, 128, 113000, {4095}, true},
-        {32, 8, 128, 1, 512, 8, 128, 113000, {511}, true},
-        {32, 8, 128, 1, 4096, 16, 128, 113000, {4095}, true},
-        {32, 8, 128, 1, 4096, 16, 256, 113000, {4001}, true},
-        {32, 8, 64, 1, 32768, 16, 128, 113000, {32767}, true},
-        {32, 8, 64, 3, 2048, 4, 128, 113000, {2047, 77, 1500}, true},
+        {32, 8, 64, 1, 512, 8, 128, 113000, {511}, true, 64},
+        {32, 8, 64, 1, 4096, 16, 128, 113000, {4095}, true, 64},
+        {32, 8, 128, 1, 512, 8, 128, 113000, {511}, true, 64},
+        {32, 8, 128, 1, 4096, 16, 128, 113000, {4001}, true, 64},
+        {32, 8, 64, 3, 2048, 4, 256, 113000, {2047, 77, 1500}, true, 64},
     };
     if (shelf_on_gpu)
         run_shapes(kernel, shapes, sizeof shapes / sizeof shapes[0]);
@@ -185,14 +234,14 @@ static void decode_models(const shelf_kernel *kernel)
         run_shapes(kernel, small, 1);
 }
 
-/* Special values in a query, a key, a value of the cache, and the new row. */
+/* A special value in a query, in a key and a value of the cache, and in the new row of each. */
 static void decode_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {0, -0.0, 0x1p-24, 300, -300, INFINITY, -INFINITY, NAN};
-    static const decode_shape shape = {4, 1, 64, 1, 64, 2, 64, 40000, {50}, true};
+    static const decode_shape shape = {4, 1, 64, 1, 64, 2, 64, 40000, {50}, true, 16};
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (uint32_t place = 0; place < 5; place++) {
-            decode_case it = decode_create(type_of(kernel), shape);
+            decode_case it = decode_create(kernel, shape);
             uint32_t array = place < 3 ? place : QKV;
             uint64_t index = place == 0 ? 70 : place == 3 ? 4 * 64 + 9 : place == 4 ? 5 * 64 + 9 : 33 * 64 + 9;
             gd_element_store(it.type, it.arguments[array].data, index, specials[i]);
@@ -202,12 +251,251 @@ static void decode_extreme(const shelf_kernel *kernel)
     }
 }
 
+/* ---- chains: a spin that triggers at once, then the attention on what it hands on ---- */
+
+enum { CHAIN_HOPS = 3, CHAIN_REPEATS = 4, CHAIN_ARRAYS = 5 * CHAIN_HOPS + 2, SPIN_NANOSECONDS = 20000 };
+
+/* Of each hop: the spin's input, whose queries are the hop before's output; qkv; k; v. Then the last output, and what
+ * is constant. */
+typedef struct decode_chain {
+    decode_case plan;
+    griddep_chain *chain;
+    shelf_guarded arrays[CHAIN_ARRAYS];
+    void *contents[CHAIN_ARRAYS]; /* what an array holds before each run; NULL: poison */
+    uint32_t array_count;
+} decode_chain;
+
+static uint64_t add_chain_array(decode_chain *it, const char *type, void *contents, uint64_t count)
+{
+    shelf_guarded *array = &it->arrays[it->array_count];
+    *array = shelf_guarded_create(count * gd_element_bytes(type), 0);
+    it->contents[it->array_count++] = contents;
+    return array->address;
+}
+
+/* An argument of the plan as a new array of the chain with the same contents, and as it is where it is a scalar. */
+static griddep_argument chain_argument(decode_chain *it, uint32_t index)
+{
+    const shelf_argument *argument = &it->plan.arguments[index];
+    griddep_argument result = {.bytes = gd_element_bytes(argument->type)};
+    if (argument->data == NULL) {
+        gd_element_store(argument->type, &result.value, 0, argument->scalar);
+        return result;
+    }
+    void *contents = shelf_copy(argument->type, argument->data, argument->count);
+    result.bytes = 8;
+    result.value = add_chain_array(it, argument->type, contents, argument->count);
+    return result;
+}
+
+/* Adds a hop that reads `input` and writes the array at `output`. */
+static void add_hop(decode_chain *it, const shelf_kernel *spin, const shelf_kernel *kernel, griddep_argument *arguments,
+                    uint64_t input, uint64_t output)
+{
+    const shelf_argument *qkv = &it->plan.arguments[QKV];
+    uint32_t words = (uint32_t)(qkv->count / 2);
+    griddep_launch_config spin_config = {.size = sizeof spin_config, .grid = {words / 64}, .block = {64}};
+    griddep_launch_config config = decode_config(&it->plan.shape);
+    uint64_t handed = add_chain_array(it, it->plan.type, NULL, qkv->count);
+    griddep_argument spin_arguments[] = {
+        {.bytes = 8, .value = input}, {.bytes = 8, .value = handed}, {.bytes = 4, .value = SPIN_NANOSECONDS}};
+    MUST(griddep_chain_add(it->chain, spin->kernel, &spin_config, spin_arguments, 3, &shelf_error));
+    arguments[QKV].value = handed;
+    arguments[K_CACHE] = chain_argument(it, K_CACHE);
+    arguments[V_CACHE] = chain_argument(it, V_CACHE);
+    arguments[it->plan.y].value = output;
+    MUST(griddep_chain_add(it->chain, kernel->kernel, &config, arguments, it->plan.count, &shelf_error));
+}
+
+static void build_chain(decode_chain *it, const shelf_kernel *spin, const shelf_kernel *kernel)
+{
+    griddep_argument arguments[SHELF_MOST_ARGUMENTS] = {{0}};
+    uint64_t inputs[CHAIN_HOPS + 1];
+    MUST(griddep_chain_create(shelf_runtime, &it->chain, &shelf_error));
+    for (uint32_t i = PAGE_TABLE; i < it->plan.count; i++) {
+        if (i != it->plan.y)
+            arguments[i] = chain_argument(it, i);
+    }
+    arguments[QKV].bytes = arguments[it->plan.y].bytes = 8;
+    for (uint32_t hop = 0; hop <= CHAIN_HOPS; hop++)
+        inputs[hop] = chain_argument(it, QKV).value;
+    for (uint32_t hop = 0; hop < CHAIN_HOPS; hop++)
+        add_hop(it, spin, kernel, arguments, inputs[hop], inputs[hop + 1]);
+}
+
+/* Every array after a run, one behind the other. */
+static unsigned char *run_chain(decode_chain *it, int32_t mode, void *stream, uint64_t *bytes)
+{
+    unsigned char *all = NULL;
+    for (uint32_t i = 0; i < it->array_count; i++) {
+        const shelf_guarded *array = &it->arrays[i];
+        if (it->contents[i] == NULL)
+            MUST(griddep_memory_fill(shelf_runtime, array->address, SHELF_POISON, array->bytes, stream, &shelf_error));
+        else
+            MUST(griddep_memory_write(shelf_runtime, array->address, it->contents[i], array->bytes, stream,
+                                      &shelf_error));
+    }
+    MUST(griddep_chain_run(it->chain, mode, stream, &shelf_error));
+    MUST(griddep_stream_synchronize(shelf_runtime, stream, &shelf_error));
+    *bytes = 0;
+    for (uint32_t i = 0; i < it->array_count; i++) {
+        unsigned char *data = shelf_guarded_read(&it->arrays[i], griddep_mode_name(mode));
+        all = realloc(all, *bytes + it->arrays[i].bytes);
+        ck_assert_ptr_nonnull(all);
+        memcpy(all + *bytes, data, it->arrays[i].bytes);
+        *bytes += it->arrays[i].bytes;
+        free(data);
+    }
+    return all;
+}
+
+static void decode_in_chain(const shelf_kernel *kernel)
+{
+    static const decode_shape shape = {8, 2, 64, 1, 128, 4, 64, 50000, {100}, true, 32};
+    decode_chain it = {.plan = decode_create(kernel, shape)};
+    shelf_kernel spin = shelf_load("spin", 0);
+    void *stream = NULL;
+    uint64_t bytes = 0;
+    build_chain(&it, &spin, kernel);
+    MUST(griddep_stream_create(shelf_runtime, &stream, &shelf_error));
+    unsigned char *serial = run_chain(&it, GRIDDEP_MODE_SERIAL, stream, &bytes);
+    for (int32_t mode = GRIDDEP_MODE_SERIAL; mode < GRIDDEP_MODE_COUNT; mode++) {
+        for (int repeat = 0; repeat < CHAIN_REPEATS; repeat++) {
+            unsigned char *other = run_chain(&it, mode, stream, &bytes);
+            ck_assert_msg(memcmp(serial, other, bytes) == 0, "%s in %s: not the bits of the serial run",
+                          kernel->info.name, griddep_mode_name(mode));
+            free(other);
+        }
+    }
+    free(serial);
+    griddep_chain_destroy(it.chain);
+    for (uint32_t i = 0; i < it.array_count; i++) {
+        shelf_guarded_destroy(&it.arrays[i]);
+        free(it.contents[i]);
+    }
+    MUST(griddep_stream_destroy(shelf_runtime, stream, &shelf_error));
+    griddep_module_unload(spin.module);
+    decode_destroy(&it.plan);
+}
+
+/* ---- rotary_append ---- */
+
+enum { MOST_TOKENS = 12 };
+
+typedef struct append_shape {
+    uint32_t tokens, heads, kv_heads, head_dim, page_size, pages; /* pages of a sequence; 0: a dense cache */
+    uint32_t sequences, grid, block;                              /* sequences 0: token t is of sequence t */
+    bool queries, rotates;
+} append_shape;
+
+enum { APPEND_QUERIES = 1, APPEND_K = 2, APPEND_V = 3 };
+
+/* Values are turned in f32 and rounded; what was not turned is as it was, except that the check cannot tell it apart.
+ */
+static bool append_will_do(const shelf_argument *arguments, uint32_t output, double got, double expected,
+                           uint64_t index)
+{
+    (void)index;
+    return output != APPEND_V &&
+           (is_bf16(arguments) ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+}
+
+/* Positions that follow each other within a sequence; the first of the last sequence is the end of its last page. */
+static void fill_places(const append_shape *shape, uint32_t *positions, uint32_t *sequences, uint32_t most)
+{
+    for (uint32_t token = 0; token < shape->tokens; token++) {
+        sequences[token] = shape->sequences > 0 ? token % shape->sequences : token;
+        positions[token] = shape->sequences > 0 ? most - 1 - token / shape->sequences : (most - 1 + token * 7) % most;
+    }
+}
+
+static void add_optional(decode_case *it, bool given, const char *type, void *data, uint64_t count)
+{
+    if (given)
+        add_array(it, type, data, count);
+    else
+        add_scalar(it, "u64", 0);
+    if (!given)
+        free(data);
+}
+
+static decode_case append_create(const shelf_kernel *kernel, const append_shape *shape)
+{
+    decode_case it = {.type = strstr(kernel->info.name, "bf16") != NULL ? "bf16" : "f16"};
+    uint32_t owners = shape->sequences > 0 ? shape->sequences : shape->tokens;
+    uint32_t most = shape->page_size * (shape->pages > 0 ? shape->pages : 1);
+    uint32_t pages = owners * (shape->pages > 0 ? shape->pages : 1) + SPARE_PAGES;
+    uint64_t inputs = (uint64_t)shape->tokens * (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+    uint64_t queries = (uint64_t)shape->tokens * shape->heads * shape->head_dim;
+    uint64_t cache = (uint64_t)pages * shape->page_size * shape->kv_heads * shape->head_dim;
+    uint32_t *positions = shelf_array("u32", MOST_TOKENS), *sequences = shelf_array("u32", MOST_TOKENS);
+    const uint32_t scalars[] = {shape->tokens,   shape->heads,     shape->kv_heads,
+                                shape->head_dim, shape->page_size, shape->pages};
+    fill_places(shape, positions, sequences, most);
+    add_array(&it, it.type, shelf_random_array(it.type, inputs, 3), inputs);
+    add_optional(&it, shape->queries, it.type, shelf_array(it.type, queries), queries);
+    for (int i = 0; i < 2; i++) {
+        add_array(&it, it.type, shelf_random_array(it.type, cache, 2), cache);
+        it.arguments[it.count - 1].kept = true;
+    }
+    add_optional(&it, shape->pages > 0, "u32", make_pages(pages), pages - SPARE_PAGES);
+    add_optional(&it, shape->rotates, "f32", make_rotary(most, shape->head_dim), (uint64_t)most * shape->head_dim);
+    add_array(&it, "u32", positions, shape->tokens);
+    add_optional(&it, shape->sequences > 0, "u32", sequences, shape->tokens);
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        add_scalar(&it, "u32", scalars[i]);
+    return it;
+}
+
+static void append_shapes(const shelf_kernel *kernel)
+{
+    static const append_shape shapes[] = {
+        {1, 32, 8, 64, 100, 0, 0, 12, 32, true, true},   {3, 8, 2, 128, 40, 0, 0, 1, 64, true, true},
+        {12, 4, 1, 64, 16, 3, 2, 4, 96, true, true},     {7, 6, 3, 80, 24, 2, 0, 5, 33, true, true},
+        {5, 4, 4, 16, 7, 0, 2, 1, 1024, false, true},    {6, 1, 1, 256, 64, 1, 3, 2, 128, true, false},
+        {2, 0, 1, 64, 32, 2, 0, 3, 32, false, true},     {12, 8, 2, 96, 1, 6, 2, 64, 16, true, true},
+        {4, 16, 16, 64, 33, 5, 1, 132, 128, true, true},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        decode_case it = append_create(kernel, &shapes[i]);
+        shelf_check(kernel, it.arguments, it.count, (shelf_shape){shapes[i].grid, shapes[i].block, 0}, append_will_do);
+        decode_destroy(&it);
+    }
+}
+
+/* Special values keep their kind; where nothing is turned, every bit. */
+static void append_extreme(const shelf_kernel *kernel)
+{
+    static const double specials[] = {0, -0.0, 0x1p-24, 3e4, INFINITY, -INFINITY, NAN};
+    for (int rotates = 0; rotates < 2; rotates++) {
+        append_shape shape = {2, 2, 1, 64, 16, 0, 0, 1, 32, true, rotates != 0};
+        decode_case it = append_create(kernel, &shape);
+        for (uint64_t row = 0; row < 8; row++) {
+            for (uint64_t i = 0; i < sizeof specials / sizeof specials[0]; i++)
+                gd_element_store(it.type, it.arguments[QKV].data, row * 64 + 5 * i, specials[i]);
+        }
+        shelf_check(kernel, it.arguments, it.count, (shelf_shape){1, 32, 0}, rotates ? append_will_do : shelf_equal);
+        decode_destroy(&it);
+    }
+}
+
+#define DECODE_CASES(kernel)                                                                                           \
+    {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme},                               \
+    {                                                                                                                  \
+        kernel, 0, decode_in_chain                                                                                     \
+    }
+
 const shelf_case attention_cases[] = {
-    {"attention_decode_bf16", 0, decode_shapes},
-    {"attention_decode_bf16", 0, decode_models},
-    {"attention_decode_bf16", 0, decode_extreme},
+    DECODE_CASES("attention_decode_bf16"),
+    DECODE_CASES("attention_decode_f16"),
+    DECODE_CASES("attention_decode_paged_bf16"),
+    DECODE_CASES("attention_decode_paged_f16"),
+    {"rotary_append_bf16", 0, append_shapes},
+    {"rotary_append_bf16", 0, append_extreme},
+    {"rotary_append_f16", 0, append_shapes},
+    {"rotary_append_f16", 0, append_extreme},
     {NULL, 0, NULL},
 };
 
-/* A decode's output is not what its input is: its chains are among the cases. */
+/* An attention's output is not of its input's size: its chains are among the cases. */
 const shelf_link attention_links[] = {{.kernel = NULL}};

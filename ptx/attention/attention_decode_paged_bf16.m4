@@ -1,0 +1,44 @@
+// kernel: attention_decode_paged_bf16
+// purpose: one token's attention over a paged cache, for each row of a batch: turns q and k by their rotary angles, appends k and v to the pages of a cache,
+//   and attends with groups of queries that share a key head; the context is split over the CTAs of a cluster.
+// parameters:
+//   qkv            u64 address of batch * (heads + 2 * kv_heads) * head_dim bf16: heads of q, then of k, then of v; read after the wait
+//   k_pool         u64 address of pages * kv_heads * page_size * head_dim bf16; rows below the position are read before the wait, the
+//                  row of the position is written after it
+//   v_pool         u64 likewise
+//   page_table     u64 address of batch * table_pitch u32: entry i of a row names the page of positions i * page_size and on, constant,
+//                  read before the wait
+//   rotary         u64 address of positions * head_dim / 2 pairs of f32, cosine and sine of position and i for the pair of elements
+//                  (i, i + head_dim / 2), constant, read before the wait; 0: nothing is turned
+//   positions      u64 address of batch u32: the index of each row's new token, constant, read before the wait
+//   y              u64 address of batch * heads * head_dim bf16, written after the wait
+//   heads          u32 query heads; kv_heads is grid.y
+//   head_dim       u32 64 or 128
+//   page_size      u32 positions of a page, a power of two, at least 16
+//   table_pitch    u32 entries of a row of page_table
+//   softmax_scale  f32 what scores are multiplied by, ordinarily 1 / sqrt(head_dim)
+// launch: grid (splits, kv_heads, batch), cluster (splits, 1, 1); block any multiple of 32 up to 256; shared dynamic. It holds a
+//   ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait.
+// requires:
+//   grid.x <= 16
+//   (cluster.x == grid.x || grid.x == 1) && cluster.y <= 1 && cluster.z <= 1
+//   block.x % 32 == 0 && block.x <= 256 && block.y == 1 && block.z == 1
+//   heads >= 1 && heads % grid.y == 0 && heads / grid.y <= 8
+//   head_dim == 64 || head_dim == 128
+//   qkv % 16 == 0 && k_pool % 16 == 0 && v_pool % 16 == 0 && rotary % 16 == 0
+//   page_size == 16 || page_size == 32 || page_size == 64 || page_size == 128 || page_size == 256 || page_size == 512
+//   table_pitch >= 1 && page_table % 4 == 0
+//   positions % 4 == 0 && y % 8 == 0
+//   shared >= (22 + 6 * (heads / grid.y) + 2 * block.x) * head_dim + 24 * grid.x + 4 * block.x + 272
+// constraints: each position is below table_pitch * page_size; pages of different rows differ, as far as a row's position is in them. No array overlaps another. No kernel that may still run writes the pools; a chain
+//   has one launch a pool. q and k are rounded to bf16 once they are turned, the probabilities before v is multiplied with them; sums
+//   are f32. The result's bits depend on splits and block, not on batch or shared memory, and are the same in each run. A score
+//   that is NaN or +inf gives NaN.
+// constant: k_pool v_pool page_table rotary positions
+// pdl: triggers at its start; before the wait it fills its ring with k and v; every thread waits.
+// measured: not yet.
+
+m4_define(<!KERNEL!>, <!attention_decode_paged_bf16!>)m4_dnl
+m4_define(<!TYPE!>, <!bf16!>)m4_dnl
+m4_define(<!PAGED!>, 1)m4_dnl
+m4_include(<!attention_decode.inc!>)m4_dnl
