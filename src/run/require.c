@@ -90,7 +90,7 @@ static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config,
         return status;
     if (!kernel || !config)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
-    status = gd_launch_check_arguments(kernel, arguments, count, error);
+    status = gd_launch_check_arguments(kernel, arguments, count, false, error);
     if (!status)
         status = gd_runtime_enter(kernel->runtime, &pushed, error);
     if (status)
