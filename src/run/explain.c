@@ -56,6 +56,7 @@ typedef struct pair {
     gd_footprint before, after; /* of producer and consumer */
     gd_residence residence;     /* of the producer */
     uint32_t beside_full, beside_tail;
+    bool carved; /* the producer's carve-out keeps the consumer off its SMs */
 } pair;
 
 static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
@@ -352,25 +353,68 @@ static int carveout_of(const gd_hop *of)
     return percent;
 }
 
-static const char *percent_text(int percent, char text[16])
+/* What the carve-outs of both kernels mean on an SM: 0 KiB where the driver chooses. An SM changes its setting only
+ * when it is empty. Seen on an H200 with CTAs on every SM (doc/questions.md): both kernels' CTAs must fit into what the
+ * producer has set, and a consumer that asks for less than that waits. What the driver chooses it does not tell; a
+ * consumer whose CTAs take no more than the producer's was never seen to wait. */
+typedef struct carving {
+    int percents[2]; /* producer's and consumer's; -1: the driver's choice */
+    uint32_t settings[2];
+    uint64_t needed; /* by the producer's CTAs of an SM and one of the consumer's */
+} carving;
+
+static carving read_carving(const pair *hop)
 {
-    if (percent < 0)
-        return "the driver's choice";
-    snprintf(text, 16, "%d %%", percent);
-    return text;
+    const griddep_runtime_info *info = &hop->runtime->info;
+    carving read = {.percents = {carveout_of(&hop->producer), carveout_of(&hop->consumer)},
+                    .needed = hop->residence.full * hop->before.shared + hop->after.shared};
+
+    for (int i = 0; i < 2; i++) {
+        if (read.percents[i] >= 0)
+            read.settings[i] = gd_footprint_setting(info, i ? &hop->after : &hop->before, read.percents[i]);
+    }
+    return read;
 }
 
-/* An SM changes its carve-out when it is empty. With the driver's choice for both, each kernel gets what its own CTAs
- * need. */
-static void explain_carveout(griddep_explanation *explanation, const pair *hop)
+static int judge_carving(const pair *hop, const carving *of)
 {
-    int before = carveout_of(&hop->producer), after = carveout_of(&hop->consumer);
-    char texts[2][16];
+    bool chosen = of->percents[1] < 0; /* by the driver */
 
-    add(explanation, GRIDDEP_CONDITION_CARVEOUT, before == after ? MET : UNKNOWN, false,
-        "the SMs are set to what %s prefers (%s); %s prefers %s%s", hop->producer.kernel->name,
-        percent_text(before, texts[0]), hop->consumer.kernel->name, percent_text(after, texts[1]),
-        before == after ? "" : ", and an SM changes its carve-out only when it is empty");
+    if (of->percents[0] < 0)
+        return chosen && hop->after.shared <= hop->before.shared ? MET : UNKNOWN;
+    if (!of->settings[0])
+        return of->percents[0] == of->percents[1] ? MET : UNKNOWN;
+    return of->needed <= of->settings[0] && (chosen || of->settings[1] >= of->settings[0]) ? MET : UNMET;
+}
+
+static void name_carving(const carving *of, int which, char text[48])
+{
+    if (of->percents[which] < 0)
+        snprintf(text, 48, "the driver's choice");
+    else if (!of->settings[which])
+        snprintf(text, 48, "%d %%", of->percents[which]);
+    else
+        snprintf(text, 48, "%d %%: %" PRIu32 " KiB", of->percents[which], of->settings[which] / 1024);
+}
+
+static void explain_carveout(griddep_explanation *explanation, pair *hop)
+{
+    const carving of = read_carving(hop);
+    const char *first = hop->producer.kernel->name, *second = hop->consumer.kernel->name;
+    int met = judge_carving(hop, &of);
+    char texts[2][48];
+
+    hop->carved = met == UNMET;
+    name_carving(&of, 0, texts[0]);
+    name_carving(&of, 1, texts[1]);
+    add(explanation, GRIDDEP_CONDITION_CARVEOUT, met, false,
+        "the SMs are set to what %s prefers (%s); %s prefers %s, and both take %" PRIu64
+        " bytes of shared memory on one%s",
+        first, texts[0], second, texts[1], of.needed,
+        met == MET     ? ""
+        : met == UNMET ? ": an SM changes its carve-out only when it is empty"
+                       : "; an SM changes its carve-out only when it is empty, and a carve-out of 100 % for the first "
+                         "kernel makes room");
 }
 
 /* ---- what follows ---- */
@@ -394,6 +438,12 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     } else if (unknown >= 0) {
         info->prediction = GRIDDEP_PREDICTION_UNKNOWN;
         gd_text_format(&explanation->text, "not known: %s", gd_text_get(&explanation->texts[unknown]));
+    } else if (hop->carved && hop->residence.least) {
+        info->prediction = GRIDDEP_PREDICTION_TAIL;
+        gd_text_format(&explanation->text,
+                       "overlaps at the tail: the SMs are set to the shared memory of %s, and %s starts as they become "
+                       "empty",
+                       hop->producer.kernel->name, hop->consumer.kernel->name);
     } else if (hop->beside_full || hop->beside_tail) {
         info->prediction = GRIDDEP_PREDICTION_BESIDE;
         gd_text_format(&explanation->text,

@@ -69,3 +69,22 @@ uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprin
     }
     return (uint32_t)fits;
 }
+
+/* In KiB, of compute capability 9.0 and 10.0 (CUDA programming guide). */
+static const uint16_t settings[] = {8, 16, 32, 64, 100, 132, 164, 196, 228};
+enum { SETTINGS = sizeof settings / sizeof settings[0], LARGEST_SETTING = 228 * 1024 };
+
+uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel, int32_t percent)
+{
+    uint64_t wanted =
+        percent < 0 ? kernel->alone * kernel->shared : (uint64_t)LARGEST_SETTING * (uint64_t)percent / 100;
+
+    if (device->shared_bytes_per_multiprocessor != LARGEST_SETTING)
+        return 0;
+    wanted = wanted > kernel->shared ? wanted : kernel->shared;
+    for (int i = 0; i < SETTINGS; i++) {
+        if (wanted <= settings[i] * 1024u)
+            return settings[i] * 1024u;
+    }
+    return LARGEST_SETTING;
+}

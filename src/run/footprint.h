@@ -27,6 +27,10 @@ void gd_footprint_read(const griddep_kernel *kernel, const gd_launch *launch, ui
 
 void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors, gd_residence *residence);
 
+/* Bytes of shared memory that an SM is set to for a kernel whose carve-out asks for so many percent: the smallest setting
+ * that holds them and one CTA. 0 where the settings of the device are not known. */
+uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel, int32_t percent);
+
 /* How many CTAs of `other` an SM takes beside `count` of `resident`. `what` (may be NULL) is set to what there is least
  * room for: "registers". */
 uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprint *resident, uint32_t count,

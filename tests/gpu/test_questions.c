@@ -237,7 +237,8 @@ static void recall(void)
 
 typedef struct probe {
     uint32_t record, grid, expect, spin, flags;
-    int pdl; /* attribute 6 */
+    int pdl;         /* attribute 6 */
+    uint32_t shared; /* bytes of dynamic shared memory, which it does not use */
     uint64_t source, target;
     uint32_t attribute_count;
     const griddep_attribute *attributes;
@@ -254,6 +255,7 @@ static int32_t launch(void *stream, const probe *p)
     const griddep_launch_config config = {.size = sizeof config,
                                           .grid = {p->grid},
                                           .block = {1},
+                                          .shared_bytes = p->shared,
                                           .pdl = p->pdl ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_OFF,
                                           .stream = stream,
                                           .attributes = p->attributes,
@@ -466,6 +468,78 @@ START_TEST(values_beyond_the_limits)
         answer(cases[i].what, "%s", result_name(driver->cuLaunchKernelEx(&config, info.function, parameters, NULL)));
     }
     recall();
+}
+END_TEST
+
+/* ---- carve-outs ---- */
+
+/* A producer with a CTA on each SM; -1: the driver's choice. */
+static const struct carved {
+    int before, after; /* percent of the SM's memory that the kernels want as shared memory */
+    uint32_t shared_before, shared_after;
+} carvings[] = {{-1, -1, 0, 0},       {-1, 0, 0, 0},       {-1, 100, 0, 0},     {0, 100, 0, 0},
+                {100, 0, 0, 0},       {50, 50, 0, 0},      {-1, -1, 0, 102400}, {0, -1, 0, 102400},
+                {100, -1, 0, 102400}, {100, 0, 0, 102400}, {-1, -1, 102400, 0}, {-1, -1, 102400, 102400}};
+enum { CARVINGS = sizeof carvings / sizeof carvings[0] };
+
+static const struct carved *carving;
+
+static int32_t launch_carved(void *stream, probe *p, int percent, uint32_t shared)
+{
+    griddep_attribute carveout;
+
+    p->grid = (uint32_t)device.multiprocessors;
+    p->shared = shared;
+    if (percent >= 0) {
+        ck_status(griddep_attribute_carveout(&carveout, percent, &error), GRIDDEP_OK);
+        p->attributes = &carveout;
+        p->attribute_count = 1;
+    }
+    return launch(stream, p);
+}
+
+static int32_t producer_and_consumer_carved(void *stream, uint32_t round)
+{
+    probe a = producer(round), c = consumer(round);
+    int32_t status = launch_carved(stream, &a, carving->before, carving->shared_before);
+
+    return status ? status : launch_carved(stream, &c, carving->after, carving->shared_after);
+}
+
+static const char *percent_of(int percent, char text[24])
+{
+    snprintf(text, 24, percent < 0 ? "the driver's choice" : "%d %%", percent);
+    return text;
+}
+
+START_TEST(attribute_six_and_carveouts)
+{
+    char question[200], texts[2][24];
+
+    carving = &carvings[_i >> 1];
+    snprintf(question, sizeof question, "every SM busy, carve-outs %s (%u bytes) and %s (%u bytes)",
+             percent_of(carving->before, texts[0]), (unsigned)carving->shared_before,
+             percent_of(carving->after, texts[1]), (unsigned)carving->shared_after);
+    ask_overlap(question, producer_and_consumer_carved, _i & 1, 0, 1, 1);
+}
+END_TEST
+
+/* ---- MPS ---- */
+
+/* Under an MPS server (CUDA_MPS_PIPE_DIRECTORY names the folder of its daemon) this process is a client of it. */
+START_TEST(attribute_six_under_mps)
+{
+    enum { MPS_ENABLED = 133 };
+    int enabled = 0;
+
+    driver->cuDeviceGetAttribute(&enabled, MPS_ENABLED, 0);
+    if (enabled <= 0) {
+        answer("attribute 6 under MPS", "not asked: no MPS server runs for this process");
+        return;
+    }
+    with_attribute = NULL;
+    consumer_grid = 4;
+    ask_overlap("attribute 6 under MPS", producer_and_consumer, _i, 0, 1, 1);
 }
 END_TEST
 
@@ -1023,6 +1097,15 @@ int main(void)
     tcase_add_loop_test(all, wait_and_bulk_copies, 0, 2);
     tcase_add_loop_test(all, fence_before_the_trigger, 0, 8);
     suite_add_tcase(suite, all);
+    TCase *carved = tcase_create("carve-outs");
+    tcase_set_timeout(carved, 60);
+    tcase_add_checked_fixture(carved, setup, teardown);
+    tcase_add_loop_test(carved, attribute_six_and_carveouts, 0, 2 * CARVINGS);
+    suite_add_tcase(suite, carved);
+    TCase *mps = tcase_create("mps");
+    tcase_add_checked_fixture(mps, setup, teardown);
+    tcase_add_loop_test(mps, attribute_six_under_mps, 0, 2);
+    suite_add_tcase(suite, mps);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -339,8 +339,57 @@ START_TEST(attributes_matter)
     ck_assert(!has(explanation, GRIDDEP_CONDITION_COOPERATIVE));
     griddep_condition told = find(explanation, GRIDDEP_CONDITION_CARVEOUT);
     ck_assert_int_eq(told.met, -1);
-    ck_assert_ptr_nonnull(strstr(told.text, "early prefers 50 %"));
+    ck_assert_ptr_nonnull(strstr(told.text, "early prefers 50 %: 132 KiB"));
     griddep_explanation_destroy(explanation);
+    finish();
+}
+END_TEST
+
+/* Both kernels against what the first one sets its SMs to; where it has CTAs on all of them, the second one waits. */
+START_TEST(carveouts_are_held_against_needs)
+{
+    static const struct {
+        int32_t before, after; /* -1: the driver's choice */
+        uint32_t grid, shared_before, shared_after;
+        int32_t met, prediction;
+        const char *says;
+    } carvings[] = {
+        {-1, -1, 132, 0, 0, 1, GRIDDEP_PREDICTION_BESIDE, "prefers (the driver's choice)"},
+        {-1, -1, 132, 0, 102400, -1, GRIDDEP_PREDICTION_BESIDE, "104448 bytes of shared memory on one; an SM changes"},
+        {-1, -1, 132, 102400, 102400, 1, GRIDDEP_PREDICTION_BESIDE, "206848 bytes"},
+        {0, -1, 132, 0, 102400, 0, GRIDDEP_PREDICTION_TAIL, "(0 %: 8 KiB)"},
+        {0, -1, 4, 0, 102400, 0, GRIDDEP_PREDICTION_BESIDE, "only when it is empty"},
+        {100, -1, 132, 0, 102400, 1, GRIDDEP_PREDICTION_BESIDE, "(100 %: 228 KiB)"},
+        {100, 0, 132, 0, 0, 0, GRIDDEP_PREDICTION_TAIL, "early prefers 0 %: 8 KiB"},
+        {0, 100, 132, 0, 0, 1, GRIDDEP_PREDICTION_BESIDE, "early prefers 100 %: 228 KiB"},
+        {50, 50, 132, 0, 0, 1, GRIDDEP_PREDICTION_BESIDE, "132 KiB"},
+    };
+    griddep_attribute carveouts[2];
+    shape shapes[2] = {small, small};
+
+    begin();
+    open_all();
+    griddep_chain_destroy(chain);
+    for (size_t i = 0; i < sizeof carvings / sizeof carvings[0]; i++) {
+        ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_carveout(&carveouts[0], carvings[i].before, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_carveout(&carveouts[1], carvings[i].after, &error), GRIDDEP_OK);
+        for (int k = 0; k < 2; k++) {
+            shapes[k].grid = carvings[i].grid;
+            shapes[k].shared = k ? carvings[i].shared_after : carvings[i].shared_before;
+            shapes[k].attribute = (k ? carvings[i].after : carvings[i].before) < 0 ? NULL : &carveouts[k];
+            add(&shapes[k]);
+        }
+        griddep_explanation *explanation = explain(GRIDDEP_MODE_PDL, 1);
+        griddep_condition told = find(explanation, GRIDDEP_CONDITION_CARVEOUT);
+        ck_assert_msg(told.met == carvings[i].met && strstr(told.text, carvings[i].says), "case %u: %d: %s",
+                      (unsigned)i, (int)told.met, told.text);
+        ck_assert_msg(info_of(explanation).prediction == carvings[i].prediction, "case %u: %s", (unsigned)i,
+                      griddep_prediction_name(info_of(explanation).prediction));
+        griddep_explanation_destroy(explanation);
+        griddep_chain_destroy(chain);
+    }
+    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     finish();
 }
 END_TEST
@@ -691,8 +740,7 @@ static int try_conditional(griddep_kernel *kernel)
     ck_status(griddep_graph_create(runtime, &body, &error), GRIDDEP_OK);
     ck_status(griddep_conditional_create(1, &conditional, &error), GRIDDEP_OK);
     ck_status(griddep_graph_add_kernel(body, kernel, &config, &pointer, 1, &node, &error), GRIDDEP_OK);
-    int32_t status =
-        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node, &error);
+    int32_t status = griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node, &error);
     ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "lacks")), "%s", error.text);
     ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
     griddep_graph_destroy(body);
@@ -842,6 +890,7 @@ int main(void)
     tcase_add_test(told, all_conditions_met);
     tcase_add_loop_test(told, one_condition_differs, 0, (int)(sizeof cases / sizeof cases[0]));
     tcase_add_test(told, attributes_matter);
+    tcase_add_test(told, carveouts_are_held_against_needs);
     tcase_add_test(told, other_lanes_matter);
     tcase_add_test(told, first_launches_and_bad_input);
     tcase_add_test(told, every_allocation_of_an_explanation_may_fail);
