@@ -21,7 +21,6 @@
 //   rows >= 1
 //   rows < 2^30
 //   columns >= 8
-//   columns < 2^29
 //   columns % 8 == 0
 //   weight % 16 == 0
 //   up % 16 == 0

@@ -35,7 +35,6 @@
 //   residual % 2 == 0
 //   y % 2 == 0
 //   block.x == 256
-//   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
 //   shared >= 51712
 //   apart(y, weight, up, scale, up_scale, x, norm, bias)

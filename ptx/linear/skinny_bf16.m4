@@ -32,7 +32,6 @@
 //   residual % 2 == 0
 //   y % 2 == 0
 //   block.x == 256
-//   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
 //   shared >= 33024 + 2304 * batch
 //   apart(y, weight, up, x, norm, bias)

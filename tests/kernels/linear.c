@@ -359,7 +359,7 @@ static void linear_random(const shelf_kernel *kernel)
 /* The smallest queue that the tensor-core kernels take. */
 static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch)
 {
-    return 256 + 2304 * batch + 8192 * (form_of(kernel)->scaled ? 6 : 4);
+    return 256 + 2304 * batch + 8192 * (form_of(kernel)->scaled ? 6U : 4U);
 }
 
 static void skinny_random(const shelf_kernel *kernel)
