@@ -3,7 +3,7 @@
 //   second layer, residual after it; f16, f32 accumulation; bound by reading W once.
 // parameters:
 //   weight    u64 address of W, rows * columns f16, row-major, constant, read before the wait
-//   up        u64 address of U, as W; 0: none, else y = silu(W x) * (U x)
+//   up        u64 address of U, as W, constant, read before the wait; 0: none, else y = silu(W x) * (U x)
 //   x         u64 address of columns f16, read after the wait
 //   norm      u64 address of columns f16, constant, read before the wait; 0: none, else x is RMS-normalized with these weights
 //             first: x * norm / sqrt(mean of x squared + epsilon)
@@ -18,17 +18,34 @@
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
 //   Best on an H200: as matvec_bf16.
 // requires:
-//   rows >= 1 && rows < 1073741824
-//   columns >= 8 && columns < 536870912 && columns % 8 == 0
-//   weight % 16 == 0 && up % 16 == 0 && x % 16 == 0 && norm % 16 == 0
-//   bias % 2 == 0 && residual % 2 == 0 && y % 2 == 0
-//   block.x % 128 == 0 && block.x <= 1024 && block.y == 1 && block.z == 1
+//   rows >= 1
+//   rows < 2^30
+//   columns >= 8
+//   columns % 8 == 0
+//   weight % 16 == 0
+//   up % 16 == 0
+//   x % 16 == 0
+//   norm % 16 == 0
+//   bias % 2 == 0
+//   residual % 2 == 0
+//   y % 2 == 0
+//   block.x % 128 == 0
+//   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
 //   shared >= 2 * columns + 38 * block.x + 512
-// constraints: y may be residual, and overlaps nothing else. No kernel that may still run writes weight, up, norm or bias. x times
-//   norm is rounded to f16 and must be in its range; the squares of x are summed in f32. A row's sum is taken in one fixed
-//   order: the result's bits depend neither on grid nor on shared memory, nor, without norm, on the block. NaN gives NaN, a sum
-//   beyond f32 or f16 is infinite.
+//   apart(y, weight, up, x, norm, bias)
+//   y == residual || apart(y, residual)
+// extent:
+//   weight: rows * columns * 2
+//   up: rows * columns * 2
+//   x: columns * 2
+//   norm: columns * 2
+//   bias: rows * 2
+//   residual: rows * 2
+//   y: rows * 2
+// constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to f16 and must be in its
+//   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits depend neither on
+//   grid nor on shared memory, nor, without norm, on the block. NaN gives NaN, a sum beyond f32 or f16 is infinite.
 // constant: weight, up, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U) by bulk copies, all slots but one where there are
 //   three or more, and reads its part of norm and the first bias; waits before it reads x; every thread waits.

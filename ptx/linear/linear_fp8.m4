@@ -1,4 +1,63 @@
 // kernel: linear_fp8
+// purpose: a linear layer for one row of x with what stands around it in a decoder: RMS norm before it, bias, silu and product with a
+//   second layer, residual after it; weights of 8-bit floats with a scale a row, x and y of bf16, tensor cores, f32 accumulation; reads W once.
+// parameters:
+//   weight    u64 address of W, rows * columns e4m3, row-major, constant, read before the wait
+//   up        u64 address of U, as W, constant, read before the wait; 0: none, else y = silu(W x) * (U x)
+//   scale     u64 address of rows f32: row i of W is multiplied by scale[i]; constant, read before the wait
+//   up_scale  u64 likewise of U; 0 where there is no U
+//   x         u64 address of columns bf16, read after the wait
+//   norm      u64 address of columns bf16, constant, read before the wait; 0: none, else each row of x is RMS-normalized with these
+//             weights first: x * norm / sqrt(mean of x squared + epsilon)
+//   bias      u64 address of rows bf16, constant, read before the wait; 0: none, else added to W x, before silu
+//   residual  u64 address of rows bf16, read after the wait; 0: none, else added last
+//   y         u64 address of rows bf16, written after the wait
+//   rows      u32 rows of W, at least 1
+//   columns   u32 columns of W, a multiple of 16
+//   epsilon   f32, of the norm; not used without it
+// launch: grid any, one-dimensional, block 256; shared dynamic. It holds 256 bytes, 2304 for each row of x, and a queue for each of the
+//   eight warps, of 2, 3, 4, 6, 8 or 12 elements. An element is 512 bytes for each eight rows of a tile and for x and norm each.
+// requires:
+//   rows >= 1
+//   rows < 2^30
+//   columns >= 16
+//   columns < 2^29
+//   columns % 16 == 0
+//   weight % 16 == 0
+//   up % 16 == 0
+//   scale != 0
+//   scale % 4 == 0
+//   up_scale % 4 == 0
+//   up == 0 || up_scale != 0
+//   x % 16 == 0
+//   norm % 16 == 0
+//   bias % 2 == 0
+//   residual % 2 == 0
+//   y % 2 == 0
+//   block.x == 256
+//   grid.y == 1 && grid.z == 1
+//   shared >= 51712
+//   apart(y, weight, up, scale, up_scale, x, norm, bias)
+//   y == residual || apart(y, residual)
+// extent:
+//   weight: rows * columns
+//   up: rows * columns
+//   scale: rows * 4
+//   up_scale: rows * 4
+//   x: columns * 2
+//   norm: columns * 2
+//   bias: rows * 2
+//   residual: rows * 2
+//   y: rows * 2
+// constraints: no kernel that may still run writes weight, up, scale, up_scale, norm or bias. x times norm is rounded to bf16 and must be in its
+//   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits do not depend on grid
+//   or shared memory. W and U hold no NaN, |x| (and |x * norm|) is below 2^67: e4m3 becomes bf16 by its bits, times 2^-120, and x is
+//   multiplied by 2^60. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
+// constant: weight, up, scale, up_scale, norm, bias
+// pdl: triggers at its start; before the wait each lane starts the copies of W (and U, and norm) that its queue holds, but for one place,
+//   and reads the first bias and scales; waits before it reads x; every thread waits.
+// measured: (to come)
+
 m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl
 m4_define(<!BATCHED!>, <!!>)m4_dnl

@@ -113,7 +113,7 @@ static const subject subjects[] = {
       {"skinny_bf16", 4, 256, 110000, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(3), V(EPSILON)}, 11},
       {"skinny_bf16",
        4,
-       288,
+       256,
        110000,
        {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(3), V(EPSILON)},
        11}},

@@ -356,30 +356,28 @@ static void linear_random(const shelf_kernel *kernel)
         check_layer(kernel, large[i]);
 }
 
-/* The smallest queue that the tensor-core kernels take: two elements for a unit of eight rows, or for one of W and one
- * of U. */
-static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch, bool up, bool norm)
+/* The smallest queue that the tensor-core kernels take. */
+static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch)
 {
-    uint32_t vectors = form_of(kernel)->scaled ? 2 : 1;
-    return 256 + 2304 * batch + 8192 * ((up ? 2 : 1) + (norm ? 2 : 1) * vectors);
+    return 256 + 2304 * batch + 8192 * (form_of(kernel)->scaled ? 6U : 4U);
 }
 
 static void skinny_random(const shelf_kernel *kernel)
 {
     uint32_t most = form_of(kernel)->batched ? 8 : 1;
     const layer_size sizes[] = {
-        {1, 16, 1, 0, {1, 256, least_skinny(kernel, 1, false, false)}},
-        {1, 16, most, EVERYTHING, {1, 256, least_skinny(kernel, most, true, true)}},
+        {1, 16, 1, 0, {1, 256, least_skinny(kernel, 1)}},
+        {1, 16, most, EVERYTHING, {1, 256, least_skinny(kernel, most)}},
         {37, 32, 3, NORM | BIAS, {5, 256, 60000}},
         {300, 16, 2, EVERYTHING, {132, 256, UINT32_MAX}},
         {33, 240, 8, RESIDUAL, {5, 256, 80000}},
         {65, 512, 5, NORM, {7, 256, 114688}},
-        {70, 1040, most, UP, {3, 256, least_skinny(kernel, most, true, false)}},
+        {70, 1040, most, UP, {3, 256, least_skinny(kernel, most)}},
         {131, 2064, 8, EVERYTHING, {2, 256, UINT32_MAX}},
         {260, 2048, 7, NORM | UP, {33, 256, 114688}},
         {129, 4112, 6, BIAS | RESIDUAL, {2, 256, 114688}},
         {33, 28672, 1, EVERYTHING, {1, 256, UINT32_MAX}},
-        {40, 14336, most, NORM, {8, 256, least_skinny(kernel, most, false, true)}},
+        {40, 14336, most, NORM, {8, 256, least_skinny(kernel, most)}},
     };
     static const layer_size large[] = {
         {3072, 2048, 1, NORM, {132, 256, 114688}},       {2048, 2048, 8, RESIDUAL, {132, 256, 114688}},
