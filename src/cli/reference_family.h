@@ -34,6 +34,7 @@ extern const gd_reference gd_reference_elementwise[];
 extern const gd_reference gd_reference_embedding[];
 extern const gd_reference gd_reference_linear[];
 extern const gd_reference gd_reference_norm[];
+extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
 extern const gd_reference gd_reference_test[];
 

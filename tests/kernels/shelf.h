@@ -141,6 +141,7 @@ extern const shelf_case elementwise_cases[];
 extern const shelf_case embedding_cases[];
 extern const shelf_case linear_cases[];
 extern const shelf_case norm_cases[];
+extern const shelf_case sampling_cases[];
 extern const shelf_case softmax_cases[];
 extern const shelf_case test_cases[];
 extern const shelf_link attention_links[];
@@ -148,6 +149,7 @@ extern const shelf_link elementwise_links[];
 extern const shelf_link embedding_links[];
 extern const shelf_link linear_links[];
 extern const shelf_link norm_links[];
+extern const shelf_link sampling_links[];
 extern const shelf_link softmax_links[];
 extern const shelf_link test_links[];
 

@@ -333,6 +333,8 @@ static const shelf_case shelf[] = {
     {"norm/layer_norm_bf16.ptx", {"weight", "bias"}},
     {"norm/layer_norm_residual_f16.ptx", {"weight", "bias"}},
     {"norm/rms_norm_residual_bf16.ptx", {"weight"}},
+    {"sampling/argmax_bf16.ptx", {NULL}},
+    {"sampling/sample_f32.ptx", {NULL}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)
