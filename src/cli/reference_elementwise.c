@@ -1,27 +1,145 @@
 /* References of elementwise kernels. */
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-static int vector_add(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int add(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
 {
     (void)grid;
     if (count != 4 || !gd_reference_is_u32(&arguments[3]))
         return -1;
     uint64_t elements = (uint64_t)arguments[3].scalar;
-    if (!gd_reference_is_array(&arguments[0], "f32", elements) ||
-        !gd_reference_is_array(&arguments[1], "f32", elements) ||
-        !gd_reference_is_array(&arguments[2], "f32", elements))
-        return -1;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!gd_reference_is_array(&arguments[i], type, elements))
+            return -1;
+    }
     for (uint64_t i = 0; i < elements; i++) {
-        double sum = gd_element_load("f32", arguments[0].data, i) + gd_element_load("f32", arguments[1].data, i);
-        gd_element_store("f32", arguments[2].data, i, sum);
+        double sum = gd_element_load(type, arguments[0].data, i) + gd_element_load(type, arguments[1].data, i);
+        gd_element_store(type, arguments[2].data, i, sum);
     }
     return 0;
 }
 
+static int scale(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    if (count != 4 || !gd_reference_is_u32(&arguments[2]) || !gd_reference_is_f32(&arguments[3]))
+        return -1;
+    uint64_t elements = (uint64_t)arguments[2].scalar;
+    double factor = (double)(float)arguments[3].scalar;
+    if (!gd_reference_is_array(&arguments[0], type, elements) || !gd_reference_is_array(&arguments[1], type, elements))
+        return -1;
+    for (uint64_t i = 0; i < elements; i++)
+        gd_element_store(type, arguments[1].data, i, gd_element_load(type, arguments[0].data, i) * factor);
+    return 0;
+}
+
+static int silu_multiply(const char *type, const gd_reference_argument *arguments, uint32_t count,
+                         const uint32_t grid[3])
+{
+    (void)grid;
+    if (count != 4 || !gd_reference_is_u32(&arguments[3]))
+        return -1;
+    uint64_t elements = (uint64_t)arguments[3].scalar;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!gd_reference_is_array(&arguments[i], type, elements))
+            return -1;
+    }
+    for (uint64_t i = 0; i < elements; i++) {
+        double gate = gd_element_load(type, arguments[0].data, i);
+        double up = gd_element_load(type, arguments[1].data, i);
+        gd_element_store(type, arguments[2].data, i, gate / (1 + exp(-gate)) * up);
+    }
+    return 0;
+}
+
+static int cast(const char *from, const char *to, const gd_reference_argument *arguments, uint32_t count)
+{
+    if (count != 3 || !gd_reference_is_u32(&arguments[2]))
+        return -1;
+    uint64_t elements = (uint64_t)arguments[2].scalar;
+    if (!gd_reference_is_array(&arguments[0], from, elements) || !gd_reference_is_array(&arguments[1], to, elements))
+        return -1;
+    for (uint64_t i = 0; i < elements; i++)
+        gd_element_store(to, arguments[1].data, i, gd_element_load(from, arguments[0].data, i));
+    return 0;
+}
+
+static int fill_bytes(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    if (count != 3 || !gd_reference_is_u64(&arguments[1]) || !gd_reference_is_u32(&arguments[2]))
+        return -1;
+    uint64_t bytes = (uint64_t)arguments[1].scalar;
+    uint32_t pattern = (uint32_t)arguments[2].scalar;
+    if (!gd_reference_is_memory(&arguments[0], bytes))
+        return -1;
+    for (uint64_t i = 0; i < bytes; i++)
+        ((unsigned char *)arguments[0].data)[i] = (unsigned char)(pattern >> 8 * (i % 4));
+    return 0;
+}
+
+static int copy_bytes(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    if (count != 3 || !gd_reference_is_u64(&arguments[2]))
+        return -1;
+    uint64_t bytes = (uint64_t)arguments[2].scalar;
+    if (!gd_reference_is_memory(&arguments[0], bytes) || !gd_reference_is_memory(&arguments[1], bytes))
+        return -1;
+    if (bytes > 0)
+        memcpy(arguments[1].data, arguments[0].data, bytes);
+    return 0;
+}
+
+GD_REFERENCE_OF_TYPE(add, bf16)
+GD_REFERENCE_OF_TYPE(add, f16)
+GD_REFERENCE_OF_TYPE(add, f32)
+GD_REFERENCE_OF_TYPE(scale, bf16)
+GD_REFERENCE_OF_TYPE(scale, f16)
+GD_REFERENCE_OF_TYPE(scale, f32)
+GD_REFERENCE_OF_TYPE(silu_multiply, bf16)
+GD_REFERENCE_OF_TYPE(silu_multiply, f16)
+GD_REFERENCE_OF_TYPE(silu_multiply, f32)
+
+/* X(from, to) */
+#define CASTS(X)                                                                                                       \
+    X(bf16, e4m3)                                                                                                      \
+    X(bf16, f16)                                                                                                       \
+    X(bf16, f32)                                                                                                       \
+    X(e4m3, bf16)                                                                                                      \
+    X(e4m3, f16)                                                                                                       \
+    X(e4m3, f32)                                                                                                       \
+    X(f16, bf16)                                                                                                       \
+    X(f16, e4m3)                                                                                                       \
+    X(f16, f32)                                                                                                        \
+    X(f32, bf16)                                                                                                       \
+    X(f32, e4m3)                                                                                                       \
+    X(f32, f16)
+#define CAST_FUNCTION(from, to)                                                                                        \
+    static int cast_##from##_##to(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])      \
+    {                                                                                                                  \
+        (void)grid;                                                                                                    \
+        return cast(#from, #to, arguments, count);                                                                     \
+    }
+#define CAST_ROW(from, to) {"cast_" #from "_" #to, cast_##from##_##to, 1U << 1, 0},
+
+CASTS(CAST_FUNCTION)
+
 const gd_reference gd_reference_elementwise[] = {
-    {"vector_add", vector_add, 1U << 2, 0},
-    {NULL, NULL, 0, 0},
+    {"add_bf16", add_bf16, 1U << 2, 0},
+    {"add_f16", add_f16, 1U << 2, 0},
+    {"copy_bytes", copy_bytes, 1U << 1, 0},
+    {"fill_bytes", fill_bytes, 1U << 0, 0},
+    {"scale_bf16", scale_bf16, 1U << 1, 0x1p-7},
+    {"scale_f16", scale_f16, 1U << 1, 0x1p-10},
+    {"scale_f32", scale_f32, 1U << 1, 0},
+    {"silu_multiply_bf16", silu_multiply_bf16, 1U << 2, 0x1p-7},
+    {"silu_multiply_f16", silu_multiply_f16, 1U << 2, 0x1p-10},
+    {"silu_multiply_f32", silu_multiply_f32, 1U << 2, 0x1p-19},
+    {"vector_add", add_f32, 1U << 2, 0},
+    CASTS(CAST_ROW){NULL, NULL, 0, 0},
 };

@@ -137,7 +137,7 @@ static uint64_t argument_bytes(const shelf_argument *argument)
     return argument->count * gd_element_bytes(argument->type);
 }
 
-static griddep_argument launch_argument(const shelf_argument *argument, const shelf_guarded *array)
+griddep_argument shelf_launch_argument(const shelf_argument *argument, const shelf_guarded *array)
 {
     griddep_argument result = {.bytes = gd_element_bytes(argument->type)};
     if (argument->data != NULL) {
@@ -210,7 +210,7 @@ static void prepare_argument(launch_state *it, uint32_t i)
         it->expected[i] = shelf_copy(argument->type, data, argument->count);
         data = it->expected[i];
     }
-    it->launched[i] = launch_argument(argument, &it->arrays[i]);
+    it->launched[i] = shelf_launch_argument(argument, &it->arrays[i]);
     it->referred[i] = (gd_reference_argument){argument->type, data, argument->count, argument->scalar};
 }
 

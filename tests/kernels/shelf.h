@@ -75,6 +75,9 @@ typedef struct shelf_argument {
     bool kept; /* an output that begins with `data` and not with poison: the kernel reads it, or writes a part */
 } shelf_argument;
 
+/* The argument of a launch: the array's address, or the scalar. */
+griddep_argument shelf_launch_argument(const shelf_argument *argument, const shelf_guarded *array);
+
 /* Whether element `index` of argument `output` will do though it is neither equal to the expected one nor NaN like it.
  */
 typedef bool (*shelf_element_check)(const shelf_argument *arguments, uint32_t output, double got, double expected,
@@ -135,14 +138,18 @@ typedef struct shelf_case {
 
 extern const shelf_case attention_cases[];
 extern const shelf_case elementwise_cases[];
+extern const shelf_case embedding_cases[];
 extern const shelf_case linear_cases[];
 extern const shelf_case norm_cases[];
+extern const shelf_case sampling_cases[];
 extern const shelf_case softmax_cases[];
 extern const shelf_case test_cases[];
 extern const shelf_link attention_links[];
 extern const shelf_link elementwise_links[];
+extern const shelf_link embedding_links[];
 extern const shelf_link linear_links[];
 extern const shelf_link norm_links[];
+extern const shelf_link sampling_links[];
 extern const shelf_link softmax_links[];
 extern const shelf_link test_links[];
 

@@ -1,26 +1,33 @@
 /* The shelf, through the public API alone: every kernel against its reference with random and extreme inputs, with
  * guard bands around every array, and in chains whose four modes must agree to the bit. Exits 77 where there is no GPU,
  * unless GRIDDEP_REQUIRE_GPU=1; GRIDDEP_DRIVER=emulated runs the same cases, with smaller shapes, on the emulated
- * driver. */
+ * driver. An argument is what the names of the kernels to test begin with. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shelf.h"
 
-static const shelf_case *const case_lists[] = {attention_cases, elementwise_cases, linear_cases,
-                                               norm_cases,      softmax_cases,     test_cases};
-static const shelf_link *const link_lists[] = {attention_links, elementwise_links, linear_links,
-                                               norm_links,      softmax_links,     test_links};
+static const shelf_case *const case_lists[] = {attention_cases, elementwise_cases, embedding_cases, linear_cases,
+                                               norm_cases,      sampling_cases,    softmax_cases,   test_cases};
+static const shelf_link *const link_lists[] = {attention_links, elementwise_links, embedding_links, linear_links,
+                                               norm_links,      sampling_links,    softmax_links,   test_links};
 
 enum { LISTS = sizeof case_lists / sizeof case_lists[0] };
+
+static const char *wanted = ""; /* what the kernels' names begin with that are tested */
+
+static bool is_wanted(const char *kernel)
+{
+    return strncmp(kernel, wanted, strlen(wanted)) == 0;
+}
 
 /* The index-th of all lists; NULL behind the last. */
 static const shelf_case *case_at(int index)
 {
     for (int list = 0; list < LISTS; list++) {
         for (const shelf_case *item = case_lists[list]; item->kernel != NULL; item++) {
-            if (index-- == 0)
+            if (is_wanted(item->kernel) && index-- == 0)
                 return item;
         }
     }
@@ -31,7 +38,7 @@ static const shelf_link *link_at(int index)
 {
     for (int list = 0; list < LISTS; list++) {
         for (const shelf_link *item = link_lists[list]; item->kernel != NULL; item++) {
-            if (index-- == 0)
+            if (is_wanted(item->kernel) && index-- == 0)
                 return item;
         }
     }
@@ -105,8 +112,9 @@ static bool open_gpu(void)
     return true;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    wanted = count > 1 ? arguments[1] : "";
     const char *required = getenv("GRIDDEP_REQUIRE_GPU");
     setenv("GRIDDEP_DRIVER", "nvidia", 0); /* the emulated driver is not to take a GPU's place */
     if (!open_gpu())

@@ -328,6 +328,16 @@ static const shelf_case shelf[] = {
     {"linear/linear_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
     {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}}, {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
+    {"elementwise/add_bf16.ptx", {NULL}},
+    {"elementwise/cast_f32_e4m3.ptx", {NULL}},
+    {"elementwise/copy_bytes.ptx", {NULL}},
+    {"elementwise/silu_multiply_f16.ptx", {NULL}},
+    {"embedding/embedding_gather.ptx", {"table"}},
+    {"norm/layer_norm_bf16.ptx", {"weight", "bias"}},
+    {"norm/layer_norm_residual_f16.ptx", {"weight", "bias"}},
+    {"norm/rms_norm_residual_bf16.ptx", {"weight"}},
+    {"sampling/argmax_bf16.ptx", {NULL}},
+    {"sampling/sample_f32.ptx", {NULL}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)

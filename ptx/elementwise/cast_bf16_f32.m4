@@ -1,0 +1,30 @@
+// kernel: cast_bf16_f32
+// purpose: out = x for count elements, from bf16 to f32.
+// parameters:
+//   x      u64 address of count bf16, read after the wait
+//   out    u64 address of count f32, written after the wait
+//   count  u32 number of elements; 0 is allowed
+// launch: grid any, block any, both one-dimensional; shared none. Each thread takes four elements at a time and strides by
+//   the whole grid; 256 threads a block and one vector a thread (count / 1024 blocks) suit most sizes.
+// requires:
+//   x % 2 == 0
+//   out % 4 == 0
+//   block.y == 1 && block.z == 1
+//   grid.y == 1 && grid.z == 1
+//   apart(out, x)
+// extent:
+//   x: count * 2
+//   out: count * 4
+// constraints: where all arrays reach a boundary of a vector (8 bytes in x, 16 bytes in out) at the same element, the bulk
+//   moves four elements at a time, else one by one. Every value of bf16 is one of f32.
+// pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
+// measured: not yet
+m4_define(<!NAME!>, <!cast_bf16_f32!>)m4_dnl
+m4_define(<!FIRST!>, <!x!>)m4_dnl
+m4_define(<!FIRST_TYPE!>, <!bf16!>)m4_dnl
+m4_define(<!OUT_TYPE!>, <!f32!>)m4_dnl
+m4_define(<!NARROW!>, <!first!>)m4_dnl
+m4_define(<!NARROW_TYPE!>, <!bf16!>)m4_dnl
+m4_define(<!WIDTH!>, 4)m4_dnl
+m4_define(<!ELEMENT!>, <!mov.f32 %o$1, %a$1;!>)m4_dnl
+m4_include(<!map.inc!>)m4_dnl

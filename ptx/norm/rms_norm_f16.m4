@@ -1,0 +1,34 @@
+// kernel: rms_norm_f16
+// purpose: out = x / sqrt(mean(x * x) + epsilon) * weight, for each row of a f16 matrix.
+// parameters:
+//   x        u64 address of grid.x * columns f16, read after the wait
+//   weight   u64 address of columns f16, constant, read before the wait too
+//   out      u64 address of grid.x * columns f16, written after the wait
+//   columns  u32 elements of a row, at least 1
+//   epsilon  f32 added to the mean square
+// launch: grid one block a row, block any multiple of 32 up to 1024, both one-dimensional (columns / 8 threads for few rows,
+//   half as many for many); shared 128 bytes, static
+// requires:
+//   columns >= 1
+//   x % 2 == 0
+//   weight % 2 == 0
+//   out % 2 == 0
+//   block.x % 32 == 0
+//   block.y == 1 && block.z == 1
+//   grid.y == 1 && grid.z == 1
+//   out == x || apart(out, x) -- out may be x itself, but not overlap it otherwise
+//   apart(out, weight)
+// extent:
+//   x: grid.x * columns * 2
+//   weight: columns * 2
+//   out: grid.x * columns * 2
+// constraints: rows move in 16-byte accesses where columns is a multiple of 8 and the addresses are multiples of 16, else
+//   element by element. Arithmetic is f32 with subnormals: a row whose sum of squares leaves f32 gives zeros, and NaN where
+//   it is infinite; a row with a NaN gives NaN. The order of the sums depends on the block's size.
+// constant: weight
+// pdl: triggers at its start; before the wait it reads the first of its weights, so no kernel of the chain may write weight;
+//   waits before it reads x.
+// measured: not yet
+m4_define(<!NAME!>, <!rms_norm_f16!>)m4_dnl
+m4_define(<!TYPE!>, <!f16!>)m4_dnl
+m4_include(<!norm.inc!>)m4_dnl
