@@ -2,6 +2,7 @@
  * a box is). */
 #include <inttypes.h>
 
+#include "cuda/abi.h"
 #include "emulator/check.h"
 #include "emulator/exec_async.h"
 #include "emulator/exec_atomic.h"
@@ -134,6 +135,8 @@ static row find_row(const transfer *t, uint32_t number)
         return found;
     found.first = (uint32_t)first * t->element;
     found.last = (uint32_t)last * t->element;
+    if (t->code->x != GD_TENSOR_LOAD) /* measured: chunks are written whole, into what lies behind a row if need be */
+        found.last = (found.last + CHUNK - 1) / CHUNK * CHUNK;
     found.address = address + (uint64_t)(t->at[0] + first) * t->element;
     return found;
 }
@@ -237,12 +240,32 @@ static void check_tensor(const transfer *t, gd_action action)
 
 /* ---- copies ---- */
 
-/* Elements outside of the tensor: zeros, or a NaN of which all bits but the sign are set. */
+/* Elements outside of the tensor: zeros, or NaNs (measured). */
 static void fill(const transfer *t, unsigned char *bytes)
 {
-    memset(bytes, t->map.fill ? 0xff : 0, t->row_bytes);
-    for (uint32_t at = t->element - 1; t->map.fill && at < t->row_bytes; at += t->element)
-        bytes[at] = 0x7f;
+    memset(bytes, 0, t->row_bytes);
+    for (uint32_t at = 0; t->map.fill && at < t->row_bytes; at += 2) {
+        bytes[at] = 0xf7;
+        bytes[at + 1] = 0x7f;
+    }
+}
+
+/* What a load does to elements of the tf32 types, and of those that flush (measured). */
+static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
+{
+    const bool rounds = t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    const bool flushes =
+        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+
+    for (uint32_t at = 0; (rounds || flushes) && at < count; at += 4) {
+        uint32_t bits;
+        memcpy(&bits, bytes + at, 4);
+        if (flushes && (bits & 0x7f800000) == 0)
+            bits &= 0x80000000;
+        if (rounds)
+            bits = (bits + 0x1000) & 0xffffe000;
+        memcpy(bytes + at, &bits, 4);
+    }
 }
 
 /* Where a row's bytes within the tensor are on the host; NULL after a fault. */
@@ -262,8 +285,10 @@ static bool load_rows(const transfer *t)
             return false;
         if (item.last - item.first < t->row_bytes)
             fill(t, bytes);
-        if (from)
+        if (from) {
             memcpy(bytes + item.first, from, item.last - item.first);
+            convert(t, bytes + item.first, item.last - item.first);
+        }
         write_row(t, i, bytes);
     }
     return true;
@@ -278,6 +303,8 @@ static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
     gd_ptx_type type = (gd_ptx_type)types[t->map.type];
     bool bits = operation >= GD_ATOMIC_AND && operation <= GD_ATOMIC_XOR;
 
+    if (type == GD_TYPE_S64 && operation != GD_ATOMIC_MIN && operation != GD_ATOMIC_MAX) /* measured */
+        return GD_TYPE_NONE;
     if (bits && (t->element == 4 || t->element == 8))
         type = t->element == 4 ? GD_TYPE_B32 : GD_TYPE_B64;
     return gd_atomic_has_type(operation, type) ? type : GD_TYPE_NONE;

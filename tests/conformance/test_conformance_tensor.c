@@ -112,14 +112,17 @@ END_TEST
 
 /* ---- copies ---- */
 
-/* 32-bit words; the box is 32 of them wide, which the swizzle of 128 bytes spans. */
-static void encode_words(gd_CUtensorMap *map, gd_CUdeviceptr address)
+/* 32-bit words of a type, of which the rows have so many; the box is 32 of them wide, which the swizzle of 128 bytes
+ * spans. */
+static void encode_words(gd_CUtensorMap *map, gd_CUdeviceptr address, int type, uint32_t columns)
 {
-    const encoding words = {.type = GD_CU_TENSOR_MAP_DATA_TYPE_UINT32,
+    const bool integers = type == GD_CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    const encoding words = {.type = type,
+                            .fill = integers ? 0 : GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
                             .rank = 2,
                             .swizzle = GD_CU_TENSOR_MAP_SWIZZLE_128B,
                             .address = address,
-                            .sizes = {COLUMNS, ROWS},
+                            .sizes = {columns, ROWS},
                             .strides = {COLUMNS * 4},
                             .box = {BOX_COLUMNS, BOX_ROWS},
                             .steps = {1, 1}};
@@ -167,18 +170,18 @@ typedef struct copied {
         box_after[BOX_ROWS * BOX_COLUMNS];
 } copied;
 
-static void run_copy(const char *text, copied *all)
+static void run_copy(const char *text, int type, uint32_t columns, copied *all)
 {
     gd_CUtensorMap map;
     gd_CUmodule module = load(text);
 
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
-        all->tensor[i] = 0x10000 + i;
+        all->tensor[i] = 0x10000 + i + (i & 0xff) * 0x1000000;
     for (uint32_t i = 0; i < BOX_ROWS * BOX_COLUMNS; i++)
         all->box[i] = 0x1000000 * (1 + i % 7) + i;
     gd_CUdeviceptr tensor = allocate_with(all->tensor, sizeof all->tensor);
     gd_CUdeviceptr in = allocate_with(all->box, sizeof all->box), out = allocate(sizeof all->box);
-    encode_words(&map, tensor + 16);
+    encode_words(&map, tensor + 16, type, columns);
     good(cuTensorMapReplaceAddress, (&map, (void *)(uintptr_t)tensor));
     bad(ERROR_INVALID_VALUE, cuTensorMapReplaceAddress, (&map, (void *)(uintptr_t)(tensor + 4)));
     void *parameters[] = {&map, &in, &out};
@@ -196,7 +199,7 @@ START_TEST(boxes_are_loaded)
 {
     static copied all;
 
-    run_copy(load_kernel, &all);
+    run_copy(load_kernel, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, COLUMNS, &all);
     for (uint32_t row = 0; row < BOX_ROWS; row++) {
         for (uint32_t column = 0; column < BOX_COLUMNS; column++) {
             bool inside = row >= 3 && column + 72 < COLUMNS;
@@ -209,12 +212,53 @@ START_TEST(boxes_are_loaded)
 }
 END_TEST
 
+/* tf32 is rounded, f32 flushed where the type says so; what lies outside is a NaN of 16-bit halves 0x7ff7. */
+START_TEST(loads_convert)
+{
+    static const int types[] = {GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+                                GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
+    static copied all;
+
+    run_copy(load_kernel, types[_i], COLUMNS - 2, &all);
+    for (uint32_t row = 0; row < BOX_ROWS; row++) {
+        for (uint32_t column = 0; column < BOX_COLUMNS; column++) {
+            bool inside = row >= 3 && column + 72 < COLUMNS - 2;
+            uint32_t expected = inside ? all.tensor[(row - 3) * COLUMNS + column + 72] : 0x7ff77ff7;
+            uint32_t found = all.box_after[place_of(row, column)];
+            if (inside && _i == 0)
+                expected = (expected + 0x1000) & 0xffffe000;
+            if (inside && _i == 1 && !(expected & 0x7f800000))
+                expected &= 0x80000000;
+            ck_assert_msg(found == expected, "row %u, column %u: 0x%x, expected 0x%x", row, column, found, expected);
+        }
+    }
+}
+END_TEST
+
+/* Chunks of 16 bytes are written whole: here two words behind the end of each row. */
+START_TEST(stores_write_whole_chunks)
+{
+    static copied all;
+
+    run_copy(store_kernel, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, COLUMNS - 6, &all);
+    for (uint32_t row = 3; row < BOX_ROWS + 3; row++) {
+        for (uint32_t column = 72; column < COLUMNS; column++) {
+            uint32_t expected = all.box[place_of(row - 3, column - 72)],
+                     found = all.tensor_after[row * COLUMNS + column];
+            if (column >= COLUMNS - 4)
+                expected = all.tensor[row * COLUMNS + column];
+            ck_assert_msg(found == expected, "row %u, column %u: 0x%x, expected 0x%x", row, column, found, expected);
+        }
+    }
+}
+END_TEST
+
 /* The first box ends right of the tensor; the second copy adds, and its box ends below the tensor. */
 START_TEST(boxes_are_stored)
 {
     static copied all;
 
-    run_copy(store_kernel, &all);
+    run_copy(store_kernel, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, COLUMNS, &all);
     for (uint32_t row = 0; row < ROWS; row++) {
         for (uint32_t column = 0; column < COLUMNS; column++) {
             uint32_t expected = all.tensor[row * COLUMNS + column], found = all.tensor_after[row * COLUMNS + column];
@@ -245,7 +289,7 @@ START_TEST(illegal_boxes_end_the_context)
 
     snprintf(text, sizeof text, "%s%s    @%%p cp.async.bulk.commit_group;\n    @%%p cp.async.bulk.wait_group 0;\n%s",
              COPY_BEGIN, illegal_copies[_i], COPY_END);
-    encode_words(&map, memory);
+    encode_words(&map, memory, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, COLUMNS);
     void *parameters[] = {&map, &memory, &memory};
     good(cuLaunchKernel, (function_of(load(text), "k"), 1, 1, 1, THREADS, 1, 1, 0, stream, parameters, NULL));
     gd_CUresult result = raw(cuStreamSynchronize, (stream));
@@ -401,7 +445,9 @@ Suite *tensor_suite(void)
                                       {tensor_maps_are_refused, COUNT_OF(bad_maps)},
                                       {tensor_maps_for_convolutions, 0},
                                       {boxes_are_loaded, 0},
+                                      {loads_convert, 3},
                                       {boxes_are_stored, 0},
+                                      {stores_write_whole_chunks, 0},
                                       {boxes_go_to_several, 0},
                                       {products_of_a_warpgroup, 0}};
     const conformance_case ends[] = {{illegal_boxes_end_the_context, COUNT_OF(illegal_copies)}};

@@ -135,7 +135,7 @@ int main(int count, char **arguments)
         pid_t child = fork();
         if (child == 0) {
             ran = run_cases(&from, next);
-            _exit(write(ends[1], &ran, sizeof ran) == sizeof ran && next + ran == from.from + from.count ? 0 : 1);
+            exit(write(ends[1], &ran, sizeof ran) == sizeof ran && next + ran == from.from + from.count ? 0 : 1);
         }
         close(ends[1]);
         if (child < 0 || read(ends[0], &ran, sizeof ran) != sizeof ran)

@@ -20,7 +20,7 @@ static const uint8_t type_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 static const char *const operations[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
 /* Reductions that elements of a type have: bits of `operations`. */
-static const uint8_t reductions[] = {0, 0, 0xff, 0xe7, 0xe7, 0xe7, 0x07, 0x01, 0, 0x07, 0, 0, 0};
+static const uint8_t reductions[] = {0, 0, 0xff, 0xe7, 0xe7, 0x06, 0x07, 0x01, 0, 0x07, 0, 0, 0};
 
 static uint32_t span_of(uint32_t swizzle)
 {
