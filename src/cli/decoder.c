@@ -21,7 +21,7 @@ typedef struct builder {
 } builder;
 
 /* An operand of a linear layer that may be absent: a buffer's index. */
-enum { NONE = UINT32_MAX };
+static const uint32_t absent = UINT32_MAX;
 
 typedef struct linear {
     uint32_t weight, up, x, norm, residual, y;
@@ -77,7 +77,7 @@ static uint32_t add_norm(builder *with, const char *name, uint32_t kind)
 
 static void add_operand(gd_plan_launch *launch, uint32_t buffer, gd_access access)
 {
-    if (buffer == NONE)
+    if (buffer == absent)
         gd_build_none(launch);
     else
         gd_build_array(launch, buffer, access);
@@ -85,7 +85,7 @@ static void add_operand(gd_plan_launch *launch, uint32_t buffer, gd_access acces
 
 static void add_linear(builder *with, const linear *layer)
 {
-    gd_build_shape shape = gd_build_linear_shape(with->info, layer->rows, layer->columns, layer->up != NONE);
+    gd_build_shape shape = gd_build_linear_shape(with->info, layer->rows, layer->columns, layer->up != absent);
     gd_plan_launch *launch = gd_build_launch(with->plan, "linear_bf16", shape);
     add_operand(launch, layer->weight, GD_ACCESS_CONSTANT);
     add_operand(launch, layer->up, GD_ACCESS_CONSTANT);
@@ -137,15 +137,15 @@ static uint32_t add_layer(builder *with, uint32_t h)
     uint32_t qkv = add_vector(with, "qkv", rows), h2 = add_vector(with, "h2", hidden);
     uint32_t f = add_vector(with, "f", wide), next = add_vector(with, "h", hidden);
     linear project = {
-        add_weight(with, "w_qkv", 1, rows, hidden), NONE, h, add_norm(with, "norm_1", 2), NONE, qkv, rows, hidden};
+        add_weight(with, "w_qkv", 1, rows, hidden), absent, h, add_norm(with, "norm_1", 2), absent, qkv, rows, hidden};
     add_linear(with, &project);
     uint32_t attention = add_attention(with, qkv);
-    linear output = {add_weight(with, "w_o", 3, hidden, heads), NONE, attention, NONE, h, h2, hidden, heads};
+    linear output = {add_weight(with, "w_o", 3, hidden, heads), absent, attention, absent, h, h2, hidden, heads};
     add_linear(with, &output);
     uint32_t gate = add_weight(with, "w_gate", 4, wide, hidden), up = add_weight(with, "w_up", 5, wide, hidden);
-    linear widen = {gate, up, h2, add_norm(with, "norm_2", 6), NONE, f, wide, hidden};
+    linear widen = {gate, up, h2, add_norm(with, "norm_2", 6), absent, f, wide, hidden};
     add_linear(with, &widen);
-    linear narrow = {add_weight(with, "w_down", 7, hidden, wide), NONE, f, NONE, h2, next, hidden, wide};
+    linear narrow = {add_weight(with, "w_down", 7, hidden, wide), absent, f, absent, h2, next, hidden, wide};
     add_linear(with, &narrow);
     return next;
 }
