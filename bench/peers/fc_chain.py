@@ -2,14 +2,13 @@
 """Chains of matrix times vector layers in bf16 at batch 1: griddep's four modes beside cuBLAS (through PyTorch, in a CUDA graph) and Triton with
 dependent launch (in a CUDA graph), in one run on one machine.
 
-    fc_chain.py [--griddep PATH] [--repeat N] [--shape ROWSxCOLUMNS]... [--json]
+    fc_chain.py [--griddep PATH] [--repeat N] [--shape ROWSxCOLUMNS]... [--json FILE]
 
 A chain is what `griddep bench fc-chain` says: a layer reads the first `columns` elements of a vector of max(rows, columns) and writes the first
 `rows` of the next; each layer has weights of its own. Each peer's last vector is compared with float64. cuBLAS is the best of F.linear (where its
 output is all of the next vector), mm and mv into the vector; Triton the best of the blocks below. Exit code 77: skipped, with the reason.
 """
 import argparse
-import json
 import math
 
 import peer
@@ -157,7 +156,7 @@ def main():
     options.add_argument("--griddep", default="griddep")
     options.add_argument("--repeat", type=int, default=30)
     options.add_argument("--shape", action="append")
-    options.add_argument("--json", action="store_true")
+    options.add_argument("--json", metavar="FILE", help="also write all figures there")
     options = options.parse_args()
     torch, triton, tl = peer.find_torch(triton=True)
     runs = [["fc-chain", "--repeat", str(options.repeat)] + (["--shape", shape] if shape else []) for shape in options.shape or [None]]
@@ -165,11 +164,10 @@ def main():
     layer = make_kernel(triton, tl)
     ours = [item for document in documents for item in document["fc_chain"] if item["kernel"] == "matvec_bf16"]
     results = [(item, measure(torch, triton, layer, item, options.repeat)) for item in ours]
+    tell(documents[0]["ceilings"]["read_bytes_per_second"], results)
     if options.json:
         versions = {"torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda, "device": torch.cuda.get_device_name()}
-        print(json.dumps({"versions": versions, "ceilings": documents[0]["ceilings"], "chains": [{"griddep": a, **b} for a, b in results]}))
-    else:
-        tell(documents[0]["ceilings"]["read_bytes_per_second"], results)
+        peer.write(options.json, {"versions": versions, "ceilings": documents[0]["ceilings"], "chains": [{"griddep": a, **b} for a, b in results]})
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """A decoder layer in bf16 at batch 1: griddep's four modes beside PyTorch in a CUDA graph, eager and by torch.compile, in one run on one machine.
 
-    transformer_block.py [--griddep PATH] [--repeat N] [--layers N] [--model NAME]... [--context N]... [--no-tuning] [--json]
+    transformer_block.py [--griddep PATH] [--repeat N] [--layers N] [--model NAME]... [--context N]... [--no-tuning] [--json FILE]
 
 Shapes are those of `griddep bench transformer-block`. A layer has weights and a cache of its own, the new token stands last in its context. Each way's
 result of one layer is compared with float64. torch.compile is given what serves it best: a matrix for q, k and v, one for gate and up, and the search of
 its tuner (--no-tuning: without). Exit code 77: skipped, with the reason.
 """
 import argparse
-import json
 import math
 
 import peer
@@ -149,7 +148,7 @@ def main():
     options.add_argument("--model", action="append")
     options.add_argument("--context", type=int, action="append")
     options.add_argument("--no-tuning", action="store_true")
-    options.add_argument("--json", action="store_true")
+    options.add_argument("--json", metavar="FILE", help="also write all figures there")
     options = options.parse_args()
     torch = peer.find_torch()
     arguments = ["transformer-block", "--repeat", str(options.repeat), "--layers", str(options.layers)]
@@ -158,11 +157,10 @@ def main():
     ours = [item for each in documents for item in each["transformer_block"] if not options.context or item["context"] in options.context]
     known = {}
     results = [(item, measure(torch, item, options.repeat, find_steps(torch, item, not options.no_tuning, known))) for item in ours]
+    tell(document["ceilings"]["read_bytes_per_second"], results)
     if options.json:
         versions = {"torch": torch.__version__, "cuda": torch.version.cuda, "device": torch.cuda.get_device_name()}
-        print(json.dumps({"versions": versions, "ceilings": document["ceilings"], "blocks": [{"griddep": a, **b} for a, b in results]}))
-    else:
-        tell(document["ceilings"]["read_bytes_per_second"], results)
+        peer.write(options.json, {"versions": versions, "ceilings": document["ceilings"], "blocks": [{"griddep": a, **b} for a, b in results]})
 
 
 if __name__ == "__main__":
