@@ -13,9 +13,8 @@ import math
 
 import peer
 
-# Rows and columns of a tile, warps. With and without the first tile of weights loaded before the wait.
-BLOCKS = [(1, 2048, 2), (1, 2048, 4), (2, 1024, 2), (2, 2048, 4), (2, 4096, 8), (4, 512, 2), (4, 1024, 4), (4, 2048, 4), (4, 2048, 8), (8, 512, 4), (8, 1024, 8),
-          (8, 2048, 8), (16, 256, 4), (16, 512, 8)]
+# Rows and columns of a tile, warps. The first tile of weights is loaded before the wait; with the fastest blocks it is also tried behind it.
+BLOCKS = [(1, 2048, 2), (2, 1024, 2), (2, 2048, 4), (2, 4096, 8), (4, 512, 2), (4, 1024, 4), (4, 2048, 8), (8, 512, 4), (8, 1024, 8), (16, 512, 8)]
 TOLERANCE = 2e-2
 
 
@@ -116,39 +115,49 @@ def triton_way(chain, triton, layer, rows, columns, warps, prefetch):
     return run
 
 
-def best(chain, ways, samples, few):
-    """The fastest right way by a few samples, then measured in full."""
-    tried = []
-    for name, function, result in ways:
-        timing = time_right(chain, function, result, few)
-        if timing is not None:
-            tried.append((timing["median"], name, function, result))
-    if not tried:
+def search(chain, ways):
+    """The fastest right way by a few samples, or None."""
+    tried = [(time_right(chain, function, result, 3), name, function, result) for name, function, result in ways]
+    right = [item for item in tried if item[0] is not None]
+    return min(right, key=lambda item: item[0]["median"])[1:] if right else None
+
+
+def best(chain, ways, samples):
+    found = search(chain, ways)
+    if found is None:
         return None
-    _, name, function, result = min(tried, key=lambda item: item[0])
+    name, function, result = found
     timing = time_right(chain, function, result, samples)
     return {"way": name, "us": {key: value / chain.layers for key, value in timing.items()}}
 
 
+def triton_ways(chain, triton, layer):
+    result = lambda: chain.vectors[-1][:chain.rows]
+
+    def way(blocks, prefetch):
+        rows, columns, warps = blocks
+        return f"{rows}x{columns}, {warps} warps{'' if prefetch else ', no prefetch'}", triton_way(chain, triton, layer, *blocks, prefetch), result
+
+    early = {way(blocks, True)[0]: blocks for blocks in BLOCKS}
+    found = search(chain, [way(blocks, True) for blocks in BLOCKS])
+    return [way(early[found[0]], True), way(early[found[0]], False)] if found else []
+
+
 def measure(torch, triton, layer, ours, samples):
     chain = Chain(torch, ours["rows"], ours["columns"], ours["layers"])
-    result = lambda: chain.vectors[-1][:chain.rows]
-    tiles = [(f"{r}x{c}, {w} warps{', prefetch' if p else ''}", triton_way(chain, triton, layer, r, c, w, p), result)
-             for r, c, w in BLOCKS for p in (True, False) if r * c <= chain.rows * chain.columns]
-    return {"cublas": best(chain, cublas_ways(chain), samples, 3), "triton": best(chain, tiles, samples, 3)}
+    return {"cublas": best(chain, cublas_ways(chain), samples), "triton": best(chain, triton_ways(chain, triton, layer), samples)}
 
 
-def tell(ceiling, results):
-    rows = [["rows x columns", "serial", "pdl", "graph", "graph-pdl", "of ceiling", "cuBLAS", "Triton", "cuBLAS/ours", "Triton/ours", "Triton's blocks"]]
-    for ours, peers in results:
-        modes = {mode["mode"]: mode for mode in ours["modes"]}
-        mine = modes["graph-pdl"]["us"]["median"]
-        times = [peers[name]["us"]["median"] if peers[name] else float("nan") for name in ("cublas", "triton")]
-        rows.append([f"{ours['rows']} x {ours['columns']}"] + [f"{modes[name]['us']['median']:.2f}" for name in ("serial", "pdl", "graph", "graph-pdl")] +
-                    [f"{100 * modes['graph-pdl']['of_ceiling']:.1f} %"] + [f"{time:.2f}" for time in times] + [f"{time / mine:.2f}" for time in times] +
-                    [peers["triton"]["way"] if peers["triton"] else "-"])
-    print(f"us a layer; memory read at {ceiling * 1e-12:.3f} TB/s in the same run")
-    peer.table(rows)
+TITLES = ["rows x columns", "serial", "pdl", "graph", "graph-pdl", "of ceiling", "cuBLAS", "Triton", "cuBLAS/ours", "Triton/ours", "Triton's blocks"]
+
+
+def cells(ours, peers):
+    modes = {mode["mode"]: mode for mode in ours["modes"]}
+    mine = modes["graph-pdl"]["us"]["median"]
+    times = [peers[name]["us"]["median"] if peers[name] else float("nan") for name in ("cublas", "triton")]
+    return ([f"{ours['rows']} x {ours['columns']}"] + [f"{modes[name]['us']['median']:.2f}" for name in ("serial", "pdl", "graph", "graph-pdl")] +
+            [f"{100 * modes['graph-pdl']['of_ceiling']:.1f} %"] + [f"{time:.2f}" for time in times] + [f"{time / mine:.2f}" for time in times] +
+            [peers["triton"]["way"] if peers["triton"] else "-"])
 
 
 def main():
@@ -163,8 +172,11 @@ def main():
     documents = [peer.run_griddep(options.griddep, run) for run in runs]
     layer = make_kernel(triton, tl)
     ours = [item for document in documents for item in document["fc_chain"] if item["kernel"] == "matvec_bf16"]
-    results = [(item, measure(torch, triton, layer, item, options.repeat)) for item in ours]
-    tell(documents[0]["ceilings"]["read_bytes_per_second"], results)
+    print(f"us a layer; memory read at {documents[0]['ceilings']['read_bytes_per_second'] * 1e-12:.3f} TB/s in the same run")
+    table, results = peer.Table(TITLES), []
+    for item in ours:
+        results.append((item, measure(torch, triton, layer, item, options.repeat)))
+        table.row(cells(*results[-1]))
     if options.json:
         versions = {"torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda, "device": torch.cuda.get_device_name()}
         peer.write(options.json, {"versions": versions, "ceilings": documents[0]["ceilings"], "chains": [{"griddep": a, **b} for a, b in results]})

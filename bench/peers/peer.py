@@ -88,11 +88,15 @@ def relative_error(torch, got, wanted):
     return float((got.double() - wanted).norm() / wanted.norm())
 
 
-def table(rows):
-    """Rows of cells, the first of them titles; the first column to the left."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(widths[0]) if i == 0 else cell.rjust(widths[i]) for i, cell in enumerate(row)))
+class Table:
+    """Rows that are printed as they come: a run that is cut short has shown what it had."""
+
+    def __init__(self, titles, first=18):
+        self.widths = [first] + [max(len(title), 9) for title in titles[1:]]
+        self.row(titles)
+
+    def row(self, cells):
+        print("  ".join(cell.ljust(self.widths[0]) if i == 0 else cell.rjust(self.widths[i]) for i, cell in enumerate(cells)), flush=True)
 
 
 def write(path, document):

@@ -127,17 +127,16 @@ def measure(torch, shape, samples, steps):
     return results
 
 
-def tell(ceiling, results):
-    rows = [["model", "context", "layers", "serial", "pdl", "graph", "graph-pdl", "of ceiling", "eager", "compiled", "eager/ours", "compiled/ours"]]
-    for ours, peers in results:
-        modes = {mode["mode"]: mode for mode in ours["modes"]}
-        mine = modes["graph-pdl"]["us"]["median"]
-        times = [peers[name]["us"]["median"] if peers[name]["as_expected"] else float("nan") for name in ("eager", "compiled")]
-        rows.append([ours["model"], str(ours["context"]), str(ours["layers"])] +
-                    [f"{modes[name]['us']['median']:.2f}" for name in ("serial", "pdl", "graph", "graph-pdl")] +
-                    [f"{100 * modes['graph-pdl']['of_ceiling']:.1f} %"] + [f"{time:.2f}" for time in times] + [f"{time / mine:.2f}" for time in times])
-    print(f"us a layer; memory read at {ceiling * 1e-12:.3f} TB/s in the same run")
-    peer.table(rows)
+TITLES = ["model", "context", "layers", "serial", "pdl", "graph", "graph-pdl", "of ceiling", "eager", "compiled", "eager/ours", "compiled/ours"]
+
+
+def cells(ours, peers):
+    modes = {mode["mode"]: mode for mode in ours["modes"]}
+    mine = modes["graph-pdl"]["us"]["median"]
+    times = [peers[name]["us"]["median"] if peers[name]["as_expected"] else float("nan") for name in ("eager", "compiled")]
+    return ([ours["model"], str(ours["context"]), str(ours["layers"])] +
+            [f"{modes[name]['us']['median']:.2f}" for name in ("serial", "pdl", "graph", "graph-pdl")] +
+            [f"{100 * modes['graph-pdl']['of_ceiling']:.1f} %"] + [f"{time:.2f}" for time in times] + [f"{time / mine:.2f}" for time in times])
 
 
 def main():
@@ -155,9 +154,11 @@ def main():
     documents = [peer.run_griddep(options.griddep, arguments + (["--decoder", name] if name else [])) for name in options.model or [None]]
     document = documents[0]
     ours = [item for each in documents for item in each["transformer_block"] if not options.context or item["context"] in options.context]
-    known = {}
-    results = [(item, measure(torch, item, options.repeat, find_steps(torch, item, not options.no_tuning, known))) for item in ours]
-    tell(document["ceilings"]["read_bytes_per_second"], results)
+    print(f"us a layer; memory read at {document['ceilings']['read_bytes_per_second'] * 1e-12:.3f} TB/s in the same run")
+    table, results, known = peer.Table(TITLES), [], {}
+    for item in ours:
+        results.append((item, measure(torch, item, options.repeat, find_steps(torch, item, not options.no_tuning, known))))
+        table.row(cells(*results[-1]))
     if options.json:
         versions = {"torch": torch.__version__, "cuda": torch.version.cuda, "device": torch.cuda.get_device_name()}
         peer.write(options.json, {"versions": versions, "ceilings": document["ceilings"], "blocks": [{"griddep": a, **b} for a, b in results]})
