@@ -171,7 +171,7 @@ int gd_command_bench(int argc, char **argv)
         {GD_OPTION_COUNT, "repeat", "N", "samples of each figure (30; of launches seven times as many)",
          &request.samples, 1, 10000},
         {GD_OPTION_TEXT, "shape", "ROWSxCOLUMNS", "fc-chain: this shape alone", &request.shape, 0, 0},
-        {GD_OPTION_TEXT, "kernel", "NAME", "fc-chain: matvec_bf16 (the default), linear_bf16 or linear_f16",
+        {GD_OPTION_TEXT, "kernel", "NAME", "fc-chain: matvec_bf16 (the default), linear_bf16, linear_f16 or linear_fp8",
          &request.kernel, 0, 0},
         {GD_OPTION_TEXT, "decoder", "NAME", "transformer-block: this one alone: small, Llama-3.2-1B or Llama-3.1-8B",
          &request.decoder, 0, 0},

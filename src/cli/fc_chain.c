@@ -9,6 +9,7 @@ const gd_fc_kernel gd_fc_kernels[GD_FC_KERNELS] = {
     {"matvec_bf16", GD_TYPE_bf16, GD_TYPE_bf16, false, false},
     {"linear_bf16", GD_TYPE_bf16, GD_TYPE_bf16, false, true},
     {"linear_f16", GD_TYPE_f16, GD_TYPE_f16, false, true},
+    {"linear_fp8", GD_TYPE_e4m3, GD_TYPE_bf16, true, true},
 };
 
 uint64_t gd_fc_chain_layer_bytes(const gd_fc_chain *chain)

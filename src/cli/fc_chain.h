@@ -20,7 +20,7 @@ typedef struct gd_fc_kernel {
     bool operands; /* takes those of a fused layer, which are absent here */
 } gd_fc_kernel;
 
-enum { GD_FC_KERNELS = 3 };
+enum { GD_FC_KERNELS = 4 };
 
 extern const gd_fc_kernel gd_fc_kernels[GD_FC_KERNELS];
 

@@ -32,6 +32,12 @@ gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t 
     return shape;
 }
 
+gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info)
+{
+    return (gd_build_shape){2 * (uint32_t)info->multiprocessors, 256,
+                            least_of(half_shared, info->shared_bytes_per_block)};
+}
+
 gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim, uint32_t group,
                                         uint32_t context)
 {

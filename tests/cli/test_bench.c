@@ -120,6 +120,7 @@ static const gd_fc_chain chains[] = {
     {&gd_fc_kernels[0], 24, 16, 3, {2, 64, 4096}},   {&gd_fc_kernels[0], 16, 40, 3, {3, 32, 8192}},
     {&gd_fc_kernels[0], 8, 8, 1, {1, 32, 0}},        {&gd_fc_kernels[1], 24, 16, 3, {2, 128, 16384}},
     {&gd_fc_kernels[1], 16, 40, 3, {3, 128, 32768}}, {&gd_fc_kernels[2], 32, 32, 2, {4, 128, 16384}},
+    {&gd_fc_kernels[3], 48, 64, 2, {4, 128, 65536}},
 };
 
 START_TEST(fc_chain_is_as_expected)
@@ -127,7 +128,8 @@ START_TEST(fc_chain_is_as_expected)
     gd_plan plan = {0};
     gd_fc_chain_build(&chains[_i], &plan);
     ck_assert_uint_eq(plan.launch_count, chains[_i].layers);
-    ck_assert_uint_eq(plan.step_bytes, 2 * chains[_i].rows * chains[_i].columns * chains[_i].layers);
+    uint64_t row_bytes = _i == 6 ? chains[_i].columns + sizeof(float) : 2 * chains[_i].columns;
+    ck_assert_uint_eq(plan.step_bytes, chains[_i].rows * row_bytes * chains[_i].layers);
     runs_as_expected(&plan);
 }
 END_TEST
@@ -135,7 +137,8 @@ END_TEST
 START_TEST(each_layer_reads_what_the_one_before_wrote)
 {
     gd_plan plan = {0};
-    uint32_t x = chains[_i].kernel->operands ? 2 : 1, y = chains[_i].kernel->operands ? 6 : 2;
+    static const uint32_t x_of[] = {1, 2, 2, 4}, y_of[] = {2, 6, 6, 8};
+    uint32_t x = x_of[chains[_i].kernel - gd_fc_kernels], y = y_of[chains[_i].kernel - gd_fc_kernels];
     gd_fc_chain_build(&chains[_i], &plan);
     for (uint32_t i = 1; i < plan.launch_count; i++)
         ck_assert_uint_eq(plan.launches[i].arguments[x].buffer, plan.launches[i - 1].arguments[y].buffer);
