@@ -136,6 +136,10 @@ complete -c griddep -n '__fish_seen_subcommand_from stress' -l json -d 'print on
 complete -c griddep -n '__fish_seen_subcommand_from stress' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from stress' -F
 complete -c griddep -n '__fish_seen_subcommand_from bench' -l repeat -r -F -d 'samples of each figure (30; of launches seven times as many)'
+complete -c griddep -n '__fish_seen_subcommand_from bench' -l shape -r -F -d 'fc-chain: this shape alone'
+complete -c griddep -n '__fish_seen_subcommand_from bench' -l kernel -r -F -d 'fc-chain: matvec_bf16 (the default), linear_bf16, linear_f16 or linear_fp8'
+complete -c griddep -n '__fish_seen_subcommand_from bench' -l decoder -r -F -d 'transformer-block: this one alone: small, Llama-3.2-1B or Llama-3.1-8B'
+complete -c griddep -n '__fish_seen_subcommand_from bench' -l layers -r -F -d 'transformer-block: layers of the long chain (16)'
 complete -c griddep -n '__fish_seen_subcommand_from bench' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from bench' -l device -r -F -d 'device number, from 0'
 complete -c griddep -n '__fish_seen_subcommand_from bench' -l emulate -d 'the same as --driver emulated'

@@ -17,16 +17,12 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/plan.h"
+#include "cli/planbuild.h"
 #include "cli/plancheck.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 
 enum { DEFAULT_LAYERS = 8 };
-
-/* The shapes of matvec_bf16's launch that its head comment recommends. */
-typedef struct gd_matvec_shape {
-    uint32_t blocks_per_multiprocessor, threads, shared_bytes;
-} gd_matvec_shape;
 
 typedef struct gd_demo {
     uint64_t layers, samples;
@@ -35,73 +31,20 @@ typedef struct gd_demo {
     gd_device_choice device;
 } gd_demo;
 
-static uint32_t add_buffer(gd_plan *plan, char *name, uint64_t count, gd_fill fill)
-{
-    gd_plan_buffer *buffer = gd_plan_add_buffer(plan);
-    buffer->name = name;
-    buffer->type = GD_TYPE_bf16;
-    buffer->count = count;
-    buffer->fill = fill;
-    return plan->buffer_count - 1;
-}
-
-static void add_buffer_argument(gd_plan_launch *launch, uint32_t buffer, gd_access access)
-{
-    gd_plan_argument *argument = gd_plan_add_argument(launch);
-    argument->is_buffer = true;
-    argument->buffer = buffer;
-    argument->access = access;
-}
-
-static void add_count_argument(gd_plan_launch *launch, uint64_t value)
-{
-    gd_plan_argument *argument = gd_plan_add_argument(launch);
-    argument->type = GD_TYPE_u32;
-    argument->value = value;
-}
-
-static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel, uint32_t grid, uint32_t block)
-{
-    uint32_t module = gd_plan_shelf_module(plan, kernel, (gd_place){0});
-    gd_plan_launch *launch = gd_plan_add_launch(plan);
-    launch->kernel = gd_heap_string(kernel);
-    launch->module = module;
-    launch->reference = gd_reference_find(kernel);
-    for (size_t i = 0; i < 3; i++)
-        launch->grid[i] = launch->block[i] = 1;
-    launch->grid[0] = grid;
-    launch->block[0] = block;
-    return launch;
-}
-
-static gd_matvec_shape matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
-{
-    static const uint32_t half = 114688; /* two blocks of this fit a multiprocessor of sm_90 */
-
-    if (rows * columns * 2 < 12000000)
-        return (gd_matvec_shape){1, 512, half};
-    if (columns <= 4096)
-        return (gd_matvec_shape){2, 256, half};
-    return (gd_matvec_shape){1, 512, info->shared_bytes_per_block};
-}
-
 /* y = W x; returns y's buffer. */
 static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint64_t layer, uint32_t x, uint64_t rows,
                            uint64_t columns)
 {
-    gd_fill random = {.kind = GD_FILL_NORMAL, .seed = 1000 + layer, .b = 1.0L / sqrtl((long double)columns)};
-    uint32_t weight = add_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer), rows * columns, random);
-    uint32_t y = add_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), rows, (gd_fill){0});
-    gd_matvec_shape shape = matvec_shape(info, rows, columns);
-    uint32_t grid = (uint32_t)info->multiprocessors * shape.blocks_per_multiprocessor;
-    gd_plan_launch *launch = add_launch(plan, "matvec_bf16", grid, shape.threads);
-    launch->shared_bytes =
-        shape.shared_bytes < info->shared_bytes_per_block ? shape.shared_bytes : info->shared_bytes_per_block;
-    add_buffer_argument(launch, weight, GD_ACCESS_CONSTANT);
-    add_buffer_argument(launch, x, GD_ACCESS_READ);
-    add_buffer_argument(launch, y, GD_ACCESS_WRITE);
-    add_count_argument(launch, rows);
-    add_count_argument(launch, columns);
+    gd_fill random = gd_build_normal(1000 + layer, 1.0L / sqrtl((long double)columns));
+    uint32_t weight =
+        gd_build_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer), GD_TYPE_bf16, rows * columns, random);
+    uint32_t y = gd_build_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), GD_TYPE_bf16, rows, (gd_fill){0});
+    gd_plan_launch *launch = gd_build_launch(plan, "matvec_bf16", gd_build_matvec_shape(info, rows, columns));
+    gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
+    gd_build_array(launch, x, GD_ACCESS_READ);
+    gd_build_array(launch, y, GD_ACCESS_WRITE);
+    gd_build_u32(launch, rows);
+    gd_build_u32(launch, columns);
     return y;
 }
 
@@ -109,25 +52,24 @@ static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint
 static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t count)
 {
     gd_fill random = {.kind = GD_FILL_UNIFORM, .seed = 2000 + layer, .a = 0.5L, .b = 1.5L};
-    uint32_t weight = add_buffer(plan, gd_heap_format("norm_%u", (unsigned)layer), count, random);
-    uint32_t x = add_buffer(plan, gd_heap_format("x_%u", (unsigned)layer + 1), count, (gd_fill){0});
+    uint32_t weight = gd_build_buffer(plan, gd_heap_format("norm_%u", (unsigned)layer), GD_TYPE_bf16, count, random);
+    uint32_t x = gd_build_buffer(plan, gd_heap_format("x_%u", (unsigned)layer + 1), GD_TYPE_bf16, count, (gd_fill){0});
     uint64_t threads = (count / 8 + 31) / 32 * 32;
-    gd_plan_launch *launch = add_launch(plan, "rms_norm", 1, (uint32_t)(threads < 1024 ? threads : 1024));
-    add_buffer_argument(launch, y, GD_ACCESS_READ);
-    add_buffer_argument(launch, weight, GD_ACCESS_CONSTANT);
-    add_buffer_argument(launch, x, GD_ACCESS_WRITE);
-    add_count_argument(launch, count);
-    gd_plan_argument *epsilon = gd_plan_add_argument(launch);
-    epsilon->type = GD_TYPE_f32;
-    gd_type_store(GD_TYPE_f32, &epsilon->value, 0, 1e-5);
+    gd_build_shape shape = {1, (uint32_t)(threads < 1024 ? threads : 1024), 0};
+    gd_plan_launch *launch = gd_build_launch(plan, "rms_norm", shape);
+    gd_build_array(launch, y, GD_ACCESS_READ);
+    gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
+    gd_build_array(launch, x, GD_ACCESS_WRITE);
+    gd_build_u32(launch, count);
+    gd_build_f32(launch, 1e-5);
     return x;
 }
 
 /* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one before. */
 static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd_plan *plan)
 {
-    gd_fill normal = {.kind = GD_FILL_NORMAL, .seed = 1, .b = 1.0L};
-    uint32_t x = add_buffer(plan, gd_heap_string("x_0"), demo->columns, normal), y = x;
+    uint32_t x = gd_build_buffer(plan, gd_heap_string("x_0"), GD_TYPE_bf16, demo->columns, gd_build_normal(1, 1.0L));
+    uint32_t y = x;
     plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers, (unsigned)demo->rows,
                                 (unsigned)demo->columns);
     for (uint64_t layer = 0; layer < demo->layers; layer++) {
@@ -137,11 +79,7 @@ static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd
         if (layer + 1 < demo->layers)
             x = add_norm(plan, layer, y, rows);
     }
-    gd_plan_expectation *expectation = gd_plan_add_expectation(plan);
-    expectation->buffer = y;
-    expectation->from = GD_EXPECTED_REFERENCE;
-    expectation->tolerance = 2e-2;
-    expectation->absolute = -1.0;
+    gd_build_expect(plan, y, 2e-2);
     gd_plan_finish(plan);
 }
 

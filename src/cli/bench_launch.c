@@ -1,19 +1,27 @@
-/* Host time of launches, in bursts that fit the driver's launch queue, with the device idle before each; the library
+/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver call.
+ * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before each; the library
  * and the bare call take turns in going first. The bare call is taken from the driver library by its name, with the two
  * structs that it needs. */
-#include "cli/benchlaunch.h"
-
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cli/bench.h"
 #include "cli/heap.h"
 #include "cli/message.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 
-enum { BURST = 200, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6 };
+enum { BURST = 200, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, WAYS = 3 };
+
+/* Nanoseconds of a call. */
+typedef struct way {
+    const char *name;
+    gd_bench_spread library, bare, ratio; /* ratio: library / bare, of neighbours in time */
+} way;
 
 /* CUlaunchAttribute and CUlaunchConfig of cuda.h, x86-64 and aarch64. */
 typedef struct bare_attribute {
@@ -112,18 +120,6 @@ static double time_burst(launcher *with, bool bare)
 
 /* ---- samples ---- */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-gd_bench_spread gd_bench_spread_of(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof(*values), compare_reals);
-    return (gd_bench_spread){values[count / 2], values[count / 10], values[count - 1 - count / 10]};
-}
-
 static int fail(const launcher *with)
 {
     if (with->error.status != GRIDDEP_OK)
@@ -131,7 +127,7 @@ static int fail(const launcher *with)
     return gd_message_error(GD_EXIT_REFUSED, "timing launches: cuLaunchKernelEx failed");
 }
 
-static int measure(launcher *with, uint32_t samples, gd_bench_launch *result)
+static int measure_bursts(launcher *with, uint32_t samples, way *result)
 {
     double *library = gd_heap_take(samples, sizeof(double)), *bare = gd_heap_take(samples, sizeof(double));
     double *ratios = gd_heap_take(samples, sizeof(double));
@@ -191,33 +187,74 @@ static int set_up(launcher *with)
     return status == GRIDDEP_OK ? open_driver(with) : fail(with);
 }
 
-static int measure_kernel(launcher *with, const char *name, uint32_t samples, gd_bench_launch *result)
+static int measure_kernel(launcher *with, const char *name, uint32_t samples, way *result)
 {
     griddep_kernel_info info = {.size = sizeof(info)};
     if (griddep_kernel_get(with->module, name, &with->kernel, &with->error) != GRIDDEP_OK ||
         griddep_kernel_get_info(with->kernel, &info, &with->error) != GRIDDEP_OK)
         return fail(with);
     with->function = info.function;
-    return measure(with, samples, result);
+    return measure_bursts(with, samples, result);
 }
 
-int gd_bench_launch_measure(griddep_runtime *runtime, uint32_t samples, gd_bench_launch results[GD_BENCH_LAUNCHES])
+static int measure(const gd_bench *bench, void **results)
 {
     static const char *const names[] = {"griddep_launch", "griddep_launch, early start", "griddep_launch_packed"};
-    launcher with = {.runtime = runtime};
+    launcher with = {.runtime = bench->runtime};
+    way *ways = *results = gd_heap_take(WAYS, sizeof(*ways));
     griddep_error_init(&with.error);
     gd_progress_show("launch overhead");
     int code = set_up(&with);
-    for (uint32_t i = 0; i < GD_BENCH_LAUNCHES && code == 0; i++) {
+    for (uint32_t i = 0; i < WAYS && code == 0; i++) {
         with.early = i == 1;
         with.packed = i == 2;
-        results[i].name = names[i];
-        code = measure_kernel(&with, with.early ? "waiting" : "plain", samples, &results[i]);
+        ways[i].name = names[i];
+        code = measure_kernel(&with, with.early ? "waiting" : "plain", 7 * bench->samples, &ways[i]);
     }
     if (with.stream != NULL)
-        griddep_stream_destroy(runtime, with.stream, NULL);
+        griddep_stream_destroy(bench->runtime, with.stream, NULL);
     griddep_module_unload(with.module);
     if (with.library != NULL)
         dlclose(with.library);
     return code;
 }
+
+/* ---- telling ---- */
+
+static void print(const gd_bench *bench, const void *results)
+{
+    const way *ways = results;
+    gd_columns columns = {.column_count = 5, .left = 1, .titled = true};
+    static const char *const titles[] = {"launch", "library ns", "bare ns", "ratio", "middle 80 %"};
+    (void)bench;
+    for (size_t i = 0; i < 5; i++)
+        gd_columns_add(&columns, "%s", titles[i]);
+    for (size_t i = 0; i < WAYS; i++) {
+        gd_columns_add(&columns, "%s", ways[i].name);
+        gd_columns_add(&columns, "%.0f", ways[i].library.median);
+        gd_columns_add(&columns, "%.0f", ways[i].bare.median);
+        gd_columns_add(&columns, "%.3f", ways[i].ratio.median);
+        gd_columns_add(&columns, "%.3f to %.3f", ways[i].ratio.low, ways[i].ratio.high);
+    }
+    puts("");
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+}
+
+static json_t *make_json(const gd_bench *bench, const void *results)
+{
+    const way *ways = results;
+    json_t *array = json_array();
+    (void)bench;
+    for (size_t i = 0; i < WAYS; i++) {
+        json_t *object = json_object();
+        gd_output_set(object, "name", gd_output_string(ways[i].name));
+        gd_output_set(object, "library_ns", gd_bench_spread_json(&ways[i].library));
+        gd_output_set(object, "bare_ns", gd_bench_spread_json(&ways[i].bare));
+        gd_output_set(object, "ratio", gd_bench_spread_json(&ways[i].ratio));
+        gd_output_append(array, object);
+    }
+    return array;
+}
+
+const gd_bench_suite gd_bench_launch = {"launch", "launch", NULL, measure, print, make_json, free};
