@@ -15,8 +15,8 @@
 //   rows      u32 rows of W, at least 1
 //   columns   u32 columns of W, a multiple of 16
 //   epsilon   f32, of the norm; not used without it
-// launch: grid any, one-dimensional, block 256; shared dynamic. It holds 256 bytes, 2304 for each row of x, and a queue for each of the
-//   eight warps, of 2, 3, 4, 6, 8 or 12 elements. An element is 512 bytes for each eight rows of a tile and for x and norm each.
+// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
+//   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -34,9 +34,9 @@
 //   bias % 2 == 0
 //   residual % 2 == 0
 //   y % 2 == 0
-//   block.x == 256
+//   block.x == 384
 //   grid.y == 1 && grid.z == 1
-//   shared >= 51712
+//   shared >= 45888
 //   apart(y, weight, up, scale, up_scale, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
@@ -54,11 +54,12 @@
 //   or shared memory. W and U hold no NaN, |x| (and |x * norm|) is below 2^67: e4m3 becomes bf16 by its bits, times 2^-120, and x is
 //   multiplied by 2^60. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
 // constant: weight, up, scale, up_scale, norm, bias
-// pdl: triggers at its start; before the wait each lane starts the copies of W (and U, and norm) that its queue holds, but for one place,
-//   and reads the first bias and scales; waits before it reads x; every thread waits.
+// pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
+//   are three or more, and reads the first bias and scales; waits before it reads x; every thread waits.
 // measured: (to come)
 
 m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl
 m4_define(<!BATCHED!>, <!!>)m4_dnl
+m4_define(<!CHUNK!>, <!1024!>)m4_dnl
 m4_include(<!skinny.inc!>)m4_dnl

@@ -14,8 +14,8 @@
 //   columns   u32 columns of W, a multiple of 8
 //   batch     u32 rows of x, of residual and of y, 1 to 8
 //   epsilon   f32, of the norm; not used without it
-// launch: grid any, one-dimensional, block 256; shared dynamic. It holds 256 bytes, 2304 for each row of x, and a queue for each of the
-//   eight warps, of 2, 3, 4, 6, 8 or 12 elements. An element is 512 bytes for each eight rows of a tile and for x and norm each.
+// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
+//   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -31,9 +31,9 @@
 //   bias % 2 == 0
 //   residual % 2 == 0
 //   y % 2 == 0
-//   block.x == 256
+//   block.x == 384
 //   grid.y == 1 && grid.z == 1
-//   shared >= 33024 + 2304 * batch
+//   shared >= 37504 + 4480 * batch
 //   apart(y, weight, up, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
@@ -48,11 +48,12 @@
 //   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits do not depend on grid, batch
 //   or shared memory. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
 // constant: weight, up, norm, bias
-// pdl: triggers at its start; before the wait each lane starts the copies of W (and U, and norm) that its queue holds, but for one place,
-//   and reads the first bias; waits before it reads x; every thread waits.
+// pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
+//   are three or more, and reads the first bias; waits before it reads x; every thread waits.
 // measured: (to come)
 
 m4_define(<!KERNEL!>, <!skinny_bf16!>)m4_dnl
 m4_define(<!WEIGHT!>, <!bf16!>)m4_dnl
 m4_define(<!BATCHED!>, <!$1!>)m4_dnl
+m4_define(<!CHUNK!>, <!512!>)m4_dnl
 m4_include(<!skinny.inc!>)m4_dnl

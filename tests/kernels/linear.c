@@ -319,7 +319,7 @@ static void check_layer(const shelf_kernel *kernel, layer_size size)
 static uint32_t block_of(const shelf_kernel *kernel, uint32_t block)
 {
     const layer_form *form = form_of(kernel);
-    return form->scaled || form->batched ? 256 : block;
+    return form->scaled || form->batched ? 384 : block;
 }
 
 /* The smallest ring that linear_bf16 and linear_f16 take. */
@@ -356,33 +356,33 @@ static void linear_random(const shelf_kernel *kernel)
         check_layer(kernel, large[i]);
 }
 
-/* The smallest queue that the tensor-core kernels take. */
+/* The smallest ring that the tensor-core kernels take. */
 static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch)
 {
-    return 256 + 2304 * batch + 8192 * (form_of(kernel)->scaled ? 6U : 4U);
+    return form_of(kernel)->scaled ? 39456 + 6432 * batch : 37504 + 4480 * batch;
 }
 
 static void skinny_random(const shelf_kernel *kernel)
 {
     uint32_t most = form_of(kernel)->batched ? 8 : 1;
     const layer_size sizes[] = {
-        {1, 16, 1, 0, {1, 256, least_skinny(kernel, 1)}},
-        {1, 16, most, EVERYTHING, {1, 256, least_skinny(kernel, most)}},
-        {37, 32, 3, NORM | BIAS, {5, 256, 60000}},
-        {300, 16, 2, EVERYTHING, {132, 256, UINT32_MAX}},
-        {33, 240, 8, RESIDUAL, {5, 256, 80000}},
-        {65, 512, 5, NORM, {7, 256, 114688}},
-        {70, 1040, most, UP, {3, 256, least_skinny(kernel, most)}},
-        {131, 2064, 8, EVERYTHING, {2, 256, UINT32_MAX}},
-        {260, 2048, 7, NORM | UP, {33, 256, 114688}},
-        {129, 4112, 6, BIAS | RESIDUAL, {2, 256, 114688}},
-        {33, 28672, 1, EVERYTHING, {1, 256, UINT32_MAX}},
-        {40, 14336, most, NORM, {8, 256, least_skinny(kernel, most)}},
+        {1, 16, 1, 0, {1, 384, least_skinny(kernel, 1)}},
+        {1, 16, most, EVERYTHING, {1, 384, least_skinny(kernel, most)}},
+        {37, 32, 3, NORM | BIAS, {5, 384, 100000}},
+        {300, 16, 2, EVERYTHING, {132, 384, UINT32_MAX}},
+        {33, 240, 8, RESIDUAL, {5, 384, 100000}},
+        {65, 512, 5, NORM, {7, 384, 114688}},
+        {70, 1040, most, UP, {3, 384, least_skinny(kernel, most)}},
+        {131, 2064, 8, EVERYTHING, {2, 384, UINT32_MAX}},
+        {260, 2048, 7, NORM | UP, {33, 384, 114688}},
+        {129, 4112, 6, BIAS | RESIDUAL, {2, 384, 114688}},
+        {33, 28672, 1, EVERYTHING, {1, 384, UINT32_MAX}},
+        {40, 14336, most, NORM, {8, 384, least_skinny(kernel, most)}},
     };
     static const layer_size large[] = {
-        {3072, 2048, 1, NORM, {132, 256, 114688}},       {2048, 2048, 8, RESIDUAL, {132, 256, 114688}},
-        {8192, 2048, 4, NORM | UP, {264, 256, 114688}},  {2048, 8192, 2, RESIDUAL, {132, 256, UINT32_MAX}},
-        {4096, 4096, 8, EVERYTHING, {264, 256, 114688}}, {4096, 14336, 3, RESIDUAL, {132, 256, UINT32_MAX}},
+        {3072, 2048, 1, NORM, {132, 384, 114688}},       {2048, 2048, 8, RESIDUAL, {132, 384, 114688}},
+        {8192, 2048, 4, NORM | UP, {264, 384, 114688}},  {2048, 8192, 2, RESIDUAL, {132, 384, UINT32_MAX}},
+        {4096, 4096, 8, EVERYTHING, {264, 384, 114688}}, {4096, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -401,7 +401,7 @@ static void layer_operands(const shelf_kernel *kernel)
 static void layer_shapes(const shelf_kernel *kernel)
 {
     static const shelf_shape shapes[] = {
-        {132, 512, UINT32_MAX}, {1, 512, 90000}, {7, 512, 114688}, {600, 512, 80000}, {64, 512, 180000}};
+        {132, 512, UINT32_MAX}, {1, 512, 75000}, {7, 512, 114688}, {600, 512, 95000}, {64, 512, 180000}};
     layer it = layer_create(kernel, (layer_size){100, 4112, 5, EVERYTHING, shapes[0]});
     it.size.shape.block = block_of(kernel, 512);
     void *first = run_layer(kernel, &it);
