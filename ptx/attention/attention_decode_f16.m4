@@ -17,18 +17,36 @@
 // launch: grid (splits, kv_heads, batch), cluster (splits, 1, 1); block any multiple of 32 up to 256; shared dynamic. It holds a
 //   ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait.
 // requires:
-//   grid.x <= 16
-//   (cluster.x == grid.x || grid.x == 1) && cluster.y <= 1 && cluster.z <= 1
-//   block.x % 32 == 0 && block.x <= 256 && block.y == 1 && block.z == 1
-//   heads >= 1 && heads % grid.y == 0 && heads / grid.y <= 8
+//   cluster.x == grid.x -- the splits of a context meet in one cluster
+//   cluster.y == 1 && cluster.z == 1
+//   block.x % 32 == 0
+//   block.y == 1 && block.z == 1
+//   heads >= 1
+//   heads % grid.y == 0
+//   heads <= 8 * grid.y -- a key head serves eight query heads at most
 //   head_dim == 64 || head_dim == 128
-//   qkv % 16 == 0 && k_cache % 16 == 0 && v_cache % 16 == 0 && rotary % 16 == 0
-//   positions % 4 == 0 && y % 8 == 0
+//   qkv % 16 == 0
+//   k_cache % 16 == 0
+//   v_cache % 16 == 0
+//   rotary % 16 == 0
+//   positions % 4 == 0
+//   y % 8 == 0
+//   grid.z * (heads + 2 * grid.y) * head_dim < 2^32
 //   shared >= (22 + 6 * (heads / grid.y) + 2 * block.x) * head_dim + 24 * grid.x + 4 * block.x + 272
-// constraints: each position is below capacity. No array overlaps another. No kernel that may still run writes k_cache or v_cache; a chain has
-//   one launch a cache. q and k are rounded to f16 once they are turned, the probabilities before v is multiplied with them; sums
-//   are f32. The result's bits depend on splits and block, not on batch or shared memory, and are the same in each run. A score
-//   that is NaN or +inf gives NaN.
+//   apart(y, qkv, k_cache, v_cache, rotary, positions)
+//   apart(k_cache, qkv, v_cache, rotary, positions)
+//   apart(v_cache, qkv, rotary, positions)
+// extent:
+//   qkv: grid.z * (heads + 2 * grid.y) * head_dim * 2
+//   k_cache: grid.z * grid.y * capacity * head_dim * 2
+//   v_cache: grid.z * grid.y * capacity * head_dim * 2
+//   rotary: capacity * head_dim * 4
+//   positions: grid.z * 4
+//   y: grid.z * heads * head_dim * 2
+// constraints: each position is below capacity. No kernel that may still run writes k_cache or v_cache; a chain has one launch a
+//   cache. q and k are rounded to f16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The
+//   result's bits depend on splits, block, and whether a warp has more than one slot, not on batch or other shared memory, and are
+//   the same in each run. A score that is NaN or +inf gives NaN.
 // constant: k_cache v_cache rotary positions
 // pdl: triggers at its start; before the wait it fills its ring with k and v; every thread waits.
 // measured: not yet.

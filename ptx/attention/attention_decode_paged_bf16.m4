@@ -20,20 +20,35 @@
 // launch: grid (splits, kv_heads, batch), cluster (splits, 1, 1); block any multiple of 32 up to 256; shared dynamic. It holds a
 //   ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait.
 // requires:
-//   grid.x <= 16
-//   (cluster.x == grid.x || grid.x == 1) && cluster.y <= 1 && cluster.z <= 1
-//   block.x % 32 == 0 && block.x <= 256 && block.y == 1 && block.z == 1
-//   heads >= 1 && heads % grid.y == 0 && heads / grid.y <= 8
+//   cluster.x == grid.x -- the splits of a context meet in one cluster
+//   cluster.y == 1 && cluster.z == 1
+//   block.x % 32 == 0
+//   block.y == 1 && block.z == 1
+//   heads >= 1
+//   heads % grid.y == 0
+//   heads <= 8 * grid.y -- a key head serves eight query heads at most
 //   head_dim == 64 || head_dim == 128
-//   qkv % 16 == 0 && k_pool % 16 == 0 && v_pool % 16 == 0 && rotary % 16 == 0
-//   page_size == 16 || page_size == 32 || page_size == 64 || page_size == 128 || page_size == 256 || page_size == 512
-//   table_pitch >= 1 && page_table % 4 == 0
-//   positions % 4 == 0 && y % 8 == 0
+//   qkv % 16 == 0
+//   k_pool % 16 == 0
+//   v_pool % 16 == 0
+//   rotary % 16 == 0
+//   positions % 4 == 0
+//   y % 8 == 0
+//   page_table % 4 == 0
+//   power_of_two(page_size) && page_size >= 16 -- a tile of 16 rows is in one page
+//   grid.z * (heads + 2 * grid.y) * head_dim < 2^32
 //   shared >= (22 + 6 * (heads / grid.y) + 2 * block.x) * head_dim + 24 * grid.x + 4 * block.x + 272
-// constraints: each position is below table_pitch * page_size; pages of different rows differ, as far as a row's position is in them. No array overlaps another. No kernel that may still run writes the pools; a chain
-//   has one launch a pool. q and k are rounded to bf16 once they are turned, the probabilities before v is multiplied with them; sums
-//   are f32. The result's bits depend on splits and block, not on batch or shared memory, and are the same in each run. A score
-//   that is NaN or +inf gives NaN.
+//   apart(y, qkv, page_table, positions)
+// extent:
+//   qkv: grid.z * (heads + 2 * grid.y) * head_dim * 2
+//   page_table: grid.z * table_pitch * 4
+//   positions: grid.z * 4
+//   y: grid.z * heads * head_dim * 2
+// constraints: each position is below table_pitch * page_size; pages of different rows differ, as far as a row's position is in them.
+//   The pools overlap nothing. No kernel that may still run writes the pools; a chain has one launch a pool. q and k are rounded to
+//   bf16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The result's bits depend on splits,
+//   block, and whether a warp has more than one slot, not on batch or other shared memory, and are the same in each run. A score that
+//   is NaN or +inf gives NaN.
 // constant: k_pool v_pool page_table rotary positions
 // pdl: triggers at its start; before the wait it fills its ring with k and v; every thread waits.
 // measured: not yet.

@@ -12,23 +12,36 @@
 //                constant, read before the wait; 0: nothing is turned
 //   positions    u64 address of tokens u32, constant, read before the wait
 //   sequences    u64 address of tokens u32: whose cache a token goes to, constant, read before the wait; 0: token t is of sequence t
-//   tokens       u32 at least 1
+//   tokens       u32
 //   heads        u32 query heads, any number
-//   kv_heads     u32 at least 1
+//   kv_heads     u32 key heads, any number
 //   head_dim     u32 a multiple of 16
 //   page_size    u32 positions of a page; where there is no table, of a sequence
 //   table_pitch  u32 entries of a sequence in page_table
 // launch: grid any, block any up to 1024, both one-dimensional; no shared memory. A thread takes 16 elements at a time: with
 //   tokens * (heads + 2 * kv_heads) * head_dim / 16 threads each has one.
 // requires:
-//   grid.y == 1 && grid.z == 1 && block.y == 1 && block.z == 1
+//   grid.y == 1 && grid.z == 1
+//   block.y == 1 && block.z == 1
 //   head_dim % 16 == 0 && head_dim >= 16
-//   tokens >= 1 && kv_heads >= 1 && page_size >= 1
-//   qkv % 16 == 0 && y % 16 == 0 && k_cache % 16 == 0 && v_cache % 16 == 0 && rotary % 16 == 0
-//   positions % 4 == 0 && sequences % 4 == 0 && page_table % 4 == 0
-// constraints: tokens * (heads + 2 * kv_heads) * head_dim is below 2^32. Each position is below page_size or, with a table, table_pitch *
-//   page_size. No two tokens have the same sequence and position. No array overlaps another. Elements are turned in f32 and
-//   rounded once; what is not turned is copied bit for bit.
+//   page_size >= 1
+//   qkv % 16 == 0
+//   y % 16 == 0
+//   k_cache % 16 == 0
+//   v_cache % 16 == 0
+//   rotary % 16 == 0
+//   page_table % 4 == 0
+//   positions % 4 == 0
+//   sequences % 4 == 0
+//   tokens * (heads + 2 * kv_heads) * head_dim < 2^32
+//   apart(y, qkv, positions, sequences)
+// extent:
+//   qkv: tokens * (heads + 2 * kv_heads) * head_dim * 2
+//   y: tokens * heads * head_dim * 2
+//   positions: tokens * 4
+//   sequences: tokens * 4
+// constraints: Each position is below page_size or, with a table, table_pitch * page_size. No two tokens have the same sequence and
+//   position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
 // constant: page_table rotary positions sequences
 // pdl: triggers at its start; reads angles and places of a thread's first item before the wait; every thread waits.
 // measured: not yet.

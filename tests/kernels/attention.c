@@ -223,10 +223,10 @@ static void decode_models(const shelf_kernel *kernel)
     static const decode_shape small[] = {{32, 8, 64, 1, 128, 4, 128, 100000, {127}, true, 64}};
     static const decode_shape shapes[] = {
         {32, 8, 64, 1, 512, 8, 128, 113000, {511}, true, 64},
-        {32, 8, 64, 1, 4096, 16, 128, 113000, {4095}, true, 64},
         {32, 8, 128, 1, 512, 8, 128, 113000, {511}, true, 64},
-        {32, 8, 128, 1, 4096, 16, 128, 113000, {4001}, true, 64},
-        {32, 8, 64, 3, 2048, 4, 256, 113000, {2047, 77, 1500}, true, 64},
+        {4, 1, 64, 1, 4096, 16, 128, 113000, {4095}, true, 64},
+        {8, 1, 128, 1, 4096, 16, 128, 113000, {4001}, true, 64},
+        {8, 2, 64, 3, 2048, 4, 256, 113000, {2047, 77, 1500}, true, 64},
     };
     if (shelf_on_gpu)
         run_shapes(kernel, shapes, sizeof shapes / sizeof shapes[0]);
