@@ -420,6 +420,8 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
 
     if (status)
         return status;
+    if (graph->adopted && gd_graph_has_conditional(graph))
+        gd_graph_drop(graph); /* such a CUgraph has one executable at a time */
     gd_CUresult result = driver->cuGraphInstantiateWithFlags(&built.exec, built.handle, 0);
     if (result != GD_CUDA_SUCCESS) {
         built.exec = NULL;

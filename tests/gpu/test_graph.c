@@ -490,6 +490,41 @@ START_TEST(foreign_graphs_are_adopted)
 }
 END_TEST
 
+/* One with a conditional node may have one executable at a time, also while its edges change. */
+START_TEST(foreign_loops_are_upgraded)
+{
+    griddep_runtime_info info = {.size = sizeof info};
+    gd_driver *driver = NULL;
+    gd_CUgraph foreign = NULL;
+    gd_CUgraphNode node;
+    gd_CUcontext popped;
+    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    griddep_graph *adopted = NULL;
+    uint32_t count = 0;
+
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
+    ck_good(gd_driver_open(info.driver, &driver, &error));
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
+    params.is.conditional.size = 1;
+    params.is.conditional.ctx = info.context;
+    ck_assert_int_eq(driver->cuGraphConditionalHandleCreate(&params.is.conditional.handle, foreign, info.context, 1, 1),
+                     GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddNode(&node, foreign, NULL, NULL, 0, &params), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
+    connect_in(adopted, add(adopted, "slow", 0, 1), add(adopted, "step", 1, 2));
+    launch(adopted);
+    ck_good(griddep_graph_upgrade(adopted, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    clear();
+    launch(adopted);
+    ck_assert_uint_eq(word_of(2), 2);
+    griddep_graph_destroy(adopted);
+    gd_driver_close(driver);
+}
+END_TEST
+
 /* ---- conditional nodes ---- */
 
 static const griddep_launch_config one_thread = {.size = sizeof one_thread, .grid = {1}, .block = {1}};
@@ -782,6 +817,7 @@ int main(void)
     tcase_add_test(all, captures_are_upgraded);
     tcase_add_test(all, captures_are_guarded);
     tcase_add_test(all, foreign_graphs_are_adopted);
+    tcase_add_test(all, foreign_loops_are_upgraded);
     tcase_add_test(all, a_while_node_loops);
     tcase_add_loop_test(all, kernels_choose_bodies, 0, 2);
     tcase_add_test(all, chains_are_bodies);
