@@ -254,8 +254,7 @@ static void fill(const transfer *t, unsigned char *bytes)
 static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 {
     const bool rounds = t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    const bool flushes =
-        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    const bool flushes = t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
 
     for (uint32_t at = 0; (rounds || flushes) && at < count; at += 4) {
         uint32_t bits;
@@ -263,7 +262,7 @@ static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
         if (flushes && (bits & 0x7f800000) == 0)
             bits &= 0x80000000;
         if (rounds)
-            bits = (bits + 0x1000) & 0xffffe000;
+            bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
         memcpy(bytes + at, &bits, 4);
     }
 }
@@ -299,7 +298,7 @@ static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 {
     static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32, GD_TYPE_U64,
                                     GD_TYPE_S64,  GD_TYPE_F16,  GD_TYPE_F32, GD_TYPE_F64, GD_TYPE_BF16,
-                                    GD_TYPE_F32,  GD_TYPE_NONE, GD_TYPE_NONE};
+                                    GD_TYPE_F32,  GD_TYPE_F32,  GD_TYPE_F32};
     gd_ptx_type type = (gd_ptx_type)types[t->map.type];
     bool bits = operation >= GD_ATOMIC_AND && operation <= GD_ATOMIC_XOR;
 
