@@ -250,19 +250,17 @@ static void fill(const transfer *t, unsigned char *bytes)
     }
 }
 
-/* What a load does to elements of the tf32 types, and of those that flush (measured). */
+/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is flushed, whatever the
+ * type's name says (measured). */
 static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 {
-    const bool rounds = t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    const bool flushes = t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
-
-    for (uint32_t at = 0; (rounds || flushes) && at < count; at += 4) {
+    for (uint32_t at = 0; t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && at < count; at += 4) {
         uint32_t bits;
         memcpy(&bits, bytes + at, 4);
-        if (flushes && (bits & 0x7f800000) == 0)
-            bits &= 0x80000000;
-        if (rounds)
-            bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
+        if ((bits & 0x7fffffff) > 0x7f800000)
+            bits = 0x7fffe000;
+        else
+            bits = (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
         memcpy(bytes + at, &bits, 4);
     }
 }
