@@ -7,6 +7,7 @@
 #include "emulator/exec_async.h"
 #include "emulator/exec_atomic.h"
 #include "emulator/exec_cluster.h"
+#include "emulator/exec_math.h"
 #include "emulator/exec_memory.h"
 #include "emulator/exec_tensor.h"
 #include "emulator/program.h"
@@ -250,8 +251,8 @@ static void fill(const transfer *t, unsigned char *bytes)
     }
 }
 
-/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is flushed, whatever the
- * type's name says (measured). */
+/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is flushed:
+ * the types that say so do it in reductions (measured). */
 static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 {
     for (uint32_t at = 0; t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && at < count; at += 4) {
@@ -310,11 +311,14 @@ static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 static void reduce(const transfer *t, gd_ptx_type type, unsigned char *target, const unsigned char *source,
                    uint32_t bytes)
 {
+    const bool flushes =
+        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+
     for (uint32_t at = 0; at < bytes; at += t->element) {
         uint64_t old = 0, operand = 0;
         memcpy(&old, target + at, t->element);
         memcpy(&operand, source + at, t->element);
-        old = gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, 0);
+        old = gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, flushes ? GD_FTZ : 0);
         memcpy(target + at, &old, t->element);
     }
 }
