@@ -7,6 +7,7 @@
 #include "emulator/exec_async.h"
 #include "emulator/exec_atomic.h"
 #include "emulator/exec_cluster.h"
+#include "emulator/exec_math.h"
 #include "emulator/exec_memory.h"
 #include "emulator/exec_tensor.h"
 #include "emulator/program.h"
@@ -250,20 +251,17 @@ static void fill(const transfer *t, unsigned char *bytes)
     }
 }
 
-/* What a load does to elements of the tf32 types, and of those that flush (measured). */
+/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is flushed:
+ * the types that say so do it in reductions (measured). */
 static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 {
-    const bool rounds = t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    const bool flushes =
-        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
-
-    for (uint32_t at = 0; (rounds || flushes) && at < count; at += 4) {
+    for (uint32_t at = 0; t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && at < count; at += 4) {
         uint32_t bits;
         memcpy(&bits, bytes + at, 4);
-        if (flushes && (bits & 0x7f800000) == 0)
-            bits &= 0x80000000;
-        if (rounds)
-            bits = (bits + 0x1000) & 0xffffe000;
+        if ((bits & 0x7fffffff) > 0x7f800000)
+            bits = 0x7fffe000;
+        else
+            bits = (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
         memcpy(bytes + at, &bits, 4);
     }
 }
@@ -299,7 +297,7 @@ static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 {
     static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32, GD_TYPE_U64,
                                     GD_TYPE_S64,  GD_TYPE_F16,  GD_TYPE_F32, GD_TYPE_F64, GD_TYPE_BF16,
-                                    GD_TYPE_F32,  GD_TYPE_NONE, GD_TYPE_NONE};
+                                    GD_TYPE_F32,  GD_TYPE_F32,  GD_TYPE_F32};
     gd_ptx_type type = (gd_ptx_type)types[t->map.type];
     bool bits = operation >= GD_ATOMIC_AND && operation <= GD_ATOMIC_XOR;
 
@@ -313,11 +311,14 @@ static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 static void reduce(const transfer *t, gd_ptx_type type, unsigned char *target, const unsigned char *source,
                    uint32_t bytes)
 {
+    const bool flushes =
+        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+
     for (uint32_t at = 0; at < bytes; at += t->element) {
         uint64_t old = 0, operand = 0;
         memcpy(&old, target + at, t->element);
         memcpy(&operand, source + at, t->element);
-        old = gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, 0);
+        old = gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, flushes ? GD_FTZ : 0);
         memcpy(target + at, &old, t->element);
     }
 }

@@ -170,15 +170,20 @@ typedef struct copied {
         box_after[BOX_ROWS * BOX_COLUMNS];
 } copied;
 
+/* Infinities, NaNs, the greatest numbers, denormals, ties between tf32 numbers; in the columns that are copied. */
+static const uint32_t specials[] = {0x7f800000, 0xff800000, 0x7f800001, 0xff9772df, 0x7fffffff, 0x7f7fffff, 0xff7fffff,
+                                    0x003dd6d4, 0x803dd6d4, 0x00001000, 0x00000fff, 0x3f801000, 0x3f803000, 0xbf801000,
+                                    0x007ff800, 0x00000001, 0x80000001, 0x00800000, 0x7fc01000};
+
 static void run_copy(const char *text, int type, uint32_t columns, copied *all)
 {
     gd_CUtensorMap map;
     gd_CUmodule module = load(text);
 
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
-        all->tensor[i] = 0x10000 + i + (i & 0xff) * 0x1000000;
+        all->tensor[i] = i % COLUMNS >= 72 ? specials[i % COUNT_OF(specials)] : 0x10000 + i;
     for (uint32_t i = 0; i < BOX_ROWS * BOX_COLUMNS; i++)
-        all->box[i] = 0x1000000 * (1 + i % 7) + i;
+        all->box[i] = type == GD_CU_TENSOR_MAP_DATA_TYPE_UINT32 ? 0x1000000 * (1 + i % 7) + i : 0x100000 + i;
     gd_CUdeviceptr tensor = allocate_with(all->tensor, sizeof all->tensor);
     gd_CUdeviceptr in = allocate_with(all->box, sizeof all->box), out = allocate(sizeof all->box);
     encode_words(&map, tensor + 16, type, columns);
@@ -212,24 +217,56 @@ START_TEST(boxes_are_loaded)
 }
 END_TEST
 
-/* tf32 is rounded, f32 flushed where the type says so; what lies outside is a NaN of 16-bit halves 0x7ff7. */
+static bool is_nan(uint32_t bits)
+{
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
+/* What a load makes of a word: tf32 is rounded to nearest even. */
+static uint32_t converted(int type, uint32_t bits)
+{
+    if (type < GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32)
+        return bits;
+    return is_nan(bits) ? 0x7fffe000 : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
+static const int float_types[] = {GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32, GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+                                  GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ};
+
+/* What lies outside is a NaN of 16-bit halves 0x7ff7. */
 START_TEST(loads_convert)
 {
-    static const int types[] = {GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
-                                GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
     static copied all;
 
-    run_copy(load_kernel, types[_i], COLUMNS - 2, &all);
+    run_copy(load_kernel, float_types[_i], COLUMNS - 2, &all);
     for (uint32_t row = 0; row < BOX_ROWS; row++) {
         for (uint32_t column = 0; column < BOX_COLUMNS; column++) {
             bool inside = row >= 3 && column + 72 < COLUMNS - 2;
-            uint32_t expected = inside ? all.tensor[(row - 3) * COLUMNS + column + 72] : 0x7ff77ff7;
+            uint32_t word = inside ? all.tensor[(row - 3) * COLUMNS + column + 72] : 0;
+            uint32_t expected = inside ? converted(float_types[_i], word) : 0x7ff77ff7;
             uint32_t found = all.box_after[place_of(row, column)];
-            if (inside && _i == 0)
-                expected = (expected + 0x1000) & 0xffffe000;
-            if (inside && _i == 1 && !(expected & 0x7f800000))
-                expected &= 0x80000000;
-            ck_assert_msg(found == expected, "row %u, column %u: 0x%x, expected 0x%x", row, column, found, expected);
+            ck_assert_msg(found == expected, "word 0x%x of type %d gives 0x%x, expected 0x%x", word, float_types[_i],
+                          found, expected);
+        }
+    }
+}
+END_TEST
+
+/* Denormals that a reduction adds to denormals: flushed where the type says so. */
+START_TEST(reductions_of_denormals)
+{
+    static copied all;
+
+    run_copy(store_kernel, float_types[_i], COLUMNS, &all);
+    for (uint32_t row = 12; row < ROWS; row++) {
+        for (uint32_t column = 8; column < BOX_COLUMNS + 8; column++) {
+            uint32_t old = all.tensor[row * COLUMNS + column], found = all.tensor_after[row * COLUMNS + column];
+            uint32_t more = all.box[place_of(row - 12, column - 8)];
+            bool flushed = float_types[_i] == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ ||
+                           float_types[_i] == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+            uint32_t expected = flushed ? 0 : old + more;
+            ck_assert_msg(found == expected, "0x%x + 0x%x of type %d is 0x%x, expected 0x%x", old, more,
+                          float_types[_i], found, expected);
         }
     }
 }
@@ -273,9 +310,13 @@ START_TEST(boxes_are_stored)
 END_TEST
 
 /* A row that begins at no multiple of 16 bytes, and a store with a negative coordinate, end the context. */
+#define ILLEGAL_LOAD                                                                                                   \
+    "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], [%map, {1, "     \
+    "0}], "                                                                                                            \
+    "[%bar];\n"
+
 static const char *const illegal_copies[] = {
-    "    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], [%map, {1, 0}], "
-    "[%bar];\n",
+    ILLEGAL_LOAD,
     "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {3, 0}], [%box];\n",
     "    @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, -1}], [%box];\n",
     "    @%p cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {-32, 0}], [%box];\n",
@@ -445,8 +486,9 @@ Suite *tensor_suite(void)
                                       {tensor_maps_are_refused, COUNT_OF(bad_maps)},
                                       {tensor_maps_for_convolutions, 0},
                                       {boxes_are_loaded, 0},
-                                      {loads_convert, 3},
+                                      {loads_convert, COUNT_OF(float_types)},
                                       {boxes_are_stored, 0},
+                                      {reductions_of_denormals, COUNT_OF(float_types)},
                                       {stores_write_whole_chunks, 0},
                                       {boxes_go_to_several, 0},
                                       {products_of_a_warpgroup, 0}};

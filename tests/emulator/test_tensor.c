@@ -423,6 +423,52 @@ START_TEST(each_byte_of_a_box_is_checked)
 }
 END_TEST
 
+/* A kernel triggers and stores a box; the next one loads the same box, behind its wait or in front of it. */
+#define DEPENDENT_BEGIN(name)                                                                                          \
+    ".visible .entry " name "(.param .align 64 .b8 a[128])\n{\n    .reg .b64 %map;\n    .reg .b32 %box, %bar, %t;\n"   \
+    "    .reg .pred %p;\n    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 bar;\n    mov.b64 %map, a;" \
+    "\n    cvta.param.u64 %map, %map;\n    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n"                               \
+    "    mbarrier.init.shared.b64 [%bar], 1;\n    mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 512;\n"
+#define DEPENDENT_WAIT "    griddepcontrol.wait;\n"
+#define DEPENDENT_LOAD                                                                                                 \
+    "    " LOAD "again:\n    mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;\n    @!%p bra again;\n"
+
+static const char dependent[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" DEPENDENT_BEGIN(
+    "first") "    griddepcontrol.launch_dependents;\n    mov.u32 %t, 0;\n"
+             "fill:\n    add.u32 %bar, %box, %t;\n    st.shared.u32 [%bar], %t;\n    add.u32 %t, %t, 4;\n"
+             "    setp.lt.u32 %p, %t, 1024;\n    @%p bra fill;\n    fence.proxy.async;\n"
+             "    " STORE GROUP STORED "    ret;\n}\n" DEPENDENT_BEGIN("late") DEPENDENT_LOAD DEPENDENT_WAIT
+    "    ret;\n}\n" DEPENDENT_BEGIN("right") DEPENDENT_WAIT DEPENDENT_LOAD "    ret;\n}\n";
+
+START_TEST(a_tensor_copy_before_the_wait_is_found)
+{
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+    gd_CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUfunction first, second;
+    gd_CUmodule module;
+    gd_CUtensorMap map;
+    void *parameters[] = {&map};
+
+    begin("eager");
+    uint64_t address = encode_bytes(&map, 2, 0);
+    ck_good(cuMemsetD8_v2(address, 1, 4096));
+    ck_good(cuModuleLoadData(&module, dependent));
+    ck_good(cuModuleGetFunction(&first, module, "first"));
+    ck_good(cuModuleGetFunction(&second, module, _i ? "right" : "late"));
+    ck_good(cuLaunchKernelEx(&config, first, parameters, NULL));
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    ck_good(cuLaunchKernelEx(&config, second, parameters, NULL));
+    ck_good(cuCtxSynchronize());
+    const char *told = get_report();
+    ck_assert_msg(_i ? !*told
+                     : strstr(told, "before its griddepcontrol.wait; kernel first (launch 1) writes it") != NULL,
+                  "%s", told);
+}
+END_TEST
+
 START_TEST(mistakes_are_faults)
 {
     static const char text[] =
@@ -460,6 +506,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_product_with_a_wrong_layout_is_wrong, 0, 4);
     tcase_add_loop_test(tcase, wgmma_reads_until_it_was_waited_for, 0, (int)(sizeof orders / sizeof *orders));
     tcase_add_loop_test(tcase, each_byte_of_a_box_is_checked, 0, (int)(sizeof accesses / sizeof *accesses));
+    tcase_add_loop_test(tcase, a_tensor_copy_before_the_wait_is_found, 0, 2);
     tcase_add_loop_test(tcase, mistakes_are_faults, 0, (int)(sizeof faults / sizeof *faults));
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -6,8 +6,10 @@
  * prints a line for each case: its number and the digest of its results (of encode: the driver's result); with --words
  * what it is, too. --dump adds the results word by word, --ptx prints the kernel and runs nothing.
  *
- * Against a GPU, whose results are the truth (tests/fuzz/tensor.gpu has what an H200 printed):
- *   for kind in copy product encode; do tensor $kind --driver libcuda.so.1 --count 400 | sed "s/^/$kind /"; done
+ * Against a GPU, whose results are the truth, and which tests/fuzz/tensor.gpu is made of:
+ *   tensor copy --driver libcuda.so.1 --count 400 | sed 's/^/copy /'
+ *   tensor product --driver libcuda.so.1 --count 300 | sed 's/^/product /'
+ *   echo encodings 4000 $(tensor encode --driver libcuda.so.1 --count 4000 | sha256sum | cut -d' ' -f1)
  */
 #include <getopt.h>
 #include <inttypes.h>
