@@ -18,7 +18,9 @@
 //   moves eight elements at a time, else one by one. Rounds to nearest even; what is beyond 448, infinities included, becomes
 //   448 of its sign; NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.02 / 0.68; 2^20 2.20 / 1.77, from L2; 2^25 24.8 / 24.5, 4.12 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!cast_bf16_e4m3!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!bf16!>)m4_dnl

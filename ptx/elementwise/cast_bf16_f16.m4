@@ -18,7 +18,9 @@
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Rounds to nearest even; beyond 65504 the result is infinite. NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.03 / 0.68; 2^20 1.72 / 1.43, from L2; 2^25 33.1 / 32.7, 4.10 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!cast_bf16_f16!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!bf16!>)m4_dnl

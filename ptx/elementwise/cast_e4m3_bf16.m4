@@ -17,7 +17,9 @@
 // constraints: where all arrays reach a boundary of a vector (8 bytes in x, 16 bytes in out) at the same element, the bulk
 //   moves eight elements at a time, else one by one. Every value of e4m3 is one of bf16.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.01 / 0.67; 2^20 1.70 / 1.31, from L2; 2^25 26.0 / 25.6, 3.94 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!cast_e4m3_bf16!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!e4m3!>)m4_dnl

@@ -18,7 +18,7 @@
 //   moves eight elements at a time, else one by one. Rounds to nearest even; what is beyond 448, infinities included, becomes
 //   448 of its sign; NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: not by itself; bytes and body are those of cast_bf16_e4m3
 m4_define(<!NAME!>, <!cast_f16_e4m3!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!f16!>)m4_dnl

@@ -18,7 +18,9 @@
 // constraints: where all arrays reach a boundary of a vector (8 bytes in x, 16 bytes in out) at the same element, the bulk
 //   moves four elements at a time, else one by one. Every value of f16 is one of f32.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 4 elements a thread: 4096 elements 1.00 / 0.65; 2^20 2.49 / 1.99, from L2; 2^25 50.6 / 50.1, 4.02 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!cast_f16_f32!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!f16!>)m4_dnl

@@ -18,7 +18,9 @@
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Rounds to nearest even; NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.09 / 0.76; 2^20 2.74 / 2.31, from L2; 2^25 47.9 / 47.4, 4.25 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!cast_f32_bf16!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!f32!>)m4_dnl

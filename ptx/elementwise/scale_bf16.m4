@@ -19,7 +19,9 @@
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. The product is rounded to f32, and then to bf16; beyond the type it is infinite.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.04 / 0.69; 2^20 1.74 / 1.44, from L2; 2^25 33.2 / 32.7, 4.10 TB/s read and
+//   written; copy_bytes reached 4.21 in the same run.
 m4_define(<!NAME!>, <!scale_bf16!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!bf16!>)m4_dnl

@@ -19,7 +19,9 @@
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves four elements at a time,
 //   else one by one. The product is rounded to f32; beyond the type it is infinite.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 4 elements a thread: 4096 elements 1.01 / 0.66; 2^20 2.38 / 2.20, from L2; 2^25 64.6 / 64.1, 4.19 TB/s read and
+//   written. Rejected: eight elements a thread, whose two stores lie side by side, 70.3 / 70.0 (3.83 TB/s).
 m4_define(<!NAME!>, <!scale_f32!>)m4_dnl
 m4_define(<!FIRST!>, <!x!>)m4_dnl
 m4_define(<!FIRST_TYPE!>, <!f32!>)m4_dnl

@@ -24,7 +24,9 @@
 //   rounded, and the silu of a gate below -88 is 0. A gate of -inf gives NaN, as the formula does, and so does a silu of 0
 //   with an infinite up.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 8 elements a thread: 4096 elements 1.23 / 0.93; 2^20 2.20 / 1.98, from L2; 2^25 47.7 / 47.3, 4.26 TB/s read and
+//   written; copy_bytes reached 4.21 in the same run.
 m4_define(<!NAME!>, <!silu_multiply_bf16!>)m4_dnl
 m4_define(<!FIRST!>, <!gate!>)m4_dnl
 m4_define(<!SECOND!>, <!up!>)m4_dnl

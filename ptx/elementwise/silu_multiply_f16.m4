@@ -24,7 +24,7 @@
 //   rounded, and the silu of a gate below -88 is 0. A gate of -inf gives NaN, as the formula does, and so does a silu of 0
 //   with an infinite up.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: not by itself; bytes and body are those of silu_multiply_bf16
 m4_define(<!NAME!>, <!silu_multiply_f16!>)m4_dnl
 m4_define(<!FIRST!>, <!gate!>)m4_dnl
 m4_define(<!SECOND!>, <!up!>)m4_dnl

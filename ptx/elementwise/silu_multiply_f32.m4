@@ -23,7 +23,9 @@
 //   else one by one. Arithmetic is f32: the relative error is below 2^-20 + 2^-22 * max(-gate, 0), and the silu of a gate
 //   below -88 is 0. A gate of -inf gives NaN, as the formula does, and so does a silu of 0 with an infinite up.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. In blocks of
+//   256, 4 elements a thread: 4096 elements 1.11 / 0.82; 2^20 2.52 / 2.49, from L2; 2^25 93.0 / 92.5, 4.35 TB/s read and
+//   written.
 m4_define(<!NAME!>, <!silu_multiply_f32!>)m4_dnl
 m4_define(<!FIRST!>, <!gate!>)m4_dnl
 m4_define(<!SECOND!>, <!up!>)m4_dnl

@@ -8,7 +8,7 @@
 //   columns  u32 elements of a row, at least 1
 //   epsilon  f32 added to the variance
 // launch: grid one block a row, block any multiple of 32 up to 1024, both one-dimensional (columns / 8 threads for few rows,
-//   half as many for many); shared 256 bytes, static
+//   columns / 32 for many); shared 256 bytes, static
 // requires:
 //   columns >= 1
 //   x % 2 == 0
@@ -32,7 +32,11 @@
 // constant: weight, bias
 // pdl: triggers at its start; before the wait it reads the first of its weights and biases, so no kernel of the chain may
 //   write them; waits before it reads x.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. One row of
+//   2048 by 256 threads 1.78 / 1.33, of 4096 by 512 2.02 / 1.53, of 8192 by 1024 2.96 / 2.33: the second sum over the block
+//   costs 0.3 to 0.6 over rms_norm (predicted 0.15 to 0.2). 8 rows of 4096 by 512 2.08 / 1.62; 8192 rows of 4096 by 128 39.3
+//   / 38.4, 3.49 TB/s read and written, by 256 51.1 / 50.5, by 512 72.8 / 72.4. Without asking for later chunks ahead 43.9 /
+//   43.1 by 128. Rejected unmeasured: one walk with sums of x and x * x, which cancel where the mean is far from 0.
 m4_define(<!NAME!>, <!layer_norm_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
 m4_define(<!LAYER!>)m4_dnl

@@ -11,7 +11,7 @@
 //   columns   u32 elements of a row, at least 1
 //   epsilon   f32 added to the variance
 // launch: grid one block a row, block any multiple of 32 up to 1024, both one-dimensional (columns / 8 threads for few rows,
-//   half as many for many); shared 256 bytes, static
+//   columns / 32 for many, columns / 16 with a residual); shared 256 bytes, static
 // requires:
 //   columns >= 1
 //   x % 2 == 0
@@ -44,7 +44,9 @@
 // constant: weight, bias
 // pdl: triggers at its start; before the wait it reads the first of its weights and biases, so no kernel of the chain may
 //   write them; waits before it reads x or residual.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. One row of
+//   2048 by 256 threads 1.92 / 1.45, of 4096 by 512 2.22 / 1.68, of 8192 by 1024 3.30 / 2.60; 8 rows of 4096 by 512 2.30 /
+//   1.77; 8192 rows of 4096 by 256 71.6 / 70.9, 3.79 TB/s read and written, by 128 72.0 / 71.2, by 512 87.4 / 87.3.
 m4_define(<!NAME!>, <!layer_norm_residual_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
 m4_define(<!LAYER!>)m4_dnl

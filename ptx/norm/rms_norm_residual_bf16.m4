@@ -9,7 +9,7 @@
 //   columns   u32 elements of a row, at least 1
 //   epsilon   f32 added to the mean square
 // launch: grid one block a row, block any multiple of 32 up to 1024, both one-dimensional (columns / 8 threads for few rows,
-//   half as many for many); shared 128 bytes, static
+//   columns / 32 for many, columns / 16 with a residual); shared 128 bytes, static
 // requires:
 //   columns >= 1
 //   x % 2 == 0
@@ -39,7 +39,10 @@
 // constant: weight
 // pdl: triggers at its start; before the wait it reads the first of its weights, so no kernel of the chain may write weight;
 //   waits before it reads x or residual.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. One row of
+//   2048 by 256 threads 1.57 / 1.13, of 4096 by 512 1.79 / 1.32, of 8192 by 1024 2.55 / 1.93: 0.1 to 0.25 more than rms_norm
+//   alone, where add_bf16 by itself takes 0.77. 8 rows of 4096 by 512 1.85 / 1.42; 8192 rows of 4096 by 256 67.1 / 66.3, 4.05
+//   TB/s read and written, by 128 70.1 / 69.7, by 512 76.2 / 75.9.
 m4_define(<!NAME!>, <!rms_norm_residual_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
 m4_define(<!RESIDUAL!>)m4_dnl

@@ -10,8 +10,8 @@
 //   top_k        u32; 0, or columns and more: no such limit
 //   top_p        f32; 1 and more: no such limit
 // launch: grid (splits, rows) in clusters of (splits, 1, 1), with 1 to 16 splits: so many blocks share a row; block any
-//   multiple of 32 up to 1024; shared 33808 bytes, static. A row of 128256 suits 16 splits of 1024 threads; many rows, fewer
-//   splits
+//   multiple of 32 up to 1024; shared 33808 bytes, static. 16 splits of 512 threads suit a few rows of 128256, fewer splits
+//   many rows
 // requires:
 //   logits % 2 == 0
 //   uniform % 4 == 0
@@ -38,7 +38,11 @@
 //   largest is an infinity, its equals share the weight. A uniform beyond [0, 1) counts as the nearest end, NaN as 0. Rows
 //   move in 16-byte accesses where columns is a multiple of 8 and logits of 16, else element by element.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
-// measured: not yet
+// measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. One row of
+//   128256 by 16 blocks of 512 threads: no limits 6.26 / 5.81, top_k 50 15.0 / 14.7, top_p 0.9 17.1 / 16.7, both 24.0 / 23.6;
+//   by 16 of 1024 7.21 / 6.74, 15.2 / 14.7, 17.6 / 17.1, 24.1 / 23.6; by 8 of 1024 8.33 / 7.90 to 29.5 / 29.1. 8 rows by 16
+//   of 512: 8.36 / 8.27, 19.4 / 19.4, 23.0 / 23.2, 30.8 / 30.8. A round of 11 bits takes 4.4 (predicted 2): three barriers of
+//   the cluster, and what lies between them.
 m4_define(<!NAME!>, <!sample_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
 m4_define(<!LOWEST!>, 16)m4_dnl

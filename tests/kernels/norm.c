@@ -42,8 +42,8 @@ static bool norm_element(const shelf_argument *arguments, uint32_t output, doubl
         return false;
     if (checked_bias != NULL)
         slack += 0x1p-18 * fabs(gd_element_load(type, checked_bias->data, index % checked_bias->count));
-    return within_step(type, got, expected) || within_step(type, got - slack, expected) ||
-           within_step(type, got + slack, expected);
+    double left = fmax(fabs(got - expected) - slack, 0);
+    return within_step(type, expected + copysign(left, got - expected), expected);
 }
 
 typedef struct norm_operands {
