@@ -16,7 +16,8 @@
 // launch: grid any, block a multiple of 128 up to 1024, both one-dimensional; shared dynamic. It holds x (2 * columns bytes),
 //   4 bytes a thread and 512 for the sum of squares, 64 bytes of barriers a worker (a warp that has a row) and a ring of two to
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
-//   Best on an H200: as matvec_bf16.
+//   Best on an H200: rows * columns below 6.5 million: grid 132, block 512, shared 114688, so that the dependent fits beside it; columns up
+//   to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -49,7 +50,8 @@
 // constant: weight, up, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U) by bulk copies, all slots but one where there are
 //   three or more, and reads its part of norm and the first bias; waits before it reads x; every thread waits.
-// measured: (to come)
+// measured: as linear_bf16 within 1 %: 2048 x 2048 3.00 us, 8192 x 2048 8.14, 4096 x 4096 8.29, 14336 x 4096 27.5 (linear_bf16's head comment
+//   says how).
 
 m4_define(<!KERNEL!>, <!linear_f16!>)m4_dnl
 m4_define(<!ELEMENT!>, <!f16!>)m4_dnl

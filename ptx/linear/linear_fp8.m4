@@ -17,6 +17,8 @@
 //   epsilon   f32, of the norm; not used without it
 // launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
 //   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
+//   Best on an H200: grid 132 with 114688 bytes for small layers (rows * columns below 8 million, of 8 bits below 30 million); grid 264 with
+//   114688 for large ones; grid 132 with all the shared memory there is for columns above 4096 and for batches above 2.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -56,7 +58,11 @@
 // constant: weight, up, scale, up_scale, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
 //   are three or more, and reads the first bias and scales; waits before it reads x; every thread waits.
-// measured: (to come)
+// measured: H200, as skinny_bf16, at 4.55 TB/s of plain loads:
+//     2048 x 2048 2.77   3072 x 2048 3.32   8192 x 2048 6.40 [2.62]   16384 x 2048 11.0 [3.06]   2048 x 8192 6.79 [2.47]
+//     4096 x 4096 6.41 [2.62]   14336 x 4096 16.9 [3.47]   4096 x 14336 17.1 [3.44]   14336 x 4096 with norm and U 33.7 [3.49]
+//   0.61 of the time of linear_bf16 at the large ones, 0.79 at 4096 x 4096. The ceiling is not reached: the ring holds less of a layer's time
+//   than with 16 bits, and the widening takes 7 instructions for 4 weights.
 
 m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl

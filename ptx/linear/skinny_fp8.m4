@@ -18,6 +18,8 @@
 //   epsilon   f32, of the norm; not used without it
 // launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
 //   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
+//   Best on an H200: grid 132 with 114688 bytes for small layers (rows * columns below 8 million, of 8 bits below 30 million); grid 264 with
+//   114688 for large ones; grid 132 with all the shared memory there is for columns above 4096 and for batches above 2.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -59,7 +61,11 @@
 // constant: weight, up, scale, up_scale, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
 //   are three or more, and reads the first bias and scales; waits before it reads x; every thread waits.
-// measured: (to come)
+// measured: H200, as skinny_bf16, at 4.55 TB/s of plain loads. Batch 8:
+//     2048 x 2048 3.78   3072 x 2048 4.55   8192 x 2048 8.57 [1.96]   16384 x 2048 13.5 [2.48]   2048 x 8192 9.34 [1.80]
+//     4096 x 4096 7.87 [2.13]   14336 x 4096 19.7 [2.98]   4096 x 14336 18.4 [3.20]
+//   0.65 of the time of skinny_bf16 at the large ones. What bounds it at batch 8 is x: 2 bytes an element for each row of the batch
+//   against 1 of W, so that a slot is half x.
 
 m4_define(<!KERNEL!>, <!skinny_fp8!>)m4_dnl
 m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl

@@ -346,9 +346,9 @@ static void linear_random(const shelf_kernel *kernel)
         {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
     };
     static const layer_size large[] = {
-        {3072, 2048, 1, NORM, {132, 512, 114688}},       {2048, 2048, 1, RESIDUAL, {132, 512, 114688}},
-        {8192, 2048, 1, NORM | UP, {264, 256, 114688}},  {2048, 8192, 1, RESIDUAL, {132, 512, UINT32_MAX}},
-        {4096, 4096, 1, EVERYTHING, {264, 256, 114688}}, {4096, 14336, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+        {768, 2048, 1, NORM, {132, 512, 114688}},        {1024, 2048, 1, RESIDUAL, {132, 512, 114688}},
+        {2048, 2048, 1, NORM | UP, {264, 256, 114688}},  {512, 8192, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+        {1056, 4096, 1, EVERYTHING, {264, 256, 114688}}, {528, 14336, 1, RESIDUAL, {132, 512, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -380,9 +380,9 @@ static void skinny_random(const shelf_kernel *kernel)
         {40, 14336, most, NORM, {8, 384, least_skinny(kernel, most)}},
     };
     static const layer_size large[] = {
-        {3072, 2048, 1, NORM, {132, 384, 114688}},       {2048, 2048, 8, RESIDUAL, {132, 384, 114688}},
-        {8192, 2048, 4, NORM | UP, {264, 384, 114688}},  {2048, 8192, 2, RESIDUAL, {132, 384, UINT32_MAX}},
-        {4096, 4096, 8, EVERYTHING, {264, 384, 114688}}, {4096, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
+        {768, 2048, 1, NORM, {132, 384, 114688}},        {1024, 2048, 8, RESIDUAL, {132, 384, 114688}},
+        {2048, 2048, 4, NORM | UP, {264, 384, 114688}},  {512, 8192, 2, RESIDUAL, {132, 384, UINT32_MAX}},
+        {1056, 4096, 8, EVERYTHING, {264, 384, 114688}}, {528, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -462,6 +462,24 @@ const shelf_case linear_cases[] = {
 };
 
 const shelf_link linear_links[] = {
+    {.kernel = "skinny_bf16",
+     .bytes = 4096,
+     .config = {.grid = {132}, .block = {384}, .shared_bytes = 114688},
+     .count = 11,
+     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(0),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 4, .value = 1024},
+                   {.bytes = 4, .value = 1024},
+                   {.bytes = 4, .value = 2},
+                   {.bytes = 4, .value = 0x3727c5ac}},
+     .type = "bf16",
+     .constant_count = 1024 * 1024,
+     .constant_scale = 0.04},
     {.kernel = "linear_bf16",
      .bytes = 4096,
      .config = {.grid = {132}, .block = {512}, .shared_bytes = 114688},
