@@ -44,7 +44,7 @@
 //   position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
 // constant: page_table rotary positions sequences
 // pdl: triggers at its start; reads angles and places of a thread's first item before the wait; every thread waits.
-// measured: not yet.
+// measured: not timed.
 
 m4_define(<!KERNEL!>, <!rotary_append_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl
