@@ -120,7 +120,7 @@ static const gd_fc_chain chains[] = {
     {&gd_fc_kernels[0], 24, 16, 3, {2, 64, 4096}},   {&gd_fc_kernels[0], 16, 40, 3, {3, 32, 8192}},
     {&gd_fc_kernels[0], 8, 8, 1, {1, 32, 0}},        {&gd_fc_kernels[1], 24, 16, 3, {2, 128, 16384}},
     {&gd_fc_kernels[1], 16, 40, 3, {3, 128, 32768}}, {&gd_fc_kernels[2], 32, 32, 2, {4, 128, 16384}},
-    {&gd_fc_kernels[3], 48, 64, 2, {4, 128, 65536}},
+    {&gd_fc_kernels[3], 48, 64, 2, {4, 256, 65536}},
 };
 
 START_TEST(fc_chain_is_as_expected)
