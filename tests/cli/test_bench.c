@@ -125,8 +125,13 @@ static const gd_fc_chain chains[] = {
 
 START_TEST(fc_chain_is_as_expected)
 {
+    griddep_runtime_info info = {.size = sizeof info};
+    gd_fc_chain chain = chains[_i];
     gd_plan plan = {0};
-    gd_fc_chain_build(&chains[_i], &plan);
+    succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    if (chain.kernel->scaled)
+        chain.shape = gd_build_linear_fp8_shape(&info, chain.rows, chain.columns);
+    gd_fc_chain_build(&chain, &plan);
     ck_assert_uint_eq(plan.launch_count, chains[_i].layers);
     uint64_t row_bytes = _i == 6 ? chains[_i].columns + sizeof(float) : 2 * chains[_i].columns;
     ck_assert_uint_eq(plan.step_bytes, chains[_i].rows * row_bytes * chains[_i].layers);
