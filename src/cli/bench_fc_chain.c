@@ -47,7 +47,7 @@ static int measure_chain(const gd_bench *bench, chain *item)
     gd_plan plan = {0};
     item->made.layers = choose_layers(bench, gd_fc_chain_layer_bytes(&item->made));
     item->made.shape = item->made.kernel->scaled
-                           ? gd_build_linear_fp8_shape(bench->info)
+                           ? gd_build_linear_fp8_shape(bench->info, item->made.rows, item->made.columns)
                            : gd_build_matvec_shape(bench->info, item->made.rows, item->made.columns);
     gd_fc_chain_build(&item->made, &plan);
     int code = gd_bench_run_plan(bench, &plan, &item->modes);

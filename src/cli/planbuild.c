@@ -32,10 +32,29 @@ gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t 
     return shape;
 }
 
-gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info)
+/* The .maxntid of a kernel of the shelf, or `otherwise`. */
+static uint32_t most_threads(const char *kernel, int32_t capability, uint32_t otherwise)
 {
-    return (gd_build_shape){2 * (uint32_t)info->multiprocessors, 256,
-                            least_of(half_shared, info->shared_bytes_per_block)};
+    griddep_shelf_info shelf = {.size = sizeof(shelf)};
+    griddep_ptx_entry_info entry = {.size = sizeof(entry)};
+    griddep_ptx *ptx = NULL;
+    if (griddep_shelf_find(kernel, capability, &shelf, NULL) != GRIDDEP_OK ||
+        griddep_ptx_parse(shelf.text, shelf.bytes, kernel, &ptx, NULL) != GRIDDEP_OK)
+        return otherwise;
+    int32_t status = griddep_ptx_get_entry(ptx, 0, &entry, NULL);
+    griddep_ptx_destroy(ptx);
+    return status == GRIDDEP_OK && entry.maximum_block[0] > 0 ? entry.maximum_block[0] : otherwise;
+}
+
+gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+{
+    uint32_t multiprocessors = (uint32_t)info->multiprocessors;
+    uint32_t shared = least_of(half_shared, info->shared_bytes_per_block);
+    uint32_t threads = most_threads("linear_fp8", info->capability, 256);
+
+    if (columns > 4096)
+        return (gd_build_shape){multiprocessors, threads, info->shared_bytes_per_block};
+    return (gd_build_shape){rows * columns < 20000000 ? multiprocessors : 2 * multiprocessors, threads, shared};
 }
 
 gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim, uint32_t group,

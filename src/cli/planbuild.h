@@ -20,8 +20,8 @@ gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t 
 /* What linear_bf16's recommends; `pair`: with a second matrix for silu(W x) * (U x). */
 gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair);
 
-/* What linear_fp8 takes: at most 256 threads a block. */
-gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info);
+/* What linear_fp8 takes: as many threads as its PTX allows. */
+gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns);
 
 /* How attention_decode_bf16 is launched; the blocks are those of a cluster, which share the context of one head of keys
  * and values. group: query heads that share it. */

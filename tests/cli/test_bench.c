@@ -120,13 +120,18 @@ static const gd_fc_chain chains[] = {
     {&gd_fc_kernels[0], 24, 16, 3, {2, 64, 4096}},   {&gd_fc_kernels[0], 16, 40, 3, {3, 32, 8192}},
     {&gd_fc_kernels[0], 8, 8, 1, {1, 32, 0}},        {&gd_fc_kernels[1], 24, 16, 3, {2, 128, 16384}},
     {&gd_fc_kernels[1], 16, 40, 3, {3, 128, 32768}}, {&gd_fc_kernels[2], 32, 32, 2, {4, 128, 16384}},
-    {&gd_fc_kernels[3], 48, 64, 2, {4, 128, 65536}},
+    {&gd_fc_kernels[3], 48, 64, 2, {4, 256, 65536}},
 };
 
 START_TEST(fc_chain_is_as_expected)
 {
+    griddep_runtime_info info = {.size = sizeof info};
+    gd_fc_chain chain = chains[_i];
     gd_plan plan = {0};
-    gd_fc_chain_build(&chains[_i], &plan);
+    succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    if (chain.kernel->scaled)
+        chain.shape = gd_build_linear_fp8_shape(&info, chain.rows, chain.columns);
+    gd_fc_chain_build(&chain, &plan);
     ck_assert_uint_eq(plan.launch_count, chains[_i].layers);
     uint64_t row_bytes = _i == 6 ? chains[_i].columns + sizeof(float) : 2 * chains[_i].columns;
     ck_assert_uint_eq(plan.step_bytes, chains[_i].rows * row_bytes * chains[_i].layers);
