@@ -21,7 +21,14 @@
 #define LIST(type, member, entry, least, most)                                                                         \
     CYAML_FIELD_SEQUENCE(#member, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, least, most)
 
-enum { MOST_MODULES = 256, MOST_BUFFERS = 16384, MOST_LAUNCHES = 16384, MOST_ARGUMENTS = 1024, MOST_GRIDS = 64 };
+enum {
+    MOST_MODULES = 256,
+    MOST_BUFFERS = 16384,
+    MOST_LAUNCHES = 16384,
+    MOST_ARGUMENTS = 1024,
+    MOST_GRIDS = 64,
+    MOST_RANK = 5
+};
 
 static const cyaml_schema_value_t text_schema = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
@@ -58,8 +65,21 @@ static const cyaml_schema_field_t buffer_fields[] = {
 static const cyaml_schema_value_t buffer_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_buffer, buffer_fields)};
 
+static const cyaml_schema_field_t tensor_fields[] = {
+    CYAML_FIELD_SEQUENCE("dimensions", CYAML_FLAG_POINTER, gd_chainfile_tensor, dimensions, &text_schema, 1, MOST_RANK),
+    LIST(gd_chainfile_tensor, strides, &text_schema, 0, MOST_RANK - 1),
+    CYAML_FIELD_SEQUENCE("box", CYAML_FLAG_POINTER, gd_chainfile_tensor, box, &text_schema, 1, MOST_RANK),
+    LIST(gd_chainfile_tensor, steps, &text_schema, 1, MOST_RANK),
+    TEXT(gd_chainfile_tensor, interleave),
+    TEXT(gd_chainfile_tensor, swizzle),
+    TEXT(gd_chainfile_tensor, promotion),
+    TEXT(gd_chainfile_tensor, fill),
+    CYAML_FIELD_END};
+
 static const cyaml_schema_field_t argument_fields[] = {
     TEXT(gd_chainfile_argument, buffer), TEXT(gd_chainfile_argument, offset), TEXT(gd_chainfile_argument, access),
+    CYAML_FIELD_MAPPING_PTR("tensor_map", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gd_chainfile_argument, tensor_map,
+                            tensor_fields),
 #define FIELD(type) TEXT(gd_chainfile_argument, type),
     GD_TYPES(FIELD)
 #undef FIELD

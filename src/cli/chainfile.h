@@ -34,10 +34,23 @@ typedef struct gd_chainfile_buffer {
     char *file;
 } gd_chainfile_buffer;
 
+typedef struct gd_chainfile_tensor {
+    char **dimensions;
+    uint32_t dimensions_count;
+    char **strides;
+    uint32_t strides_count;
+    char **box;
+    uint32_t box_count;
+    char **steps;
+    uint32_t steps_count;
+    char *interleave, *swizzle, *promotion, *fill;
+} gd_chainfile_tensor;
+
 typedef struct gd_chainfile_argument {
     char *buffer;
     char *offset;
     char *access;
+    gd_chainfile_tensor *tensor_map;
 #define MEMBER(type) char *type;
     GD_TYPES(MEMBER)
 #undef MEMBER

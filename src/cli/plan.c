@@ -83,6 +83,13 @@ uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, 
     return grids;
 }
 
+uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument)
+{
+    if (argument->tensor != NULL)
+        return sizeof(griddep_tensor_map);
+    return argument->is_buffer ? 8 : gd_type_bytes(argument->type);
+}
+
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer)
 {
     return buffer->count * gd_type_bytes(buffer->type);
@@ -192,6 +199,8 @@ void gd_plan_free(gd_plan *plan)
         free(plan->buffers[i].fill.path);
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
+        for (uint32_t k = 0; k < plan->launches[i].argument_count; k++)
+            free(plan->launches[i].arguments[k].tensor);
         free(plan->launches[i].kernel);
         free(plan->launches[i].name);
         free(plan->launches[i].after);

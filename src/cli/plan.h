@@ -60,8 +60,9 @@ typedef struct gd_plan_argument {
     uint64_t offset; /* elements */
     gd_access access;
     bool access_given;
-    gd_type type;   /* of a value */
-    uint64_t value; /* its bytes, little-endian */
+    griddep_tensor_options *tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
+    gd_type type;                   /* of a value */
+    uint64_t value;                 /* its bytes, little-endian */
     gd_place place;
 } gd_plan_argument;
 
@@ -130,6 +131,9 @@ uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
  * 'any' is half of them, all of them and twice as many. What does not go with the launch's cluster is left out. To
  * free. */
 uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count);
+
+/* Of what is passed: 8 of an address, 128 of a tensor map. */
+uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument);
 
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
 

@@ -33,13 +33,16 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
 static int check_argument(const gd_plan_launch *launch, uint32_t index, const griddep_parameter_info *parameter)
 {
     const gd_plan_argument *argument = &launch->arguments[index];
-    uint32_t bytes = argument->is_buffer ? 8 : gd_type_bytes(argument->type);
+    uint32_t bytes = gd_plan_argument_bytes(argument);
     if (bytes == parameter->bytes)
         return 0;
-    return gd_message_error_at(
-        argument->place, "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u", (unsigned)index, launch->kernel,
-        parameter->name, parameter->type, (unsigned)parameter->bytes,
-        argument->is_buffer ? "a buffer's address" : gd_type_name(argument->type), (unsigned)bytes);
+    return gd_message_error_at(argument->place, "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u",
+                               (unsigned)index, launch->kernel, parameter->name, parameter->type,
+                               (unsigned)parameter->bytes,
+                               argument->tensor != NULL ? "a tensor map"
+                               : argument->is_buffer    ? "a buffer's address"
+                                                        : gd_type_name(argument->type),
+                               (unsigned)bytes);
 }
 
 static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry, uint32_t count)

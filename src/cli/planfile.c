@@ -401,6 +401,130 @@ static int read_buffer(const gd_cursor *cursor, const gd_chainfile_buffer *sourc
     return code == 0 ? read_fill(cursor, source, buffer) : code;
 }
 
+/* ---- tensor maps ---- */
+
+static int read_choice(const gd_cursor *cursor, const char *field, const char *text, const char *const *words,
+                       size_t count, int32_t *value)
+{
+    size_t index = 0;
+    int code = text != NULL ? read_word(cursor, field, text, words, count, &index) : 0;
+    *value = (int32_t)index;
+    return code;
+}
+
+static int32_t tensor_type(gd_type type)
+{
+    switch (type) {
+    case GD_TYPE_u8:
+    case GD_TYPE_s8:
+    case GD_TYPE_e4m3:
+    case GD_TYPE_e5m2:
+        return GRIDDEP_TENSOR_U8;
+    case GD_TYPE_u16:
+    case GD_TYPE_s16:
+        return GRIDDEP_TENSOR_U16;
+    case GD_TYPE_u32:
+        return GRIDDEP_TENSOR_U32;
+    case GD_TYPE_s32:
+        return GRIDDEP_TENSOR_S32;
+    case GD_TYPE_u64:
+        return GRIDDEP_TENSOR_U64;
+    case GD_TYPE_s64:
+        return GRIDDEP_TENSOR_S64;
+    case GD_TYPE_f16:
+        return GRIDDEP_TENSOR_F16;
+    case GD_TYPE_bf16:
+        return GRIDDEP_TENSOR_BF16;
+    case GD_TYPE_f64:
+        return GRIDDEP_TENSOR_F64;
+    default:
+        return GRIDDEP_TENSOR_F32;
+    }
+}
+
+/* Whole numbers from 1 on, one for each dimension. */
+static int read_extents(const gd_cursor *cursor, const char *field, char **texts, uint32_t count, uint32_t expected,
+                        uint64_t most, uint64_t *values)
+{
+    if (count != expected)
+        return gd_message_error_at(place_at(cursor, field), "with these dimensions %s takes %u numbers, not %u", field,
+                                   (unsigned)expected, (unsigned)count);
+    for (uint32_t i = 0; i < count; i++) {
+        int code = read_whole(cursor, field, texts[i], 1, most, &values[i]);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+/* The strides are in elements here; the last element of the tensor must be one of the buffer. */
+static int check_tensor(const gd_cursor *cursor, const griddep_tensor_options *tensor, uint64_t room)
+{
+    uint64_t last = tensor->dimensions[0] - 1;
+    for (uint32_t i = 1; i < tensor->rank && last < room; i++) {
+        uint64_t steps = tensor->dimensions[i] - 1, stride = tensor->strides[i - 1];
+        last = steps > 0 && stride > room / steps ? room : last + steps * stride;
+    }
+    if (last < room)
+        return 0;
+    return gd_message_error_at(place_at(cursor, "dimensions"), "the tensor reaches beyond the %llu elements there are",
+                               (unsigned long long)room);
+}
+
+/* Without strides the tensor is dense. */
+static int read_strides(const gd_cursor *cursor, const gd_chainfile_tensor *source, griddep_tensor_options *tensor)
+{
+    if (source->strides != NULL)
+        return read_extents(cursor, "strides", source->strides, source->strides_count, tensor->rank - 1,
+                            UINT64_MAX / 16, tensor->strides);
+    for (uint32_t i = 0; i + 1 < tensor->rank; i++) {
+        uint64_t below = i > 0 ? tensor->strides[i - 1] : 1;
+        if (below > UINT64_MAX / 16 / tensor->dimensions[i])
+            return gd_message_error_at(place_at(cursor, "dimensions"), "the dimensions are too large");
+        tensor->strides[i] = below * tensor->dimensions[i];
+    }
+    return 0;
+}
+
+static int read_tensor_words(const gd_cursor *cursor, const gd_chainfile_tensor *source, griddep_tensor_options *tensor)
+{
+    static const char *const interleaves[] = {"none", "16B", "32B"};
+    static const char *const swizzles[] = {"none", "32B", "64B", "128B"};
+    static const char *const promotions[] = {"none", "64B", "128B", "256B"};
+    static const char *const fills[] = {"zero", "nan"};
+    int code = read_choice(cursor, "interleave", source->interleave, interleaves, 3, &tensor->interleave);
+    if (code == 0)
+        code = read_choice(cursor, "swizzle", source->swizzle, swizzles, 4, &tensor->swizzle);
+    if (code == 0)
+        code = read_choice(cursor, "promotion", source->promotion, promotions, 4, &tensor->promotion);
+    return code == 0 ? read_choice(cursor, "fill", source->fill, fills, 2, &tensor->fill) : code;
+}
+
+static int read_tensor(const gd_cursor *cursor, const gd_chainfile_tensor *source, gd_type type, uint64_t room,
+                       griddep_tensor_options *tensor)
+{
+    uint64_t box[5] = {0}, steps[5] = {0};
+    *tensor =
+        (griddep_tensor_options){.size = sizeof(*tensor), .type = tensor_type(type), .rank = source->dimensions_count};
+    int code = read_extents(cursor, "dimensions", source->dimensions, tensor->rank, tensor->rank, UINT64_C(1) << 32,
+                            tensor->dimensions);
+    if (code == 0)
+        code = read_strides(cursor, source, tensor);
+    if (code == 0)
+        code = check_tensor(cursor, tensor, room);
+    if (code == 0)
+        code = read_extents(cursor, "box", source->box, source->box_count, tensor->rank, 256, box);
+    if (code == 0 && source->steps != NULL)
+        code = read_extents(cursor, "steps", source->steps, source->steps_count, tensor->rank, 8, steps);
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        tensor->box[i] = (uint32_t)box[i];
+        tensor->steps[i] = (uint32_t)steps[i];
+        if (i + 1 < tensor->rank)
+            tensor->strides[i] *= gd_type_bytes(type);
+    }
+    return code == 0 ? read_tensor_words(cursor, source, tensor) : code;
+}
+
 /* ---- launches ---- */
 
 static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_chainfile_argument *source,
@@ -417,7 +541,12 @@ static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, co
         code = read_word(cursor, "access", source->access, accesses, 4, &access);
     argument->access = (gd_access)access;
     argument->access_given = source->access != NULL;
-    return code;
+    if (code != 0 || source->tensor_map == NULL)
+        return code;
+    const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
+    gd_cursor map = cursor_below(cursor, "tensor_map");
+    argument->tensor = gd_heap_take(1, sizeof(*argument->tensor));
+    return read_tensor(&map, source->tensor_map, buffer->type, buffer->count - argument->offset, argument->tensor);
 }
 
 static int read_value_argument(const gd_cursor *cursor, gd_type type, const char *text, gd_plan_argument *argument)
@@ -449,8 +578,8 @@ static int read_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_
                                    "an argument is one buffer, {buffer: name}, or one number, {u32: 5}");
     if (source->buffer != NULL)
         return read_buffer_argument(cursor, plan, source, argument);
-    if (source->offset != NULL || source->access != NULL)
-        return gd_message_error_at(argument->place, "offset and access are for buffers");
+    if (source->offset != NULL || source->access != NULL || source->tensor_map != NULL)
+        return gd_message_error_at(argument->place, "offset, access and tensor_map are for buffers");
     return read_value_argument(cursor, type, text, argument);
 }
 

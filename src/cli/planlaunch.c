@@ -8,17 +8,20 @@
 
 static const uint64_t made_up_start = (uint64_t)1 << 32, made_up_step = (uint64_t)1 << 21;
 
-griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses)
+griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
+                                          const griddep_tensor_map *maps)
 {
+    static const griddep_tensor_map none;
     griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
-        if (argument->is_buffer) {
+        arguments[i].bytes = gd_plan_argument_bytes(argument);
+        if (argument->tensor != NULL) {
+            arguments[i].data = maps != NULL ? &maps[i] : &none;
+        } else if (argument->is_buffer) {
             uint64_t element = gd_type_bytes(plan->buffers[argument->buffer].type);
-            arguments[i].bytes = 8;
             arguments[i].value = addresses[argument->buffer] + argument->offset * element;
         } else {
-            arguments[i].bytes = (uint32_t)gd_type_bytes(argument->type);
             arguments[i].value = argument->value;
         }
     }
@@ -94,7 +97,7 @@ int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
         addresses[i] = next;
         next += (gd_plan_buffer_bytes(&plan->buffers[i]) / made_up_step + 1) * made_up_step;
     }
-    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses);
+    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, NULL);
     const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
     int code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
     free(arguments);

@@ -4,8 +4,10 @@
 
 #include "cli/plan.h"
 
-/* The arguments, with the addresses that the plan's buffers have. To free. */
-griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses);
+/* The arguments, with the addresses that the plan's buffers have, and the tensor maps made of them, one an argument;
+ * NULL: maps of nothing. To free, but not the maps. */
+griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
+                                          const griddep_tensor_map *maps);
 
 /* `multiprocessors` is what stands for that word in a grid. */
 griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl, uint32_t multiprocessors);
@@ -18,8 +20,8 @@ bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, u
 int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
                         const griddep_launch_config *config, const griddep_argument *arguments);
 
-/* The same without a device. Addresses are made up, as well aligned as any allocation; a launch whose grid only a device
- * tells is left for later. */
+/* The same without a device. Addresses are made up, as well aligned as any allocation; a launch whose grid only a
+ * device tells is left for later. */
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
                               uint32_t entry);
 

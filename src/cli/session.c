@@ -92,9 +92,40 @@ static int make_buffer(gd_session *session, uint32_t index)
     return 0;
 }
 
+static int make_map(gd_session *session, const gd_plan_argument *argument, griddep_tensor_map *map)
+{
+    const gd_plan_buffer *buffer = &session->plan->buffers[argument->buffer];
+    griddep_tensor_options options = *argument->tensor;
+    griddep_error error;
+    griddep_error_init(&error);
+    options.address = session->addresses[argument->buffer] + argument->offset * gd_type_bytes(buffer->type);
+    if (griddep_tensor_map_tiled(session->runtime, &options, map, &error) == GRIDDEP_OK)
+        return 0;
+    char *doing = gd_heap_format("mapping buffer '%s'", buffer->name);
+    int code = gd_message_library_at(argument->place, &error, doing);
+    free(doing);
+    return code;
+}
+
+/* The buffers have their addresses. */
+static int make_maps(gd_session *session, uint32_t index)
+{
+    const gd_plan_launch *launch = &session->plan->launches[index];
+    int code = 0;
+    for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
+        if (launch->arguments[i].tensor == NULL)
+            continue;
+        if (session->maps[index] == NULL)
+            session->maps[index] = gd_heap_take(launch->argument_count, sizeof(**session->maps));
+        code = make_map(session, &launch->arguments[i], &session->maps[index][i]);
+    }
+    return code;
+}
+
 griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch)
 {
-    return gd_planlaunch_arguments(session->plan, launch, session->addresses);
+    return gd_planlaunch_arguments(session->plan, launch, session->addresses,
+                                   session->maps[launch - session->plan->launches]);
 }
 
 static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, const griddep_launch_config *config,
@@ -200,6 +231,12 @@ static int open_session(gd_session *session, const gd_plan *plan, griddep_runtim
         if (code != 0)
             return code;
     }
+    session->maps = gd_heap_take(plan->launch_count, sizeof(*session->maps));
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        int code = make_maps(session, i);
+        if (code != 0)
+            return code;
+    }
     return make_chain(session, pdl);
 }
 
@@ -263,10 +300,13 @@ void gd_session_close(gd_session *session)
         griddep_module_unload(session->modules[i]);
     for (uint32_t i = 0; i < session->plan->launch_count && session->stamped != NULL; i++)
         griddep_module_unload(session->stamped[i]);
+    for (uint32_t i = 0; i < session->plan->launch_count && session->maps != NULL; i++)
+        free(session->maps[i]);
     if (session->stream != NULL)
         griddep_stream_destroy(session->runtime, session->stream, NULL);
     free(session->modules);
     free(session->stamped);
+    free(session->maps);
     free(session->addresses);
     free(session->images);
     *session = (gd_session){0};

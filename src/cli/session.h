@@ -17,17 +17,19 @@ typedef struct gd_session {
                                  without PTX */
     griddep_chain *chain;
     void *stream;
-    uint64_t *addresses;      /* of the buffers */
-    void **images;            /* what each buffer holds before a run */
-    uint32_t multiprocessors; /* of the device */
-    bool emulated;            /* the driver is the one in software */
+    uint64_t *addresses;       /* of the buffers */
+    griddep_tensor_map **maps; /* by launch and argument; NULL: a launch without any */
+    void **images;             /* what each buffer holds before a run */
+    uint32_t multiprocessors;  /* of the device */
+    bool emulated;             /* the driver is the one in software */
 } gd_session;
 
 /* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code after a message; the
  * session is to be closed either way. Needs a finished plan. */
 int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 
-/* A launch's arguments (to free) and its configuration on the session's device. */
+/* The arguments of a launch of the plan (to free; maps stay the session's) and its configuration on the session's
+ * device. */
 griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
 griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl);
 

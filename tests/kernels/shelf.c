@@ -137,6 +137,15 @@ static uint64_t argument_bytes(const shelf_argument *argument)
     return argument->count * gd_element_bytes(argument->type);
 }
 
+static griddep_argument map_argument(const griddep_tensor_options *options, uint64_t address, griddep_tensor_map *map)
+{
+    griddep_tensor_options placed = *options;
+    placed.size = sizeof placed;
+    placed.address = address;
+    MUST(griddep_tensor_map_tiled(shelf_runtime, &placed, map, &shelf_error));
+    return (griddep_argument){.bytes = sizeof *map, .data = map};
+}
+
 griddep_argument shelf_launch_argument(const shelf_argument *argument, const shelf_guarded *array)
 {
     griddep_argument result = {.bytes = gd_element_bytes(argument->type)};
@@ -189,6 +198,7 @@ typedef struct launch_state {
     shelf_guarded arrays[SHELF_MOST_ARGUMENTS];
     void *expected[SHELF_MOST_ARGUMENTS]; /* of outputs */
     griddep_argument launched[SHELF_MOST_ARGUMENTS];
+    griddep_tensor_map maps[SHELF_MOST_ARGUMENTS];
     gd_reference_argument referred[SHELF_MOST_ARGUMENTS];
 } launch_state;
 
@@ -210,7 +220,8 @@ static void prepare_argument(launch_state *it, uint32_t i)
         it->expected[i] = shelf_copy(argument->type, data, argument->count);
         data = it->expected[i];
     }
-    it->launched[i] = shelf_launch_argument(argument, &it->arrays[i]);
+    it->launched[i] = argument->map != NULL ? map_argument(argument->map, it->arrays[i].address, &it->maps[i])
+                                            : shelf_launch_argument(argument, &it->arrays[i]);
     it->referred[i] = (gd_reference_argument){argument->type, data, argument->count, argument->scalar};
 }
 
@@ -298,6 +309,7 @@ static void add_spin(chain_case *it, uint32_t hop)
 static void add_kernel(chain_case *it, const shelf_link *link, uint32_t hop)
 {
     griddep_argument arguments[SHELF_MOST_ARGUMENTS];
+    griddep_tensor_map maps[SHELF_MOST_ARGUMENTS];
     griddep_launch_config config = link->config;
     config.size = sizeof config;
     if (config.shared_bytes == UINT32_MAX)
@@ -309,6 +321,8 @@ static void add_kernel(chain_case *it, const shelf_link *link, uint32_t hop)
         arguments[i].value = arguments[i].value == SHELF_CONSTANT ? it->constant.address
                              : arguments[i].value == SHELF_INPUT  ? it->arrays[2 * hop + 1].address
                                                                   : it->arrays[2 * hop + 2].address;
+        if (link->maps[i] != NULL)
+            arguments[i] = map_argument(link->maps[i], arguments[i].value, &maps[i]);
     }
     MUST(griddep_chain_add(it->chain, it->kernel.kernel, &config, arguments, link->count, &shelf_error));
 }

@@ -72,6 +72,7 @@ typedef struct shelf_argument {
     uint64_t count;
     double scalar;
     uint64_t misalignment;
+    const griddep_tensor_options *map; /* NULL, or the array is passed as a tensor map of this kind, at its address */
     bool kept; /* an output that begins with `data` and not with poison: the kernel reads it, or writes a part */
 } shelf_argument;
 
@@ -110,7 +111,8 @@ typedef struct shelf_link {
     griddep_launch_config config;
     uint32_t count; /* of the arguments; INPUT and OUTPUT are replaced by the hop's arrays, CONSTANT by the constant */
     griddep_argument arguments[SHELF_MOST_ARGUMENTS];
-    const char *type; /* of the constant's elements and of the first input's */
+    const griddep_tensor_options *maps[SHELF_MOST_ARGUMENTS]; /* NULL, or an array is passed as such a tensor map */
+    const char *type;                                         /* of the constant's elements and of the first input's */
     uint64_t constant_count;
     double constant_scale;
 } shelf_link;
@@ -139,6 +141,7 @@ typedef struct shelf_case {
 extern const shelf_case attention_cases[];
 extern const shelf_case elementwise_cases[];
 extern const shelf_case embedding_cases[];
+extern const shelf_case gemm_cases[];
 extern const shelf_case linear_cases[];
 extern const shelf_case norm_cases[];
 extern const shelf_case sampling_cases[];
@@ -147,6 +150,7 @@ extern const shelf_case test_cases[];
 extern const shelf_link attention_links[];
 extern const shelf_link elementwise_links[];
 extern const shelf_link embedding_links[];
+extern const shelf_link gemm_links[];
 extern const shelf_link linear_links[];
 extern const shelf_link norm_links[];
 extern const shelf_link sampling_links[];
