@@ -53,13 +53,15 @@
 // pdl: triggers at its start; before the wait it fills its ring with k and v; every thread waits.
 // measured: H200 that read 4.55 TB/s and handed empty kernels off in 0.52 us; chains in which each attention's output is the next one's
 //   queries, with different caches (100 MB in all, or more), 32 heads at 8 key heads, batch 1, graph-pdl, median of 15, us a hop [TB/s]:
-//     context 512, splits 8, block 128, shared 113000:  head_dim 64 2.44 [0.43]   128 2.76 [0.76]
-//     context 4096, splits 8, block 128, shared 113000:  head_dim 64 4.82 [1.74]   128 8.02 [2.09]; splits 12: 4.43, 7.86; splits 16: 4.86, 7.51
+//     context 512, splits 8, block 128, shared 113000:  head_dim 64 2.42 [0.43]   128 2.75 [0.76]
+//     context 4096, splits 8, block 128, shared 113000:  head_dim 64 4.79 [1.75]   128 8.0 to 9.0 [2.1 to 1.9]; with splits 12
+//       4.43 and 7.86, with splits 16 4.86 and 7.51
 //     context 32768, splits 8, block 256, shared 226000:  head_dim 64 18.8 [3.57]   128 34.8 [3.86]
-//   Between the two linear layers of a decoder layer it adds 2.2 to 2.9 us (hidden size 2048, context 512). At 4096 that hidden size adds 5.6.
-//   Predicted: 2.3 and 2.5 at 512, 3.6 and 5.5 at 4096. The first came out, the second not: with 8 splits 64 multiprocessors read, and each
-//   holds too little of its share in flight; 16 splits would do, but of 128 CTAs in clusters of 16 many share a multiprocessor (82 to 98 were
-//   used; with clusters of 8 all 64 were different).
+//   Between two linear layers it adds 2.2 to 2.9 us at hidden size 2048 and context 512, and 5.6 at context 4096; at hidden size
+//   4096, context 512, it adds 10 us to linear layers of 132 blocks of 512 threads, which is not explained yet.
+//   Predicted: 2.3 and 2.5 at context 512, which came out within a tenth; 3.6 and 5.5 at 4096, which did not: with 8 splits 64
+//   multiprocessors read, and each seems to hold too little of its share in flight. Of 128 CTAs in clusters of 16 many share a
+//   multiprocessor (82 to 98 were used; with clusters of 8 all 64 were different), so that 16 splits gain little.
 //   Where a hop's time goes (clock of each CTA, head_dim 64, context 512, cycles): queries read, turned, staged 540; one tile 650 to 700; its part
 //   stored 230; parts merged and sent 320; until all splits have sent 900 to 1000; finished 290. The rest, 0.9 us, is the hand-off.
 //   History, context 512, head_dim 64 / 128: items of 16 elements, addresses computed behind the wait, sums by shuffles 2.75 / 3.19; items of
