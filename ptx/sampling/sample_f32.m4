@@ -39,8 +39,9 @@
 //   move in 16-byte accesses where columns is a multiple of 8 and logits of 16, else element by element.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.
 // measured: H200, chains of 24 launches on different data in a graph, median, us a launch without PDL / with it. One row of
-//   128256 by 16 blocks of 1024 threads: no limits 7.40 / 6.92, top_k 50 19.4 / 18.8, in three rounds where sample_bf16 has
-//   two.
+//   128256 by 16 blocks of 1024 threads: no limits 7.37 / 6.90, top_k 50 19.4 / 18.9, top_p 0.9 21.9 / 21.4, both 32.1 /
+//   31.6, in three rounds where sample_bf16 has two; by 16 of 512 7.50 / 7.02 to 31.9 / 31.8; by 8 of 1024 8.31 / 7.85 to
+//   37.7 / 37.4. 8 rows by 16 of 512: 8.76 / 8.74, 24.6 / 24.6, 27.8 / 28.3, 40.5 / 40.7.
 m4_define(<!NAME!>, <!sample_f32!>)m4_dnl
 m4_define(<!TYPE!>, <!f32!>)m4_dnl
 m4_define(<!LOWEST!>, 0)m4_dnl
