@@ -10,6 +10,9 @@ path() { if [ -e "$1" ]; then echo "$1"; else echo "$source/$1"; fi; }
 
 capability() { sed -n 's/^[[:space:]]*\.target[[:space:]]*sm_\([0-9]*\).*/\1/p' "$(path "$1")" | head -n 1; }
 
+# sm_90a is code for that capability alone.
+exact() { grep -q '^[[:space:]]*\.target[[:space:]]*sm_[0-9]*a' "$(path "ptx/$1")" && echo true || echo false; }
+
 list=$(for file in "$@"; do
     below=${file#ptx/}
     base=${file##*/}
@@ -26,7 +29,7 @@ done
 echo "static const shelf_entry entries[] = {"
 number=0
 echo "$list" | while read -r family name capability file; do
-    echo "    {\"$name\", \"$family\", \"$file\", $capability, shelf_text_$number, sizeof shelf_text_$number - 1},"
+    echo "    {\"$name\", \"$family\", \"$file\", $capability, $(exact "$file"), shelf_text_$number, sizeof shelf_text_$number - 1},"
     number=$((number + 1))
 done
 echo "};"

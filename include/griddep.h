@@ -1539,7 +1539,7 @@ int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_
 
 typedef struct griddep_shelf_info {
     uint32_t size;
-    int32_t capability;    /* that this variant's .target needs: 90 */
+    int32_t capability;    /* that this variant's .target needs: 90, also of sm_90a */
     const char *name;      /* kernel and entry: "vector_add" */
     const char *family;    /* "elementwise" */
     const char *file;      /* path below the shelf: "elementwise/vector_add.ptx" */
@@ -1551,7 +1551,8 @@ typedef struct griddep_shelf_info {
  * NOT_FOUND. Since 0.1. */
 int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error);
 
-/* The variant of a kernel that serves a compute capability, the highest that does. NOT_FOUND, UNSUPPORTED. Since 0.1. */
+/* The variant of a kernel that serves a compute capability, the highest that does: one whose .target is sm_90a serves 90 alone. NOT_FOUND,
+ * UNSUPPORTED. Since 0.1. */
 int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error);
 
 /* A field of the head comment of PTX text, as the shelf's files have it ("purpose", "parameters", "launch", "requires", "extent",

@@ -32,6 +32,7 @@ bool gd_reference_is_none(const gd_reference_argument *argument);
 extern const gd_reference gd_reference_attention[];
 extern const gd_reference gd_reference_elementwise[];
 extern const gd_reference gd_reference_embedding[];
+extern const gd_reference gd_reference_gemm[];
 extern const gd_reference gd_reference_linear[];
 extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];

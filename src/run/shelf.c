@@ -14,6 +14,7 @@ typedef struct shelf_entry {
     const char *family;
     const char *file;
     int32_t capability;
+    bool exact; /* the target is that capability's own, such as sm_90a: newer devices do not take it */
     const char *text;
     uint64_t bytes;
 } shelf_entry;
@@ -57,6 +58,20 @@ static bool collect_field(const char *text, size_t bytes, const char *field, gd_
     return found;
 }
 
+/* ---- look-up ---- */
+
+static bool serves(const shelf_entry *entry, int32_t capability)
+{
+    return entry->exact ? entry->capability == capability : entry->capability <= capability;
+}
+
+static int32_t refuse(const shelf_entry *least, int32_t capability, griddep_error *error)
+{
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s %s sm_%" PRId32 "%s; the device is sm_%" PRId32,
+                        least->name, least->exact ? "is for" : "needs", least->capability,
+                        least->exact ? "a alone" : " or newer", capability);
+}
+
 /* ---- public ---- */
 
 int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error *error)
@@ -83,15 +98,13 @@ int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_i
     for (size_t i = 0; i < COUNT; i++) {
         if (strcmp(entries[i].name, name))
             continue;
-        if (entries[i].capability <= capability)
+        if (serves(&entries[i], capability))
             return write_info(&entries[i], info, error);
         least = &entries[i];
     }
     if (!least)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has no kernel \"%s\"", name);
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "kernel %s needs sm_%" PRId32 " or newer; the device is sm_%" PRId32, name, least->capability,
-                        capability);
+    return refuse(least, capability, error);
 }
 
 int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,

@@ -22,7 +22,8 @@ enum {
     FIRST_PLACE = 20,
     MOST_LAUNCHES = 4,
     MOST_ARGUMENTS = 14,
-    MOST_LOADS = 16
+    MOST_LOADS = 16,
+    MAP_COLUMNS = 128
 };
 
 #define WAIT "griddepcontrol.wait;"
@@ -31,7 +32,7 @@ enum {
 
 typedef struct argument {
     int32_t buffer; /* its number; -1: a value; -2: the address 0 */
-    uint32_t value;
+    uint32_t value; /* of a buffer: 0, or it is passed as a tensor map whose box has that many rows of 64 elements */
 } argument;
 
 #define B(number)                                                                                                      \
@@ -41,6 +42,12 @@ typedef struct argument {
 #define V(number)                                                                                                      \
     {                                                                                                                  \
         -1, number                                                                                                     \
+    }
+
+/* A square bf16 matrix of MAP_COLUMNS. */
+#define MAP(number, rows)                                                                                              \
+    {                                                                                                                  \
+        number, rows                                                                                                   \
     }
 
 #define NONE                                                                                                           \
@@ -71,6 +78,14 @@ typedef struct subject {
             {B(qkv), B(k), B(v), NONE, B(PLACE), B(y), V(4), V(128), V(32), V(ONE)}, 10                                \
     }
 #define ONE 0x3f800000
+
+/* Tiles of 128 x 64 by two blocks that are no pair. */
+#define GEMM(from, weight, residual, to)                                                                               \
+    {                                                                                                                  \
+        "gemm_n64_bf16", 2, 288, 1024 + 2 * 24592,                                                                     \
+            {MAP(from, 128), MAP(weight, 32), MAP(weight, 32), NONE, residual, B(to), V(128), V(128), V(128), V(0)},   \
+            10                                                                                                         \
+    }
 
 /* Each chain has a buffer that a later launch reads and one that is written again, so that both orders are at stake. */
 static const subject subjects[] = {
@@ -130,6 +145,7 @@ static const subject subjects[] = {
       {"layer_norm_residual_f16", 4, 64, 0, {B(3), B(2), B(4), B(5), B(6), B(1), V(512), V(EPSILON)}, 8},
       {"layer_norm_residual_f16", 4, 64, 0, {B(1), B(6), B(4), B(5), B(2), B(3), V(512), V(EPSILON)}, 8}},
      3},
+    {"gemm_n64_bf16", 32768, {GEMM(0, 5, NONE, 1), GEMM(1, 6, B(0), 2), GEMM(2, 5, B(1), 1)}, 3},
     {"spin",
      4096,
      {{"spin", 2, 64, 0, {B(0), B(1), V(40)}, 3},
@@ -187,7 +203,24 @@ static griddep_kernel *load(griddep_runtime *runtime, const char *name, const ch
     return kernel;
 }
 
-static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, const uint64_t *buffers, bool first)
+static void make_map(griddep_runtime *runtime, uint64_t address, uint32_t rows, griddep_tensor_map *map)
+{
+    const griddep_tensor_options options = {.size = sizeof options,
+                                            .type = GRIDDEP_TENSOR_BF16,
+                                            .address = address,
+                                            .rank = 2,
+                                            .swizzle = GRIDDEP_SWIZZLE_128B,
+                                            .dimensions = {MAP_COLUMNS, MAP_COLUMNS},
+                                            .strides = {2 * MAP_COLUMNS},
+                                            .box = {64, rows}};
+    griddep_error error;
+
+    griddep_error_init(&error);
+    need(griddep_tensor_map_tiled(runtime, &options, map, &error), &error, "map");
+}
+
+static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *kernel, const step *from,
+                const uint64_t *buffers, bool first)
 {
     griddep_launch_config config = {.size = sizeof config,
                                     .grid = {from->grid},
@@ -197,6 +230,7 @@ static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, 
     if (!strncmp(from->kernel, "attention_", strlen("attention_"))) /* its grid is one cluster */
         config.cluster[0] = from->grid, config.cluster[1] = config.cluster[2] = 1;
     griddep_argument arguments[MOST_ARGUMENTS];
+    griddep_tensor_map maps[MOST_ARGUMENTS];
     griddep_error error;
 
     griddep_error_init(&error);
@@ -204,6 +238,10 @@ static void add(griddep_chain *chain, griddep_kernel *kernel, const step *from, 
         const argument *item = &from->arguments[i];
         arguments[i] = (griddep_argument){.bytes = item->buffer == -1 ? 4 : 8,
                                           .value = item->buffer < 0 ? item->value : buffers[item->buffer]};
+        if (item->buffer < 0 || !item->value)
+            continue;
+        make_map(runtime, buffers[item->buffer], item->value, &maps[i]);
+        arguments[i] = (griddep_argument){.bytes = sizeof maps[i], .data = &maps[i]};
     }
     need(griddep_chain_add(chain, kernel, &config, arguments, from->argument_count, &error), &error, "add");
 }
@@ -232,7 +270,7 @@ static void run_child(const subject *of, const char *text, int32_t mode)
          "write");
     need(griddep_chain_create(runtime, &chain, &error), &error, "chain");
     for (uint32_t i = 0; i < of->step_count; i++)
-        add(chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i], buffers, i == 0);
+        add(runtime, chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i], buffers, i == 0);
     need(griddep_chain_run(chain, mode, stream, &error), &error, "run");
     need(griddep_stream_synchronize(runtime, stream, &error), &error, "synchronize");
     exit(0); /* runs the driver's destructor, which closes the report */
@@ -320,6 +358,13 @@ static const char *replace_wait(const char *text, const char *replacement, const
     return made;
 }
 
+static const char *next_load(const char *at)
+{
+    const char *load = strstr(at, "    ld.global"), *fetch = strstr(at, " cp.async.bulk.tensor");
+
+    return !load || (fetch && fetch < load) ? fetch : load;
+}
+
 /* Behind the nth load from global memory, from 0, that stands behind the wait; NULL past the last. */
 static const char *find_behind_load(const char *text, uint32_t nth)
 {
@@ -327,6 +372,7 @@ static const char *find_behind_load(const char *text, uint32_t nth)
 
     for (uint32_t i = 0; at && i <= nth; i++) {
         at = strstr(at, " ld.global");
+        at = next_load(at);
         at = at ? strchr(at, ';') + 1 : NULL;
     }
     return at;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Assembles every kernel of the shelf with ptxas, for the target that its text names and for the newer ones of the
-# shelf. Prints one line a file and target. Exits 77 where there is no ptxas, unless GRIDDEP_REQUIRE_PTXAS=1.
+# shelf; a target such as sm_90a takes no other. Prints one line a file and target. Exits 77 where there is no ptxas, unless GRIDDEP_REQUIRE_PTXAS=1.
 set -u
 
 srcdir=${srcdir:-.}
@@ -42,14 +42,18 @@ count=0
 failures=0
 for file in "$srcdir"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
     [ -e "$file" ] || continue
-    own=$(sed -n 's/^[[:space:]]*\.target[[:space:]]*\(sm_[0-9]*\).*/\1/p' "$file" | head -n 1)
+    own=$(sed -n 's/^[[:space:]]*\.target[[:space:]]*\(sm_[0-9]*a*\).*/\1/p' "$file" | head -n 1)
     if [ -z "$own" ]; then
         echo "FAIL $file names no target"
         failures=$((failures + 1))
         continue
     fi
-    for target in $targets; do
-        [ "${target#sm_}" -lt "${own#sm_}" ] && continue
+    case $own in
+    *a) takers=$own ;;
+    *) takers=$targets ;;
+    esac
+    for target in $takers; do
+        [ "${target#sm_}" = "${own#sm_}" ] || [ "${target#sm_}" -ge "${own#sm_}" ] || continue
         count=$((count + 1))
         assemble "$file" "$target" || failures=$((failures + 1))
     done

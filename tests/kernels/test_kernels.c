@@ -8,10 +8,12 @@
 
 #include "shelf.h"
 
-static const shelf_case *const case_lists[] = {attention_cases, elementwise_cases, embedding_cases, linear_cases,
-                                               norm_cases,      sampling_cases,    softmax_cases,   test_cases};
-static const shelf_link *const link_lists[] = {attention_links, elementwise_links, embedding_links, linear_links,
-                                               norm_links,      sampling_links,    softmax_links,   test_links};
+static const shelf_case *const case_lists[] = {attention_cases, elementwise_cases, embedding_cases,
+                                               gemm_cases,      linear_cases,      norm_cases,
+                                               sampling_cases,  softmax_cases,     test_cases};
+static const shelf_link *const link_lists[] = {attention_links, elementwise_links, embedding_links,
+                                               gemm_links,      linear_links,      norm_links,
+                                               sampling_links,  softmax_links,     test_links};
 
 enum { LISTS = sizeof case_lists / sizeof case_lists[0] };
 

@@ -338,6 +338,7 @@ static const shelf_case shelf[] = {
     {"norm/rms_norm_residual_bf16.ptx", {"weight"}},
     {"sampling/argmax_bf16.ptx", {NULL}},
     {"sampling/sample_f32.ptx", {NULL}},
+    {"linear/gemm_bf16.ptx", {"weight_map", "up_map"}}, {"linear/gemm_n64_f16.ptx", {"weight_map", "up_map"}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)

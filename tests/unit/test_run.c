@@ -699,6 +699,28 @@ START_TEST(shelf_variant_follows_the_device)
 }
 END_TEST
 
+/* sm_90a is no target for newer devices. */
+START_TEST(shelf_variant_of_one_capability)
+{
+    griddep_runtime *newer = NULL;
+    griddep_module *module = NULL;
+    griddep_shelf_info info = {.size = sizeof info};
+    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+
+    ck_status(griddep_shelf_find("gemm_bf16", 90, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(info.capability, 90);
+    ck_status(griddep_shelf_find("gemm_bf16", 80, &info, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("kernel gemm_bf16 is for sm_90a alone; the device is sm_80");
+    fake_driver_set_capability(100);
+    ck_status(open_with(&options, &newer), GRIDDEP_OK);
+    ck_status(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("kernel gemm_bf16 is for sm_90a alone; the device is sm_100");
+    ck_status(griddep_module_load_shelf(newer, "matvec_bf16", NULL, &module, &error), GRIDDEP_OK);
+    griddep_module_unload(module);
+    griddep_runtime_close(newer);
+}
+END_TEST
+
 START_TEST(shelf_is_whole)
 {
     griddep_shelf_info info = {.size = sizeof info};
@@ -1880,6 +1902,7 @@ int main(void)
     tcase_add_test(open, source_on_an_older_chip_does_not_wait);
     tcase_add_test(open, nvrtc_that_is_missing_is_named);
     tcase_add_test(open, shelf_variant_follows_the_device);
+    tcase_add_test(open, shelf_variant_of_one_capability);
     tcase_add_test(open, shelf_is_whole);
     tcase_add_test(open, cached_cubin_loads_by_itself);
     tcase_add_test(open, launch_hands_over_shape_and_arguments);
