@@ -1289,6 +1289,33 @@ typedef struct griddep_tune_choice {
     const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
 } griddep_tune_choice;
 
+/* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are means over its hops; NaN where there is none. */
+enum {
+    GRIDDEP_TUNE_SPAN = 0,    /* of the chain: first entry to last exit */
+    GRIDDEP_TUNE_IDLE = 1,    /* of the chain: share of the multiprocessors' time without work */
+    GRIDDEP_TUNE_GAP = 2,     /* griddep_timeline_hop.handoff_gap */
+    GRIDDEP_TUNE_WORK = 3,    /* first release to last exit; with the gap, what the hop adds to the chain's time */
+    GRIDDEP_TUNE_LEAD = 4,    /* launch_lead */
+    GRIDDEP_TUNE_HIDDEN = 5,  /* preamble_hidden */
+    GRIDDEP_TUNE_WAIT = 6,    /* wait_median */
+    GRIDDEP_TUNE_OVERLAP = 7, /* overlap_ratio */
+    GRIDDEP_TUNE_FIGURES = 8
+};
+
+enum {
+    GRIDDEP_TUNE_WHOLE = -1 /* in place of a trial: all that was chosen, against the chain as it was given */
+};
+
+/* What the timeline shows of a trial beside the best before it. */
+typedef struct griddep_tune_reason {
+    uint32_t size;
+    uint32_t runs;    /* that were traced of each; figures are their medians */
+    uint32_t hops;    /* that figures are means of: those with a launch that the trial changes */
+    uint32_t reserved;
+    double before[8]; /* GRIDDEP_TUNE_SPAN, ... */
+    double after[8];
+} griddep_tune_reason;
+
 /* Tries other places of trigger and wait, L2 prefetches of constant parameters, launches without PDL, and the grids that are offered, kernel by kernel,
  * and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
  * is timed in pairs with the best so far, in turns; a gain counts above a threshold that comes from pairs of the chain with itself. At the end all that was
@@ -1308,6 +1335,11 @@ int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *l
 int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
 int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
 int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
+
+/* Why: for GRIDDEP_TUNE_WHOLE where something was chosen, for the fastest trial of a stage, and for the slowest that lost by more than the threshold (chains
+ * of up to 64 launches). NOT_FOUND for all others, and for what was loaded; UNSUPPORTED, with the reason, where there is no timeline of the chain. The
+ * traced kernels have stamps, so these times are longer than those of the trials. Since 0.1. */
+int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason, griddep_error *error);
 
 /* Ends the kernels of its choices too, except where a chain holds their module. Since 0.1. */
 void griddep_tune_destroy(griddep_tune *tune);

@@ -231,6 +231,16 @@ enum {
     GRIDDEP_TUNE_ILLEGAL = 5,
     GRIDDEP_TUNE_DIFFERENT = 6,
     GRIDDEP_TUNE_REFUSED = 7,
+    GRIDDEP_TUNE_SPAN = 0,
+    GRIDDEP_TUNE_IDLE = 1,
+    GRIDDEP_TUNE_GAP = 2,
+    GRIDDEP_TUNE_WORK = 3,
+    GRIDDEP_TUNE_LEAD = 4,
+    GRIDDEP_TUNE_HIDDEN = 5,
+    GRIDDEP_TUNE_WAIT = 6,
+    GRIDDEP_TUNE_OVERLAP = 7,
+    GRIDDEP_TUNE_FIGURES = 8,
+    GRIDDEP_TUNE_WHOLE = -1,
     GRIDDEP_DELAY_STORES = 0,
     GRIDDEP_DELAY_LOADS = 1,
     GRIDDEP_BREAK_DELETE = 0,
@@ -413,6 +423,9 @@ typedef struct griddep_tune_choice {
     uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;
     const char *text;
 } griddep_tune_choice;
+typedef struct griddep_tune_reason {
+    uint32_t size; uint32_t runs; uint32_t hops; uint32_t reserved; double before[8]; double after[8];
+} griddep_tune_reason;
 typedef struct griddep_condition {
     uint32_t size; int32_t id; int32_t met; int32_t decisive; const char *name; const char *text;
 } griddep_condition;
@@ -568,6 +581,7 @@ int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *l
 int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
 int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
 int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
+int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason, griddep_error *error);
 void griddep_tune_destroy(griddep_tune *tune);
 int32_t griddep_ptx_delay(const griddep_ptx *ptx, const char *entry, int32_t place, uint32_t nanoseconds, griddep_ptx **delayed, griddep_error *error);
 const char *griddep_break_text(int32_t how);

@@ -228,6 +228,16 @@ const constants = {
   TUNE_ILLEGAL: 5,
   TUNE_DIFFERENT: 6,
   TUNE_REFUSED: 7,
+  TUNE_SPAN: 0,
+  TUNE_IDLE: 1,
+  TUNE_GAP: 2,
+  TUNE_WORK: 3,
+  TUNE_LEAD: 4,
+  TUNE_HIDDEN: 5,
+  TUNE_WAIT: 6,
+  TUNE_OVERLAP: 7,
+  TUNE_FIGURES: 8,
+  TUNE_WHOLE: -1,
   DELAY_STORES: 0,
   DELAY_LOADS: 1,
   BREAK_DELETE: 0,
@@ -410,6 +420,10 @@ koffi.struct('griddep_tune_choice', {
   size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),
   pdl: 'int32_t', text: 'const char *',
 });
+koffi.struct('griddep_tune_reason', {
+  size: 'uint32_t', runs: 'uint32_t', hops: 'uint32_t', reserved: 'uint32_t',
+  before: koffi.array('double', 8, 'Array'), after: koffi.array('double', 8, 'Array'),
+});
 koffi.struct('griddep_condition', {
   size: 'uint32_t', id: 'int32_t', met: 'int32_t', decisive: 'int32_t', name: 'const char *', text: 'const char *',
 });
@@ -451,9 +465,9 @@ const structs = [
   'griddep_module_info', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute', 'griddep_launch_config',
   'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options', 'griddep_hop_info',
   'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_launch', 'griddep_tune_buffer',
-  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_condition',
-  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
-  'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
+  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
+  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -583,6 +597,7 @@ const prototypes = [
   'int32_t griddep_tune_get_info(void *tune, _Inout_ griddep_tune_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_trial(void *tune, uint32_t index, _Inout_ griddep_tune_trial *trial, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_choice(void *tune, uint32_t launch, _Inout_ griddep_tune_choice *choice, _Inout_ griddep_error *error)',
+  'int32_t griddep_tune_get_reason(void *tune, int32_t trial, _Inout_ griddep_tune_reason *reason, _Inout_ griddep_error *error)',
   'void griddep_tune_destroy(void *tune)',
   'int32_t griddep_ptx_delay(void *ptx, const char *entry, int32_t place, uint32_t nanoseconds, _Out_ void **delayed, _Inout_ griddep_error *error)',
   'const char *griddep_break_text(int32_t how)',

@@ -250,6 +250,16 @@ TUNE_NO_PLACE = 4
 TUNE_ILLEGAL = 5
 TUNE_DIFFERENT = 6
 TUNE_REFUSED = 7
+TUNE_SPAN = 0
+TUNE_IDLE = 1
+TUNE_GAP = 2
+TUNE_WORK = 3
+TUNE_LEAD = 4
+TUNE_HIDDEN = 5
+TUNE_WAIT = 6
+TUNE_OVERLAP = 7
+TUNE_FIGURES = 8
+TUNE_WHOLE = -1
 DELAY_STORES = 0
 DELAY_LOADS = 1
 BREAK_DELETE = 0
@@ -728,6 +738,17 @@ class c_tune_choice(_Struct):
     ]
 
 
+class c_tune_reason(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("runs", c_uint32),
+        ("hops", c_uint32),
+        ("reserved", c_uint32),
+        ("before", c_double * 8),
+        ("after", c_double * 8),
+    ]
+
+
 class c_condition(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -961,6 +982,7 @@ _FUNCTIONS = {
     "tune_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "tune_get_trial": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "tune_get_choice": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "tune_get_reason": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "tune_destroy": (None, [c_void_p]),
     "ptx_delay": (c_int32, [c_void_p, c_char_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "break_text": (c_char_p, [c_int32]),

@@ -233,6 +233,16 @@ module Griddep
     TUNE_ILLEGAL = 5
     TUNE_DIFFERENT = 6
     TUNE_REFUSED = 7
+    TUNE_SPAN = 0
+    TUNE_IDLE = 1
+    TUNE_GAP = 2
+    TUNE_WORK = 3
+    TUNE_LEAD = 4
+    TUNE_HIDDEN = 5
+    TUNE_WAIT = 6
+    TUNE_OVERLAP = 7
+    TUNE_FIGURES = 8
+    TUNE_WHOLE = -1
     DELAY_STORES = 0
     DELAY_LOADS = 1
     BREAK_DELETE = 0
@@ -435,6 +445,10 @@ module Griddep
       "void *text",
     ])
 
+    CTuneReason = struct([
+      "uint32_t size", "uint32_t runs", "uint32_t hops", "uint32_t reserved", "double before[8]", "double after[8]",
+    ])
+
     CCondition = struct([
       "uint32_t size", "int32_t id", "int32_t met", "int32_t decisive", "void *name", "void *text",
     ])
@@ -599,6 +613,7 @@ module Griddep
       "int32_t griddep_tune_get_info(void *tune, void *info, void *error)",
       "int32_t griddep_tune_get_trial(void *tune, uint32_t index, void *trial, void *error)",
       "int32_t griddep_tune_get_choice(void *tune, uint32_t launch, void *choice, void *error)",
+      "int32_t griddep_tune_get_reason(void *tune, int32_t trial, void *reason, void *error)",
       "void griddep_tune_destroy(void *tune)",
       "int32_t griddep_ptx_delay(void *ptx, void *entry, int32_t place, uint32_t nanoseconds, void *delayed, void *error)",
       "const char *griddep_break_text(int32_t how)",

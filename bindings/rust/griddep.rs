@@ -263,6 +263,16 @@ pub const TUNE_NO_PLACE: i32 = 4;
 pub const TUNE_ILLEGAL: i32 = 5;
 pub const TUNE_DIFFERENT: i32 = 6;
 pub const TUNE_REFUSED: i32 = 7;
+pub const TUNE_SPAN: i32 = 0;
+pub const TUNE_IDLE: i32 = 1;
+pub const TUNE_GAP: i32 = 2;
+pub const TUNE_WORK: i32 = 3;
+pub const TUNE_LEAD: i32 = 4;
+pub const TUNE_HIDDEN: i32 = 5;
+pub const TUNE_WAIT: i32 = 6;
+pub const TUNE_OVERLAP: i32 = 7;
+pub const TUNE_FIGURES: i32 = 8;
+pub const TUNE_WHOLE: i32 = -1;
 pub const DELAY_STORES: i32 = 0;
 pub const DELAY_LOADS: i32 = 1;
 pub const BREAK_DELETE: i32 = 0;
@@ -753,6 +763,17 @@ pub struct TuneChoice {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct TuneReason {
+    pub size: u32,
+    pub runs: u32,
+    pub hops: u32,
+    pub reserved: u32,
+    pub before: [f64; 8],
+    pub after: [f64; 8],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Condition {
     pub size: u32,
     pub id: i32,
@@ -861,7 +882,8 @@ sized! {
     Error, RuntimeOptions, RuntimeInfo, PtxInfo, PtxEntryInfo, ParameterInfo, ControlInfo, Finding, CodeInfo,
     CheckOptions, CheckLaunch, RewriteOptions, ModuleOptions, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo,
     TensorOptions, HopInfo, GraphNodeInfo, GraphEdgeInfo, TuneLaunch, TuneBuffer, TuneOptions, TuneTrial, TuneInfo,
-    TuneChoice, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
+    TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop,
+    ShelfInfo,
 }
 
 functions! {
@@ -991,6 +1013,7 @@ functions! {
     fn tune_get_info(tune: *const Tune, info: *mut TuneInfo, error: *mut Error) -> i32;
     fn tune_get_trial(tune: *const Tune, index: u32, trial: *mut TuneTrial, error: *mut Error) -> i32;
     fn tune_get_choice(tune: *const Tune, launch: u32, choice: *mut TuneChoice, error: *mut Error) -> i32;
+    fn tune_get_reason(tune: *const Tune, trial: i32, reason: *mut TuneReason, error: *mut Error) -> i32;
     fn tune_destroy(tune: *mut Tune);
     fn ptx_delay(ptx: *const Ptx, entry: *const c_char, place: i32, nanoseconds: u32, delayed: *mut *mut Ptx, error: *mut Error) -> i32;
     fn break_text(how: i32) -> *const c_char;

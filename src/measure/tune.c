@@ -166,6 +166,7 @@ static void end_search(griddep_tune *tune)
     gd_tune_setup_free(tune, &tune->given);
     griddep_chain_destroy(tune->best.chain);
     tune->best.chain = NULL;
+    gd_tune_shown_free(&tune->best_shown);
     for (uint32_t i = 0; i < tune->buffer_count && tune->serial; i++)
         free(tune->serial[i]);
     free(tune->serial);
@@ -330,6 +331,7 @@ void griddep_tune_destroy(griddep_tune *tune)
     }
     for (uint32_t i = 0; i < tune->source_count; i++)
         griddep_module_unload(tune->sources[i].module);
+    free(tune->untraced);
     free(tune->trials);
     free(tune->choices);
     free(tune->unit_of);

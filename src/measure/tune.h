@@ -1,6 +1,6 @@
 /* The tuner: griddep_tune_run in griddep.h. It holds the chain as it was given, makes variants of it (tune_variant.c),
- * times them against each other (tune_time.c), decides (tune_trial.c), and remembers (tune_store.c). This header is for
- * these files. */
+ * times them against each other (tune_time.c), decides (tune_trial.c), looks for the reason (tune_why.c), and remembers
+ * (tune_store.c). This header is for these files. */
 #ifndef GD_MEASURE_TUNE_H
 #define GD_MEASURE_TUNE_H
 
@@ -54,9 +54,16 @@ typedef struct gd_tune_setup {
     griddep_chain *chain;
 } gd_tune_setup;
 
+/* What the timeline shows of a setup. runs 0: it was not looked at. */
+typedef struct gd_tune_shown {
+    uint32_t runs;
+    double *hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no such hop */
+} gd_tune_shown;
+
 typedef struct gd_tune_trial {
     griddep_tune_trial info;
     char *kernel, *text, *detail;
+    griddep_tune_reason reason; /* runs 0: not traced */
 } gd_tune_trial;
 
 /* What is chosen for a launch; strings and holds are the griddep_tune's. */
@@ -89,6 +96,9 @@ struct griddep_tune {
     uint32_t batch;    /* runs of the chain in one timed sample */
     uint32_t most;     /* trials at most */
     gd_tune_setup given, best;
+    gd_tune_shown best_shown;   /* looked at when something is compared with it */
+    griddep_tune_reason reason; /* of the whole */
+    char *untraced;             /* why there is no timeline of this chain; NULL: there is one, or nobody asked */
     uint8_t (*tried)[32]; /* digests of the texts that were tried for the unit at hand */
     uint32_t tried_count, tried_capacity;
 };
@@ -150,6 +160,22 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
  * `hopeless` (0: never). */
 int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
                       gd_tune_ratio *ratio, griddep_error *error);
+
+/* ---- tune_why.c ---- */
+
+typedef struct gd_tune_compared {
+    const gd_tune_setup *setup;
+    const gd_tune_shown *shown;
+} gd_tune_compared;
+
+/* Traces a realized setup; *shown is to be freed either way. Where there is no timeline of it, that is no error:
+ * tune->untraced tells why, and nothing is traced from then on. */
+int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_shown *shown, griddep_error *error);
+void gd_tune_shown_free(gd_tune_shown *shown);
+
+/* Compares two, in the hops whose launches differ. *reason is left alone where one of them was not traced. */
+int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before, const gd_tune_compared *after,
+                              griddep_tune_reason *reason, griddep_error *error);
 
 /* ---- tune_trial.c ---- */
 

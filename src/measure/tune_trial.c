@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "measure/tune.h"
 
-enum { NOISE_GROUPS = 4, MOST_LAUNCHES_ALONE = 32, LAST_FACTOR = 2, LAST_RUNS = 3 };
+enum { NOISE_GROUPS = 4, MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_FACTOR = 2, LAST_RUNS = 3 };
 
 /* A trial that is slower by at least this is not timed to its end. */
 static const double hopeless_least = 0.02;
@@ -19,13 +19,18 @@ static const uint64_t budgets[] = {1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24};
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
-/* What a stage has found: the fastest of its candidates. */
+/* A candidate that was timed, kept for the end of its stage. */
+typedef struct candidate {
+    gd_tune_setup setup;
+    uint32_t trial;
+    double ratio; /* 0: there is none */
+} candidate;
+
+/* What a stage has found: the fastest of its candidates, and the slowest, which is only kept to be traced. */
 typedef struct stage {
     griddep_tune *tune;
     uint32_t launch; /* the first that its candidates change */
-    gd_tune_setup fastest;
-    bool found;
-    double ratio;
+    candidate fastest, slowest;
 } stage;
 
 /* The library does without libm. */
@@ -132,7 +137,8 @@ static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *kn
 static bool is_refusal(int32_t status)
 {
     return status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX || status == GRIDDEP_ERROR_IMAGE ||
-           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_REQUIREMENT || status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
+           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_REQUIREMENT ||
+           status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
 }
 
 /* Rewrites and checks; the trial's outcome is set where it ends there, and *goes_on is false. */
@@ -210,19 +216,24 @@ static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_tria
     return GRIDDEP_OK;
 }
 
-/* The best of a stage is kept, all others are freed. */
-static void keep_fastest(stage *of, gd_tune_setup *setup, const gd_tune_trial *trial)
+static void replace(stage *of, candidate *kept, gd_tune_setup *setup, double ratio)
 {
-    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER && trial->info.ratio > 0 &&
-        (!of->found || trial->info.ratio < of->ratio)) {
-        if (of->found)
-            gd_tune_setup_free(of->tune, &of->fastest);
-        of->fastest = *setup;
-        of->ratio = trial->info.ratio;
-        of->found = true;
-        *setup = (gd_tune_setup){0};
-    }
-    gd_tune_setup_free(of->tune, setup);
+    gd_tune_setup_free(of->tune, &kept->setup);
+    *kept = (candidate){.setup = *setup, .trial = of->tune->info.trial_count - 1, .ratio = ratio};
+    *setup = (gd_tune_setup){0};
+}
+
+/* Of the last trial: kept where it is the fastest or the slowest of its stage, else freed. */
+static void keep_extremes(stage *of, gd_tune_setup *setup, const gd_tune_trial *trial)
+{
+    double ratio = trial ? trial->info.ratio : 0;
+
+    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER && (of->fastest.ratio <= 0 || ratio < of->fastest.ratio))
+        replace(of, &of->fastest, setup, ratio);
+    else if (ratio > 1 + of->tune->info.threshold && ratio > of->slowest.ratio)
+        replace(of, &of->slowest, setup, ratio);
+    else
+        gd_tune_setup_free(of->tune, setup);
 }
 
 /* Tries a setup, which is used up. Nothing happens once the search was stopped. */
@@ -244,18 +255,49 @@ static int32_t try_setup(stage *of, gd_tune_setup *setup, const char *text, grid
         if (!status && goes_on)
             status = time_trial(tune, setup, trial, error);
     }
-    keep_fastest(of, setup, status ? NULL : trial);
+    keep_extremes(of, setup, status ? NULL : trial);
     return status;
 }
 
-/* What the stage found is what goes on from here. */
-static void end_stage(stage *of)
+static int32_t look_at_best(griddep_tune *tune, griddep_error *error)
 {
-    if (!of->found)
-        return;
-    gd_tune_setup_free(of->tune, &of->tune->best);
-    of->tune->best = of->fastest;
-    *of = (stage){.tune = of->tune, .launch = of->launch};
+    return tune->best_shown.runs ? GRIDDEP_OK : gd_tune_look(tune, &tune->best, &tune->best_shown, error);
+}
+
+/* Why a candidate is faster or slower than the best before it; what was seen of it goes to *shown, to be freed. */
+static int32_t explain(griddep_tune *tune, const candidate *one, gd_tune_shown *shown, griddep_error *error)
+{
+    const gd_tune_compared before = {&tune->best, &tune->best_shown}, after = {&one->setup, shown};
+    bool is_traced = one->ratio > 0 && !tune->info.stopped && tune->launch_count <= MOST_LAUNCHES_TRACED;
+    int32_t status = is_traced ? look_at_best(tune, error) : GRIDDEP_OK;
+
+    *shown = (gd_tune_shown){0};
+    if (status || !is_traced)
+        return status;
+    status = gd_tune_look(tune, &one->setup, shown, error);
+    return status ? status : gd_tune_compare_shown(tune, &before, &after, &tune->trials[one->trial].reason, error);
+}
+
+/* What the stage found is what goes on from here. */
+static int32_t end_stage(stage *of, int32_t status, griddep_error *error)
+{
+    griddep_tune *tune = of->tune;
+    gd_tune_shown slowest = {0}, fastest = {0};
+
+    if (!status)
+        status = explain(tune, &of->slowest, &slowest, error);
+    if (!status)
+        status = explain(tune, &of->fastest, &fastest, error);
+    gd_tune_shown_free(&slowest);
+    gd_tune_setup_free(tune, &of->slowest.setup);
+    if (of->fastest.ratio > 0) {
+        gd_tune_setup_free(tune, &tune->best);
+        gd_tune_shown_free(&tune->best_shown);
+        tune->best = of->fastest.setup;
+        tune->best_shown = fastest;
+    }
+    *of = (stage){.tune = tune, .launch = of->launch};
+    return status;
 }
 
 /* ---- stages: one kernel's text ---- */
@@ -340,8 +382,7 @@ static int32_t tune_unit(griddep_tune *tune, uint32_t unit, griddep_error *error
         return GRIDDEP_OK;
     for (size_t i = 0; i < sizeof stages / sizeof *stages && !status; i++) {
         stage now = {.tune = tune, .launch = tune->units[unit].first};
-        status = stages[i](&now, unit, error);
-        end_stage(&now);
+        status = end_stage(&now, stages[i](&now, unit, error), error);
     }
     return status;
 }
@@ -376,8 +417,7 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
         now.launch = i;
         status = try_off(&now, GD_TUNE_NONE, i, "pdl off for this launch", error);
     }
-    end_stage(&now);
-    return status;
+    return end_stage(&now, status, error);
 }
 
 static int32_t try_grid(stage *of, uint32_t launch, uint32_t grid, griddep_error *error)
@@ -403,7 +443,7 @@ static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
         stage now = {.tune = tune, .launch = i};
         for (uint32_t k = 0; k < tune->launches[i].grid_count && !status; k++)
             status = try_grid(&now, i, tune->launches[i].grids[k], error);
-        end_stage(&now);
+        status = end_stage(&now, status, error);
     }
     return status;
 }
@@ -450,6 +490,21 @@ static int32_t drop_all(griddep_tune *tune, griddep_error *error)
     return gd_tune_setup_copy(tune, NULL, &tune->best, error);
 }
 
+/* Why the whole is faster. */
+static int32_t explain_whole(griddep_tune *tune, griddep_error *error)
+{
+    gd_tune_shown given;
+    const gd_tune_compared before = {&tune->given, &given}, after = {&tune->best, &tune->best_shown};
+    int32_t status = gd_tune_look(tune, &tune->given, &given, error);
+
+    if (!status)
+        status = look_at_best(tune, error);
+    if (!status)
+        status = gd_tune_compare_shown(tune, &before, &after, &tune->reason, error);
+    gd_tune_shown_free(&given);
+    return status;
+}
+
 /* A choice was the fastest of several, which favours luck; so the sum of all is measured anew. */
 static int32_t confirm(griddep_tune *tune, griddep_error *error)
 {
@@ -479,7 +534,7 @@ static int32_t confirm(griddep_tune *tune, griddep_error *error)
     tune->info.ratio = ratio.median;
     tune->info.lowest = ratio.lowest;
     tune->info.highest = ratio.highest;
-    return GRIDDEP_OK;
+    return explain_whole(tune, error);
 }
 
 static uint32_t count_trials(const griddep_tune *tune)

@@ -490,6 +490,11 @@ else
     else
         json "tune writes what it changed" "not d['changed']"
     fi
+    run tune preamble.yaml --driver "$EMULATED_DRIVER" --forget
+    check "tune tells why" 0 out "why: microseconds of a hop" out "  all  what was chosen" out "a hop takes 20."
+    run tune preamble.yaml --driver "$EMULATED_DRIVER" --forget --json
+    json "tune tells why in JSON" "d['why']['hops'] == 1 and d['why']['before']['launch_lead_ns'] < 0 < d['why']['after']['launch_lead_ns']"
+    json "trials of note tell why" "any(t['why'] for t in d['trials'] if t['outcome'] == 'faster') and any(t['why'] for t in d['trials'] if t['tried'].startswith('pdl off'))"
     run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 99 -o "$work/untuned"
     check "tune finds nothing" 0 out "nothing better was found" out "nothing is changed" out "model time"
     if [ -e "$work/untuned" ]; then fail "tune that changes nothing writes"; else pass; fi

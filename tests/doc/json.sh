@@ -59,6 +59,7 @@ compare trace trace "$top/examples/vector_add.yaml" --emulate
 compare trace trace "$top/examples/fork_join.yaml" --emulate --mode all --points
 compare tune tune "$top/examples/vector_add.yaml" --emulate
 compare tune tune "$top/examples/vector_add.yaml" --emulate -o "$work/tuned"
+compare tune tune "$top/tests/cli/preamble.yaml" --emulate
 compare stress stress "$top/examples/vector_add.yaml" --emulate
 compare stress stress "$top/examples/vector_add.yaml" --emulate --mutations
 compare stress stress "$top/tests/cli/late.yaml" --emulate

@@ -1,6 +1,7 @@
 /* The tuner on the emulated driver: a chain whose kernels know nothing of dependent launch, what is found for it, and
  * what is remembered. EMULATED_DRIVER names the driver. Its model time makes every result the same each time. */
 #include <check.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,66 @@ START_TEST(finds_overlap)
 }
 END_TEST
 
+/* What was gained is that a kernel's 20 us lie before the end of the one before it. */
+START_TEST(tells_why)
+{
+    griddep_tune_reason reason = {.size = sizeof reason};
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result, *loaded;
+    uint32_t faster = 0, slower = 0;
+
+    make_chain(plain);
+    need(tune(NULL, &result));
+    need(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error));
+    const double *before = reason.before, *after = reason.after;
+    ck_assert_uint_eq(reason.runs, 1);
+    ck_assert_uint_eq(reason.hops, LAUNCHES - 1);
+    ck_assert(before[GRIDDEP_TUNE_SPAN] > 60000 && after[GRIDDEP_TUNE_SPAN] < 0.7 * before[GRIDDEP_TUNE_SPAN]);
+    ck_assert(before[GRIDDEP_TUNE_LEAD] < 0 && after[GRIDDEP_TUNE_LEAD] > 15000);
+    ck_assert(isnan(before[GRIDDEP_TUNE_HIDDEN]) && after[GRIDDEP_TUNE_HIDDEN] > 15000);
+    ck_assert(before[GRIDDEP_TUNE_OVERLAP] <= 0 && after[GRIDDEP_TUNE_OVERLAP] > 0.5);
+    ck_assert(before[GRIDDEP_TUNE_WORK] > 20000 && after[GRIDDEP_TUNE_WORK] < 5000);
+    /* Of a chain that has one launch after the other, gap and work of the hops are all but the first launch's time. */
+    double hops = (before[GRIDDEP_TUNE_GAP] + before[GRIDDEP_TUNE_WORK]) * (LAUNCHES - 1);
+    ck_assert(hops > 0.6 * before[GRIDDEP_TUNE_SPAN] && hops < 0.7 * before[GRIDDEP_TUNE_SPAN]);
+    for (int32_t i = 0; griddep_tune_get_trial(result, (uint32_t)i, &trial, NULL) == GRIDDEP_OK; i++) {
+        if (griddep_tune_get_reason(result, i, &reason, &error))
+            continue;
+        faster += trial.outcome == GRIDDEP_TUNE_BETTER;
+        slower += trial.ratio > 1;
+        ck_assert((trial.ratio > 1) == (after[GRIDDEP_TUNE_SPAN] > before[GRIDDEP_TUNE_SPAN]));
+    }
+    ck_assert_uint_ge(faster, 1);
+    ck_assert_uint_ge(slower, 1);
+    ck_assert_int_eq(griddep_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_get_reason(result, 10000, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    ck_assert_int_eq(griddep_tune_get_reason(loaded, GRIDDEP_TUNE_WHOLE, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    griddep_tune_destroy(loaded);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
+/* Launches that share a variable cannot be traced; that is no reason not to tune them. */
+START_TEST(tunes_what_cannot_be_traced)
+{
+    static const char shared[] = HEAD ".global .u32 shared;\n" /* plain without its head */;
+    griddep_tune_reason reason = {.size = sizeof reason};
+    griddep_tune *result;
+    char text[sizeof shared + sizeof plain];
+
+    snprintf(text, sizeof text, "%s%s", shared, plain + strlen(HEAD));
+    make_chain(text);
+    need(tune(NULL, &result));
+    ck_assert_uint_eq(info_of(result).changed, 1);
+    ck_assert_int_eq(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_msg(strstr(error.text, "share the variable shared"), "%s", error.text);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
 START_TEST(remembers)
 {
     griddep_tune *result = NULL, *loaded = NULL;
@@ -320,6 +381,8 @@ int main(void)
     tcase_add_checked_fixture(test, open_runtime, close_runtime);
     tcase_set_timeout(test, 60);
     tcase_add_test(test, finds_overlap);
+    tcase_add_test(test, tells_why);
+    tcase_add_test(test, tunes_what_cannot_be_traced);
     tcase_add_test(test, remembers);
     tcase_add_test(test, finds_nothing);
     tcase_add_test(test, stops);
