@@ -57,8 +57,8 @@
 //     norm:  2048 x 2048 2.91   3072 x 2048 4.45   8192 x 2048 8.19   4096 x 4096 8.31   14336 x 4096 27.9
 //     norm and U:  8192 x 2048 15.7 [4.27]   14336 x 4096 54.0 [4.35], at 4.65 TB/s of plain loads
 //   Predicted was the time of matvec_bf16 and 0.1 us for the norm: the sum of squares rides on the first row's shuffles.
-//   Rejected: the residual in a 16-bit register, 3.25 against 2.95 at 2048 x 2048 and 8.88 against 8.19 at 8192 x 2048: it shared a register with
-//   the bias, so that the load was waited for before x was read.
+//     residual:  2048 x 2048 3.25   3072 x 2048 4.47   8192 x 2048 8.89   4096 x 4096 8.35   4096 x 14336 28.4. That costs up to 0.7 us
+//   where a warp has few rows; why is not known. A register of 32 bits in place of 16 for what was loaded changed nothing.
 
 m4_define(<!KERNEL!>, <!linear_bf16!>)m4_dnl
 m4_define(<!ELEMENT!>, <!bf16!>)m4_dnl
