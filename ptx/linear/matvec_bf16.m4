@@ -11,8 +11,8 @@
 //   4096 bytes or, where two of those do not fit, of 2048, 1024 or 512. With too little for two slots of 512 bytes the kernel
 //   reads W and x straight from global memory, after the wait: correct, and slow. Best on an H200: for columns up to 4096 two
 //   blocks a multiprocessor (grid 264) of 256 threads with 114688 bytes each; for longer rows one block of 512 threads with
-//   all the shared memory there is; for a layer below 12 MB one block of 512 threads with 114688 bytes, so that its dependent
-//   fits beside it.
+//   all the shared memory there is; for a layer below 14 MB one block of as many warps, at most 16, as share its rows
+//   evenly, with 114688 bytes, so that its dependent fits beside it.
 // requires:
 //   rows >= 1
 //   rows < 2^30
@@ -43,12 +43,15 @@
 //       4096 x 14336 28.8 / 27.2 [4.32]   2048 x 8192 10.4 / 8.35 [4.02]   128256 x 4096 238 / 235 [4.47]
 //     grid 132, block 512, shared 114688:  2048 x 2048 5.0 / 2.97 [2.82]   1024 x 4096 5.0 / 3.25 [2.58]
 //     4096 x 4096 with no shared memory, from global memory: 16.3 with PDL
+//     3072 x 2048, 23 rows a multiprocessor, shared 114688, at 4.55 TB/s: block 512 4.30, 384 3.98, 768 4.70; grid 264, block 192,
+//       shared 57000 4.02
 //   The trigger at 4096 x 4096, 512 threads, all shared memory, in the first version (other layers alike): at the start, after
 //   the ring was filled, after the wait 8.70; after x was read 8.76; none 10.34. At 2048 x 2048: 3.18 each; 3.57; 4.45.
 //   History, 4096 x 4096, 512 threads, all shared memory, on an H200 that read 4.54 TB/s, before / after:
 //     exact divisions, barriers made one by one before the first copy 8.82; quick division, a lane a barrier 8.52
 //     all three slots filled before the wait 8.77; all but one 8.17: W that is asked for too early stands in the way
 //     a CTA's rows scattered over the matrix 8.38; neighbours 8.30 (two slots a warp)
+//     the first vectors of W in registers before x is read: they do not fit into 64 registers, 2.96 became 4.08 at 2048 x 2048
 //     the first vectors of x in registers before the poll: 8.18 without, 8.08 with, at 4.64 TB/s
 //     L2 evict_first for W: 0.5 to 1 % less time than without
 //   Rejected: x read from global memory by each warp in place of shared memory, 9.45 against 8.76 and 29.6 against 27.1 at

@@ -11,13 +11,23 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Threads of a block of at most 16 warps, of which each has as many rows as any other, where that can be: 3072 rows on 132
+ * multiprocessors are 23 or 24 for each, which 12 warps take in two rounds and 16 warps too, the second one half idle. A
+ * multiple of 128. */
+static uint32_t even_threads(uint64_t rows, uint32_t blocks)
+{
+    uint64_t share = (rows + blocks - 1) / blocks, rounds = (share + 15) / 16;
+    uint64_t warps = rounds > 0 ? (share + rounds - 1) / rounds : 16;
+    return (uint32_t)((warps + 3) / 4 * 128);
+}
+
 gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
     uint32_t shared = least_of(half_shared, info->shared_bytes_per_block);
 
     if (rows * columns * 2 < 14000000)
-        return (gd_build_shape){multiprocessors, 512, shared};
+        return (gd_build_shape){multiprocessors, even_threads(rows, multiprocessors), shared};
     if (columns <= 4096)
         return (gd_build_shape){2 * multiprocessors, 256, shared};
     return (gd_build_shape){multiprocessors, 512, info->shared_bytes_per_block};
