@@ -68,8 +68,10 @@
 //   two special functions an element, and a residual that all blocks read at once; it does not overlap with multiplications.
 //   History, 8192 x 8192 x 8192: empty barriers arrived at with .release.cluster (a MEMBAR.GPU a slot) 554 while cool, 527 sustained;
 //   with the plain arrive 650 sustained. Cluster barriers .relaxed at start and end (another two MEMBAR.GPU): 0.3 us less a layer.
-//   .maxntid in place of .reqntid: 10.2 in place of 9.1 us for gemm_n64_bf16 at 512 x 2048 x 2048, others alike. The residual by
-//   4 bytes in place of vectors: the same time, and in place read by one lane and written by another, as the race detector found.
+//   .maxntid in place of .reqntid: 10.2 in place of 9.1 us for gemm_n64_bf16 at 512 x 2048 x 2048, others alike. With .reqntid ptxas
+//   knows that tid.x / 32 is the same in a warp, and keeps the ring's addresses and the descriptors in uniform registers.
+//   The residual by 4 bytes in place of vectors: the same time, and in place read by one lane and written by another, as the
+//   race detector found.
 //   Rejected: tiles of 128 x 192 (89 % at 2048 x 4096 x 4096, for 352 tiles in three rounds); two blocks of 128 x 128 side by side,
 //   three slots each (2 to 7 % slower: too few bytes under way); panels of 8 or 32 tiles in place of 16 (0 to 1 %).
 
