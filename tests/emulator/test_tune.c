@@ -212,6 +212,33 @@ START_TEST(tells_why)
 }
 END_TEST
 
+/* A trigger in each of the rounds passes the check, leaves the bits and is timed. */
+START_TEST(tries_rounds)
+{
+    static const char loop[] =
+        HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+             "    .reg .pred %p;\n    .reg .b32 %t, %v, %sum, %n;\n    .reg .b64 %in, %out, %i;\n"
+             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %t, %tid.x;\n"
+             "    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n"
+             "    mov.u32 %n, 0;\n    mov.u32 %sum, 1;\n    griddepcontrol.wait;\n"
+             "rounds:\n    ld.volatile.global.u32 %v, [%in];\n    max.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
+             "    setp.lt.u32 %p, %n, 8;\n    @%p bra rounds;\n"
+             "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+    uint32_t timed = 0;
+
+    make_chain(loop);
+    need(tune(NULL, &result));
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++)
+        timed += !strncmp(trial.text, "trigger loop:", 13) && trial.ratio > 0;
+    ck_assert_uint_eq(timed, 5);
+    run_choices(result);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
 /* Launches that share a variable cannot be traced; that is no reason not to tune them. */
 START_TEST(tunes_what_cannot_be_traced)
 {
@@ -382,6 +409,7 @@ int main(void)
     tcase_set_timeout(test, 60);
     tcase_add_test(test, finds_overlap);
     tcase_add_test(test, tells_why);
+    tcase_add_test(test, tries_rounds);
     tcase_add_test(test, tunes_what_cannot_be_traced);
     tcase_add_test(test, remembers);
     tcase_add_test(test, finds_nothing);
