@@ -102,7 +102,7 @@ complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l output -r -F -d 
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l in-place -d 'replace the file'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l entry -r -F -d 'this kernel only'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l wait -x -a 'insert move remove start keep' -d 'insert, move, remove, start or keep'
-complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l trigger -x -a 'start after-wait after-loads before-stores end remove keep' -d 'start, after-wait, after-loads, before-stores, end, LINE, remove or keep'
+complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l trigger -x -a 'start after-wait after-loads before-stores end remove keep' -d 'start, after-wait, after-loads, before-stores, end, loop:ROUND, LINE, remove or keep'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l constant -r -F -d 'parameter, or ENTRY.PARAMETER, whose data no prerequisite writes'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l prefetch -r -F -d 'fetch a constant parameter\'s data into L2 before the wait'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l json -d 'print one JSON document, with the PTX unless it goes to a file'

@@ -468,7 +468,9 @@ enum {
     GRIDDEP_TRIGGER_AFTER_LOADS = 4,  /* behind the last load from global memory that no loop repeats after it */
     GRIDDEP_TRIGGER_BEFORE_STORES = 5, /* before the first store to global memory on every path */
     GRIDDEP_TRIGGER_END = 6,          /* before each exit */
-    GRIDDEP_TRIGGER_LINE = 7          /* before the first instruction on or behind trigger_line */
+    GRIDDEP_TRIGGER_LINE = 7,         /* before the first instruction on or behind trigger_line */
+    GRIDDEP_TRIGGER_LOOP = 8          /* in round trigger_round of the entry's first outermost loop that reads global memory; a thread that leaves the
+                                         loop before triggers by its block's end */
 };
 
 typedef struct griddep_rewrite_options {
@@ -482,6 +484,8 @@ typedef struct griddep_rewrite_options {
     const char *const *constants;
     const char *prefetch;           /* NULL, or a constant pointer parameter whose data is brought into L2 before the wait */
     uint64_t prefetch_bytes;        /* how much of it, from its start, the grid fetches together; a multiple of 16 */
+    uint32_t trigger_round;         /* for GRIDDEP_TRIGGER_LOOP, counted from 0 by a register that is inserted; else 0 */
+    uint32_t reserved;
 } griddep_rewrite_options;
 
 /* Rewrites a module. What the options do not name stays as it is, to the letter, comments included; .version and .target are raised where
@@ -1316,7 +1320,7 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries other places of trigger and wait, L2 prefetches of constant parameters, launches without PDL, and the grids that are offered, kernel by kernel,
+/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant parameters, launches without PDL, and the grids that are offered, kernel by kernel,
  * and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
  * is timed in pairs with the best so far, in turns; a gain counts above a threshold that comes from pairs of the chain with itself. At the end all that was
  * chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten

@@ -96,6 +96,7 @@ enum {
     GRIDDEP_TRIGGER_BEFORE_STORES = 5,
     GRIDDEP_TRIGGER_END = 6,
     GRIDDEP_TRIGGER_LINE = 7,
+    GRIDDEP_TRIGGER_LOOP = 8,
     GRIDDEP_MODULE_NO_CACHE = 1,
     GRIDDEP_MODULE_LINE_INFO = 2,
     GRIDDEP_MODULE_DEBUG = 4,
@@ -351,6 +352,7 @@ typedef struct griddep_check_launch {
 typedef struct griddep_rewrite_options {
     uint32_t size; uint32_t flags; const char *entry; int32_t wait; int32_t trigger; int32_t trigger_line;
     uint32_t constant_count; const char *const  *constants; const char *prefetch; uint64_t prefetch_bytes;
+    uint32_t trigger_round; uint32_t reserved;
 } griddep_rewrite_options;
 typedef struct griddep_module_options {
     uint32_t size; uint32_t flags; const char *name; int32_t optimization; uint32_t maximum_registers;

@@ -93,6 +93,7 @@ const constants = {
   TRIGGER_BEFORE_STORES: 5,
   TRIGGER_END: 6,
   TRIGGER_LINE: 7,
+  TRIGGER_LOOP: 8,
   MODULE_NO_CACHE: 1,
   MODULE_LINE_INFO: 2,
   MODULE_DEBUG: 4,
@@ -340,7 +341,7 @@ koffi.struct('griddep_check_launch', {
 koffi.struct('griddep_rewrite_options', {
   size: 'uint32_t', flags: 'uint32_t', entry: 'const char *', wait: 'int32_t', trigger: 'int32_t',
   trigger_line: 'int32_t', constant_count: 'uint32_t', constants: 'void *', prefetch: 'const char *',
-  prefetch_bytes: 'uint64_t',
+  prefetch_bytes: 'uint64_t', trigger_round: 'uint32_t', reserved: 'uint32_t',
 });
 koffi.struct('griddep_module_options', {
   size: 'uint32_t', flags: 'uint32_t', name: 'const char *', optimization: 'int32_t', maximum_registers: 'uint32_t',

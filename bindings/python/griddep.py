@@ -115,6 +115,7 @@ TRIGGER_AFTER_LOADS = 4
 TRIGGER_BEFORE_STORES = 5
 TRIGGER_END = 6
 TRIGGER_LINE = 7
+TRIGGER_LOOP = 8
 MODULE_NO_CACHE = 1
 MODULE_LINE_INFO = 2
 MODULE_DEBUG = 4
@@ -492,6 +493,8 @@ class c_rewrite_options(_Struct):
         ("constants", c_void_p),
         ("prefetch", c_char_p),
         ("prefetch_bytes", c_uint64),
+        ("trigger_round", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -98,6 +98,7 @@ module Griddep
     TRIGGER_BEFORE_STORES = 5
     TRIGGER_END = 6
     TRIGGER_LINE = 7
+    TRIGGER_LOOP = 8
     MODULE_NO_CACHE = 1
     MODULE_LINE_INFO = 2
     MODULE_DEBUG = 4
@@ -352,6 +353,7 @@ module Griddep
     CRewriteOptions = struct([
       "uint32_t size", "uint32_t flags", "void *entry", "int32_t wait", "int32_t trigger", "int32_t trigger_line",
       "uint32_t constant_count", "void *constants", "void *prefetch", "uint64_t prefetch_bytes",
+      "uint32_t trigger_round", "uint32_t reserved",
     ])
 
     CModuleOptions = struct([

@@ -128,6 +128,7 @@ pub const TRIGGER_AFTER_LOADS: i32 = 4;
 pub const TRIGGER_BEFORE_STORES: i32 = 5;
 pub const TRIGGER_END: i32 = 6;
 pub const TRIGGER_LINE: i32 = 7;
+pub const TRIGGER_LOOP: i32 = 8;
 pub const MODULE_NO_CACHE: i32 = 1;
 pub const MODULE_LINE_INFO: i32 = 2;
 pub const MODULE_DEBUG: i32 = 4;
@@ -516,6 +517,8 @@ pub struct RewriteOptions {
     pub constants: *const *const c_char,
     pub prefetch: *const c_char,
     pub prefetch_bytes: u64,
+    pub trigger_round: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]

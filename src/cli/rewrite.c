@@ -70,6 +70,7 @@ static const char details[] =
     "  after-loads    behind the last load from global memory that no loop repeats\n"
     "  before-stores  before the first store to global memory\n"
     "  end            before each exit\n"
+    "  loop:ROUND     in that round, from 0, of the first loop that reads global memory; counted by a register\n"
     "  LINE           before the first instruction on or behind this line of the input\n"
     "  remove         none\n"
     "  keep           no change\n\n"
@@ -106,6 +107,19 @@ static int choose_line(const char *text, griddep_rewrite_options *options)
     return 0;
 }
 
+static int choose_round(const char *text, griddep_rewrite_options *options)
+{
+    char *end = NULL;
+    errno = 0;
+    long long round = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || round < 0 || round > UINT32_MAX)
+        return gd_message_error(GD_EXIT_USAGE, "--trigger loop:ROUND takes a round from 0 to %lu, not '%s'",
+                                (unsigned long)UINT32_MAX, text);
+    options->trigger = GRIDDEP_TRIGGER_LOOP;
+    options->trigger_round = (uint32_t)round;
+    return 0;
+}
+
 static int choose_trigger(const char *text, griddep_rewrite_options *options)
 {
     for (size_t i = 0; i < TRIGGER_COUNT; i++) {
@@ -114,12 +128,14 @@ static int choose_trigger(const char *text, griddep_rewrite_options *options)
             return 0;
         }
     }
+    if (strncmp(text, "loop:", strlen("loop:")) == 0)
+        return choose_round(text + strlen("loop:"), options);
     if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-')
         return choose_line(text, options);
     char *suggestion = gd_suggest_text(text, trigger_words, TRIGGER_COUNT);
     char *list = gd_suggest_list(trigger_words, TRIGGER_COUNT);
-    int code =
-        gd_message_error(GD_EXIT_USAGE, "--trigger is one of %s, or a line number, not '%s'%s", list, text, suggestion);
+    int code = gd_message_error(GD_EXIT_USAGE, "--trigger is one of %s, loop:ROUND, or a line number, not '%s'%s", list,
+                                text, suggestion);
     free(suggestion);
     free(list);
     return code;
@@ -452,7 +468,8 @@ int gd_command_rewrite(int argc, char **argv)
         {GD_OPTION_FLAG, "in-place", NULL, "replace the file", &request.in_place, 0, 0},
         {GD_OPTION_TEXT, "entry", "NAME", "this kernel only", (void *)&request.entry, 0, 0},
         {GD_OPTION_TEXT, "wait", "WAIT", "insert, move, remove, start or keep", (void *)&request.wait, 0, 0},
-        {GD_OPTION_TEXT, "trigger", "PLACE", "start, after-wait, after-loads, before-stores, end, LINE, remove or keep",
+        {GD_OPTION_TEXT, "trigger", "PLACE",
+         "start, after-wait, after-loads, before-stores, end, loop:ROUND, LINE, remove or keep",
          (void *)&request.trigger, 0, 0},
         {GD_OPTION_LIST, "constant", "NAME", "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes",
          &request.constants, 0, 0},

@@ -39,8 +39,9 @@ typedef struct gd_tune_input {
 
 static const char details[] =
     "Tries, kernel by kernel: triggers at the start, after the wait, after the loads, before the stores, at the end, "
-    "and\n"
-    "none; the wait at its latest safe place; prefetches of constant data into L2; launches without PDL; and the "
+    "in\n"
+    "rounds of a loop, and none; the wait at its latest safe place; prefetches of constant data into L2; launches "
+    "without PDL; and the "
     "grids\n"
     "that the file offers ('grids'). Only what 'griddep check' passes is run, only what leaves the serial run's bits\n"
     "counts, and only a gain above the noise of this machine is kept. Nothing is changed but what --output names; the\n"

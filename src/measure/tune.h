@@ -17,6 +17,7 @@ typedef struct gd_tune_edit {
     int32_t wait, trigger;   /* GRIDDEP_WAIT_*, GRIDDEP_TRIGGER_* */
     const char *prefetch;    /* NULL, or the name of a parameter */
     uint64_t prefetch_bytes; /* a multiple of 16 */
+    uint32_t round;          /* for GRIDDEP_TRIGGER_LOOP */
 } gd_tune_edit;
 
 /* A module that launches have kernels of. */

@@ -17,7 +17,10 @@ static const double hopeless_least = 0.02;
 
 static const uint64_t budgets[] = {1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24};
 
-enum { BUDGETS = sizeof budgets / sizeof *budgets };
+/* Of a loop, counted from 0. One that the loop does not come to is as if there were no trigger. */
+static const uint32_t rounds[] = {1, 3, 7, 15, 31};
+
+enum { BUDGETS = sizeof budgets / sizeof *budgets, ROUNDS = sizeof rounds / sizeof *rounds };
 
 /* A candidate that was timed, kept for the end of its stage. */
 typedef struct candidate {
@@ -336,6 +339,11 @@ static int32_t try_triggers(stage *of, uint32_t unit, griddep_error *error)
         edit.trigger = triggers[i];
         status = try_edit(of, unit, &edit, error);
     }
+    edit.trigger = GRIDDEP_TRIGGER_LOOP;
+    for (size_t i = 0; i < ROUNDS && kernel->has_behind && !status; i++) {
+        edit.round = rounds[i];
+        status = try_edit(of, unit, &edit, error);
+    }
     return status;
 }
 
@@ -350,6 +358,7 @@ static int32_t try_waits(stage *of, uint32_t unit, griddep_error *error)
     edit.wait = GRIDDEP_WAIT_MOVE;
     int32_t status = try_edit(of, unit, &edit, error);
     edit.trigger = GRIDDEP_TRIGGER_START;
+    edit.round = 0;
     return status || !kernel->has_behind ? status : try_edit(of, unit, &edit, error);
 }
 
@@ -542,7 +551,7 @@ static uint32_t count_trials(const griddep_tune *tune)
     uint32_t count = 1 + tune->unit_count;
 
     for (uint32_t i = 0; i < tune->unit_count; i++)
-        count += tune->sources[tune->units[i].source].ptx ? 9 + tune->units[i].constant_count * BUDGETS : 0;
+        count += tune->sources[tune->units[i].source].ptx ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS : 0;
     for (uint32_t i = 0; i < tune->launch_count; i++)
         count += tune->launches[i].grid_count + (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
     return count;

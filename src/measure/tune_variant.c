@@ -211,7 +211,8 @@ static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint
                                              .constants = unit->constant_names,
                                              .constant_count = unit->constant_count,
                                              .prefetch = edit->prefetch,
-                                             .prefetch_bytes = edit->prefetch_bytes};
+                                             .prefetch_bytes = edit->prefetch_bytes,
+                                             .trigger_round = edit->round};
     griddep_ptx *made;
     int32_t status = griddep_ptx_rewrite(gd_tune_text_of(tune, setup, unit->source), &options, &made, NULL, error);
 
@@ -377,12 +378,20 @@ static void describe_prefetch(const gd_tune_edit *edit, gd_text *text)
 void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text)
 {
     static const char *const waits[] = {"", "insert", "move", "remove", "start"};
-    static const char *const triggers[] = {"", "remove", "start", "after-wait", "after-loads", "before-stores", "end"};
+    static const char *const triggers[] = {"",    "remove", "start", "after-wait", "after-loads", "before-stores",
+                                           "end", "line",   "loop:"};
+    gd_text round = {0};
 
     if (edit->wait != GRIDDEP_WAIT_KEEP)
         add_part(text, "wait", waits[edit->wait]);
+    if (edit->trigger == GRIDDEP_TRIGGER_LOOP)
+        gd_text_format(&round, "%s%u", triggers[edit->trigger], (unsigned)edit->round);
+    else
+        gd_text_string(&round, triggers[edit->trigger]);
     if (edit->trigger != GRIDDEP_TRIGGER_KEEP)
-        add_part(text, "trigger", triggers[edit->trigger]);
+        add_part(text, "trigger", gd_text_get(&round));
+    text->failed |= round.failed;
+    gd_text_free(&round);
     if (edit->prefetch)
         describe_prefetch(edit, text);
 }

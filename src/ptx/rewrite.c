@@ -1,13 +1,15 @@
 /* The public function griddep_ptx_rewrite: options, the two steps, the notes. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ptx/rewrite.h"
 #include "ptx/rewrite_prefetch.h"
+#include "ptx/rewrite_round.h"
 
-enum { OPTIONS_MINIMUM = sizeof(griddep_rewrite_options) };
+enum { OPTIONS_MINIMUM = offsetof(griddep_rewrite_options, trigger_round) };
 
 /* ---- options ---- */
 
@@ -19,7 +21,7 @@ static int32_t check_values(const griddep_rewrite_options *options, griddep_erro
     if (options->wait < GRIDDEP_WAIT_KEEP || options->wait > GRIDDEP_WAIT_START)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "wait is %" PRId32 ", which is no GRIDDEP_WAIT_*",
                             options->wait);
-    if (options->trigger < GRIDDEP_TRIGGER_KEEP || options->trigger > GRIDDEP_TRIGGER_LINE)
+    if (options->trigger < GRIDDEP_TRIGGER_KEEP || options->trigger > GRIDDEP_TRIGGER_LOOP)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "trigger is %" PRId32 ", which is no GRIDDEP_TRIGGER_*",
                             options->trigger);
     if (options->trigger == GRIDDEP_TRIGGER_LINE ? options->trigger_line < 1 : options->trigger_line != 0)
@@ -27,6 +29,9 @@ static int32_t check_values(const griddep_rewrite_options *options, griddep_erro
                             "trigger_line is %" PRId32
                             "; a line, from 1, goes with GRIDDEP_TRIGGER_LINE and with nothing else",
                             options->trigger_line);
+    if ((options->trigger_round && options->trigger != GRIDDEP_TRIGGER_LOOP) || options->reserved)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "trigger_round goes with GRIDDEP_TRIGGER_LOOP and with nothing else, and reserved is zero");
     if (options->constant_count && !options->constants)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "constants is NULL and constant_count is %" PRIu32,
                             options->constant_count);
@@ -121,6 +126,8 @@ static void mark_own_work(const gd_rewrite *rewrite, const gd_ptx_module *module
 
     for (uint32_t i = function->control; i < function->control_end; i++)
         own[module->controls[i].instruction - function->instruction] = true;
+    for (uint32_t i = function->instruction; i < function->instruction_end; i++)
+        own[i - function->instruction] |= gd_round_is_own(module, &module->instructions[i]);
     while (rewrite->options.prefetch &&
            (scope = gd_prefetch_find(module, function, rewrite->options.prefetch, &next)) != GD_PTX_NONE) {
         uint32_t first = next - 1;

@@ -453,3 +453,29 @@ bool gd_place_falls_off(const gd_placer *placer)
     }
     return false;
 }
+
+/* The header of the outermost loop around a block that stands in one. */
+static uint32_t outermost_loop(const gd_placer *placer, uint32_t block)
+{
+    while (block_at(placer, block)->loop != block || block_at(placer, block)->depth != 1)
+        block = block_at(placer, block)->dominator;
+    return block;
+}
+
+bool gd_place_find_loop(const gd_placer *placer, uint32_t *instruction)
+{
+    const gd_flow *flow = placer->flow;
+    uint32_t found = GD_PTX_NONE;
+
+    for (uint32_t i = 0; i < flow->count && !flow->irreducible; i++) {
+        if (!is_reached(placer, i) || !block_at(placer, i)->depth ||
+            !block_has(placer, i, GD_EFFECT_READ | GD_EFFECT_CONSTANT))
+            continue;
+        uint32_t header = outermost_loop(placer, i);
+        if (found == GD_PTX_NONE || block_at(placer, header)->order < block_at(placer, found)->order)
+            found = header;
+    }
+    if (found != GD_PTX_NONE)
+        *instruction = block_at(placer, found)->instruction;
+    return found != GD_PTX_NONE;
+}

@@ -47,6 +47,10 @@ gd_place gd_place_before_effects(const gd_placer *placer, uint32_t effects);
 /* The earliest place that every path passes after the last read; false: there is none but the exits. */
 bool gd_place_after_reads(const gd_placer *placer, gd_place *place);
 
+/* The first instruction of the header of the first outermost loop that reads global memory, constant data too; false:
+ * there is no such loop, or some cycle is no loop. A thread enters it once at most, at that instruction. */
+bool gd_place_find_loop(const gd_placer *placer, uint32_t *instruction);
+
 /* Before an instruction of the entry, and whether every thread passes there exactly once. */
 gd_place gd_place_before(const gd_placer *placer, uint32_t instruction);
 bool gd_place_is_common(const gd_placer *placer, uint32_t instruction);

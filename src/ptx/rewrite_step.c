@@ -8,12 +8,13 @@
 #include "ptx/rewrite.h"
 #include "ptx/rewrite_place.h"
 #include "ptx/rewrite_prefetch.h"
+#include "ptx/rewrite_round.h"
 
 #define TRIGGER "griddepcontrol.launch_dependents;\n"
 
 /* The order of what is inserted at one place. A trigger that was asked for at the start comes before what takes time;
  * one that has to do with stores comes behind the wait. */
-enum { RANK_TRIGGER_BEHIND, RANK_WAIT_BEHIND, RANK_TRIGGER_START, RANK_PREFETCH, RANK_WAIT, RANK_TRIGGER };
+enum { RANK_TRIGGER_BEHIND, RANK_WAIT_BEHIND, RANK_COUNTER, RANK_TRIGGER_START, RANK_PREFETCH, RANK_WAIT, RANK_TRIGGER };
 
 enum { SM_90 = 90, VERSION_CONTROL = 78, VERSION_PREFETCH = 80 };
 
@@ -98,6 +99,8 @@ static int32_t take_controls(gd_rewrite *rewrite, uint32_t entry, griddep_error 
             status = note(step, is_wait ? GD_CODE_GD302 : GD_CODE_GD304, entry,
                           gd_edits_remove(&step->edits, instruction->token, instruction->token_end), error);
     }
+    if (!status && trigger_goes && !gd_round_remove(&step->edits, function))
+        status = gd_error_memory(error);
     return status;
 }
 
@@ -286,6 +289,32 @@ static int32_t put_trigger_at_line(putting *at)
     return put_trigger(at, place, RANK_TRIGGER);
 }
 
+/* The counter goes in front of all else at the entry's start. */
+static int32_t put_trigger_in_loop(putting *at)
+{
+    gd_edits *edits = &at->step->edits;
+    gd_place start = gd_place_start(&at->placer);
+    gd_text lines = {0};
+    uint32_t instruction;
+
+    if (!gd_place_find_loop(&at->placer, &instruction))
+        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "%s has no loop that reads global memory, in which a trigger could stand",
+                            at->function->name);
+    gd_round_write_start(&lines, at->rewrite->options.trigger_round);
+    int32_t status = lines.failed ? gd_error_memory(at->error) : GRIDDEP_OK;
+    if (!status && !gd_edits_has_room(edits, start.token))
+        status = gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
+                              "%s: nothing can be inserted at the start, behind a directive that has no end of its own",
+                              at->function->name);
+    if (!status && gd_edits_insert_before(edits, start.token, gd_text_get(&lines), RANK_COUNTER) == GD_PTX_NONE)
+        status = gd_error_memory(at->error);
+    gd_text_free(&lines);
+    return status ? status
+                  : insert(at, gd_place_before(&at->placer, instruction), gd_round_lines(), RANK_TRIGGER,
+                           GD_CODE_GD303);
+}
+
 static int32_t put_trigger_as_asked(putting *at, bool with_wait)
 {
     switch (gd_rewrite_trigger_of(at->rewrite, at->entry)) {
@@ -303,6 +332,8 @@ static int32_t put_trigger_as_asked(putting *at, bool with_wait)
         return put_triggers_at_end(at);
     case GRIDDEP_TRIGGER_LINE:
         return put_trigger_at_line(at);
+    case GRIDDEP_TRIGGER_LOOP:
+        return put_trigger_in_loop(at);
     default:
         return GRIDDEP_OK;
     }

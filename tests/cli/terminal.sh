@@ -1,5 +1,5 @@
 #!/bin/sh
-# The command at a terminal: when it uses colour, that its progress line goes away, and that Ctrl-C ends it and what it has started. PYTHON3 makes the terminal.
+# The command at a terminal: when it uses colour, that its progress line goes away, and that Ctrl-C ends it and what it has started, with cache and files whole. PYTHON3 makes the terminal.
 #
 # GRIDDEP: the command; srcdir: the top of the source tree.
 set -u
@@ -20,10 +20,13 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
+import termios
 import time
 
 griddep, top = sys.argv[1:]
 passed = failed = 0
+modes = []  # of the terminals, as the commands left them
 
 
 def case(good, name, said=b""):
@@ -56,6 +59,7 @@ def at_terminal(arguments, environment, until=None, limit=120):
     else:
         os.kill(child, signal.SIGKILL)
     status = os.waitpid(child, 0)[1]
+    modes.append(termios.tcgetattr(terminal))
     os.close(terminal)
     return said, status, child
 
@@ -95,6 +99,38 @@ for arguments, mark in ((["demo", "--emulate", "--layers", "40"], b"running"),
     case(said.replace(b"^C", b"").endswith(b"\r\x1b[K"), f"{arguments[0]} wipes its progress line", said)
     time.sleep(0.2)
     case(not alive_in(child), f"nothing is left of {arguments[0]}")
+
+# What was there before Ctrl-C is there whole, or as it was: results in the cache, files that are being replaced. What is new is whole or not there.
+def everything(folder):
+    return {os.path.join(at, name): open(os.path.join(at, name), "rb").read() for at, _, names in os.walk(folder) for name in names}
+
+
+chain, longer = f"{top}/tests/cli/preamble.yaml", f"{top}/examples/feed_forward.yaml"
+with tempfile.TemporaryDirectory() as work:
+    cache = {"GRIDDEP_CACHE": f"{work}/cache"}
+    tune = ["tune", longer, "--emulate", "-o", f"{work}/tuned"]
+    trace = ["trace", longer, "--emulate", "--perfetto", f"{work}/trace.json", "--svg", f"{work}/trace.svg"]
+    stress = ["stress", longer, "--emulate", "--mutations"]
+    for arguments in ([word.replace(longer, chain) for word in command] for command in (tune, trace)):
+        said, status, _ = at_terminal(arguments, cache)
+        case(os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0, f"{arguments[0]} ends by itself", said)
+    before = everything(work)
+    case(any("/cache/" in path for path in before) and f"{work}/tuned/chain.yaml" in before and f"{work}/trace.svg" in before,
+         "tune and trace write", repr(sorted(before)).encode())
+    for arguments, mark in ((tune, b"tuning"), (tune, b"trigger start"), (trace, b"instrumenting"), (trace, b"tracing graph-pdl"),
+                            (stress, b"attacking"), (stress, b", wait ")):
+        said, status, child = at_terminal(arguments, cache, mark)
+        name = f"{arguments[0]} at {mark.decode()!r}"
+        case(mark in said, f"{name} is shown", said)
+        case(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, f"Ctrl-C ends {name} (status {status})", said)
+        case(said.replace(b"^C", b"").endswith(b"\r\x1b[K"), f"{name} wipes its progress line", said)
+        case(modes[-1] == modes[0], f"{name} leaves the terminal as it was", repr(modes[-1]).encode())
+        after = everything(work)
+        case({path: after.get(path) for path in before} == before, f"{name} leaves what was there", said)
+        case(not [path for path in after if path not in before and "/cache/" not in path], f"{name} leaves nothing beside it",
+             repr(sorted(set(after) - set(before))).encode())
+    found = subprocess.run([griddep, "tune", chain, "--emulate", "--json"], env={**os.environ, **cache}, capture_output=True)
+    case(found.returncode == 0 and b'"remembered": true' in found.stdout, "the cache serves on", found.stdout + found.stderr)
 
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

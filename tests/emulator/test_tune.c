@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "unit/fail_alloc.h"
 
 enum { THREADS = 64, LAUNCHES = 3, BUFFERS = LAUNCHES + 1, BYTES = THREADS * 4 };
 
@@ -212,6 +213,33 @@ START_TEST(tells_why)
 }
 END_TEST
 
+/* A trigger in each of the rounds passes the check, leaves the bits and is timed. */
+START_TEST(tries_rounds)
+{
+    static const char loop[] =
+        HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+             "    .reg .pred %p;\n    .reg .b32 %t, %v, %sum, %n;\n    .reg .b64 %in, %out, %i;\n"
+             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %t, %tid.x;\n"
+             "    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n"
+             "    mov.u32 %n, 0;\n    mov.u32 %sum, 1;\n    griddepcontrol.wait;\n"
+             "rounds:\n    ld.volatile.global.u32 %v, [%in];\n    max.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
+             "    setp.lt.u32 %p, %n, 8;\n    @%p bra rounds;\n"
+             "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+    uint32_t timed = 0;
+
+    make_chain(loop);
+    need(tune(NULL, &result));
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++)
+        timed += !strncmp(trial.text, "trigger loop:", 13) && trial.ratio > 0;
+    ck_assert_uint_eq(timed, 5);
+    run_choices(result);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
 /* Launches that share a variable cannot be traced; that is no reason not to tune them. */
 START_TEST(tunes_what_cannot_be_traced)
 {
@@ -373,6 +401,80 @@ START_TEST(wrong_grid)
 }
 END_TEST
 
+/* Two launches that do little: to be tuned often. */
+static int32_t tune_little(const griddep_tune_options *options, griddep_tune **result)
+{
+    return griddep_tune_run(runtime, f.launches, 2, f.buffers, 3, options, result, &error);
+}
+
+/* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the result is one that
+ * holds. */
+START_TEST(memory_runs_out)
+{
+    static const char *const texts[] = {WORK(""),
+                                        WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")};
+    const griddep_tune_options options = {.size = sizeof options, .flags = _i ? 0 : GRIDDEP_TUNE_FORGET};
+    uint32_t failures = 0;
+    char *text = strdup(texts[_i]), *length = strstr(text, "20000");
+
+    memcpy(length, "00200", 5);
+    make_chain(text);
+    free(text);
+    for (long n = 0;; n += 1 + n / 100) {
+        griddep_tune *result = NULL;
+        fail_alloc_after(n);
+        int32_t status = tune_little(&options, &result);
+        bool hit = fail_alloc_hit();
+        fail_alloc_after(-1);
+        ck_assert_msg(!status || (hit && status == GRIDDEP_ERROR_MEMORY), "%ld: %d %s", n, (int)status, error.text);
+        ck_assert(!status == (result != NULL));
+        failures += status == GRIDDEP_ERROR_MEMORY;
+        griddep_tune_destroy(result);
+        griddep_error_init(&error);
+        if (!hit)
+            break;
+    }
+    ck_assert_uint_gt(failures, 50);
+    end_chain();
+}
+END_TEST
+
+/* Launches that are never to overlap, of a kernel in which nothing can be inserted: nothing is run, and that is told.
+ */
+START_TEST(no_legal_variant)
+{
+    static const char full[] =
+        HEAD ".file 1 \"work.cu\"\n.visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+             "    .reg .b32 %t, %v;\n    .reg .b64 %in, %out;\n"
+             "    .loc 1 1 0 ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
+             "    mad.wide.u32 %in, %t, 4, %in; mad.wide.u32 %out, %t, 4, %out;\n"
+             "    .loc 1 2 0 ld.global.u32 %v, [%in]; add.u32 %v, %v, 1;\n"
+             "    .loc 1 3 0 st.global.u32 [%out], %v;\n    .loc 1 4 0 ret;\n}\n";
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+    uint32_t without_place = 0;
+
+    make_chain(full);
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        f.configs[i].pdl = GRIDDEP_PDL_OFF;
+    need(tune(NULL, &result));
+    griddep_tune_info info = info_of(result);
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
+        ck_assert_msg(trial.outcome == GRIDDEP_TUNE_NO_PLACE || trial.outcome == GRIDDEP_TUNE_SAME, "%s: %s",
+                      trial.text, griddep_tune_outcome_text(trial.outcome));
+        ck_assert_uint_gt(strlen(trial.detail), 0);
+        without_place += trial.outcome == GRIDDEP_TUNE_NO_PLACE;
+    }
+    ck_assert_uint_gt(without_place, 3);
+    ck_assert_uint_eq(info.ran_count, 0);
+    ck_assert_uint_eq(info.changed, 0);
+    ck_assert_uint_eq(info.remembered, 0);
+    run_choices(result);
+    griddep_tune_destroy(result);
+    end_chain();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tune");
@@ -382,6 +484,9 @@ int main(void)
     tcase_set_timeout(test, 60);
     tcase_add_test(test, finds_overlap);
     tcase_add_test(test, tells_why);
+    tcase_add_test(test, tries_rounds);
+    tcase_add_loop_test(test, memory_runs_out, 0, 2);
+    tcase_add_test(test, no_legal_variant);
     tcase_add_test(test, tunes_what_cannot_be_traced);
     tcase_add_test(test, remembers);
     tcase_add_test(test, finds_nothing);

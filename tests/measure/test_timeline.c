@@ -269,6 +269,8 @@ START_TEST(refusals_say_why)
                GRIDDEP_ERROR_UNSUPPORTED, 0, "32-bit");
     is_refused(HEAD ".global .u32 griddep_timeline;\n.visible .entry k()\n{\n    ret;\n}\n", GRIDDEP_ERROR_UNSUPPORTED,
                0, "names that stamps use");
+    is_refused(HEAD ".file 1 \"k.cu\"\n.visible .entry k()\n{\n    .loc 1 1 0 ret;\n}\n", GRIDDEP_ERROR_UNSUPPORTED, 7,
+               "no room for a stamp");
     is_refused(HEAD ".visible .entry k()\n{\n    //@ mark\n    ret;\n}\n", GRIDDEP_ERROR_ARGUMENT, 6, "//@ mark NAME");
     is_refused(HEAD ".visible .entry k()\n{\n    //@ mark a b\n    ret;\n}\n", GRIDDEP_ERROR_ARGUMENT, 6, "letters");
 }

@@ -4,6 +4,7 @@
  * GRIDDEP_UPDATE_GOLDEN=1 writes both anew; read the difference before you commit it. */
 #include <check.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +108,15 @@ static const golden_case cases[] = {
       .constant_count = 2, .prefetch = "layer_norm_param_1", .prefetch_bytes = 4096}},
     {"layer_norm.prefetch.out", "second", {OPTIONS, .prefetch = "layer_norm_param_2", .prefetch_bytes = 16}},
     {"matmul", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"matmul", "loop", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_LOOP, .trigger_round = 3}},
+    {"softmax", "loop", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_LOOP}},
     {"matmul", "prefetch", {OPTIONS, .prefetch = "matmul_param_1", .prefetch_bytes = 1048576}},
     {"early_return", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
     {"calls", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
     {"printf", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
     {"no_access", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"matmul.loop.out", "remove", {OPTIONS, .wait = GRIDDEP_WAIT_REMOVE, .trigger = GRIDDEP_TRIGGER_REMOVE}},
+    {"matmul.loop.out", "start", {OPTIONS, .trigger = GRIDDEP_TRIGGER_START}},
     {"switch", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
 };
 
@@ -708,6 +713,28 @@ START_TEST(null_arguments)
 }
 END_TEST
 
+/* A loop of rounds needs one that reads global memory; a round goes with no other place. */
+START_TEST(no_loop)
+{
+    griddep_ptx
+        *ptx = parse(
+            OPEN "ld.param.u64 x, [a];\nld.global.u64 y, [x];\nL:\nadd.u32 r, r, 1;\nsetp.lt.u32 p, r, 9;\n@p bra L;\n"
+                 "ret;\n}\n"),
+        *made = NULL;
+    griddep_rewrite_options options = options_of(0, GRIDDEP_TRIGGER_LOOP);
+
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_msg(strstr(error.text, "no loop that reads"), "%s", error.text);
+    options = options_of(0, GRIDDEP_TRIGGER_START);
+    options.trigger_round = 1;
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    options.size = (uint32_t)offsetof(griddep_rewrite_options, trigger_round); /* a caller that knows no rounds */
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_OK);
+    griddep_ptx_destroy(made);
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
 START_TEST(no_chip)
 {
     griddep_ptx *ptx = parse(".version 8.0\n.target texmode_unified\n.entry k()\n{\nret;\n}\n"), *made = NULL;
@@ -735,12 +762,13 @@ END_TEST
 
 START_TEST(memory_runs_out)
 {
-    griddep_ptx *ptx =
-        parse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n  .reg .b64 x;\n  " T
-              "\n  ld.param.u64 x, [a];\n  ld.global.u64 x, [x];\n  " W "\n  ret;\n}\n");
+    griddep_ptx *ptx = parse(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n  .reg .b64 x;\n  .reg .pred p;\n "
+        " " T "\n  ld.param.u64 x, [a];\n  L:\n  ld.global.u64 x, [x];\n  setp.ne.u64 p, x, 0;\n  @p bra L;\n  " W
+        "\n  ret;\n}\n");
     const char *names[] = {"a"};
-    griddep_rewrite_options options =
-        options_of(_i ? GRIDDEP_WAIT_MOVE : GRIDDEP_WAIT_INSERT, GRIDDEP_TRIGGER_AFTER_LOADS);
+    griddep_rewrite_options options = options_of(_i ? GRIDDEP_WAIT_MOVE : GRIDDEP_WAIT_INSERT,
+                                                 _i == 2 ? GRIDDEP_TRIGGER_LOOP : GRIDDEP_TRIGGER_AFTER_LOADS);
 
     options.constants = names;
     options.constant_count = 1;
@@ -787,8 +815,9 @@ static Suite *make_suite(void)
     tcase_add_test(test, register_parameter);
     tcase_add_test(test, null_arguments);
     tcase_add_test(test, no_chip);
+    tcase_add_test(test, no_loop);
     tcase_add_test(test, nothing_to_do);
-    tcase_add_loop_test(test, memory_runs_out, 0, 2);
+    tcase_add_loop_test(test, memory_runs_out, 0, 3);
     suite_add_tcase(suite, test);
     return suite;
 }
