@@ -1281,6 +1281,8 @@ typedef struct griddep_tune_info {
     double chosen_us;
     double ratio;          /* chosen / given: median of the pairs; 1 where nothing changed */
     double lowest, highest;
+    double last_ratio;     /* median of the last comparison, of all that was faster by itself with what was given, whether it counted or not; 0: there
+                              was nothing to compare; NaN: it left other results */
 } griddep_tune_info;
 
 typedef struct griddep_tune_choice {

@@ -419,7 +419,7 @@ typedef struct griddep_tune_trial {
 typedef struct griddep_tune_info {
     uint32_t size; uint32_t changed; int32_t mode; uint32_t remembered; uint32_t model; uint32_t launch_count;
     uint32_t trial_count; uint32_t ran_count; uint32_t stopped; uint32_t noise_pairs; double noise; double threshold;
-    double baseline_us; double chosen_us; double ratio; double lowest; double highest;
+    double baseline_us; double chosen_us; double ratio; double lowest; double highest; double last_ratio;
 } griddep_tune_info;
 typedef struct griddep_tune_choice {
     uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;

@@ -415,7 +415,7 @@ koffi.struct('griddep_tune_info', {
   size: 'uint32_t', changed: 'uint32_t', mode: 'int32_t', remembered: 'uint32_t', model: 'uint32_t',
   launch_count: 'uint32_t', trial_count: 'uint32_t', ran_count: 'uint32_t', stopped: 'uint32_t',
   noise_pairs: 'uint32_t', noise: 'double', threshold: 'double', baseline_us: 'double', chosen_us: 'double',
-  ratio: 'double', lowest: 'double', highest: 'double',
+  ratio: 'double', lowest: 'double', highest: 'double', last_ratio: 'double',
 });
 koffi.struct('griddep_tune_choice', {
   size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),

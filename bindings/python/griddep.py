@@ -726,6 +726,7 @@ class c_tune_info(_Struct):
         ("ratio", c_double),
         ("lowest", c_double),
         ("highest", c_double),
+        ("last_ratio", c_double),
     ]
 
 

@@ -439,7 +439,7 @@ module Griddep
       "uint32_t size", "uint32_t changed", "int32_t mode", "uint32_t remembered", "uint32_t model",
       "uint32_t launch_count", "uint32_t trial_count", "uint32_t ran_count", "uint32_t stopped",
       "uint32_t noise_pairs", "double noise", "double threshold", "double baseline_us", "double chosen_us",
-      "double ratio", "double lowest", "double highest",
+      "double ratio", "double lowest", "double highest", "double last_ratio",
     ])
 
     CTuneChoice = struct([

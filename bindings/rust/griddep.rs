@@ -750,6 +750,7 @@ pub struct TuneInfo {
     pub ratio: f64,
     pub lowest: f64,
     pub highest: f64,
+    pub last_ratio: f64,
 }
 
 #[repr(C)]

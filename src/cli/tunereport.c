@@ -165,6 +165,13 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
     if (info->ran_count == 0) {
         puts(info->stopped != 0 ? "stopped before anything was tried; nothing is changed"
                                 : "no variant of this chain passes the check and can be run: nothing is changed");
+    } else if (info->changed == 0 && isnan(info->last_ratio)) {
+        puts("what was faster by itself left other results when all of it ran together: nothing is changed");
+    } else if (info->changed == 0 && info->last_ratio > 0.0) {
+        printf("what was faster by itself was measured again, all of it together: %+.2f %%, where -%.2f %% would "
+               "count: nothing "
+               "is changed\n",
+               -gain(info->last_ratio), info->threshold * 100.0);
     } else if (info->changed == 0) {
         printf("nothing better was found in %u variants that were run: nothing is changed\n",
                (unsigned)info->ran_count);
@@ -269,6 +276,7 @@ static void add_figures(json_t *document, const griddep_tune_info *info)
     gd_output_set(document, "ratio", gd_output_real(info->ratio));
     gd_output_set(document, "percentile_10", gd_output_real(info->lowest));
     gd_output_set(document, "percentile_90", gd_output_real(info->highest));
+    gd_output_set(document, "last_ratio", info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null());
     gd_output_set(document, "variants_run", json_integer(info->ran_count));
 }
 

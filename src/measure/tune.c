@@ -1,4 +1,5 @@
 /* griddep_tune: the chain as it was given, the search over it, and what was chosen. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 enum {
     BUFFER_MINIMUM = sizeof(griddep_tune_buffer),
     OPTIONS_MINIMUM = sizeof(griddep_tune_options),
-    INFO_MINIMUM = sizeof(griddep_tune_info),
+    INFO_MINIMUM = offsetof(griddep_tune_info, last_ratio),
     TRIAL_MINIMUM = sizeof(griddep_tune_trial),
     CHOICE_MINIMUM = sizeof(griddep_tune_choice),
     USUAL_PAIRS = 31,

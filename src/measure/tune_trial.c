@@ -2,6 +2,7 @@
  * and at the end the whole against the chain as it was given. What a stage finds best is what the next one starts from.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -536,6 +537,7 @@ static int32_t confirm(griddep_tune *tune, griddep_error *error)
     if (status)
         return status;
     tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
+    tune->info.last_ratio = equal ? ratio.median : (double)NAN;
     if (!equal || ratio.median >= 1 - tune->info.threshold)
         return drop_all(tune, error);
     tune->info.changed = 1;
