@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "measure/stamper.h"
 #include "ptx/edit.h"
 #include "ptx/ptx.h"
 
-#define PREFIX "%griddep_stamp_"
 #define MARK "//@ mark"
 
 enum { VERSION_NEEDED = 62, CAPABILITY_NEEDED = 32 };
@@ -116,19 +116,6 @@ static uint32_t find_mark(const gd_ptx_module *module, uint32_t at, uint32_t end
 
 /* ---- stamps ---- */
 
-/* Writes lines with the prefix in the place of each ~. */
-static void expand(gd_text *text, const char *lines)
-{
-    for (const char *at = lines; *at;) {
-        size_t plain = strcspn(at, "~");
-        gd_text_append(text, at, plain);
-        at += plain;
-        if (*at == '~')
-            gd_text_string(text, PREFIX);
-        at += *at != 0;
-    }
-}
-
 /* Writes "@p " or "@!p " for a guarded instruction. */
 static void write_guard(const stamper *job, gd_text *text, const gd_ptx_instruction *guarded)
 {
@@ -207,39 +194,23 @@ static void write_stamp(const stamper *job, gd_text *text, uint32_t point, const
 static int32_t put(stamper *job, uint32_t token, bool behind, uint32_t point, const gd_ptx_instruction *guarded,
                    griddep_error *error)
 {
-    gd_text lines = {0}, text = {0};
-    int32_t line, column, status = GRIDDEP_OK;
+    gd_text lines = {0};
 
-    if (!behind && !gd_edits_has_room(&job->edits, token)) {
-        gd_ptx_token_position(job->module, token, &line, &column);
-        return gd_error_set_at(error, GRIDDEP_ERROR_UNSUPPORTED, job->module->name, line, column,
-                               "there is no room for a stamp here: what stands before it is not known to end");
-    }
     write_stamp(job, &lines, point, guarded);
-    expand(&text, gd_text_get(&lines));
-    uint32_t edit = lines.failed || text.failed ? GD_PTX_NONE
-                    : behind                    ? gd_edits_insert_behind(&job->edits, token, gd_text_get(&text), 0)
-                                                : gd_edits_insert_before(&job->edits, token, gd_text_get(&text), 0);
-    if (edit == GD_PTX_NONE)
-        status = gd_error_memory(error);
+    int32_t status =
+        lines.failed ? gd_error_memory(error) : gd_stamper_put(&job->edits, token, behind, gd_text_get(&lines), error);
     gd_text_free(&lines);
-    gd_text_free(&text);
     return status;
 }
 
 /* ---- functions ---- */
-
-static bool is_end(const stamper *job, const gd_ptx_function *function, const gd_ptx_instruction *instruction)
-{
-    return instruction->op == GD_OP_EXIT || (instruction->op == GD_OP_RET && function == job->entry);
-}
 
 static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function, const gd_ptx_instruction *instruction,
                                  griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
-    if (is_end(job, function, instruction))
+    if (gd_stamper_is_end(function, instruction))
         return put(job, instruction->token, false, GD_POINT_EXIT, instruction, error);
     if (instruction->op == GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
         return put(job, instruction->token_end - 1, true, GD_POINT_TRIGGER, instruction, error);
@@ -279,16 +250,14 @@ static int32_t stamp_marks(stamper *job, const gd_ptx_function *function, bool o
 static int32_t stamp_function(stamper *job, const gd_ptx_function *function, griddep_error *error)
 {
     const gd_ptx_module *module = job->module;
-    bool is_entry = function == job->entry, falls_off = is_entry;
+    bool is_entry = function == job->entry;
     int32_t status = is_entry ? put(job, function->token_body, true, GD_POINT_ENTRY, NULL, error) : GRIDDEP_OK;
 
     if (!status)
         status = stamp_marks(job, function, false, error);
-    for (uint32_t i = function->instruction; i < function->instruction_end && !status; i++) {
-        const gd_ptx_instruction *instruction = &module->instructions[i];
-        status = stamp_instruction(job, function, instruction, error);
-        falls_off = is_entry && (!is_end(job, function, instruction) || instruction->flags & GD_INSTRUCTION_GUARDED);
-    }
+    for (uint32_t i = function->instruction; i < function->instruction_end && !status; i++)
+        status = stamp_instruction(job, function, &module->instructions[i], error);
+    bool falls_off = is_entry && gd_stamper_falls_off(module, function);
     return !status && falls_off ? put(job, function->token_end - 1, false, GD_POINT_EXIT, NULL, error) : status;
 }
 
@@ -314,21 +283,13 @@ static int32_t for_functions(stamper *job, griddep_error *error)
     return status;
 }
 
-/* The variable goes before the first function. */
 static int32_t declare(stamper *job, griddep_error *error)
 {
     gd_text text = {0};
-    uint32_t token = job->module->functions[0].token;
-    int32_t status = GRIDDEP_OK;
 
-    if (!gd_edits_has_room(&job->edits, token))
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s: there is no room for the stamps' variable before the first function",
-                            job->module->name);
     gd_text_format(&text, ".visible .global .align 16 .u64 " GD_INSTRUMENT_VARIABLE "[%" PRIu64 "];\n",
                    (uint64_t)job->grid.kept * job->made->words);
-    if (text.failed || gd_edits_insert_before(&job->edits, token, gd_text_get(&text), 0) == GD_PTX_NONE)
-        status = gd_error_memory(error);
+    int32_t status = text.failed ? gd_error_memory(error) : gd_stamper_declare(&job->edits, gd_text_get(&text), error);
     gd_text_free(&text);
     return status;
 }
@@ -344,9 +305,10 @@ static int32_t check(const gd_ptx_module *module, const char *entry, griddep_err
                             "%" PRId32 ".%" PRId32 ", .target %s",
                             entry, module->name, module->version / 10, module->version % 10, module->target);
     if (memmem(module->text, module->bytes, GD_INSTRUMENT_VARIABLE, strlen(GD_INSTRUMENT_VARIABLE)) ||
-        memmem(module->text, module->bytes, PREFIX, strlen(PREFIX)))
+        memmem(module->text, module->bytes, GD_STAMP_PREFIX, strlen(GD_STAMP_PREFIX)))
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s has names that stamps use: " GD_INSTRUMENT_VARIABLE " or %s...", module->name, PREFIX);
+                            "%s has names that stamps use: " GD_INSTRUMENT_VARIABLE " or %s...", module->name,
+                            GD_STAMP_PREFIX);
     return GRIDDEP_OK;
 }
 

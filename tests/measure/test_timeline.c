@@ -321,7 +321,8 @@ START_TEST(shelf_assembles)
             ck_assert_ptr_nonnull(file);
             ck_assert_int_ge(fputs(gd_text_get(&made.text), file), 0);
             ck_assert_int_eq(fclose(file), 0);
-            snprintf(command, sizeof command, "%s -arch=sm_90 -o /dev/null %s", ptxas, path);
+            snprintf(command, sizeof command, "%s -arch=sm_90%s -o /dev/null %s", ptxas,
+                     strstr(shelf.text, ".target sm_90a") ? "a" : "", path);
             ck_assert_msg(system(command) == 0, "%s", shelf.name);
             gd_instrumented_free(&made);
             count++;
