@@ -1174,9 +1174,12 @@ class Runtime:
         return out
 
     def _address(self, memory, nbytes, stream):
-        if isinstance(memory, Memory) and nbytes > memory.nbytes:
-            raise ValueError(f"{nbytes} bytes do not fit into {memory!r}")
-        return device_address(memory, stream, self)
+        if isinstance(memory, int):
+            return memory
+        address, there = _device_memory(memory, stream, self)
+        if there is not None and nbytes > there:
+            raise ValueError(f"{nbytes} bytes do not fit into a {type(memory).__name__} of {there}")
+        return address
 
     def stream(self):
         return Stream(self)

@@ -363,6 +363,16 @@ class Binding(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "do not fit"):
             self.runtime.read(z, numpy.empty(2 * COUNT, dtype=numpy.float32))
 
+    def test_transfers_that_do_not_fit(self):
+        memory, host = self.runtime.allocate(4 * COUNT), floats(COUNT + 1)
+        for target in (memory, WithInterface(memory.address), WithDLPack(memory.address)):
+            for transfer in (lambda: self.runtime.write(target, host), lambda: self.runtime.read(target, host)):
+                with self.assertRaisesRegex(ValueError, f"4004 bytes do not fit into a {type(target).__name__} of 4000"):
+                    transfer()
+            with self.assertRaisesRegex(ValueError, "4001 bytes do not fit"):
+                self.runtime.graph().fill(target, 0, 4001)
+            self.runtime.write(target, floats())
+
     def test_collection_while_the_device_works(self):
         """All but the result's memory is dropped between launch and read."""
         x, y, z = self.memory()
