@@ -893,8 +893,8 @@ typedef struct griddep_tensor_options {
 } griddep_tensor_options;
 
 /* Encodes a map for the modes .tile and .im2col (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col). What the driver would refuse without words is
- * refused here with them: ARGUMENT names the field and both numbers. UNSUPPORTED below sm_90, on a driver without the entry point, and on the
- * emulated driver. Since 0.1. */
+ * refused here with them: ARGUMENT names the field and both numbers. UNSUPPORTED below sm_90, and on a driver without the entry
+ * point. Since 0.1. */
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
                                  griddep_error *error);
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,

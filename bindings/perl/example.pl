@@ -1,4 +1,3 @@
-#!/usr/bin/perl
 # Two kernels, the second of which starts before the first has ended: PTX from a string, run, read back.
 #
 #     perl example.pl                           on the GPU, or on the emulated driver where there is none

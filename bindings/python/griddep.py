@@ -9,7 +9,7 @@
 
 One file, no build step; copy it or put its folder into PYTHONPATH. The library is $GRIDDEP_LIBRARY, or libgriddep.so.0 as the
 loader finds it. What fails raises griddep.Error. An argument is converted to what the kernel's PTX declares; device memory is given
-as an int (its address), a Memory, or any object that has __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba).
+as an int (its address), a Memory, or any object that has __dlpack__ or __cuda_array_interface__ (CuPy, PyTorch, JAX, Numba).
 
 Everything that the classes do not cover is in `raw`: each function of griddep.h without its prefix, with ctypes structs named
 c_launch_config and so on. doc/languages.md tells about threads, finalizers, callbacks and fork.
@@ -1200,9 +1200,12 @@ class Runtime:
         return out
 
     def _address(self, memory, nbytes, stream):
-        if isinstance(memory, Memory) and nbytes > memory.nbytes:
-            raise ValueError(f"{nbytes} bytes do not fit into {memory!r}")
-        return device_address(memory, stream, self)
+        if isinstance(memory, int):
+            return memory
+        address, there = _device_memory(memory, stream, self)
+        if there is not None and nbytes > there:
+            raise ValueError(f"{nbytes} bytes do not fit into a {type(memory).__name__} of {there}")
+        return address
 
     def stream(self):
         return Stream(self)
@@ -1212,6 +1215,28 @@ class Runtime:
 
     def chain(self):
         return Chain(self)
+
+    def graph(self):
+        return Graph(self)
+
+    def conditional(self, initial=0):
+        return Conditional(initial)
+
+    def tensor_map(self, memory, type, dimensions, box, strides=(), stream=None, **options):
+        """A tiled tensor map of device memory, to be given as the argument of a parameter ".align 64 .b8 map[128]". Dimension 0 is the
+        innermost; `strides` are bytes; `options` are the other fields of griddep_tensor_options."""
+        given = c_tensor_options(
+            type=type,
+            address=device_address(memory, stream, self),
+            rank=len(dimensions),
+            dimensions=(c_uint64 * 5)(*dimensions),
+            box=(c_uint32 * 5)(*box),
+            strides=(c_uint64 * 4)(*strides),
+            **options,
+        )
+        made = c_tensor_map()
+        call(raw.tensor_map_tiled, self.handle, byref(given), byref(made))
+        return made
 
     def time(self, function, stream=None):
         """Microseconds between events before and after what function() puts into the stream."""
@@ -1310,29 +1335,33 @@ class Kernel:
     def launch(self, grid, block, arguments, stream=None, **config):
         """Launches, asynchronously. Returns a REASON_*: whether the launch may overlap what is before it, and why."""
         reason = c_int32()
-        config = c_launch_config(grid=_three(grid), block=_three(block), stream=_handle(stream), **config)
-        packed = self._pack(arguments, stream)
-        self._check_sizes(config, packed, arguments)
+        config, packed = self._prepare(grid, block, arguments, stream, config)
+        config.stream = _handle(stream)
         call(raw.launch, self.handle, byref(config), packed, len(packed), byref(reason))
         return reason.value
 
-    def _pack(self, arguments, stream):
-        array = (c_argument * len(arguments))()
-        array.kept = []
+    def _prepare(self, grid, block, arguments, stream, config):
+        """Configuration and arguments as the library takes them."""
+        config = c_launch_config(grid=_three(grid), block=_three(block), **config)
+        packed = (c_argument * len(arguments))()
+        packed.kept, sizes = [], []
         for index, value in enumerate(arguments):
+            if isinstance(value, Conditional):
+                raw.conditional_argument(value.handle, byref(packed[index]))
+                continue
             parameter = self.parameters[index] if index < len(self.parameters) else None
-            data = _argument_bytes(value, parameter, stream, self.module.runtime)
-            array.kept.append(data)
-            array[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
-        return array
+            data, nbytes = _argument_bytes(value, parameter, stream, self.module.runtime)
+            packed.kept.append(data)
+            packed[index] = c_argument(bytes=len(data), data=ctypes.cast(c_char_p(data), c_void_p).value)
+            if nbytes is not None:
+                sizes.append((index, nbytes))
+        self._check_sizes(config, packed, sizes)
+        return config, packed
 
-    def _check_sizes(self, config, packed, arguments):
+    def _check_sizes(self, config, packed, sizes):
         """Memory that is smaller than what the launch may touch, by the head comment of the kernel's PTX."""
         touched = c_uint64()
-        for index, value in enumerate(arguments):
-            nbytes = _size(value)
-            if nbytes is None:
-                continue
+        for index, nbytes in sizes:
             told = raw.kernel_get_extent(self.handle, byref(config), packed, len(packed), index, byref(touched), None)
             if told == OK and touched.value > nbytes:
                 name = self.parameters[index].name
@@ -1352,9 +1381,7 @@ class Chain(_Object):
         return raw.chain_length(self.handle)
 
     def add(self, kernel, grid, block, arguments, **config):
-        config = c_launch_config(grid=_three(grid), block=_three(block), **config)
-        packed = kernel._pack(arguments, None)
-        kernel._check_sizes(config, packed, arguments)
+        config, packed = kernel._prepare(grid, block, arguments, None, config)
         call(raw.chain_add, self.handle, kernel.handle, byref(config), packed, len(packed))
         self._kept.append(arguments)
 
@@ -1370,6 +1397,62 @@ class Chain(_Object):
         info = c_hop_info()
         call(raw.chain_get_hop, self.handle, _mode(mode), index, byref(info))
         return _dictionary(info)
+
+
+class Conditional(_Object):
+    """The name of the value that a conditional node goes by; the argument of a kernel that sets it."""
+
+    def __init__(self, initial=0):
+        self.handle = _make(raw.conditional_create, initial)
+        self._own(raw.conditional_destroy, self.handle)
+
+
+class Graph(_Object):
+    """Kernels, memory operations and conditionals, ordered by edges alone. Each method that adds a node returns its number. The graph keeps the
+    memory that its arguments named; what `raw` adds to it is the caller's to keep."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.handle = _make(raw.graph_create, runtime.handle)
+        self._kept = []
+        self._own(raw.graph_destroy, self.handle)
+
+    def _node(self, function, *arguments):
+        node = c_uint32()
+        call(function, self.handle, *arguments, byref(node))
+        return node.value
+
+    def kernel(self, kernel, grid, block, arguments, **config):
+        config, packed = kernel._prepare(grid, block, arguments, None, config)
+        node = self._node(raw.graph_add_kernel, kernel.handle, byref(config), packed, len(packed))
+        self._kept.append(arguments)
+        return node
+
+    def fill(self, memory, value, nbytes):
+        node = self._node(raw.graph_add_fill, self.runtime._address(memory, nbytes, None), value, nbytes)
+        self._kept.append(memory)
+        return node
+
+    def copy(self, target, source, nbytes):
+        places = [self.runtime._address(memory, nbytes, None) for memory in (target, source)]
+        node = self._node(raw.graph_add_copy, *places, nbytes)
+        self._kept.append((target, source))
+        return node
+
+    def when(self, kind, conditional, bodies):
+        """A conditional node: `kind` is a CONDITIONAL_*, a body a Graph, or None for one that does nothing."""
+        handles = (c_void_p * len(bodies))(*(body and body.handle for body in bodies))
+        node = self._node(raw.graph_add_conditional, kind, conditional.handle, handles, len(bodies))
+        self._kept.append(bodies)
+        return node
+
+    def edge(self, first, second, port=PORT_DEFAULT, type=EDGE_AUTO):
+        """Orders two nodes, by a programmatic edge where that is possible and safe."""
+        call(raw.graph_add_edge, self.handle, first, second, port, type)
+
+    def launch(self, stream=None):
+        """Runs the graph, asynchronously. The first launch instantiates it."""
+        call(raw.graph_launch, self.handle, _handle(stream))
 
 
 def reason_text(reason):
@@ -1410,13 +1493,14 @@ _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h"
 
 
 def _argument_bytes(value, parameter, stream, runtime):
-    """An argument as the bytes that the kernel expects."""
+    """An argument as the bytes that the kernel expects; with device memory, how many bytes it has."""
     if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
-        return bytes(value)
+        return bytes(value), None
     if type(value).__module__ == "numpy" and value.shape == ():
-        return value.tobytes()  # a NumPy scalar tells its type itself
+        return value.tobytes(), None  # a NumPy scalar tells its type itself
     if not isinstance(value, (int, float)):
-        return struct.pack("<Q", device_address(value, stream, runtime))
+        address, nbytes = _device_memory(value, stream, runtime)
+        return struct.pack("<Q", address), nbytes
     form = _FORMATS.get(parameter.type) if parameter else None
     if form is None or struct.calcsize("<" + form) != parameter.bytes:
         form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if parameter and isinstance(value, int) else None
@@ -1425,41 +1509,38 @@ def _argument_bytes(value, parameter, stream, runtime):
     if isinstance(value, int) and value < 0 and form.isupper():
         form = form.lower()
     try:
-        return struct.pack("<" + form, value)
+        return struct.pack("<" + form, value), None
     except struct.error:
         raise TypeError(f"{value!r} is no value of parameter {parameter.name}, which is .{parameter.type}") from None
 
 
 def device_address(value, stream=None, runtime=None):
-    """The device address of an int, a Memory, or an object with __cuda_array_interface__ or __dlpack__. Such an object's owner keeps
+    """The device address of an int, a Memory, or an object with __dlpack__ or __cuda_array_interface__. Such an object's owner keeps
     it alive until the work that uses it is done. Its own pending work is ordered before `stream`, as both protocols demand: with DLPack by its
     owner, else by waiting for it where it is in another stream."""
-    if isinstance(value, int):
-        return value
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is not None:
-        pending = interface.get("stream")
-        if pending is not None and pending != _stream_number(stream):
-            if runtime is None:
-                raise ValueError("the array has work pending in another stream; give the runtime to wait for it")
-            runtime.synchronize(None if pending == 1 else pending)
-        return interface["data"][0]
-    if hasattr(value, "__dlpack__"):
-        return _dlpack_address(value, stream)
-    raise TypeError(
-        f"{type(value).__name__} is no device memory; give an address, a griddep.Memory, or what has __cuda_array_interface__ or "
-        "__dlpack__ (host data: Runtime.copy_in)"
-    )
+    return value if isinstance(value, int) else _device_memory(value, stream, runtime)[0]
 
 
-def _size(value):
-    """Bytes of device memory from its first element on; None where they are not known."""
+def _device_memory(value, stream, runtime):
+    """Address and size in bytes; the size is None where elements are not side by side. DLPack comes first: an interface before version 3, which is
+    PyTorch's, says nothing of pending work, and has no word for some types."""
     if isinstance(value, Memory):
-        return value.nbytes
+        return value.address, value.nbytes
+    if hasattr(value, "__dlpack__"):
+        return _dlpack(value, stream)
     interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is None or interface.get("strides") is not None:
-        return None
-    return math.prod(interface["shape"]) * int(interface["typestr"][2:])
+    if interface is None:
+        raise TypeError(
+            f"{type(value).__name__} is no device memory; give an address, a griddep.Memory, or what has __dlpack__ or "
+            "__cuda_array_interface__ (host data: Runtime.copy_in)"
+        )
+    pending = interface.get("stream")
+    if pending is not None and pending != _stream_number(stream):
+        if runtime is None:
+            raise ValueError("the array has work pending in another stream; give the runtime to wait for it")
+        runtime.synchronize(None if pending == 1 else pending)
+    nbytes = math.prod(interface["shape"]) * int(interface["typestr"][2:])
+    return interface["data"][0], nbytes if interface.get("strides") is None else None
 
 
 def _stream_number(stream):
@@ -1479,10 +1560,19 @@ class _DLTensor(ctypes.Structure):
         ("code", c_uint8),
         ("bits", c_uint8),
         ("lanes", c_uint16),
-        ("shape", c_void_p),
-        ("strides", c_void_p),
+        ("shape", ctypes.POINTER(c_int64)),
+        ("strides", ctypes.POINTER(c_int64)),  # in elements; NULL: side by side
         ("byte_offset", c_uint64),
     ]
+
+    def nbytes(self):
+        """None where elements are not side by side."""
+        count = 1
+        for dimension in reversed(range(self.dimensions)):
+            if self.strides and self.shape[dimension] != 1 and self.strides[dimension] != count:
+                return None
+            count *= self.shape[dimension]
+        return (count * self.bits * self.lanes + 7) // 8
 
 
 _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
@@ -1490,14 +1580,15 @@ _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
 
-def _dlpack_address(value, stream):
+def _dlpack(value, stream):
+    """Address and size of a tensor, whose owner has ordered its pending work before the stream."""
     kind = value.__dlpack_device__()[0]
     if kind not in _DLPACK_CUDA:
         raise TypeError(f"{type(value).__name__} is not on a CUDA device (DLPack device {int(kind)})")
     # The capsule is left unused: the tensor stays its owner's.
     capsule = value.__dlpack__(stream=_stream_number(stream))
     tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
-    return tensor.data + tensor.byte_offset
+    return (tensor.data or 0) + tensor.byte_offset, tensor.nbytes()
 
 
 def _host(data, writable):

@@ -18,6 +18,77 @@ except ImportError:
     numpy = None
 
 PTX = pathlib.Path(os.environ["PTX"]).read_text()
+# Counts down at x, adds up at y, and goes on until x is 0.
+LOOP = """
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
+.visible .entry step(.param .u64 x, .param .u64 y, .param .u64 handle)
+{
+    .reg .b32 %left, %sum;
+    .reg .b64 %x, %y, %handle;
+
+    ld.param.u64 %x, [x];
+    ld.param.u64 %y, [y];
+    ld.param.u64 %handle, [handle];
+    ld.global.u32 %left, [%x];
+    ld.global.u32 %sum, [%y];
+    add.u32 %sum, %sum, %left;
+    sub.u32 %left, %left, 1;
+    st.global.u32 [%x], %left;
+    st.global.u32 [%y], %sum;
+    {
+        .param .b64 h;
+        .param .b32 v;
+        st.param.b64 [h], %handle;
+        st.param.b32 [v], %left;
+        call.uni cudaGraphSetConditional, (h, v);
+    }
+    ret;
+}
+"""
+
+# Copies the box at column 4, row 2 of a matrix to `out`.
+BOX = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry box(.param .align 64 .b8 map[128], .param .u64 out)
+{
+    .reg .pred %more;
+    .reg .b32 %i, %room, %at, %bar, %word;
+    .reg .b64 %map, %out, %to, %state;
+    .shared .align 128 .b8 room[64];
+    .shared .align 8 .b8 bar[8];
+
+    griddepcontrol.wait;
+    mov.b64 %map, map;
+    cvta.param.u64 %map, %map;
+    ld.param.u64 %out, [out];
+    mov.u32 %room, room;
+    mov.u32 %bar, bar;
+    mbarrier.init.shared.b64 [%bar], 1;
+    fence.proxy.async.shared::cta;
+    mbarrier.arrive.expect_tx.shared.b64 %state, [%bar], 64;
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%room], [%map, {4, 2}], [%bar];
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %more, [%bar], 0;
+    @!%more bra WAIT;
+    mov.u32 %i, 0;
+COPY:
+    add.u32 %at, %room, %i;
+    ld.shared.u32 %word, [%at];
+    cvt.u64.u32 %to, %i;
+    add.u64 %to, %to, %out;
+    st.global.u32 [%to], %word;
+    add.u32 %i, %i, 4;
+    setp.lt.u32 %more, %i, 64;
+    @%more bra COPY;
+    ret;
+}
+"""
+
 COUNT, BLOCK = 1000, 128
 GRID = (8, 1, 1)
 
@@ -49,16 +120,34 @@ class WithInterface(Foreign):
 class WithDLPack(Foreign):
     device = 2
     offset = 0
+    strides = None
 
     def __dlpack_device__(self):
         return (self.device, 0)
 
     def __dlpack__(self, stream=None):
         self.streams.append(stream)
-        self.tensor = griddep._DLTensor(data=self.address - self.offset, device_type=self.device, byte_offset=self.offset)
+        self.tensor = griddep._DLTensor(
+            data=self.address - self.offset,
+            device_type=self.device,
+            byte_offset=self.offset,
+            dimensions=2,
+            bits=32,
+            lanes=1,
+            shape=(ctypes.c_int64 * 2)(COUNT // 10, 10),
+            strides=self.strides and (ctypes.c_int64 * 2)(*self.strides),
+        )
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+class WithBoth(WithDLPack):
+    """As PyTorch has it: the interface is of version 2, which tells no stream, and has no name for some types."""
+
+    @property
+    def __cuda_array_interface__(self):
+        raise KeyError("float8_e4m3fn")
 
 
 class Binding(unittest.TestCase):
@@ -105,6 +194,7 @@ class Binding(unittest.TestCase):
             [x, z, 2.5, COUNT],
             [WithInterface(x.address), WithInterface(z.address), ctypes.c_float(2.5), ctypes.c_uint32(COUNT)],
             [WithDLPack(x.address), offset, b"\0\0\x20\x40", COUNT.to_bytes(4, "little")],
+            [WithBoth(x.address), WithBoth(z.address), 2.5, COUNT],
         ]
         if numpy:
             values.append([numpy.uint64(x.address), numpy.uint64(z.address), numpy.float32(2.5), numpy.uint32(COUNT)])
@@ -142,7 +232,10 @@ class Binding(unittest.TestCase):
             kernel.launch(GRID, BLOCK, [x, y, COUNT - 1])
         self.assertEqual(caught.exception.status, griddep.ERROR_REQUIREMENT)
         self.assertEqual(caught.exception.text, f"kernel square needs count % 2 == 0: pairs (count is {COUNT - 1})")
-        for memory in [y, WithInterface(y.address)]:
+        side_by_side, apart = WithDLPack(y.address), WithDLPack(y.address)
+        side_by_side.strides, apart.strides = (10, 1), (20, 1)
+        self.runtime.chain().add(kernel, GRID, BLOCK, [x.address, apart, COUNT + 2])  # whose end is not known
+        for memory in [y, WithInterface(y.address), WithDLPack(y.address), side_by_side]:
             with self.assertRaisesRegex(ValueError, f"may touch {4 * COUNT + 8} bytes of y, the memory that is given has {4 * COUNT}"):
                 kernel.launch(GRID, BLOCK, [x.address, memory, COUNT + 2])
         with self.assertRaisesRegex(ValueError, "bytes of x"):
@@ -151,7 +244,7 @@ class Binding(unittest.TestCase):
     def test_other_streams_are_respected(self):
         x, y, _ = self.memory()
         stream = self.runtime.stream()
-        foreign, tensor = WithInterface(x.address), WithDLPack(y.address)
+        foreign, tensor = WithInterface(x.address), WithBoth(y.address)
         foreign.pending = stream.handle.value
         kernel = self.module.kernel("square")
         kernel.launch(GRID, BLOCK, [foreign, tensor, COUNT], stream=stream)
@@ -167,6 +260,67 @@ class Binding(unittest.TestCase):
         kernel.launch(GRID, BLOCK, [foreign, y, COUNT])
         kernel.launch(GRID, BLOCK, [foreign, y, COUNT], stream=stream)
         self.assertEqual(waited, [stream.handle.value, None])
+
+    def test_edges_of_graphs_are_programmatic_where_that_is_safe(self):
+        x, y, z = self.memory()
+        graph, edge = self.runtime.graph(), griddep.c_graph_edge_info()
+        square = graph.kernel(self.module.kernel("square"), GRID, BLOCK, [x, y, COUNT])
+        graph.edge(square, graph.kernel(self.module.kernel("shift"), GRID, BLOCK, [y, z, 0.5, COUNT]))
+        griddep.call(griddep.raw.graph_get_edge, graph.handle, 0, griddep.byref(edge))
+        self.assertEqual(edge.type, griddep.EDGE_PROGRAMMATIC)
+        graph.launch()
+        self.assertEqual(self.result(z), expected())
+
+    def test_graph_that_loops_until_a_kernel_says_so(self):
+        loop, body, conditional = self.runtime.graph(), self.runtime.graph(), self.runtime.conditional(1)
+        x, y, z = (self.runtime.copy_in(array.array("I", [value])) for value in (0, 0, 7))
+        step = self.runtime.load(LOOP).kernel("step")
+        body.kernel(step, 1, 1, [x, y, conditional])
+        start = loop.copy(x, z, 4)
+        again = loop.when(griddep.CONDITIONAL_WHILE, conditional, [body])
+        end = loop.copy(z, y, 4)
+        clear = loop.fill(y, 0, 4)
+        for first, second in [(start, again), (clear, again), (again, end)]:
+            loop.edge(first, second)
+        for held in (body, conditional, step.module):  # by the graph
+            held.close()
+        del x, y, body, conditional, step
+        gc.collect()
+        loop.launch()
+        self.assertEqual(self.runtime.read(z, array.array("I", [0]))[0], 28)
+        stream = self.runtime.stream()
+        loop.launch(stream)  # from z, which is 28 now
+        self.assertEqual(self.runtime.read(z, array.array("I", [0]), stream)[0], 406)
+
+    def test_tensor_map_is_an_argument(self):
+        matrix = self.runtime.copy_in(array.array("I", range(32 * 8)))
+        out = self.runtime.allocate(64)
+        options = {"type": griddep.TENSOR_U32, "dimensions": (32, 8), "strides": (128,), "box": (8, 2)}
+        for memory in (matrix, WithDLPack(matrix.address), matrix.address):
+            self.runtime.write(out, bytes(64))
+            given = self.runtime.tensor_map(memory, **options)
+            self.runtime.load(BOX).kernel("box").launch(1, 1, [given, out])
+            rows = [32 * row + column for row in (2, 3) for column in range(4, 12)]
+            self.assertEqual(self.runtime.read(out, array.array("I", bytes(64))).tolist(), rows)
+        with self.assertRaises(griddep.Error) as caught:
+            self.runtime.tensor_map(matrix, **options | {"strides": (100,)})
+        self.assertEqual(caught.exception.status, griddep.ERROR_ARGUMENT)
+        self.assertIn("strides", caught.exception.text)
+
+    def test_snippet_of_the_documentation(self):
+        document = (pathlib.Path(__file__).parents[2] / "doc/languages.md").read_text()
+        snippet = document.split("```python\n")[1].split("```")[0]
+        x, y, initial = (self.runtime.copy_in(array.array("I", [value])) for value in (0, 0, 7))
+        head = "// requires:\n//   out % 16 == 0 -- whole words\n"
+        names = {
+            "griddep": griddep, "runtime": self.runtime, "stream": self.runtime.stream(), "x": x, "y": y, "initial": initial,
+            "step": self.runtime.load(LOOP).kernel("step"), "box": self.runtime.load(head + BOX).kernel("box"), "columns": 32, "rows": 8,
+            "matrix": self.runtime.copy_in(array.array("I", range(32 * 8))), "out": self.runtime.allocate(64), "print": lambda *said: names.update(said=said),
+        }  # fmt: skip
+        exec(snippet, names)
+        self.assertEqual(names["said"], (["out % 16 == 0"],))
+        self.assertEqual(self.runtime.read(y, array.array("I", [0]), names["stream"])[0], 28)
+        self.assertEqual(self.runtime.read(names["out"], array.array("I", bytes(64)), names["stream"])[8], 3 * 32 + 4)
 
     def test_errors_have_status_and_position(self):
         with self.assertRaises(griddep.Error) as caught:
@@ -208,6 +362,16 @@ class Binding(unittest.TestCase):
             self.runtime.read(z, out.tobytes())
         with self.assertRaisesRegex(ValueError, "do not fit"):
             self.runtime.read(z, numpy.empty(2 * COUNT, dtype=numpy.float32))
+
+    def test_transfers_that_do_not_fit(self):
+        memory, host = self.runtime.allocate(4 * COUNT), floats(COUNT + 1)
+        for target in (memory, WithInterface(memory.address), WithDLPack(memory.address)):
+            for transfer in (lambda: self.runtime.write(target, host), lambda: self.runtime.read(target, host)):
+                with self.assertRaisesRegex(ValueError, f"4004 bytes do not fit into a {type(target).__name__} of 4000"):
+                    transfer()
+            with self.assertRaisesRegex(ValueError, "4001 bytes do not fit"):
+                self.runtime.graph().fill(target, 0, 4001)
+            self.runtime.write(target, floats())
 
     def test_collection_while_the_device_works(self):
         """All but the result's memory is dropped between launch and read."""
@@ -267,10 +431,12 @@ class Binding(unittest.TestCase):
         log = lambda level, message: heard.append((threading.get_ident(), level, message))
         runtime = griddep.Runtime(driver="emulated", log=log, log_level=griddep.LOG_DEBUG)
         before = len(heard)
+        through = threading.Barrier(4)  # one that has ended would lend its number to the next
 
         def load():
             runtime.load(PTX).kernel("square")
             runtime.load_shelf("vector_add")
+            through.wait(60)
 
         threads = [threading.Thread(target=load) for _ in range(4)]
         for thread in threads:
@@ -278,7 +444,7 @@ class Binding(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertTrue(heard, "nothing was logged")
-        self.assertGreater(len({thread for thread, _, _ in heard[before:]}), 1)
+        self.assertEqual(len({thread for thread, _, _ in heard[before:]}), 4)
 
     def test_exception_in_a_log_function_does_not_reach_the_library(self):
         unraised, hook = [], sys.unraisablehook

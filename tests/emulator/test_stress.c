@@ -41,7 +41,16 @@ static const char kernels[] =
     "    add.u64 %a, %a, %t;\n    add.u64 %b, %b, %t;\n    griddepcontrol.launch_dependents;\n    "
     "griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n    "
     "ret;\n}\n"
-    ".visible .entry empty()\n{\n    ret;\n}\n";
+    ".visible .entry empty()\n{\n    ret;\n}\n"
+    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry step(.param .u64 left, .param .u64 sum, .param .u64 handle)\n{\n    .reg .b64 %l, %s, %h;\n    "
+    ".reg .b32 %v, %w;\n"
+    "    ld.param.u64 %l, [left];\n    ld.param.u64 %s, [sum];\n    ld.param.u64 %h, [handle];\n    ld.global.u32 %v, "
+    "[%l];\n"
+    "    ld.global.u32 %w, [%s];\n    add.u32 %w, %w, %v;\n    sub.u32 %v, %v, 1;\n    st.global.u32 [%l], %v;\n    "
+    "st.global.u32 [%s], %w;\n"
+    "    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
+    "    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n";
 
 /* ---- the driver, opened by its path ---- */
 
@@ -152,16 +161,53 @@ static int use_driver(void)
     return bad;
 }
 
+/* A graph that loops until its kernel says so: 9 + 8 + ... + 1. */
+static int run_loop(griddep_runtime *runtime, griddep_module *module)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
+    const uint32_t start[] = {9, 0};
+    uint32_t node, end[2] = {0};
+    uint64_t memory = 0;
+    griddep_conditional *more = NULL;
+    griddep_graph *body = NULL, *loop = NULL;
+    griddep_kernel *step = NULL;
+    griddep_argument arguments[3] = {{.bytes = 8}, {.bytes = 8}};
+    int bad = griddep_memory_allocate(runtime, sizeof start, &memory, NULL) != GRIDDEP_OK ||
+              griddep_memory_write(runtime, memory, start, sizeof start, NULL, NULL) != GRIDDEP_OK ||
+              griddep_kernel_get(module, "step", &step, NULL) != GRIDDEP_OK ||
+              griddep_conditional_create(1, &more, NULL) != GRIDDEP_OK ||
+              griddep_graph_create(runtime, &body, NULL) != GRIDDEP_OK ||
+              griddep_graph_create(runtime, &loop, NULL) != GRIDDEP_OK;
+
+    arguments[0].value = memory;
+    arguments[1].value = memory + sizeof *start;
+    bad = bad || griddep_conditional_argument(more, &arguments[2]) != GRIDDEP_OK ||
+          griddep_graph_add_kernel(body, step, &config, arguments, 3, &node, NULL) != GRIDDEP_OK ||
+          griddep_graph_add_conditional(loop, GRIDDEP_CONDITIONAL_WHILE, more, &body, 1, &node, NULL) != GRIDDEP_OK;
+    griddep_graph_destroy(body);
+    griddep_conditional_destroy(more);
+    bad = bad || griddep_graph_launch(loop, NULL, NULL) != GRIDDEP_OK ||
+          griddep_memory_read(runtime, end, memory, sizeof end, NULL, NULL) != GRIDDEP_OK || end[0] != 0 ||
+          end[1] != 45;
+    griddep_graph_destroy(loop);
+    if (memory)
+        bad += griddep_memory_free(runtime, memory, NULL) != GRIDDEP_OK;
+    return bad;
+}
+
 static int use_library(void)
 {
     griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .cache_directory = ""};
     griddep_runtime *runtime = NULL;
-    griddep_module *module = NULL;
+    griddep_module *module = NULL, *shelf = NULL;
     int bad = griddep_runtime_open(&options, &runtime, NULL) != GRIDDEP_OK;
 
     if (!bad)
-        bad = griddep_module_load(runtime, kernels, sizeof kernels - 1, NULL, &module, NULL) != GRIDDEP_OK;
+        bad = griddep_module_load(runtime, kernels, sizeof kernels - 1, NULL, &module, NULL) != GRIDDEP_OK ||
+              griddep_module_load_shelf(runtime, "rms_norm", NULL, &shelf, NULL) != GRIDDEP_OK ||
+              run_loop(runtime, module) != 0;
     griddep_module_unload(module);
+    griddep_module_unload(shelf);
     griddep_runtime_close(runtime);
     return bad;
 }

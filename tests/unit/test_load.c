@@ -1,0 +1,191 @@
+/* What it costs a process to open the library: time, memory that is written to, and nothing of the driver. The library
+ * is opened by its path in children that have never seen it. This program runs with a folder in LD_LIBRARY_PATH that
+ * has a libcuda.so.1, so that one that is asked for is found. */
+#include <check.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "griddep.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+static const int sanitized = 1;
+#else
+static const int sanitized = 0;
+#endif
+
+enum { CHILDREN = 50, OPENINGS = 1000, LIMIT_NS = 1000000, WRITTEN = 8192, GROWTH = 1024 /* KiB */ };
+
+typedef struct load {
+    int64_t ns;
+    uint64_t written; /* bytes of the library that stay writable */
+    int32_t library, driver;
+} load;
+
+/* Parts that are read-only once the loader is through are not counted. */
+static int look(struct dl_phdr_info *object, size_t size, void *user)
+{
+    load *seen = user;
+
+    (void)size;
+    seen->driver |= strstr(object->dlpi_name, "libcuda") || strstr(object->dlpi_name, "libgriddep-emulator");
+    if (!strstr(object->dlpi_name, "libgriddep.so"))
+        return 0;
+    seen->library = 1;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags & PF_W)
+            seen->written += object->dlpi_phdr[i].p_memsz;
+        if (object->dlpi_phdr[i].p_type == PT_GNU_RELRO)
+            seen->written -= object->dlpi_phdr[i].p_memsz;
+    }
+    return 0;
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static load open_here(void)
+{
+    load seen = {0};
+    const int64_t start = now();
+
+    if (dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL))
+        seen.ns = now() - start;
+    dl_iterate_phdr(look, &seen);
+    return seen;
+}
+
+static load open_in_child(void)
+{
+    load seen = {0};
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        seen = open_here();
+        _exit(write(ends[1], &seen, sizeof seen) != sizeof seen);
+    }
+    ck_assert_int_eq(read(ends[0], &seen, sizeof seen), sizeof seen);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+    return seen;
+}
+
+/* The quickest of many counts: other programs may be in the way, and never help. */
+START_TEST(opening_takes_less_than_a_millisecond)
+{
+    load best = {.ns = INT64_MAX};
+
+    for (int i = 0; i < CHILDREN; i++) {
+        const load seen = open_in_child();
+        ck_assert_int_eq(seen.library, 1);
+        ck_assert_int_eq(seen.driver, 0);
+        if (seen.ns < best.ns)
+            best = seen;
+    }
+    printf("opened in %ld us, of which %lu bytes stay writable\n", (long)(best.ns / 1000), (unsigned long)best.written);
+    ck_assert_int_gt(best.ns, 0);
+    ck_assert_msg(sanitized || best.ns < LIMIT_NS, "%ld ns", (long)best.ns);
+    ck_assert_msg(sanitized || (best.written > 0 && best.written < WRITTEN), "%lu bytes stay writable",
+                  (unsigned long)best.written);
+}
+END_TEST
+
+/* That the driver would be seen. */
+START_TEST(runtime_opens_the_driver)
+{
+    griddep_runtime *runtime = NULL;
+    griddep_error error;
+    int32_t (*open)(const griddep_runtime_options *, griddep_runtime **, griddep_error *);
+    load seen = {0};
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+    ck_assert_ptr_nonnull(library);
+    *(void **)&open = dlsym(library, "griddep_runtime_open");
+    ck_assert_ptr_nonnull(*(void **)&open);
+    error.size = sizeof error;
+    const griddep_runtime_options options = {.size = sizeof options, .driver = "nvidia"};
+    ck_assert_msg(open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
+    dl_iterate_phdr(look, &seen);
+    ck_assert_int_eq(seen.driver, 1);
+}
+END_TEST
+
+static long get_resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%*s %ld", &pages), 1);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+START_TEST(openings_leave_nothing)
+{
+    long before = 0;
+
+    for (int i = 0; i < OPENINGS + 10; i++) {
+        load seen = {0};
+        void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+        ck_assert_ptr_nonnull(library);
+        ck_assert_int_eq(dlclose(library), 0);
+        if (i == 0) {
+            dl_iterate_phdr(look, &seen);
+            ck_assert_int_eq(seen.library, 0);
+        }
+        if (i == 9)
+            before = get_resident();
+    }
+    const long after = get_resident();
+    ck_assert_msg(sanitized || after - before < GROWTH, "%ld KiB more after %d openings", after - before, OPENINGS);
+}
+END_TEST
+
+int main(int count, char **arguments)
+{
+    const char *path = getenv("LD_LIBRARY_PATH");
+
+    (void)count;
+    if (!path || strcmp(path, DRIVER_FOLDER) != 0) {
+        setenv("LD_LIBRARY_PATH", DRIVER_FOLDER, 1);
+        execv("/proc/self/exe", arguments);
+        return 99;
+    }
+    unsetenv("GRIDDEP_DRIVER");
+    Suite *suite = suite_create("load");
+    TCase *tcase = tcase_create("load");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, opening_takes_less_than_a_millisecond);
+    tcase_add_test(tcase, runtime_opens_the_driver);
+    tcase_add_test(tcase, openings_leave_nothing);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
