@@ -30,10 +30,23 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
     return code;
 }
 
+/* Whether an integer is given where the kernel takes a floating-point number, or the other way round: its bits would be
+ * taken for quite another number. Nothing is known of a .b32. */
+static bool is_other_kind(const gd_plan_argument *argument, const char *parameter)
+{
+    if (argument->is_buffer || parameter[0] == 'b')
+        return false;
+    return gd_type_is_integer(argument->type) == (parameter[0] == 'f');
+}
+
 static int check_argument(const gd_plan_launch *launch, uint32_t index, const griddep_parameter_info *parameter)
 {
     const gd_plan_argument *argument = &launch->arguments[index];
     uint32_t bytes = gd_plan_argument_bytes(argument);
+    if (bytes == parameter->bytes && is_other_kind(argument, parameter->type))
+        return gd_message_error_at(
+            argument->place, "argument %u of %s, '%s', is a .%s; %s gives bits of another kind of number",
+            (unsigned)index, launch->kernel, parameter->name, parameter->type, gd_type_name(argument->type));
     if (bytes == parameter->bytes)
         return 0;
     return gd_message_error_at(argument->place, "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u",

@@ -362,6 +362,14 @@ static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch)
     return form_of(kernel)->scaled ? 39456 + 6432 * batch : 37504 + 4480 * batch;
 }
 
+/* Some of the warps that fetch have nothing to bring to most slots, and the others go on without them. */
+static void skinny_idle_fetchers(const shelf_kernel *kernel)
+{
+    uint32_t chunk = form_of(kernel)->scaled ? 1024 : 512;
+    check_layer(kernel, (layer_size){40, chunk + chunk / 4, 1, NORM | UP, {4, 384, least_skinny(kernel, 1)}});
+    check_layer(kernel, (layer_size){70, 10 * chunk - 112, 1, NORM, {5, 384, 114688}});
+}
+
 static void skinny_random(const shelf_kernel *kernel)
 {
     uint32_t most = form_of(kernel)->batched ? 8 : 1;
@@ -388,6 +396,7 @@ static void skinny_random(const shelf_kernel *kernel)
         check_layer(kernel, sizes[i]);
     for (size_t i = 0; shelf_on_gpu && i < sizeof large / sizeof large[0]; i++)
         check_layer(kernel, large[i]);
+    skinny_idle_fetchers(kernel);
 }
 
 /* Each combination of the operands. */
