@@ -27,6 +27,7 @@
 //   heads % grid.y == 0
 //   heads <= 8 * grid.y -- a key head serves eight query heads at most
 //   head_dim == 64 || head_dim == 128
+//   capacity >= 1
 //   qkv % 16 == 0
 //   k_cache % 16 == 0
 //   v_cache % 16 == 0
@@ -45,7 +46,7 @@
 //   rotary: capacity * head_dim * 4
 //   positions: grid.z * 4
 //   y: grid.z * heads * head_dim * 2
-// constraints: each position is below capacity. No kernel that may still run writes k_cache or v_cache; a chain has one launch a
+// constraints: each position is below capacity; one that is not traps. No kernel that may still run writes k_cache or v_cache; a chain has one launch a
 //   cache. q and k are rounded to bf16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The
 //   result's bits depend on splits, block, and whether a warp has more than one slot, not on batch or other shared memory, and are
 //   the same in each run. A score that is NaN or +inf gives NaN.

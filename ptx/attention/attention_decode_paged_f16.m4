@@ -46,7 +46,7 @@
 //   page_table: grid.z * table_pitch * 4
 //   positions: grid.z * 4
 //   y: grid.z * heads * head_dim * 2
-// constraints: each position is below table_pitch * page_size; pages of different rows differ, as far as a row's position is in them.
+// constraints: each position is below table_pitch * page_size, or it traps; pages of different rows differ, as far as a row's position is in them.
 //   The pools overlap nothing. No kernel that may still run writes the pools; a chain has one launch a pool. q and k are rounded to
 //   f16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The result's bits depend on splits,
 //   block, and whether a warp has more than one slot, not on batch or other shared memory, and are the same in each run. A score that

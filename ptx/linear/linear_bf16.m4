@@ -19,6 +19,7 @@
 //   Best on an H200: rows * columns below 6.5 million: grid 132, block 512, shared 114688, so that the dependent fits beside it; columns up
 //   to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
 // requires:
+//   weight != 0 && x != 0 && y != 0
 //   rows >= 1
 //   rows < 2^30
 //   columns >= 8

@@ -14,6 +14,7 @@
 //   all the shared memory there is; for a layer below 14 MB one block of as many warps, at most 16, as share its rows
 //   evenly, with 114688 bytes, so that its dependent fits beside it.
 // requires:
+//   weight != 0 && x != 0 && y != 0
 //   rows >= 1
 //   rows < 2^30
 //   columns >= 8

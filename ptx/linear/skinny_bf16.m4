@@ -19,6 +19,7 @@
 //   Best on an H200: grid 132 with 114688 bytes for small layers (rows * columns below 8 million, of 8 bits below 30 million); grid 264 with
 //   114688 for large ones; grid 132 with all the shared memory there is for columns above 4096 and for batches above 2.
 // requires:
+//   weight != 0 && x != 0 && y != 0
 //   rows >= 1
 //   rows < 2^30
 //   columns >= 8
