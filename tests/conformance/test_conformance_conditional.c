@@ -301,8 +301,8 @@ START_TEST(overlap_in_a_body)
 {
     const uint64_t spin = 50000;
     gd_CUdeviceptr times = allocate(8 * sizeof(uint64_t));
-    gd_CUgraphNode nodes[4], node;
-    gd_CUgraph body;
+    gd_CUgraphNode nodes[4], node = NULL;
+    gd_CUgraph body = NULL;
     gd_CUgraphEdgeData data = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
 
