@@ -360,7 +360,7 @@ static const char *replace_wait(const char *text, const char *replacement, const
 
 static const char *next_load(const char *at)
 {
-    const char *load = strstr(at, "    ld.global"), *fetch = strstr(at, " cp.async.bulk.tensor");
+    const char *load = strstr(at, " ld.global"), *fetch = strstr(at, " cp.async.bulk.tensor");
 
     return !load || (fetch && fetch < load) ? fetch : load;
 }
@@ -371,7 +371,6 @@ static const char *find_behind_load(const char *text, uint32_t nth)
     const char *at = strstr(text, "    " WAIT);
 
     for (uint32_t i = 0; at && i <= nth; i++) {
-        at = strstr(at, " ld.global");
         at = next_load(at);
         at = at ? strchr(at, ';') + 1 : NULL;
     }
