@@ -227,7 +227,7 @@ static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function, 
 static int32_t stamp_marks(stamper *job, const gd_ptx_function *function, bool only_count, griddep_error *error)
 {
     const gd_ptx_module *module = job->module;
-    uint32_t next = function->instruction, number;
+    uint32_t next = function->instruction, number = 0;
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t token = function->token_body + 1; token < function->token_end && !status; token++) {

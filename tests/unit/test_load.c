@@ -128,6 +128,10 @@ START_TEST(runtime_opens_the_driver)
     const griddep_runtime_options options = {.size = sizeof options, .driver = "nvidia"};
     ck_assert_msg(open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
     dl_iterate_phdr(look, &seen);
+    void (*end)(griddep_runtime *);
+    *(void **)&end = dlsym(library, "griddep_runtime_close");
+    ck_assert_ptr_nonnull(*(void **)&end);
+    end(runtime);
     ck_assert_int_eq(seen.driver, 1);
 }
 END_TEST
