@@ -160,10 +160,12 @@ int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *s
 {
     griddep_chain *const chains[2] = {first, second};
     double *values = malloc(4 * (size_t)pairs * sizeof *values);
-    double *ratios = values, *room = ratios + pairs, *one = room + pairs, *other = one + pairs;
     uint32_t count = 0;
-    int32_t status = values ? GRIDDEP_OK : gd_error_memory(error);
+    int32_t status = GRIDDEP_OK;
 
+    if (!values)
+        return gd_error_memory(error);
+    double *ratios = values, *room = ratios + pairs, *one = room + pairs, *other = one + pairs;
     while (count < pairs && !status) {
         double times[2] = {0, 0};
         status = time_pair(tune, chains, count % 2, times, error);
