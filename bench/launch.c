@@ -15,19 +15,22 @@
 
 enum { BURST = 200, ROUNDS = 201, CHAIN = 64, LOADS = 15 };
 
-static const char ptx[] = ".version 8.0\n"
-                          ".target sm_90\n"
-                          ".address_size 64\n"
-                          ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-                          "{\n"
-                          "    ret;\n"
-                          "}\n"
-                          ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-                          "{\n"
-                          "    griddepcontrol.launch_dependents;\n"
-                          "    griddepcontrol.wait;\n"
-                          "    ret;\n"
-                          "}\n";
+/* A module with an entry that does nothing. */
+#define PLAIN                                                                                                          \
+    ".version 8.0\n"                                                                                                   \
+    ".target sm_90\n"                                                                                                  \
+    ".address_size 64\n"                                                                                               \
+    ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"                              \
+    "{\n"                                                                                                              \
+    "    ret;\n"                                                                                                       \
+    "}\n"
+
+static const char ptx[] = PLAIN ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
+                                "{\n"
+                                "    griddepcontrol.launch_dependents;\n"
+                                "    griddepcontrol.wait;\n"
+                                "    ret;\n"
+                                "}\n";
 
 /* Eight conditions, as matrix products have them; and one on overlap, which asks for extents. */
 #define CONDITIONS                                                                                                     \
@@ -41,28 +44,13 @@ static const char ptx[] = ".version 8.0\n"
     "//   block.y == 1 && block.z == 1\n"                                                                              \
     "//   grid.y == 1 && grid.z == 1\n"
 
-static const char conditions[] =
-    CONDITIONS ".version 8.0\n"
-               ".target sm_90\n"
-               ".address_size 64\n"
-               ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-               "{\n"
-               "    ret;\n"
-               "}\n";
+static const char conditions_ptx[] = CONDITIONS PLAIN;
 
-static const char overlap[] =
-    CONDITIONS "//   apart(c, a, b)\n"
-               "// extent:\n"
-               "//   a: n * 4\n"
-               "//   b: n * 4\n"
-               "//   c: n * 4\n"
-               ".version 8.0\n"
-               ".target sm_90\n"
-               ".address_size 64\n"
-               ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-               "{\n"
-               "    ret;\n"
-               "}\n";
+static const char overlap_ptx[] = CONDITIONS "//   apart(c, a, b)\n"
+                                             "// extent:\n"
+                                             "//   a: n * 4\n"
+                                             "//   b: n * 4\n"
+                                             "//   c: n * 4\n" PLAIN;
 
 typedef struct bench {
     griddep_runtime *runtime;
@@ -332,9 +320,11 @@ static int set_up(bench *b, const char *path, void *context)
 
     if (!check(gd_driver_open(path, &b->driver, &error), "driver") ||
         !check(griddep_module_load(b->runtime, ptx, sizeof ptx, NULL, &b->module, &error), "module") ||
-        !check(griddep_module_load(b->runtime, conditions, sizeof conditions, NULL, &b->conditions_module, &error),
+        !check(
+            griddep_module_load(b->runtime, conditions_ptx, sizeof conditions_ptx, NULL, &b->conditions_module, &error),
+            "module") ||
+        !check(griddep_module_load(b->runtime, overlap_ptx, sizeof overlap_ptx, NULL, &b->overlap_module, &error),
                "module") ||
-        !check(griddep_module_load(b->runtime, overlap, sizeof overlap, NULL, &b->overlap_module, &error), "module") ||
         !check(griddep_kernel_get(b->conditions_module, "plain", &b->conditions, &error), "kernel") ||
         !check(griddep_kernel_get(b->overlap_module, "plain", &b->overlap, &error), "kernel") ||
         !check(griddep_kernel_get(b->module, "plain", &b->plain, &error), "kernel") ||

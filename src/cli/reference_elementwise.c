@@ -6,17 +6,27 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
+/* The elements of a kernel that takes three arrays of one type and their length; -1 where the arguments are not such.
+ */
+static int64_t three_arrays(const char *type, const gd_reference_argument *arguments, uint32_t count)
+{
+    if (count != 4 || !gd_reference_is_u32(&arguments[3]))
+        return -1;
+    int64_t elements = (int64_t)arguments[3].scalar;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!gd_reference_is_array(&arguments[i], type, (uint64_t)elements))
+            return -1;
+    }
+    return elements;
+}
+
 static int add(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
 {
     (void)grid;
-    if (count != 4 || !gd_reference_is_u32(&arguments[3]))
+    int64_t elements = three_arrays(type, arguments, count);
+    if (elements < 0)
         return -1;
-    uint64_t elements = (uint64_t)arguments[3].scalar;
-    for (uint32_t i = 0; i < 3; i++) {
-        if (!gd_reference_is_array(&arguments[i], type, elements))
-            return -1;
-    }
-    for (uint64_t i = 0; i < elements; i++) {
+    for (uint64_t i = 0; i < (uint64_t)elements; i++) {
         double sum = gd_element_load(type, arguments[0].data, i) + gd_element_load(type, arguments[1].data, i);
         gd_element_store(type, arguments[2].data, i, sum);
     }
@@ -41,14 +51,10 @@ static int silu_multiply(const char *type, const gd_reference_argument *argument
                          const uint32_t grid[3])
 {
     (void)grid;
-    if (count != 4 || !gd_reference_is_u32(&arguments[3]))
+    int64_t elements = three_arrays(type, arguments, count);
+    if (elements < 0)
         return -1;
-    uint64_t elements = (uint64_t)arguments[3].scalar;
-    for (uint32_t i = 0; i < 3; i++) {
-        if (!gd_reference_is_array(&arguments[i], type, elements))
-            return -1;
-    }
-    for (uint64_t i = 0; i < elements; i++) {
+    for (uint64_t i = 0; i < (uint64_t)elements; i++) {
         double gate = gd_element_load(type, arguments[0].data, i);
         double up = gd_element_load(type, arguments[1].data, i);
         gd_element_store(type, arguments[2].data, i, gate / (1 + exp(-gate)) * up);
