@@ -119,7 +119,7 @@ typedef struct shelf_link {
 
 enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3 };
 
-/* An address to be filled in: a placeholder of 8 bytes whose value is 1 to 3. */
+/* Stands for an address of a chain: 8 bytes, whose value 1 to 3 says of which array. */
 #define SHELF_PLACE(what)                                                                                              \
     {                                                                                                                  \
         .bytes = 8, .value = (what)                                                                                    \
