@@ -1,4 +1,4 @@
-// The C++ binding on the emulated driver. PTX names the text that is loaded; the last line sums up the cases.
+// The C++ binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the text that is loaded; the last line sums up the cases.
 #include "griddep.hpp"
 
 #include <atomic>
@@ -64,15 +64,16 @@ std::vector<float> floats()
     return made;
 }
 
-griddep_runtime_options emulated()
+griddep_runtime_options defaults()
 {
     auto options = griddep::sized<griddep_runtime_options>();
-    options.driver = "emulated";
+    const char *driver = std::getenv("GRIDDEP_DRIVER");
+    options.driver = driver ? driver : "emulated";
     return options;
 }
 
 struct session {
-    griddep::runtime runtime{emulated()};
+    griddep::runtime runtime{defaults()};
     griddep::module module = runtime.load(ptx, "chain.ptx");
     griddep::memory<float> x{runtime, floats()}, y{runtime, count}, z{runtime, count};
     griddep::chain chain = runtime.chain();
@@ -156,7 +157,7 @@ void log_from_several_threads()
 {
     std::mutex lock;
     std::set<std::thread::id> heard;
-    auto options = emulated();
+    auto options = defaults();
     options.log_level = GRIDDEP_LOG_DEBUG;
     griddep::runtime runtime(options, [&](int32_t, const char *) {
         std::lock_guard<std::mutex> guard(lock);
