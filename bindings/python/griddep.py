@@ -1187,6 +1187,8 @@ class Runtime:
 
     def __init__(self, driver=None, log=None, **options):
         options = {name: _text(value) if isinstance(value, (str, os.PathLike)) else value for name, value in options.items()}
+        if "device" in options:
+            options.setdefault("flags", RUNTIME_DEVICE)
         if log is not None:
             options.update(log=_log, log_user=_register_log(log))
         self._hold = _RuntimeHold(_make(raw.runtime_open, byref(c_runtime_options(driver=_text(driver), **options))))

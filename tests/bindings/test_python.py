@@ -230,6 +230,7 @@ class Binding(unittest.TestCase):
             (lambda: kernel.launch(GRID, BLOCK, arguments, shared_memory=4096), TypeError, "'shared_memory'; did you mean shared_bytes"),
             (lambda: self.runtime.load(PTX, optimisation=3), TypeError, "'optimisation'; did you mean optimization"),
             (lambda: griddep.Runtime(drvier="nvidia"), TypeError, "'drvier'; did you mean driver"),
+            (lambda: griddep.Runtime(driver=DRIVER, device=99), griddep.Error, "device 99 does not exist"),
             (lambda: kernel.launch(2**32 + 1, BLOCK, arguments), ValueError, "grid is 4294967297, which is no unsigned integer of 32 bits"),
             (lambda: kernel.launch((8, -1), BLOCK, arguments), ValueError, "grid is -1"),
             (lambda: kernel.launch((8, 1, 1, 1), BLOCK, arguments), ValueError, "grid has 4 dimensions"),
