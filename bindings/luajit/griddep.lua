@@ -612,7 +612,8 @@ int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *f
 -- ---- end of generated
 ffi.cdef("int getpid(void);")
 
-local C = ffi.load(os.getenv("GRIDDEP_LIBRARY") or "libgriddep.so.0")
+local found, C = pcall(ffi.load, os.getenv("GRIDDEP_LIBRARY") or "libgriddep.so.0")
+if not found then error(C .. " (GRIDDEP_LIBRARY may name the library's path)", 0) end
 local griddep = {C = C}
 
 setmetatable(griddep, {__index = function(_, name)

@@ -626,7 +626,13 @@ const prototypes = [
 ];
 // ---- end of generated
 
-const library = koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+const library = (() => {
+  try {
+    return koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+  } catch (error) {
+    throw new Error(`${error.message} (GRIDDEP_LIBRARY may name the library's path)`);
+  }
+})();
 const raw = {};
 for (const prototype of prototypes) {
   const name = /griddep_(\w+)\(/.exec(prototype)[1];

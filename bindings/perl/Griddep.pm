@@ -639,7 +639,7 @@ my @FUNCTIONS = (
 
 my $ffi = FFI::Platypus->new(api => 2, lib => $ENV{GRIDDEP_LIBRARY} // 'libgriddep.so.0');
 $ffi->ignore_not_found(1); # an older library lacks what came later
-die "@{[$ffi->lib]} cannot be opened\n" unless $ffi->find_symbol('griddep_version');
+die "@{[$ffi->lib]} cannot be opened (GRIDDEP_LIBRARY may name the library's path)\n" unless $ffi->find_symbol('griddep_version');
 $ffi->attach(["griddep_$_->[0]" => $_->[0]], $_->[1] => $_->[2]) for @FUNCTIONS;
 
 # Fails as the library does where an argument cannot be used.

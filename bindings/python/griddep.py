@@ -1050,7 +1050,10 @@ class _Integer:
 
 def _load_library():
     checked = {kind: _Integer(kind) for kind in _INTEGERS}
-    library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
+    try:
+        library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
+    except OSError as problem:
+        raise ImportError(f"{problem} (GRIDDEP_LIBRARY may name the library's path)") from None
     functions = types.SimpleNamespace()
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, "griddep_" + name, None)  # an older library lacks what came later

@@ -17,7 +17,11 @@ module Griddep
   # The declarations of griddep.h: constants without their prefix, structs, functions under their own names.
   module Raw
     extend Fiddle::Importer
-    dlload ENV.fetch("GRIDDEP_LIBRARY", "libgriddep.so.0")
+    begin
+      dlload ENV.fetch("GRIDDEP_LIBRARY", "libgriddep.so.0")
+    rescue Fiddle::DLError => problem
+      raise LoadError, "#{problem.message} (GRIDDEP_LIBRARY may name the library's path)"
+    end
 
     # ---- generated from griddep.h by build-tools/bindings.py
     VERSION_MAJOR = 0

@@ -1064,7 +1064,7 @@ pub fn functions() -> Result<&'static raw::Functions, Error> {
         let name = env::var_os("GRIDDEP_LIBRARY").unwrap_or("libgriddep.so.0".into());
         let path = CString::new(name.as_encoded_bytes()).map_err(|_| "GRIDDEP_LIBRARY has a zero byte".to_string())?;
         let library = unsafe { dlopen(path.as_ptr(), 2 /* RTLD_NOW */) };
-        if library.is_null() { Err(format!("{} cannot be opened", name.to_string_lossy())) } else { raw::Functions::load(library) }
+        if library.is_null() { Err(format!("{} cannot be opened (GRIDDEP_LIBRARY may name the library's path)", name.to_string_lossy())) } else { raw::Functions::load(library) }
     };
     OPENED.get_or_init(open).as_ref().map_err(|text| Error::of(raw::ERROR_FILE, "GRIDDEP_ERROR_FILE", text))
 }
