@@ -91,16 +91,31 @@ inline int32_t mode(const char *name)
 {
     int32_t value;
     if (griddep_mode_find(name, &value))
-        throw std::invalid_argument(std::string("there is no mode ") + name);
+        throw std::invalid_argument(std::string("there is no mode ") + name + "; there are serial, pdl, graph and graph-pdl");
     return value;
+}
+
+// What was moved from has nothing: NULL would be the default stream, and 0 an address.
+inline void there(bool is, const char *what)
+{
+    if (!is)
+        throw std::logic_error(std::string("this ") + what + " was moved from");
 }
 } // namespace detail
 
 /// A CUstream of the library's. Whatever takes a stream takes the CUstream of other code too.
 class stream {
 public:
-    void synchronize() const { call(griddep_stream_synchronize, handle_.get_deleter().kept->runtime, handle_.get()); }
-    operator void *() const noexcept { return handle_.get(); }
+    void synchronize() const
+    {
+        void *handle = *this;
+        call(griddep_stream_synchronize, handle_.get_deleter().kept->runtime, handle);
+    }
+    operator void *() const
+    {
+        detail::there(handle_ != nullptr, "stream");
+        return handle_.get();
+    }
 
 private:
     friend class runtime;
@@ -293,6 +308,8 @@ template <typename Value> class memory {
 public:
     memory(const runtime &runtime, std::size_t count) : hold_(runtime.hold_), count_(count)
     {
+        if (count > SIZE_MAX / sizeof(Value))
+            throw std::length_error("more values than memory can hold");
         call(griddep_memory_allocate, hold_->runtime, uint64_t(bytes()), &address_);
     }
     memory(const runtime &runtime, const std::vector<Value> &values) : memory(runtime, values.size()) { write(values); }
@@ -317,16 +334,22 @@ public:
         if (values.size() > count_)
             throw std::length_error("more values than the memory holds");
         const void *source = values.data();
-        call(griddep_memory_write, hold_->runtime, address_, source, uint64_t(values.size() * sizeof(Value)), stream);
+        const uint64_t target = address();
+        call(griddep_memory_write, hold_->runtime, target, source, uint64_t(values.size() * sizeof(Value)), stream);
     }
     std::vector<Value> read(void *stream = nullptr) const
     {
         std::vector<Value> values(count_);
         void *target = values.data();
-        call(griddep_memory_read, hold_->runtime, target, address_, uint64_t(bytes()), stream);
+        const uint64_t source = address();
+        call(griddep_memory_read, hold_->runtime, target, source, uint64_t(bytes()), stream);
         return values;
     }
-    uint64_t address() const noexcept { return address_; }
+    uint64_t address() const
+    {
+        detail::there(address_ != 0, "memory");
+        return address_;
+    }
     std::size_t count() const noexcept { return count_; }
     std::size_t bytes() const noexcept { return count_ * sizeof(Value); }
 

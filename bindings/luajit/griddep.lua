@@ -612,7 +612,8 @@ int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *f
 -- ---- end of generated
 ffi.cdef("int getpid(void);")
 
-local C = ffi.load(os.getenv("GRIDDEP_LIBRARY") or "libgriddep.so.0")
+local found, C = pcall(ffi.load, os.getenv("GRIDDEP_LIBRARY") or "libgriddep.so.0")
+if not found then error(C .. " (GRIDDEP_LIBRARY may name the library's path)", 0) end
 local griddep = {C = C}
 
 setmetatable(griddep, {__index = function(_, name)
@@ -634,6 +635,35 @@ end
 
 local function text(pointer)
     return pointer ~= nil and ffi.string(pointer) or nil
+end
+
+-- Fails as the library does where an argument cannot be used.
+local function refuse(problem)
+    error(setmetatable({status = C.GRIDDEP_ERROR_ARGUMENT, name = "GRIDDEP_ERROR_ARGUMENT", text = problem, file = "", line = 0, column = 0, driver_code = 0}, Error), 0)
+end
+
+local SIGNED = {uint8_t = "int8_t", uint16_t = "int16_t", uint32_t = "int32_t", uint64_t = "int64_t"}
+
+-- A number as an array of one C value; FFI itself cuts what does not fit. A kernel's parameter may be signed where its type is not.
+local function exact(ctype, value, name, either_sign)
+    local made, given = ffi.new(ctype .. "[1]", value), tonumber(value)
+    local same = ctype == "float" or ctype == "double" or tonumber(made[0]) == given
+    if not same and not (either_sign and SIGNED[ctype] and tonumber(ffi.cast(SIGNED[ctype], ffi.cast("int64_t", made[0]))) == given) then
+        refuse(name .. " is " .. tostring(value) .. ", which is no " .. ctype)
+    end
+    return made
+end
+
+-- Sets a field of a struct.
+local function set(struct, name, value)
+    struct[name] = value
+    if type(value) == "number" and tonumber(struct[name]) ~= value then refuse(name .. " is " .. value .. ", which does not fit") end
+end
+
+-- The handle of an object, or whatever else was given.
+local function handle_of(object, class, what)
+    if getmetatable(object) ~= class then return object end
+    return object.handle or refuse("the " .. what .. " has been closed")
 end
 
 -- Calls a function whose last parameter is a griddep_error.
@@ -666,7 +696,7 @@ local function close(self)
     if handle == nil then return end
     ffi.gc(handle, nil)
     self.finish(handle)
-    self.handle = nil
+    self.handle, self.address = nil, nil
 end
 
 local function own(self, handle, finish)
@@ -714,9 +744,11 @@ function griddep.open(options)
         if name == "log" then
             fields.log, fields.log_user = register_log(value)
         else
-            fields[name], anchors[name] = value, value
+            set(fields, name, value)
+            anchors[name] = value
         end
     end
+    if options and options.device then fields.flags = C.GRIDDEP_RUNTIME_DEVICE end
     local handle = ffi.new("griddep_runtime *[1]")
     call("runtime_open", fields, handle)
     local self = setmetatable({hold = {runtime = handle[0], count = 1}}, Runtime)
@@ -751,7 +783,7 @@ function Runtime:load_shelf(kernel) return load_with(self, "module_load_shelf", 
 
 function Runtime:allocate(bytes)
     local address = ffi.new("uint64_t[1]")
-    call("memory_allocate", self.handle, bytes, address)
+    call("memory_allocate", self.handle, exact("uint64_t", bytes, "bytes")[0], address)
     local held = hold(self.hold)
     return own(setmetatable({address = address[0], bytes = bytes}, Memory), address, function(kept)
         C.griddep_memory_free(held.runtime, kept[0], nil)
@@ -759,16 +791,28 @@ function Runtime:allocate(bytes)
     end)
 end
 
-local function address_of(memory) return getmetatable(memory) == Memory and memory.address or memory end
-local function stream_of(stream) return getmetatable(stream) == Stream and stream.handle or stream end
+local function address_of(memory)
+    local handle = handle_of(memory, Memory, "memory")
+    return handle == memory and memory or handle[0]
+end
+local function stream_of(stream) return handle_of(stream, Stream, "stream") end
+
+-- The address of memory that has so many bytes, as far as that is known.
+local function place_of(memory, bytes)
+    local address = address_of(memory)
+    if getmetatable(memory) == Memory and bytes > memory.bytes then refuse(bytes .. " bytes do not fit into memory of " .. memory.bytes) end
+    return address
+end
 
 -- Host data is a cdata array or struct; its size says how much is copied.
 function Runtime:write(memory, data, stream)
-    call("memory_write", self.handle, address_of(memory), data, ffi.sizeof(data), stream_of(stream))
+    local bytes = ffi.sizeof(data)
+    call("memory_write", self.handle, place_of(memory, bytes), data, bytes, stream_of(stream))
 end
 
 function Runtime:read(memory, data, stream)
-    call("memory_read", self.handle, data, address_of(memory), ffi.sizeof(data), stream_of(stream))
+    local bytes = ffi.sizeof(data)
+    call("memory_read", self.handle, data, place_of(memory, bytes), bytes, stream_of(stream))
     return data
 end
 
@@ -836,10 +880,11 @@ local C_TYPES = {
 
 -- One argument: a number as the kernel declares it, memory by its address, any other cdata or string by its bytes.
 local function fill_argument(argument, value, parameter, index, kept)
+    if not parameter then return end -- one too many, which the library reports
     value = address_of(value)
-    local type = parameter and C_TYPES[parameter.type]
+    local type = C_TYPES[parameter.type]
     if tonumber(value) and type and ffi.sizeof(type) == parameter.bytes and _G.type(value) ~= "string" then
-        value = ffi.new(type .. "[1]", value)
+        value = exact(type, value, "argument " .. index, true)
     elseif _G.type(value) == "number" or value == nil or _G.type(value) == "table" then
         error("argument " .. index .. ": give it as cdata or as a string of bytes", 0)
     end
@@ -850,6 +895,7 @@ end
 
 -- The array of arguments, and what must live as long.
 local function pack(kernel, arguments)
+    if not kernel.module.handle then refuse("the kernel's module has been closed") end
     local count = math.max(#arguments, table.maxn(arguments))
     local array, kept = ffi.new("griddep_argument[?]", count), {}
     for index = 1, count do
@@ -864,9 +910,12 @@ local function config_of(options)
         if name == "stream" then
             config.stream = stream_of(value)
         elseif name == "grid" or name == "block" or name == "cluster" then
-            config[name] = type(value) == "table" and value or {value, 0, 0}
+            for i, extent in ipairs(type(value) == "table" and value or {value}) do
+                if i > 3 then refuse(name .. " has more than three dimensions") end
+                config[name][i - 1] = exact("uint32_t", extent, name)[0]
+            end
         else
-            config[name] = value
+            set(config, name, value)
         end
     end
     return config
@@ -885,7 +934,7 @@ end
 local function mode_of(mode)
     if type(mode) == "number" then return mode end
     local value = ffi.new("int32_t[1]")
-    if C.griddep_mode_find(mode, value) ~= 0 then error("there is no mode " .. tostring(mode), 0) end
+    if C.griddep_mode_find(mode, value) ~= 0 then error("there is no mode " .. tostring(mode) .. "; there are serial, pdl, graph and graph-pdl", 0) end
     return value[0]
 end
 

@@ -626,7 +626,13 @@ const prototypes = [
 ];
 // ---- end of generated
 
-const library = koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+const library = (() => {
+  try {
+    return koffi.load(process.env.GRIDDEP_LIBRARY || 'libgriddep.so.0');
+  } catch (error) {
+    throw new Error(`${error.message} (GRIDDEP_LIBRARY may name the library's path)`);
+  }
+})();
 const raw = {};
 for (const prototype of prototypes) {
   const name = /griddep_(\w+)\(/.exec(prototype)[1];
@@ -647,7 +653,42 @@ class GriddepError extends Error {
   }
 }
 
-const sized = (type, fields = {}) => ({ ...blank[type], ...fields, size: koffi.sizeof(type) });
+/** Fails as the library does where an argument cannot be used. */
+function refuse(text) {
+  throw new GriddepError(constants.ERROR_ARGUMENT, { text, file: '', line: 0, column: 0, driver_code: 0 });
+}
+
+const INTEGER = /^(u?)int(8|16|32|64)_t$/;
+
+/** A value that a C integer can hold; koffi cuts what does not fit. */
+function integer(value, type, name) {
+  const [, unsigned, bits] = INTEGER.exec(type);
+  const whole = typeof value === 'bigint' || Number.isInteger(value);
+  if (!whole || (unsigned ? BigInt.asUintN : BigInt.asIntN)(Number(bits), BigInt(value)) !== BigInt(value)) {
+    refuse(`${name} is ${String(value)}, which is no ${type}`);
+  }
+  return value;
+}
+
+/** A text for C, or null; koffi takes a number for the address of one. */
+function text(value, name) {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string' || value.includes('\0')) throw new TypeError(`${name} is no text: ${String(value)}`);
+  return value;
+}
+
+/** A struct with its size, whose other fields are checked: koffi ignores a name that it does not know. */
+function sized(type, fields = {}) {
+  const { members } = koffi.type(type);
+  for (const [name, value] of Object.entries(fields)) {
+    const kind = members[name]?.type;
+    if (!kind) refuse(`${type} has no field ${name}; it has ${Object.keys(members).join(', ')}`);
+    if (kind.primitive === 'String') text(value, name);
+    else if (INTEGER.test(kind.name)) integer(value, kind.name, name);
+    else if (INTEGER.test(kind.ref?.name ?? '') && Array.isArray(value)) value.forEach((one) => integer(one, kind.ref.name, name));
+  }
+  return { ...blank[type], ...fields, size: koffi.sizeof(type) };
+}
 
 // koffi wants every field of a struct.
 const blank = {};
@@ -679,15 +720,35 @@ function info(type, name, ...args) {
 function modeOf(mode) {
   if (typeof mode === 'number') return mode;
   const out = [0];
-  if (raw.mode_find(mode, out) !== 0) throw new RangeError(`there is no mode ${mode}`);
+  if (raw.mode_find(text(mode, 'the mode'), out) !== 0) throw new RangeError(`there is no mode ${mode}; there are serial, pdl, graph and graph-pdl`);
   return out[0];
 }
 
-const streamOf = (stream) => (stream instanceof Stream ? stream.handle : stream ?? null);
+const streamOf = (stream) => (stream instanceof Stream ? stream.handle ?? refuse('the stream has been closed') : stream ?? null);
 const addressOf = (memory) => (memory instanceof Memory ? memory.address : memory);
-const three = (shape) => [...(Array.isArray(shape) ? shape : [shape]), 0, 0].slice(0, 3);
-const configOf = ({ grid = 1, block = 1, cluster = 0, stream, ...fields }) =>
-  sized('griddep_launch_config', { ...fields, grid: three(grid), block: three(block), cluster: three(cluster), stream: streamOf(stream) });
+
+/** The address of memory that has so many bytes, as far as that is known. */
+function placeOf(memory, bytes) {
+  if (memory instanceof Memory && bytes > memory.bytes) refuse(`${bytes} bytes do not fit into memory of ${memory.bytes}`);
+  return addressOf(memory);
+}
+
+/** How many bytes host data has. */
+function bytesIn(data) {
+  if (ArrayBuffer.isView(data)) return data.byteLength;
+  throw new TypeError('host data is a typed array or a Buffer');
+}
+
+function three(shape, name) {
+  const extents = Array.isArray(shape) ? shape : [shape];
+  if (extents.length > 3) refuse(`${name} has ${extents.length} dimensions; there are three`);
+  return [...extents, 0, 0].slice(0, 3);
+}
+
+function configOf({ grid = 1, block = 1, cluster = 0, stream, ...fields } = {}) {
+  const shapes = { grid: three(grid, 'grid'), block: three(block, 'block'), cluster: three(cluster, 'cluster') };
+  return sized('griddep_launch_config', { ...fields, ...shapes, stream: streamOf(stream) });
+}
 
 // Finalizers run on the thread of their JavaScript, some time after the object has gone; what they are given must not refer to it.
 const finalizers = new FinalizationRegistry((end) => end());
@@ -753,6 +814,7 @@ class Runtime extends Owner {
 
   constructor({ log, ...options } = {}) {
     super();
+    if (options.device !== undefined) options.flags = constants.RUNTIME_DEVICE;
     const fields = sized('griddep_runtime_options', { ...options, ...(log ? registerLog(log) : {}) });
     const hold = new Hold(made('runtime_open', fields));
     this.#hold = hold;
@@ -770,7 +832,7 @@ class Runtime extends Owner {
   }
 
   loadShelf(kernel) {
-    return new Module(made('module_load_shelf', this.handle, kernel, null));
+    return new Module(made('module_load_shelf', this.handle, text(kernel, 'the name'), null));
   }
 
   allocate(bytes) {
@@ -779,18 +841,20 @@ class Runtime extends Owner {
 
   /** Device memory that holds a copy of a typed array or Buffer. */
   copyIn(data, stream) {
-    const memory = this.allocate(data.byteLength);
+    const memory = this.allocate(bytesIn(data));
     this.write(memory, data, stream);
     return memory;
   }
 
   write(memory, data, stream) {
-    call('memory_write', this.handle, addressOf(memory), data, data.byteLength, streamOf(stream));
+    const bytes = bytesIn(data);
+    call('memory_write', this.handle, placeOf(memory, bytes), data, bytes, streamOf(stream));
   }
 
   /** Reads device memory into a typed array or Buffer, and returns it. */
   read(memory, data, stream) {
-    call('memory_read', this.handle, data, addressOf(memory), data.byteLength, streamOf(stream));
+    const bytes = bytesIn(data);
+    call('memory_read', this.handle, data, placeOf(memory, bytes), bytes, streamOf(stream));
     return data;
   }
 
@@ -825,7 +889,7 @@ class Memory extends Owner {
   constructor(runtime, hold, bytes) {
     super();
     this.bytes = bytes;
-    this.own(made('memory_allocate', runtime.handle, bytes), (address) => {
+    this.own(made('memory_allocate', runtime.handle, integer(bytes, 'uint64_t', 'bytes')), (address) => {
       raw.memory_free(hold.handle, address, null);
       hold.release();
     });
@@ -833,7 +897,7 @@ class Memory extends Owner {
   }
 
   get address() {
-    return this.handle;
+    return this.handle ?? refuse('the memory has been closed');
   }
 }
 
@@ -856,7 +920,7 @@ class Module extends Owner {
   }
 
   kernel(name = null) {
-    return new Kernel(this, made('kernel_get', this.handle, name));
+    return new Kernel(this, made('kernel_get', this.handle, text(name, 'the name')));
   }
 }
 
@@ -886,6 +950,7 @@ class Kernel {
 
   /** The array of griddep_argument: values of up to eight bytes in themselves, others by their address. */
   pack(args) {
+    if (!this.module.handle) refuse("the kernel's module has been closed");
     return args.map((value, index) => {
       const data = this.bytesOf(value, index);
       const small = Buffer.alloc(8);
@@ -898,16 +963,19 @@ class Kernel {
     const value = addressOf(given);
     if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const parameter = this.parameters[index];
-    const View = VIEWS[parameter?.type] ?? BigUint64Array;
-    if (!['number', 'bigint'].includes(typeof value) || (parameter && View.BYTES_PER_ELEMENT !== parameter.bytes)) {
-      throw new TypeError(`argument ${index} is no value of .${parameter?.type}; give its bytes as a typed array`);
+    if (!parameter) return Buffer.alloc(0); // one too many, which the library reports
+    const View = VIEWS[parameter.type] ?? BigUint64Array;
+    if (!['number', 'bigint'].includes(typeof value) || View.BYTES_PER_ELEMENT !== parameter.bytes) {
+      throw new TypeError(`argument ${index} is no value of .${parameter.type}; give its bytes as a typed array`);
     }
-    const big = View === BigUint64Array || View === BigInt64Array;
-    const view = View.of(big ? BigInt(value) : Number(value));
-    if (!big && View !== Float32Array && view[0] !== Number(value) && view[0] - Number(value) !== 2 ** (8 * view.byteLength)) {
+    if (View === Float32Array || View === Float64Array) return Buffer.from(View.of(Number(value)).buffer);
+    // Compilers write .u32 for int too: a negative number is taken for what has its bits.
+    const bits = 8 * parameter.bytes;
+    const whole = typeof value === 'bigint' || Number.isInteger(value);
+    if (!whole || ![BigInt.asUintN, BigInt.asIntN].some((cut) => cut(bits, BigInt(value)) === BigInt(value))) {
       throw new RangeError(`argument ${index}: ${value} is no .${parameter.type}`);
     }
-    return Buffer.from(view.buffer);
+    return Buffer.from(View.of(bits === 64 ? BigInt(value) : Number(value)).buffer);
   }
 }
 

@@ -639,8 +639,40 @@ my @FUNCTIONS = (
 
 my $ffi = FFI::Platypus->new(api => 2, lib => $ENV{GRIDDEP_LIBRARY} // 'libgriddep.so.0');
 $ffi->ignore_not_found(1); # an older library lacks what came later
-die "@{[$ffi->lib]} cannot be opened\n" unless $ffi->find_symbol('griddep_version');
+die "@{[$ffi->lib]} cannot be opened (GRIDDEP_LIBRARY may name the library's path)\n" unless $ffi->find_symbol('griddep_version');
 $ffi->attach(["griddep_$_->[0]" => $_->[0]], $_->[1] => $_->[2]) for @FUNCTIONS;
+
+# Fails as the library does where an argument cannot be used.
+sub refuse { my ($text) = @_; die Griddep::Error->new(ERROR_ARGUMENT(), {text => $text, file => '', line => 0, column => 0, driver_code => 0}) }
+
+# One value as C has it; pack itself cuts what does not fit. With $either_sign a negative number is taken for what has its bits.
+my %SIGNED = (C => 'c', S => 's', 'S<' => 's<', L => 'l', 'L<' => 'l<', Q => 'q', 'Q<' => 'q<');
+
+sub exact {
+    my ($code, $value, $name, $either_sign) = @_;
+    refuse("$name is " . ($value // 'undef') . ', which is no number') unless looks_like_number($value);
+    my $bytes = pack $code, $value;
+    return $bytes if $code =~ /^[fd]/ || unpack($code, $bytes) == $value;
+    return pack $SIGNED{$code}, $value if $either_sign && $SIGNED{$code} && unpack($SIGNED{$code}, pack $SIGNED{$code}, $value) == $value;
+    refuse("$name is $value, which does not fit");
+}
+
+# A number of bytes.
+sub size { my ($value) = @_; return unpack 'Q', exact('Q', $value, 'bytes') }
+
+# A text or an image as bytes, whatever Perl keeps it as: characters beyond a byte as UTF-8.
+sub octets {
+    my ($text) = @_;
+    utf8::downgrade($text, 1) or utf8::encode($text) if defined $text;
+    return $text;
+}
+
+# A text for C, or undef.
+sub c_text {
+    my ($text) = @_;
+    refuse("a name has a zero byte in it") if defined $text && $text =~ /\0/;
+    return octets($text);
+}
 
 # pack_struct(name => field => value ...): a struct with its size set. Values of arrays are array references, texts are kept by the caller.
 sub pack_struct {
@@ -650,11 +682,14 @@ sub pack_struct {
     $values{size} = $size if $fields[0] eq 'size';
     while (my ($field, $layout) = splice @fields, 0, 2) {
         my $value = delete $values{$field} // next;
-        my $bytes = pack $layout->[1], ref $value ? @$value : $value;
+        my $bytes;
+        if ($layout->[1] =~ /^Z/) { $bytes = pack $layout->[1], $value }
+        else { $bytes = join '', map { exact(substr($layout->[1], 0, 1), $_, $field) } ref $value ? @$value : $value }
         substr $struct, $layout->[0], length $bytes, $bytes;
     }
-    die "griddep_$name has no field @{[keys %values]}\n" if %values;
-    return $struct;
+    return $struct unless %values;
+    my (undef, %known) = @{$STRUCTS{$name}};
+    refuse("there is no option @{[sort keys %values]}; there are @{[join ', ', sort keys %known]}");
 }
 
 # The fields of a struct; arrays as array references, texts that the library lends as strings.
@@ -698,18 +733,31 @@ sub mode {
     my ($mode) = @_;
     return $mode if looks_like_number($mode);
     my $value;
-    die "there is no mode $mode\n" if mode_find($mode, \$value);
+    die "there is no mode $mode; there are serial, pdl, graph and graph-pdl\n" if mode_find($mode, \$value);
     return $value;
 }
 
-sub handle_of { my ($object) = @_; return blessed $object ? $object->{handle} : $object }
+# The handle of an object, which has not been closed, or what else was given.
+sub handle_of {
+    my ($object) = @_;
+    return $object unless blessed $object;
+    return $object->{handle} // refuse('the ' . $object->what . ' has been closed');
+}
+
+# The address of memory that has so many bytes, as far as that is known.
+sub place_of {
+    my ($memory, $bytes) = @_;
+    my $address = handle_of($memory);
+    refuse("$bytes bytes do not fit into memory of $memory->{bytes}") if blessed $memory && $bytes > $memory->{bytes};
+    return $address;
+}
 
 # grid, block and cluster are a number or up to three; the rest are fields of griddep_launch_config.
 sub config {
     my (%fields) = @_;
     for my $shape (qw(grid block cluster)) {
         $fields{$shape} = [$fields{$shape}] if defined $fields{$shape} && !ref $fields{$shape};
-        $fields{$shape} = [@{$fields{$shape}}, 0, 0, 0] if $fields{$shape};
+        refuse("$shape has more than three dimensions") if $fields{$shape} && @{$fields{$shape}} > 3;
     }
     $fields{stream} = handle_of($fields{stream}) if $fields{stream};
     return pack_struct(launch_config => %fields);
@@ -730,9 +778,10 @@ sub open {
         push @log_functions, $function;
         @options{qw(log log_user)} = ($ffi->cast('(opaque, sint32, string)->void' => 'opaque', $log), $#log_functions);
     }
+    $options{flags} = RUNTIME_DEVICE() if defined $options{device};
     my @kept;
     for my $text (grep { defined $options{$_} } qw(driver cache_directory nvrtc)) {
-        push @kept, "$options{$text}";
+        push @kept, c_text("$options{$text}");
         $options{$text} = scalar_to_pointer($kept[-1]);
     }
     my $options = pack_struct(runtime_options => %options);
@@ -787,16 +836,17 @@ sub info { Griddep::info(runtime_info => runtime_get_info => $_[0]->handle) }
 # PTX text, a cubin or a fatbin.
 sub load {
     my ($self, $image, $name) = @_;
+    ($image, $name) = (Griddep::octets($image), Griddep::c_text($name));
     my $options = Griddep::pack_struct(module_options => defined $name ? (name => Griddep::scalar_to_pointer($name)) : ());
     my @call = ($self->handle, Griddep::scalar_to_pointer($image), length $image, Griddep::scalar_to_pointer($options));
     return Griddep::Module->own(Griddep::made(module_load => @call));
 }
 
-sub load_shelf { my ($self, $kernel) = @_; return Griddep::Module->own(Griddep::made(module_load_shelf => $self->handle, $kernel, undef)) }
+sub load_shelf { my ($self, $kernel) = @_; return Griddep::Module->own(Griddep::made(module_load_shelf => $self->handle, Griddep::c_text($kernel), undef)) }
 
 sub allocate {
     my ($self, $bytes) = @_;
-    return Griddep::Memory->own(Griddep::made(memory_allocate => $self->handle, $bytes), hold => $self->{hold}, bytes => $bytes);
+    return Griddep::Memory->own(Griddep::made(memory_allocate => $self->handle, Griddep::size($bytes)), hold => $self->{hold}, bytes => $bytes);
 }
 
 # Device memory that holds these bytes: pack 'f<*', ...
@@ -809,15 +859,17 @@ sub copy_in {
 
 sub write {
     my ($self, $memory, $data, $stream) = @_;
-    my @call = ($self->handle, Griddep::handle_of($memory), Griddep::scalar_to_pointer($data), length $data);
+    utf8::downgrade($data, 1) or Griddep::refuse('the data has characters that are no bytes');
+    my @call = ($self->handle, Griddep::place_of($memory, length $data), Griddep::scalar_to_pointer($data), length $data);
     return Griddep::call(memory_write => @call, Griddep::handle_of($stream));
 }
 
 # The first bytes of device memory, by default all of it: unpack 'f<*', $runtime->read($z)
 sub read {
     my ($self, $memory, $bytes, $stream) = @_;
-    my $data = "\0" x ($bytes //= $memory->{bytes});
-    Griddep::call(memory_read => $self->handle, Griddep::scalar_to_pointer($data), Griddep::handle_of($memory), $bytes, Griddep::handle_of($stream));
+    my $place = Griddep::place_of($memory, Griddep::size($bytes //= $memory->{bytes}));
+    my $data = "\0" x $bytes;
+    Griddep::call(memory_read => $self->handle, Griddep::scalar_to_pointer($data), $place, $bytes, Griddep::handle_of($stream));
     return $data;
 }
 
@@ -844,21 +896,24 @@ sub time {
 # Device memory, freed when nothing refers to it; the driver frees it when the work that uses it is done.
 package Griddep::Memory;
 our @ISA = 'Griddep::Owner';
+sub what { 'memory' }
 sub finish { Griddep::memory_free($_[0]{hold}{handle}, $_[1], undef) }
-sub address { $_[0]{handle} }
+sub address { Griddep::handle_of($_[0]) }
 
 package Griddep::Stream;
 our @ISA = 'Griddep::Owner';
+sub what { 'stream' }
 sub finish { Griddep::stream_destroy($_[0]{hold}{handle}, $_[1], undef) }
 
 package Griddep::Module;
 our @ISA = 'Griddep::Owner';
+sub what { "kernel's module" }
 sub finish { Griddep::module_unload($_[1]) }
 
 # A kernel keeps its module.
 sub kernel {
     my ($self, $name) = @_;
-    my $kernel = bless {module => $self, handle => Griddep::made(kernel_get => $self->{handle}, $name)}, 'Griddep::Kernel';
+    my $kernel = bless {module => $self, handle => Griddep::made(kernel_get => $self->{handle}, Griddep::c_text($name))}, 'Griddep::Kernel';
     my $last = $kernel->info->{parameter_count} - 1;
     $kernel->{parameters} = [map { Griddep::info(parameter_info => kernel_get_parameter => $kernel->{handle}, $_) } 0 .. $last];
     return $kernel;
@@ -884,6 +939,7 @@ sub launch {
 # The array of griddep_argument, and the bytes that must live as long. A scalar reference gives bytes as they are.
 sub pack_arguments {
     my ($self, $arguments) = @_;
+    Griddep::handle_of($self->{module});
     my @bytes = map { $self->bytes_of($_, $arguments->[$_]) } 0 .. $#$arguments;
     my $packed = join '', map { Griddep::pack_struct(argument => bytes => length, data => Griddep::scalar_to_pointer($_)) } @bytes;
     return ($packed, \@bytes);
@@ -893,10 +949,10 @@ sub bytes_of {
     my ($self, $index, $value) = @_;
     return $$value if ref $value eq 'SCALAR';
     $value = Griddep::handle_of($value);
-    my $parameter = $self->{parameters}[$index] // {type => '', bytes => 8};
+    my $parameter = $self->{parameters}[$index] // return ''; # one too many, which the library reports
     my $code = $CODES{$parameter->{type} // ''} // 'Q<';
     die "argument $index is no number; give its bytes as a reference to a string\n" unless Griddep::looks_like_number($value);
-    my $bytes = pack $code, $value;
+    my $bytes = Griddep::exact($code, $value, "argument $index", 1);
     die "argument $index has $parameter->{bytes} bytes; give them as a reference to a string\n" if length $bytes != $parameter->{bytes};
     return $bytes;
 }

@@ -16,7 +16,9 @@ c_launch_config and so on. doc/languages.md tells about threads, finalizers, cal
 """
 
 import ctypes
+import difflib
 import math
+import operator
 import os
 import struct
 import threading
@@ -27,12 +29,31 @@ from ctypes import (
 )  # fmt: skip
 
 
+_INTEGERS = {c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64}
+
+
+def _integer(value, kind, name):
+    """A value as an int that fits the ctypes type; ctypes itself cuts what does not, and takes no integers of NumPy."""
+    value = operator.index(value)
+    if kind(value).value != value:
+        bits = 8 * ctypes.sizeof(kind)
+        raise ValueError(f"{name} is {value}, which is no {'signed' if kind(-1).value < 0 else 'unsigned'} integer of {bits} bits")
+    return value
+
+
 class _Struct(ctypes.Structure):
     """A struct of griddep.h; one that begins with `size` has it set."""
 
     def __init__(self, **fields):
-        if self._fields_[0][0] == "size":
+        kinds = dict(self._fields_)
+        if "size" in kinds:
             fields.setdefault("size", ctypes.sizeof(self))
+        for name, value in fields.items():
+            if name not in kinds:
+                near = difflib.get_close_matches(name, kinds, 1)
+                raise TypeError(f"there is no option {name!r}; " + (f"did you mean {near[0]}?" if near else "there are " + ", ".join(kinds)))
+            if kinds[name] in _INTEGERS:
+                fields[name] = _integer(value, kinds[name], name)
         super().__init__(**fields)
 
 
@@ -1015,13 +1036,29 @@ _FUNCTIONS = {
 # ---- end of generated
 
 
+class _Integer:
+    """An integer parameter of a function, for argtypes."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def from_param(self, value):
+        if not isinstance(value, ctypes._SimpleCData):
+            value = _integer(value, self.kind, "an argument")
+        return self.kind.from_param(value)
+
+
 def _load_library():
-    library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
+    checked = {kind: _Integer(kind) for kind in _INTEGERS}
+    try:
+        library = ctypes.CDLL(os.environ.get("GRIDDEP_LIBRARY", "libgriddep.so.0"))
+    except OSError as problem:
+        raise ImportError(f"{problem} (GRIDDEP_LIBRARY may name the library's path)") from None
     functions = types.SimpleNamespace()
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, "griddep_" + name, None)  # an older library lacks what came later
         if function is not None:
-            function.restype, function.argtypes = result, arguments
+            function.restype, function.argtypes = result, [checked.get(kind, kind) for kind in arguments]
             setattr(functions, name, function)
     return functions
 
@@ -1036,8 +1073,8 @@ class Error(Exception):
     def __init__(self, status, error):
         self.status = status
         self.name = raw.status_name(status).decode()
-        self.text = error.text.decode() or raw.status_text(status).decode()
-        self.file = error.file.decode()
+        self.text = _string(error.text) or raw.status_text(status).decode()
+        self.file = os.fsdecode(error.file)
         self.line, self.column, self.driver_code = error.line, error.column, error.driver_code
         super().__init__(f"{self.name}: {self.text}")
 
@@ -1057,8 +1094,21 @@ def _make(function, *arguments):
     return made
 
 
+def _refuse(text):
+    """Raises what the library says of an argument that it cannot use."""
+    raise Error(ERROR_ARGUMENT, c_error(text=text.encode()))
+
+
 def _text(value):
-    return None if value is None else os.fsencode(value)
+    text = None if value is None else os.fsencode(value)
+    if text is not None and b"\0" in text:
+        raise ValueError("embedded null character")
+    return text
+
+
+def _string(text):
+    """A text of the library's, which may quote bytes of any encoding."""
+    return text.decode(errors="backslashreplace")
 
 
 def _dictionary(info):
@@ -1067,7 +1117,7 @@ def _dictionary(info):
     for name, _ in info._fields_:
         value = getattr(info, name)
         if isinstance(value, bytes):
-            value = value.decode()
+            value = _string(value)
         elif isinstance(value, ctypes.Array):
             value = tuple(value)
         if name not in ("size", "reserved"):
@@ -1075,9 +1125,11 @@ def _dictionary(info):
     return types.SimpleNamespace(**fields)
 
 
-def _three(shape):
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return (c_uint32 * 3)(*shape)
+def _three(shape, name):
+    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    if len(shape) > 3:
+        raise ValueError(f"{name} has {len(shape)} dimensions; there are three")
+    return (c_uint32 * 3)(*(_integer(extent, c_uint32, name) for extent in shape))
 
 
 # ---- log
@@ -1092,7 +1144,7 @@ _log_lock = threading.Lock()
 def _log(user, level, message):
     function = _log_functions.get(user)
     if function is not None:
-        function(level, message.decode(errors="replace"))
+        function(level, _string(message))
 
 
 def _register_log(function):
@@ -1138,6 +1190,8 @@ class Runtime:
 
     def __init__(self, driver=None, log=None, **options):
         options = {name: _text(value) if isinstance(value, (str, os.PathLike)) else value for name, value in options.items()}
+        if "device" in options:
+            options.setdefault("flags", RUNTIME_DEVICE)
         if log is not None:
             options.update(log=_log, log_user=_register_log(log))
         self._hold = _RuntimeHold(_make(raw.runtime_open, byref(c_runtime_options(driver=_text(driver), **options))))
@@ -1162,14 +1216,14 @@ class Runtime:
 
     def load(self, image, name=None, **options):
         """Loads PTX text (str or bytes), a cubin or a fatbin."""
-        image = image.encode() if isinstance(image, str) else bytes(image)
+        image = image.encode(errors="surrogateescape") if isinstance(image, str) else bytes(memoryview(image))
         return self._module(raw.module_load, options, name, image, len(image))
 
     def load_file(self, path, name=None, **options):
         return self._module(raw.module_load_file, options, name, _text(path))
 
     def load_shelf(self, kernel, **options):
-        return self._module(raw.module_load_shelf, options, None, kernel.encode())
+        return self._module(raw.module_load_shelf, options, None, _text(kernel))
 
     def compile(self, source, name=None, **options):
         """Compiles CUDA C++ with NVRTC."""
@@ -1191,12 +1245,12 @@ class Runtime:
 
     def write(self, target, data, stream=None):
         source, nbytes = _host(data, writable=False)
-        call(raw.memory_write, self.handle, self._address(target, nbytes, stream), source, nbytes, stream)
+        call(raw.memory_write, self.handle, self._address(target, nbytes, stream), source, nbytes, _handle(stream))
 
     def read(self, source, out, stream=None):
         """Reads device memory into a NumPy array or another contiguous writable buffer, and returns it."""
         target, nbytes = _host(out, writable=True)
-        call(raw.memory_read, self.handle, target, self._address(source, nbytes, stream), nbytes, stream)
+        call(raw.memory_read, self.handle, target, self._address(source, nbytes, stream), nbytes, _handle(stream))
         return out
 
     def _address(self, memory, nbytes, stream):
@@ -1211,7 +1265,7 @@ class Runtime:
         return Stream(self)
 
     def synchronize(self, stream=None):
-        call(raw.stream_synchronize, self.handle, stream)
+        call(raw.stream_synchronize, self.handle, _handle(stream))
 
     def chain(self):
         return Chain(self)
@@ -1243,9 +1297,9 @@ class Runtime:
         start, end = (_make(raw.event_create, self.handle) for _ in range(2))
         elapsed = c_double()
         try:
-            call(raw.event_record, self.handle, start, stream)
+            call(raw.event_record, self.handle, start, _handle(stream))
             function()
-            call(raw.event_record, self.handle, end, stream)
+            call(raw.event_record, self.handle, end, _handle(stream))
             call(raw.event_elapsed, self.handle, start, end, byref(elapsed))
         finally:
             call(raw.event_destroy, self.handle, start)
@@ -1259,8 +1313,11 @@ class Stream(_Object):
     def __init__(self, runtime):
         self.runtime = runtime
         self.handle = _make(raw.stream_create, runtime.handle)
-        self._as_parameter_ = self.handle
         self._own(_end_with, runtime._hold, raw.stream_destroy, self.handle)
+
+    @property
+    def _as_parameter_(self):
+        return _handle(self)
 
     def synchronize(self):
         self.runtime.synchronize(self)
@@ -1272,15 +1329,22 @@ class Memory(_Object):
     def __init__(self, runtime, nbytes):
         address = c_uint64()
         call(raw.memory_allocate, runtime.handle, nbytes, byref(address))
-        self.address, self.nbytes = address.value, nbytes
-        self._own(_end_with, runtime._hold, raw.memory_free, self.address)
+        self.handle, self.nbytes = address.value, operator.index(nbytes)
+        self._own(_end_with, runtime._hold, raw.memory_free, self.handle)
+
+    @property
+    def address(self):
+        if self.handle is None:
+            _refuse(f"the memory of {self.nbytes} bytes has been closed")
+        return self.handle
 
     @property
     def __cuda_array_interface__(self):
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
 
     def __repr__(self):
-        return f"<griddep.Memory of {self.nbytes} bytes at {self.address:#x}>"
+        place = "closed" if self.handle is None else f"at {self.handle:#x}"
+        return f"<griddep.Memory of {self.nbytes} bytes, {place}>"
 
 
 def _end_with(hold, function, handle):
@@ -1304,7 +1368,7 @@ class Module(_Object):
     def variable(self, name):
         """Address and size of a module-scope variable."""
         address, nbytes = c_uint64(), c_uint64()
-        call(raw.module_get_global, self.handle, name.encode(), byref(address), byref(nbytes))
+        call(raw.module_get_global, self.handle, _text(name), byref(address), byref(nbytes))
         return address.value, nbytes.value
 
 
@@ -1342,7 +1406,10 @@ class Kernel:
 
     def _prepare(self, grid, block, arguments, stream, config):
         """Configuration and arguments as the library takes them."""
-        config = c_launch_config(grid=_three(grid), block=_three(block), **config)
+        if self.module.handle is None:
+            _refuse("the kernel's module has been closed")
+        config = {name: _three(value, name) if name == "cluster" else value for name, value in config.items()}
+        config = c_launch_config(grid=_three(grid, "grid"), block=_three(block, "block"), **config)
         packed = (c_argument * len(arguments))()
         packed.kept, sizes = [], []
         for index, value in enumerate(arguments):
@@ -1461,7 +1528,7 @@ def reason_text(reason):
 
 def check(ptx, name=None):
     """The findings of `griddep check` on PTX text; needs no driver."""
-    findings, text = c_void_p(), ptx.encode() if isinstance(ptx, str) else ptx
+    findings, text = c_void_p(), ptx.encode(errors="surrogateescape") if isinstance(ptx, str) else bytes(memoryview(ptx))
     call(raw.ptx_check, text, len(text), _text(name), None, byref(findings))
     try:
         found = [c_finding() for _ in range(raw.findings_count(findings))]
@@ -1476,13 +1543,15 @@ def _mode(mode):
     if isinstance(mode, int):
         return mode
     value = c_int32()
-    if raw.mode_find(mode.encode(), byref(value)) != OK:
-        raise ValueError(f"there is no mode {mode!r}")
+    if raw.mode_find(_text(mode), byref(value)) != OK:
+        raise ValueError(f"there is no mode {mode!r}; there are serial, pdl, graph and graph-pdl")
     return value.value
 
 
 def _handle(stream):
-    return stream.handle if isinstance(stream, Stream) else stream
+    if not isinstance(stream, Stream):
+        return stream
+    return stream.handle or _refuse("the stream has been closed")
 
 
 # ---- arguments
@@ -1493,7 +1562,10 @@ _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h"
 
 
 def _argument_bytes(value, parameter, stream, runtime):
-    """An argument as the bytes that the kernel expects; with device memory, how many bytes it has."""
+    """An argument as the bytes that the kernel expects; with device memory, how many bytes it has. Without a parameter it is one too many,
+    which the library reports."""
+    if parameter is None:
+        return b"", None
     if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
         return bytes(value), None
     if type(value).__module__ == "numpy" and value.shape == ():
@@ -1501,9 +1573,9 @@ def _argument_bytes(value, parameter, stream, runtime):
     if not isinstance(value, (int, float)):
         address, nbytes = _device_memory(value, stream, runtime)
         return struct.pack("<Q", address), nbytes
-    form = _FORMATS.get(parameter.type) if parameter else None
+    form = _FORMATS.get(parameter.type)
     if form is None or struct.calcsize("<" + form) != parameter.bytes:
-        form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if parameter and isinstance(value, int) else None
+        form = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(parameter.bytes) if isinstance(value, int) else None
     if form is None:
         raise TypeError(f"give {value!r} as bytes or as a ctypes value: the kernel does not tell the type of this parameter")
     if isinstance(value, int) and value < 0 and form.isupper():

@@ -17,7 +17,11 @@ module Griddep
   # The declarations of griddep.h: constants without their prefix, structs, functions under their own names.
   module Raw
     extend Fiddle::Importer
-    dlload ENV.fetch("GRIDDEP_LIBRARY", "libgriddep.so.0")
+    begin
+      dlload ENV.fetch("GRIDDEP_LIBRARY", "libgriddep.so.0")
+    rescue Fiddle::DLError => problem
+      raise LoadError, "#{problem.message} (GRIDDEP_LIBRARY may name the library's path)"
+    end
 
     # ---- generated from griddep.h by build-tools/bindings.py
     VERSION_MAJOR = 0
@@ -663,12 +667,17 @@ module Griddep
   class Error < StandardError
     attr_reader :status, :name, :file, :line, :column, :driver_code
 
-    def initialize(status, from)
-      @status = status
+    def initialize(status, text, file: "", line: 0, column: 0, driver_code: 0)
+      @status, @file, @line, @column, @driver_code = status, file, line, column, driver_code
       @name = Raw.griddep_status_name(status).to_s
-      @file = from.file.pack("c*").unpack1("Z*").force_encoding("UTF-8")
-      @line, @column, @driver_code = from.line, from.column, from.driver_code
-      super("#{@name}: #{from.text.pack("c*").unpack1("Z*").force_encoding("UTF-8")}")
+      super("#{@name}: #{text}")
+    end
+
+    # From a griddep_error. Its text may quote bytes of any encoding.
+    def self.from(status, error)
+      text, file = [error.text, error.file].map { |bytes| bytes.pack("c*").unpack1("Z*").force_encoding("UTF-8") }
+      text = text.scrub { |bytes| bytes.bytes.map { |byte| format("\\x%02x", byte) }.join }
+      new(status, text, file: file, line: error.line, column: error.column, driver_code: error.driver_code)
     end
   end
 
@@ -687,11 +696,42 @@ module Griddep
 
   def reason_text(reason) = Raw.griddep_reason_text(reason).to_s
 
+  # Fails as the library does where an argument cannot be used.
+  def refuse(text) = raise Error.new(Raw::ERROR_ARGUMENT, text)
+
+  # Sets a field of a struct; Fiddle cuts numbers that do not fit.
+  def set(struct, name, value)
+    unless struct.class.members.include?(name.to_s)
+      refuse("there is no option #{name}; there are #{struct.class.members.join(", ")}")
+    end
+    struct.public_send("#{name}=", value)
+    set = struct.public_send(name)
+    set = set.to_i if set.is_a?(Fiddle::Pointer) && value.is_a?(Integer)
+    same = value.is_a?(Integer) || value.is_a?(Array) ? set == value : !set.is_a?(Integer)
+    refuse("#{name} is #{value.inspect}, which does not fit") unless same
+  end
+
+  # A number of bytes, or a text, as C takes it; Fiddle takes a number in place of a text for its address.
+  def size(value) = value.is_a?(Integer) && value.between?(0, 2**64 - 1) ? value : refuse("bytes is #{value.inspect}, which is no size")
+
+  def text(value)
+    raise TypeError, "#{value.inspect} is no text" unless value.nil? || (value.is_a?(String) && !value.include?("\0"))
+
+    value
+  end
+
+  # The handle of an object, which has not been closed.
+  def handle(object, what)
+    return object unless object.is_a?(Owner)
+
+    object.handle || refuse("the #{what} has been closed")
+  end
+
   # Calls a function of griddep.h that ends with griddep_error *, and raises where it fails.
   def call(name, *arguments)
     error = Raw.sized(Raw::CError)
     status = Raw.public_send("griddep_#{name}", *arguments, error)
-    raise Error.new(status, error) unless status == Raw::OK
+    raise Error.from(status, error) unless status == Raw::OK
   end
 
   # What the function writes as its last parameter before the error, as pack's directive says.
@@ -711,7 +751,9 @@ module Griddep
     return mode if mode.is_a?(Integer)
 
     out = Fiddle::Pointer.malloc(4, Fiddle::RUBY_FREE)
-    raise ArgumentError, "there is no mode #{mode}" unless Raw.griddep_mode_find(mode.to_s, out) == Raw::OK
+    unless Raw.griddep_mode_find(mode.to_s, out) == Raw::OK
+      raise ArgumentError, "there is no mode #{mode}; there are serial, pdl, graph and graph-pdl"
+    end
 
     out[0, 4].unpack1("l")
   end
@@ -719,10 +761,12 @@ module Griddep
   def config(grid: 1, block: 1, cluster: 0, stream: nil, **fields)
     config = Raw.sized(Raw::CLaunchConfig)
     { grid: grid, block: block, cluster: cluster }.each do |name, shape|
-      config.public_send("#{name}=", (Array(shape) + [0, 0]).first(3))
+      extents = Array(shape)
+      refuse("#{name} has #{extents.size} dimensions; there are three") if extents.size > 3
+      set(config, name, (extents + [0, 0]).first(3))
     end
-    config.stream = stream.respond_to?(:handle) ? stream.handle : stream
-    fields.each { |name, value| config.public_send("#{name}=", value) }
+    set(config, :stream, handle(stream, "stream"))
+    fields.each { |name, value| set(config, name, value) }
     config
   end
 
@@ -786,8 +830,10 @@ module Griddep
       super()
       fields = Raw.sized(Raw::CRuntimeOptions)
       options[:driver] = driver
+      options[:flags] = Raw::RUNTIME_DEVICE if options[:device]
+      %i[driver cache_directory nvrtc].each { |name| Griddep.text(options[name]) }
       kept = options.transform_values { |value| value.is_a?(String) ? Fiddle::Pointer["#{value}\0"] : value }
-      kept.each { |name, value| fields.public_send("#{name}=", value) }
+      kept.each { |name, value| Griddep.set(fields, name, value) }
       if log
         LOG_FUNCTIONS << log
         fields.log, fields.log_user = LOG, LOG_FUNCTIONS.size - 1
@@ -801,12 +847,14 @@ module Griddep
     # Loads PTX text, a cubin or a fatbin.
     def load(image, name: nil)
       options = Raw.sized(Raw::CModuleOptions)
-      kept = name && Fiddle::Pointer["#{name}\0"]
+      raise TypeError, "#{image.inspect} is no image" unless image.is_a?(String)
+
+      kept = name && Fiddle::Pointer["#{Griddep.text(name)}\0"]
       options.name = kept
       Module.new(self, Griddep.made("Q", :module_load, handle, image, image.bytesize, options))
     end
 
-    def load_shelf(kernel) = Module.new(self, Griddep.made("Q", :module_load_shelf, handle, kernel, nil))
+    def load_shelf(kernel) = Module.new(self, Griddep.made("Q", :module_load_shelf, handle, Griddep.text(kernel), nil))
 
     def allocate(bytes) = Memory.new(self, @hold, bytes)
 
@@ -818,26 +866,27 @@ module Griddep
     end
 
     def write(memory, data, stream: nil)
-      Griddep.call(:memory_write, handle, address(memory), data, data.bytesize, stream&.handle)
+      Griddep.call(:memory_write, handle, place(memory, data.bytesize), data, data.bytesize, Griddep.handle(stream, "stream"))
     end
 
     # The first bytes of device memory as a String: read(z, 4000).unpack("e*").
     def read(memory, bytes = memory.bytes, stream: nil)
+      place = place(memory, Griddep.size(bytes))
       data = Fiddle::Pointer.malloc([bytes, 1].max, Fiddle::RUBY_FREE)
-      Griddep.call(:memory_read, handle, data, address(memory), bytes, stream&.handle)
+      Griddep.call(:memory_read, handle, data, place, bytes, Griddep.handle(stream, "stream"))
       data[0, bytes]
     end
 
     def stream = Stream.new(self, @hold)
-    def synchronize(stream = nil) = Griddep.call(:stream_synchronize, handle, stream&.handle)
+    def synchronize(stream = nil) = Griddep.call(:stream_synchronize, handle, Griddep.handle(stream, "stream"))
     def chain = Chain.new(self)
 
     # Microseconds between events before and after what the block puts into the stream.
     def time(stream = nil)
       events = Array.new(2) { Griddep.made("Q", :event_create, handle) }
-      Griddep.call(:event_record, handle, events[0], stream&.handle)
+      Griddep.call(:event_record, handle, events[0], Griddep.handle(stream, "stream"))
       yield
-      Griddep.call(:event_record, handle, events[1], stream&.handle)
+      Griddep.call(:event_record, handle, events[1], Griddep.handle(stream, "stream"))
       Griddep.made("d", :event_elapsed, handle, *events)
     ensure
       events&.each { |event| Griddep.call(:event_destroy, handle, event) }
@@ -845,7 +894,13 @@ module Griddep
 
     private
 
-    def address(memory) = memory.is_a?(Memory) ? memory.address : memory
+    # The address of memory that has so many bytes, as far as that is known.
+    def place(memory, bytes)
+      return memory unless memory.is_a?(Memory)
+
+      Griddep.refuse("#{bytes} bytes do not fit into memory of #{memory.bytes}") if bytes > memory.bytes
+      memory.address
+    end
   end
 
   # A CUstream.
@@ -867,13 +922,14 @@ module Griddep
     def initialize(runtime, hold, bytes)
       super()
       @bytes = bytes
-      own(Griddep.made("Q", :memory_allocate, runtime.handle, bytes)) do |address|
+      own(Griddep.made("Q", :memory_allocate, runtime.handle, Griddep.size(bytes))) do |address|
         Raw.griddep_memory_free(hold.handle, address, nil)
         hold.release
       end
       hold.take
     end
-    alias address handle
+
+    def address = Griddep.handle(self, "memory")
   end
 
   class Module < Owner
@@ -883,7 +939,7 @@ module Griddep
       own(handle) { |ended| Raw.griddep_module_unload(ended) }
     end
 
-    def kernel(name = nil) = Kernel.new(self, Griddep.made("Q", :kernel_get, handle, name))
+    def kernel(name = nil) = Kernel.new(self, Griddep.made("Q", :kernel_get, handle, Griddep.text(name)))
   end
 
   # An entry of a module, which it keeps loaded.
@@ -917,6 +973,7 @@ module Griddep
 
     # The array of griddep_argument, and what must live as long.
     def pack(arguments)
+      Griddep.handle(@module, "kernel's module")
       kept = arguments.each_with_index.map { |value, index| Fiddle::Pointer[bytes_of(value, @parameters[index], index)] }
       [kept.map { |data| [data.size, 0, 0, data.to_i].pack("LLQQ") }.join, kept]
     end
@@ -924,14 +981,18 @@ module Griddep
     private
 
     def bytes_of(value, parameter, index)
+      return "" unless parameter # one too many, which the library reports
+
       value = value.address if value.is_a?(Memory)
       return value if value.is_a?(String)
 
-      directive = DIRECTIVES[parameter&.type]
+      directive = DIRECTIVES[parameter.type]
       unless value.is_a?(Numeric) && directive && BYTES[directive] == parameter.bytes
-        raise TypeError, "argument #{index}: #{value.class} is no value of .#{parameter&.type}; give it as a String of bytes"
+        raise TypeError, "argument #{index}: #{value.class} is no value of .#{parameter.type}; give it as a String of bytes"
       end
-      raise RangeError, "argument #{index}: #{value} is no .#{parameter.type}" if value.is_a?(Integer) && value >= 1 << (8 * parameter.bytes)
+      # Compilers write .u32 for int too: a negative number is taken for what has its bits.
+      fits = %w[e E].include?(directive) || (value.is_a?(Integer) && value.between?(-1 << (8 * parameter.bytes - 1), (1 << (8 * parameter.bytes)) - 1))
+      raise RangeError, "argument #{index}: #{value} is no .#{parameter.type}" unless fits
 
       [value].pack(directive)
     end
@@ -955,7 +1016,7 @@ module Griddep
     def prepare(mode) = Griddep.call(:chain_prepare, handle, Griddep.mode(mode))
 
     # Runs the chain, asynchronously, in one of the modes serial, pdl, graph and graph-pdl.
-    def run(mode = "graph-pdl", stream: nil) = Griddep.call(:chain_run, handle, Griddep.mode(mode), stream&.handle)
+    def run(mode = "graph-pdl", stream: nil) = Griddep.call(:chain_run, handle, Griddep.mode(mode), Griddep.handle(stream, "stream"))
 
     def length = Raw.griddep_chain_length(handle)
     def hop(mode, index) = Griddep.info(Raw::CHopInfo, :chain_get_hop, handle, Griddep.mode(mode), index)

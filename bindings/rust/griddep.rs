@@ -1061,10 +1061,10 @@ fn symbol(library: *mut c_void, name: &str) -> Result<*mut c_void, String> {
 pub fn functions() -> Result<&'static raw::Functions, Error> {
     static OPENED: OnceLock<Result<raw::Functions, String>> = OnceLock::new();
     let open = || {
-        let name = env::var("GRIDDEP_LIBRARY").unwrap_or("libgriddep.so.0".into());
-        let path = CString::new(name.as_str()).map_err(|_| "GRIDDEP_LIBRARY has a zero byte".to_string())?;
+        let name = env::var_os("GRIDDEP_LIBRARY").unwrap_or("libgriddep.so.0".into());
+        let path = CString::new(name.as_encoded_bytes()).map_err(|_| "GRIDDEP_LIBRARY has a zero byte".to_string())?;
         let library = unsafe { dlopen(path.as_ptr(), 2 /* RTLD_NOW */) };
-        if library.is_null() { Err(format!("{name} cannot be opened")) } else { raw::Functions::load(library) }
+        if library.is_null() { Err(format!("{} cannot be opened (GRIDDEP_LIBRARY may name the library's path)", name.to_string_lossy())) } else { raw::Functions::load(library) }
     };
     OPENED.get_or_init(open).as_ref().map_err(|text| Error::of(raw::ERROR_FILE, "GRIDDEP_ERROR_FILE", text))
 }
@@ -1102,7 +1102,12 @@ fn text(pointer: *const c_char) -> String {
 }
 
 fn c_text(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::of(raw::ERROR_ARGUMENT, "GRIDDEP_ERROR_ARGUMENT", "a text has a zero byte in it"))
+    CString::new(text).map_err(|_| refused("a text has a zero byte in it".into()))
+}
+
+/// What the library says of an argument that it cannot use.
+fn refused(text: String) -> Error {
+    Error::of(raw::ERROR_ARGUMENT, "GRIDDEP_ERROR_ARGUMENT", &text)
 }
 
 /// Calls a function that ends with `griddep_error *`.
@@ -1244,7 +1249,7 @@ impl Runtime {
     /// Device memory for `count` values.
     pub fn allocate<T: Plain>(&self, count: usize) -> Result<Memory<T>> {
         let mut address = 0;
-        let bytes = (count * mem::size_of::<T>()) as u64;
+        let bytes = count.checked_mul(mem::size_of::<T>()).ok_or_else(|| refused(format!("{count} values are more than memory can hold")))? as u64;
         call(|c, error| unsafe { (c.memory_allocate)(self.raw(), bytes, &mut address, error) })?;
         Ok(Memory { address, count, shared: self.shared.clone(), of: PhantomData })
     }
@@ -1286,7 +1291,9 @@ pub struct Memory<T> {
 
 impl<T: Plain> Memory<T> {
     pub fn write(&self, values: &[T], stream: Option<&Stream>) -> Result<()> {
-        assert!(values.len() <= self.count, "{} values do not fit into {}", values.len(), self.count);
+        if values.len() > self.count {
+            return Err(refused(format!("{} values do not fit into {}", values.len(), self.count)));
+        }
         let (source, bytes) = (values.as_ptr().cast(), mem::size_of_val(values) as u64);
         call(|c, error| unsafe { (c.memory_write)(self.shared.runtime, self.address, source, bytes, raw_stream(stream), error) })
     }

@@ -136,10 +136,28 @@ static int check_events(const gd_yaml *yaml)
     return code;
 }
 
+/* A line that begins with .version is never YAML. */
+static int check_no_ptx(const gd_yaml *yaml)
+{
+    static const char directive[] = ".version";
+    const char *end = yaml->text + yaml->bytes;
+    for (const char *at = yaml->text; at != NULL && at < end; at = memchr(at, '\n', (size_t)(end - at))) {
+        at += *at == '\n';
+        if ((size_t)(end - at) >= sizeof directive && memcmp(at, directive, sizeof directive - 1) == 0)
+            return gd_message_error(GD_EXIT_USAGE,
+                                    "%s is PTX, and a chain file is wanted, which names it and says how to launch it "
+                                    "(man griddep-chain); griddep check and griddep rewrite take PTX",
+                                    yaml->file);
+    }
+    return 0;
+}
+
 int gd_yaml_load(gd_yaml *yaml, const char *file)
 {
     yaml->file = file;
     int code = gd_hostfile_read(file, LONGEST_CHAIN_FILE, &yaml->text, &yaml->bytes);
+    if (code == 0)
+        code = check_no_ptx(yaml);
     if (code == 0)
         code = check_events(yaml);
     if (code != 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cuda/nvrtc.h"
@@ -58,10 +59,10 @@ static gd_nvrtc *open_at(const char *path, gd_text *tried)
 
 static gd_nvrtc *open_in_home(const char *variable, gd_text *tried)
 {
-    const char *home = getenv(variable);
+    const char *home = gd_environment(variable);
     gd_nvrtc *nvrtc = NULL;
 
-    if (!home || !*home)
+    if (!home)
         return NULL;
     for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !nvrtc && !tried->failed; i++) {
         gd_text path = {0};

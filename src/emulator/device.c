@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "emulator/api.h"
 #include "emulator/device.h"
 #include "emulator/end.h"
@@ -180,14 +181,14 @@ static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words
 /* A setting that cannot be read. Who asked for checks reads it on stderr without asking for messages too. */
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
 {
-    const char *checks = getenv("GRIDDEP_EMULATOR_CHECK");
+    const char *checks = gd_environment("GRIDDEP_EMULATOR_CHECK");
     char message[1024];
     va_list list;
 
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    if (gd_the_device.settings.log.level < GRIDDEP_LOG_WARNING && checks && *checks && strcmp(checks, "off") != 0)
+    if (gd_the_device.settings.log.level < GRIDDEP_LOG_WARNING && checks && strcmp(checks, "off") != 0)
         fprintf(stderr, "griddep: %s\n", message);
     else
         gd_device_log(GRIDDEP_LOG_WARNING, "%s", message);
@@ -196,10 +197,10 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 /* A number with K, M or G behind it; the default where the variable is not set or cannot be read. */
 static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
 {
-    const char *text = getenv(name);
+    const char *text = gd_environment(name);
     char *end;
 
-    if (!text || !*text)
+    if (!text)
         return otherwise;
     uint64_t value = strtoull(text, &end, 0);
     unsigned shift = *end == 'K' || *end == 'k'   ? 10u
@@ -216,11 +217,11 @@ static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uin
 
 static void read_schedule(gd_settings *settings)
 {
-    const char *text = getenv("GRIDDEP_EMULATOR_SCHEDULE");
+    const char *text = gd_environment("GRIDDEP_EMULATOR_SCHEDULE");
     char *end = NULL;
 
     settings->schedule = GD_SCHEDULE_EAGER;
-    if (!text || !*text || !strcmp(text, "eager"))
+    if (!text || !strcmp(text, "eager"))
         return;
     if (!strcmp(text, "lazy")) {
         settings->schedule = GD_SCHEDULE_LAZY;
@@ -236,10 +237,10 @@ static void read_schedule(gd_settings *settings)
 
 static void read_model(gd_settings *settings)
 {
-    const char *text = getenv("GRIDDEP_EMULATOR_MODEL");
+    const char *text = gd_environment("GRIDDEP_EMULATOR_MODEL");
 
     settings->model = GD_MODEL_CONTRACT;
-    if (!text || !*text || !strcmp(text, "contract"))
+    if (!text || !strcmp(text, "contract"))
         return;
     if (!strcmp(text, "observed"))
         settings->model = GD_MODEL_OBSERVED;
@@ -259,7 +260,7 @@ static void read_checks(gd_settings *settings)
                  {"shared", GD_CHECK_SHARED},
                  {"initialized", GD_CHECK_INITIALIZED},
                  {"leak", GD_CHECK_LEAK}};
-    const char *text = getenv("GRIDDEP_EMULATOR_CHECK");
+    const char *text = gd_environment("GRIDDEP_EMULATOR_CHECK");
 
     for (const char *at = text; at && *at; at += *at == ',') {
         size_t length = strcspn(at, ","), i = 0, count = sizeof names / sizeof *names;
@@ -276,15 +277,15 @@ static void read_checks(gd_settings *settings)
 
 static bool read_report(gd_settings *settings)
 {
-    const char *path = getenv("GRIDDEP_EMULATOR_REPORT");
+    const char *path = gd_environment("GRIDDEP_EMULATOR_REPORT");
 
-    settings->report = path && *path ? strdup(path) : NULL;
-    return !path || !*path || settings->report;
+    settings->report = path ? strdup(path) : NULL;
+    return !path || settings->report;
 }
 
 static void read_settings(gd_settings *settings)
 {
-    const char *level = getenv("GRIDDEP_LOG");
+    const char *level = gd_environment("GRIDDEP_LOG");
 
     settings->log.level = level ? gd_log_level_find(level) : -1;
     if (settings->log.level > 0)

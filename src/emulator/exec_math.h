@@ -467,12 +467,15 @@ static inline double gd_quiet64(double value)
     return value != value ? gd_double(gd_bits64(value) | UINT64_C(1) << 51) : value;
 }
 
-/* f64 operations hand on a NaN: the second operand's first, then the third's, then the first's, as measured on an H200. */
+/* f64 operations hand on a NaN: the second operand's first, then the third's, then the first's, as measured on an H200. One of their own is
+ * what an x86 processor makes too, an arm64 one not. */
 static inline double gd_nan64(double result, double a, double b, double c)
 {
     double nan = b != b ? b : c != c ? c : a;
 
-    return nan != nan ? gd_quiet64(nan) : result;
+    if (nan != nan)
+        return gd_quiet64(nan);
+    return result != result ? gd_double(UINT64_C(0xfff8000000000000)) : result;
 }
 
 static inline double gd_extreme64(double a, double b, bool least)

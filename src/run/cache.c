@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/word.h"
@@ -46,15 +47,23 @@ typedef struct entry_file {
 
 /* ---- where ---- */
 
+/* Services have a home that is not there, and must not get one. */
+static bool is_directory(const char *path)
+{
+    struct stat status;
+
+    return *path == '/' && !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
 /* The directory to use as a new string; NULL text with GRIDDEP_OK: no cache. */
 static int32_t choose_directory(const char *given, char **directory, griddep_error *error)
 {
-    const char *variable = getenv("GRIDDEP_CACHE");
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *variable = gd_environment("GRIDDEP_CACHE");
+    const char *base = gd_environment("XDG_CACHE_HOME"), *home = gd_environment("HOME");
     gd_text text = {0};
 
     *directory = NULL;
-    if (!given && variable && *variable)
+    if (!given && variable)
         given = gd_word_is_off(variable) ? "" : variable;
     if (given && !*given)
         return GRIDDEP_OK;
@@ -62,7 +71,7 @@ static int32_t choose_directory(const char *given, char **directory, griddep_err
         gd_text_string(&text, given);
     else if (base && *base == '/')
         gd_text_format(&text, "%s/griddep", base);
-    else if (home && *home == '/')
+    else if (home && is_directory(home))
         gd_text_format(&text, "%s/.cache/griddep", home);
     else
         return GRIDDEP_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/ptx.h"
@@ -98,9 +99,9 @@ static void explain_device(griddep_explanation *explanation, const pair *hop)
 
 static bool is_set(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = gd_environment(name);
 
-    return value && *value && strcmp(value, "0") != 0;
+    return value && strcmp(value, "0") != 0;
 }
 
 /* Launches that return when the kernel is done; nodes of one graph launch are not concerned. */
@@ -110,7 +111,7 @@ static void explain_environment(griddep_explanation *explanation, const pair *ho
 
     if (blocking && !hop->graph)
         add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, UNMET, true,
-            "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel", getenv("CUDA_LAUNCH_BLOCKING"));
+            "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel", gd_environment("CUDA_LAUNCH_BLOCKING"));
     else
         add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, MET, true,
             blocking ? "CUDA_LAUNCH_BLOCKING is set, but a graph is one launch" : "CUDA_LAUNCH_BLOCKING is not set");

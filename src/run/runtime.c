@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -21,18 +22,11 @@ enum {
 
 static const char NVIDIA_DRIVER[] = "libcuda.so.1";
 
-static const char *environment(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 /* ---- options and environment ---- */
 
 static int32_t read_kill_switch(bool *kill, griddep_error *error)
 {
-    const char *value = environment("GRIDDEP_PDL");
+    const char *value = gd_environment("GRIDDEP_PDL");
 
     *kill = value && gd_word_is_off(value);
     if (!value || *kill || gd_word_is_on(value) || !strcmp(value, "auto"))
@@ -42,7 +36,7 @@ static int32_t read_kill_switch(bool *kill, griddep_error *error)
 
 static int32_t read_log(gd_log *log, const griddep_runtime_options *options, griddep_error *error)
 {
-    const char *value = environment("GRIDDEP_LOG");
+    const char *value = gd_environment("GRIDDEP_LOG");
 
     if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d",
@@ -148,7 +142,7 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
     bool from_environment = !name || !strcmp(name, "auto");
 
     if (from_environment)
-        name = environment("GRIDDEP_DRIVER");
+        name = gd_environment("GRIDDEP_DRIVER");
     if (!name || !strcmp(name, "auto"))
         return open_automatic(driver, fallback, error);
     if (!strcmp(name, "nvidia"))
@@ -370,7 +364,7 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
 
 static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *options, griddep_error *error)
 {
-    const char *nvrtc = options->nvrtc ? options->nvrtc : environment("GRIDDEP_NVRTC");
+    const char *nvrtc = options->nvrtc ? options->nvrtc : gd_environment("GRIDDEP_NVRTC");
     int32_t status = read_log(&runtime->log, options, error);
 
     if (!status)

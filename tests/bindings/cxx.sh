@@ -20,5 +20,6 @@ if ! compile "$bindings/cxx/example.cc" "$work/example" || ! compile "$tests/tes
 fi
 # The programs carry the sanitizers themselves.
 preload=
+linked=1
 export LD_LIBRARY_PATH="$build_root/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 example_then_test "$work/example" -- "$work/test"

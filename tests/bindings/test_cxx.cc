@@ -1,4 +1,4 @@
-// The C++ binding on the emulated driver. PTX names the text that is loaded; the last line sums up the cases.
+// The C++ binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the text that is loaded; the last line sums up the cases.
 #include "griddep.hpp"
 
 #include <atomic>
@@ -64,15 +64,16 @@ std::vector<float> floats()
     return made;
 }
 
-griddep_runtime_options emulated()
+griddep_runtime_options defaults()
 {
     auto options = griddep::sized<griddep_runtime_options>();
-    options.driver = "emulated";
+    const char *driver = std::getenv("GRIDDEP_DRIVER");
+    options.driver = driver ? driver : "emulated";
     return options;
 }
 
 struct session {
-    griddep::runtime runtime{emulated()};
+    griddep::runtime runtime{defaults()};
     griddep::module module = runtime.load(ptx, "chain.ptx");
     griddep::memory<float> x{runtime, floats()}, y{runtime, count}, z{runtime, count};
     griddep::chain chain = runtime.chain();
@@ -116,6 +117,32 @@ void arguments()
     REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5f); }) == GRIDDEP_ERROR_SIGNATURE);
 }
 
+template <typename Exception, typename Function> bool throws(Function function)
+{
+    try {
+        function();
+    } catch (const Exception &) {
+        return true;
+    }
+    return false;
+}
+
+void what_is_not_there()
+{
+    session on;
+    griddep::kernel square = on.module.kernel("square");
+    griddep::memory<float> y = std::move(on.y);
+    griddep::stream stream = on.runtime.stream(), other = std::move(stream);
+    REQUIRE(throws<std::logic_error>([&] { square.launch(shape(), on.x, on.y, count); }));
+    REQUIRE(throws<std::logic_error>([&] { on.y.write({}); }));
+    REQUIRE(throws<std::logic_error>([&] { on.y.read(); }));
+    REQUIRE(throws<std::logic_error>([&] { stream.synchronize(); }));
+    REQUIRE(throws<std::logic_error>([&] { on.x.read(stream); }));
+    REQUIRE(throws<std::length_error>([&] { griddep::memory<float>(on.runtime, SIZE_MAX / 4 + 2); }));
+    REQUIRE(throws<std::length_error>([&] { y.write(std::vector<float>(count + 1)); }));
+    REQUIRE(throws<std::invalid_argument>([&] { on.chain.run("sideways"); }));
+}
+
 void errors()
 {
     session on;
@@ -156,7 +183,7 @@ void log_from_several_threads()
 {
     std::mutex lock;
     std::set<std::thread::id> heard;
-    auto options = emulated();
+    auto options = defaults();
     options.log_level = GRIDDEP_LOG_DEBUG;
     griddep::runtime runtime(options, [&](int32_t, const char *) {
         std::lock_guard<std::mutex> guard(lock);
@@ -180,6 +207,7 @@ int main()
     ptx = text.str();
     test("every mode", every_mode);
     test("arguments", arguments);
+    test("what was moved from, and sizes that are too large, are refused", what_is_not_there);
     test("errors have status and position", errors);
     test("moves, and objects ended in any order", moves_and_order_of_ends);
     test("ends on another thread while the device works", ends_on_another_thread);

@@ -93,6 +93,65 @@ case("arguments", function()
     equal(problem:match("argument 3") ~= nil, true)
 end)
 
+case("options and numbers that do not exist are refused", function()
+    local runtime, module, _, x, z = setup()
+    local kernel = module:kernel("square")
+    local function launch(changes, count)
+        local options = {grid = 8, block = 128}
+        for name, value in pairs(changes) do options[name] = value end
+        return kernel:launch(options, {x, z, count or COUNT})
+    end
+    for message, wrong in pairs({
+        ["'struct griddep_launch_config' has no member named 'shared_memory'"] = function() launch({shared_memory = 4}) end,
+        ["has no member named 'drvier'"] = function() griddep.open({drvier = "nvidia"}) end,
+        ["device 99 does not exist"] = function() griddep.open({driver = "emulated", device = 99}) end,
+        ["grid is 4294967297, which is no uint32_t"] = function() launch({grid = 2 ^ 32 + 1}) end,
+        ["grid is 1.5, which is no uint32_t"] = function() launch({grid = {1, 1.5}}) end,
+        ["block is %-1, which is no uint32_t"] = function() launch({block = -1}) end,
+        ["grid has more than three dimensions"] = function() launch({grid = {1, 1, 1, 1}}) end,
+        ["shared_bytes is 4294967312, which does not fit"] = function() launch({shared_bytes = 2 ^ 32 + 16}) end,
+        ["argument 3 is 1099511627776, which is no uint32_t"] = function() launch({}, 2 ^ 40) end,
+        ["argument 3 is 10.5, which is no uint32_t"] = function() launch({}, 10.5) end,
+        ["takes 3 arguments, 4 are given"] = function() kernel:launch(SHAPE, {x, z, COUNT, 5}) end,
+        ["bytes is %-1, which is no uint64_t"] = function() runtime:allocate(-1) end,
+        ["bytes is 1.5, which is no uint64_t"] = function() runtime:allocate(1.5) end,
+        ["4004 bytes do not fit into memory of 4000"] = function() runtime:write(z, ffi.new("float[1001]")) end,
+        ["8000 bytes do not fit into memory of 4000"] = function() runtime:read(z, ffi.new("float[2000]")) end,
+    }) do
+        local good, problem = pcall(wrong)
+        equal(good, false)
+        if not tostring(problem):match(message) then equal(tostring(problem), message) end
+    end
+    -- Compilers write .u32 for int too.
+    equal(module:kernel("shift"):launch({grid = 1, block = 1}, {x, z, 0.5, -1}), griddep.REASON_SET)
+end)
+
+case("what was closed is refused", function()
+    local runtime, module, chain, x, z = setup()
+    local stream, kernel, other = runtime:stream(), module:kernel("square"), runtime:load(PTX)
+    local of_other, memory = other:kernel("square"), runtime:allocate(4 * COUNT)
+    for _, item in ipairs({memory, stream, other}) do item:close() end
+    equal(memory.address, nil)
+    for what, uses in pairs({
+        memory = {
+            function() kernel:launch(SHAPE, {x, memory, COUNT}) end,
+            function() runtime:read(memory, floats()) end,
+            function() runtime:write(memory, floats()) end,
+        },
+        stream = {
+            function() kernel:launch({grid = 8, block = 128, stream = stream}, {x, z, COUNT}) end,
+            function() runtime:synchronize(stream) end,
+            function() chain:run("pdl", stream) end,
+        },
+        ["kernel's module"] = {
+            function() of_other:launch(SHAPE, {x, z, COUNT}) end,
+            function() chain:add(of_other, SHAPE, {x, z, COUNT}) end,
+        },
+    }) do
+        for _, use in ipairs(uses) do equal(fails(griddep.ERROR_ARGUMENT, use).text, "the " .. what .. " has been closed") end
+    end
+end)
+
 case("errors have status and position", function()
     local runtime, module = setup()
     local broken = PTX:gsub("add.f32 %%v, %%v, %%b;", "add.f32 %%v, %%v %%b;")
@@ -151,9 +210,9 @@ case("a child of fork ends nothing", function()
     local child = ffi.C.fork()
     if child == 0 then
         -- The emulated driver's copy in the child tells whether the memory has been freed.
-        local handle, word = runtime.handle, ffi.new("uint32_t[1]")
+        local handle, address, word = runtime.handle, x.address, ffi.new("uint32_t[1]")
         for _, item in ipairs({chain, module, x, runtime}) do item:close() end
-        ffi.C._exit(griddep.C.griddep_memory_read(handle, word, x.address, 4, nil, nil) == 0 and 0 or 1)
+        ffi.C._exit(griddep.C.griddep_memory_read(handle, word, address, 4, nil, nil) == 0 and 0 or 1)
     end
     local status = ffi.new("int[1]")
     ffi.C.waitpid(child, status, 0)

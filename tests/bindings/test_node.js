@@ -75,6 +75,54 @@ async function main() {
     assert.throws(() => kernel.launch([on.x, on.z, 2.5, 2 ** 32 + 1], shape), RangeError);
   });
 
+  await check('options and numbers that do not exist are refused', () => {
+    const { runtime, module_, x, z } = session();
+    const kernel = module_.kernel('square');
+    const launch = (changes, ...last) => kernel.launch([x, z, ...(last.length ? last : [count])], { ...shape, ...changes });
+    for (const [wrong, message] of [
+      [() => launch({ shared_memory: 4 }), /griddep_launch_config has no field shared_memory; it has .*shared_bytes/],
+      [() => new griddep.Runtime({ drvier: 'nvidia' }), /has no field drvier/],
+      [() => new griddep.Runtime({ driver: 'emulated', device: 99 }), /device 99 does not exist/],
+      [() => new griddep.Runtime({ driver: 5 }), /driver is no text: 5/],
+      [() => launch({ grid: 2 ** 32 + 1 }), /grid is 4294967297, which is no uint32_t/],
+      [() => launch({ grid: [1, 1.5] }), /grid is 1.5, which is no uint32_t/],
+      [() => launch({ block: -1 }), /block is -1, which is no uint32_t/],
+      [() => launch({ grid: [1, 1, 1, 1] }), /grid has 4 dimensions/],
+      [() => launch({ shared_bytes: 2 ** 32 + 16 }), /shared_bytes is 4294967312, which is no uint32_t/],
+      [() => launch({}, 2n ** 40n), /argument 2: 1099511627776 is no .u32/],
+      [() => launch({}, 10.5), /argument 2: 10.5 is no .u32/],
+      [() => kernel.launch([2n ** 64n, z, count], shape), /argument 0: 18446744073709551616 is no .u64/],
+      [() => launch({}, count, 5), /takes 3 arguments, 4 are given/],
+      [() => runtime.allocate(-1), /bytes is -1, which is no uint64_t/],
+      [() => runtime.allocate(1.5), /bytes is 1.5, which is no uint64_t/],
+      [() => runtime.write(z, new Float32Array(count + 1)), /4004 bytes do not fit into memory of 4000/],
+      [() => runtime.read(z, new Float32Array(2 * count)), /8000 bytes do not fit into memory of 4000/],
+      [() => runtime.write(z, [1, 2]), /typed array/],
+      [() => module_.kernel(5), /the name is no text: 5/],
+      [() => module_.kernel('square\0'), /the name is no text/],
+      [() => runtime.loadShelf(5), /the name is no text: 5/],
+    ]) assert.throws(wrong, message);
+    // Compilers write .u32 for int too.
+    assert.strictEqual(module_.kernel('shift').launch([x, z, 0.5, -1], { grid: 1, block: 1 }), griddep.REASON_SET);
+  });
+
+  await check('what was closed is refused', () => {
+    const { runtime, module_, x, z, chain } = session();
+    const [stream, kernel, other, memory] = [runtime.stream(), module_.kernel('square'), runtime.load(PTX), runtime.allocate(4 * count)];
+    const ofOther = other.kernel('square');
+    for (const item of [memory, stream, other]) item.close();
+    for (const [what, use] of [
+      ['memory', () => kernel.launch([x, memory, count], shape)],
+      ['memory', () => runtime.read(memory, new Float32Array(count))],
+      ['memory', () => runtime.write(memory, new Float32Array(count))],
+      ['stream', () => kernel.launch([x, z, count], { ...shape, stream })],
+      ['stream', () => runtime.synchronize(stream)],
+      ['stream', () => chain.run('pdl', stream)],
+      ["kernel's module", () => ofOther.launch([x, z, count], shape)],
+      ["kernel's module", () => chain.add(ofOther, [x, z, count], shape)],
+    ]) assert.throws(use, { status: griddep.ERROR_ARGUMENT, message: `GRIDDEP_ERROR_ARGUMENT: the ${what} has been closed` });
+  });
+
   await check('errors have status and position', () => {
     const { runtime, module_ } = session();
     assert.throws(() => runtime.load(PTX.replace('add.f32 %v, %v, %b;', 'add.f32 %v, %v %b;'), 'broken.ptx'), {

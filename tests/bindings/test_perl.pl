@@ -49,7 +49,7 @@ check('every mode', sub {
         equal(result($runtime, $z, $stream), $expected);
         equal($chain->hop($mode, 1)->{reason}, $mode =~ /pdl/ ? Griddep::REASON_SET : Griddep::REASON_OFF);
     }
-    equal(fails(undef, sub { $chain->run('sideways') }), "there is no mode sideways\n");
+    equal(fails(undef, sub { $chain->run('sideways') }), "there is no mode sideways; there are serial, pdl, graph and graph-pdl\n");
 });
 
 check('overlap shortens the chain', sub {
@@ -69,7 +69,63 @@ check('arguments', sub {
     }
     fails(Griddep::ERROR_SIGNATURE, sub { $kernel->launch([$x, $z, 2.5], %shape) });
     fails(undef, sub { $kernel->launch([$x, $z, 'much', $count], %shape) }) =~ /^argument 2 is no number/ or die $@;
-    fails(undef, sub { $kernel->launch([$x, $z, 2.5, $count], width => 3) }) =~ /no field width/ or die $@;
+    fails(undef, sub { $kernel->launch([$x, $z, 2.5, $count], width => 3) }) =~ /no option width; there are .*shared_bytes/ or die $@;
+});
+
+check('options and numbers that do not exist are refused', sub {
+    my ($runtime, $module, undef, $x, undef, $z) = session();
+    my $kernel = $module->kernel('square');
+    my $launch = sub { my ($last, %changes) = @_; return sub { $kernel->launch([$x, $z, @$last], %shape, %changes) } };
+    for my $case (
+        [qr/there is no option drvier/, sub { Griddep->open(drvier => 'nvidia') }],
+        [qr/device 99 does not exist/, sub { Griddep->open(driver => 'emulated', device => 99) }],
+        [qr/grid is 4294967297, which does not fit/, $launch->([$count], grid => 2**32 + 1)],
+        [qr/grid is 1.5, which does not fit/, $launch->([$count], grid => [1, 1.5])],
+        [qr/grid is a, which is no number/, $launch->([$count], grid => 'a')],
+        [qr/block is -1, which does not fit/, $launch->([$count], block => -1)],
+        [qr/grid has more than three dimensions/, $launch->([$count], grid => [1, 1, 1, 1])],
+        [qr/shared_bytes is 4294967312, which does not fit/, $launch->([$count], shared_bytes => 2**32 + 16)],
+        [qr/argument 2 is 1099511627776, which does not fit/, $launch->([2**40])],
+        [qr/argument 2 is 10.5, which does not fit/, $launch->([10.5])],
+        [qr/takes 3 arguments, 4 are given/, $launch->([$count, 5])],
+        [qr/bytes is -1, which does not fit/, sub { $runtime->allocate(-1) }],
+        [qr/bytes is 1.5, which does not fit/, sub { $runtime->allocate(1.5) }],
+        [qr/4004 bytes do not fit into memory of 4000/, sub { $runtime->write($z, "\0" x 4004) }],
+        [qr/8000 bytes do not fit into memory of 4000/, sub { $runtime->read($z, 8000) }],
+        [qr/characters that are no bytes/, sub { $runtime->write($z, "\x{263a}") }],
+        [qr/zero byte/, sub { $module->kernel("square\0") }],
+    ) {
+        my ($message, $wrong) = @$case;
+        fails(undef, $wrong) =~ $message or die "$@ is not $message";
+    }
+    # Compilers write .u32 for int too.
+    equal($module->kernel('shift')->launch([$x, $z, 0.5, -1], grid => 1, block => 1), Griddep::REASON_SET);
+});
+
+check('what was closed is refused', sub {
+    my ($runtime, $module, $chain, $x, $y, $z) = session();
+    my ($stream, $kernel, $other, $memory) = ($runtime->stream, $module->kernel('square'), $runtime->load($ptx), $runtime->allocate(4 * $count));
+    my $of_other = $other->kernel('square');
+    $_->close for $memory, $stream, $other;
+    for my $case (
+        [memory => sub { $kernel->launch([$x, $memory, $count], %shape) }],
+        [memory => sub { $runtime->read($memory) }],
+        [memory => sub { $runtime->write($memory, "\0" x 4) }],
+        [stream => sub { $kernel->launch([$x, $y, $count], %shape, stream => $stream) }],
+        [stream => sub { $runtime->synchronize($stream) }],
+        [stream => sub { $chain->run('pdl', $stream) }],
+        ["kernel's module" => sub { $of_other->launch([$x, $y, $count], %shape) }],
+        ["kernel's module" => sub { $chain->add($of_other, [$x, $y, $count], %shape) }],
+    ) {
+        my ($what, $use) = @$case;
+        equal(fails(Griddep::ERROR_ARGUMENT, $use), "GRIDDEP_ERROR_ARGUMENT: the $what has been closed\n");
+    }
+});
+
+check('texts of wide characters are UTF-8', sub {
+    my ($runtime) = session();
+    my $error = fails(Griddep::ERROR_SYNTAX, sub { $runtime->load("// \x{263a}\n$ptx\nend", "\x{263a}.ptx") });
+    equal($error->file, "\xe2\x98\xba.ptx");
 });
 
 check('errors have status and position', sub {

@@ -1,4 +1,4 @@
-"""The Python binding on the emulated driver. PTX names the text that is loaded; the last line sums up the cases."""
+"""The Python binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the text that is loaded; the last line sums up the cases."""
 
 import array
 import ctypes
@@ -18,6 +18,7 @@ except ImportError:
     numpy = None
 
 PTX = pathlib.Path(os.environ["PTX"]).read_text()
+DRIVER = os.environ.get("GRIDDEP_DRIVER", "emulated")
 # Counts down at x, adds up at y, and goes on until x is 0.
 LOOP = """
 .version 8.0
@@ -152,7 +153,7 @@ class WithBoth(WithDLPack):
 
 class Binding(unittest.TestCase):
     def setUp(self):
-        self.runtime = griddep.Runtime(driver="emulated")
+        self.runtime = griddep.Runtime(driver=DRIVER)
         self.module = self.runtime.load(PTX, name="chain.ptx")
 
     def chain(self, x, y, z, bias=0.5):
@@ -221,6 +222,74 @@ class Binding(unittest.TestCase):
         with self.assertRaises(griddep.Error) as caught:
             kernel.launch(GRID, BLOCK, [x, y])
         self.assertEqual(caught.exception.status, griddep.ERROR_SIGNATURE)
+
+    def test_options_and_numbers_that_do_not_exist_are_refused(self):
+        x, y, _ = self.memory()
+        kernel, arguments = self.module.kernel("square"), [x, y, COUNT]
+        for wrong, kind, message in [
+            (lambda: kernel.launch(GRID, BLOCK, arguments, shared_memory=4096), TypeError, "'shared_memory'; did you mean shared_bytes"),
+            (lambda: self.runtime.load(PTX, optimisation=3), TypeError, "'optimisation'; did you mean optimization"),
+            (lambda: griddep.Runtime(drvier="nvidia"), TypeError, "'drvier'; did you mean driver"),
+            (lambda: griddep.Runtime(driver=DRIVER, device=99), griddep.Error, "device 99 does not exist"),
+            (lambda: kernel.launch(2**32 + 1, BLOCK, arguments), ValueError, "grid is 4294967297, which is no unsigned integer of 32 bits"),
+            (lambda: kernel.launch((8, -1), BLOCK, arguments), ValueError, "grid is -1"),
+            (lambda: kernel.launch((8, 1, 1, 1), BLOCK, arguments), ValueError, "grid has 4 dimensions"),
+            (lambda: kernel.launch(GRID, BLOCK, arguments, shared_bytes=2**32 + 16), ValueError, "shared_bytes is 4294967312"),
+            (lambda: kernel.launch(GRID, BLOCK, arguments, pdl=2**31), ValueError, "no signed integer of 32 bits"),
+            (lambda: self.runtime.allocate(2**64 + 4), ctypes.ArgumentError, "no unsigned integer of 64 bits"),
+            (lambda: self.runtime.graph().edge(2**32, 0), ctypes.ArgumentError, "no unsigned integer of 32 bits"),
+            (lambda: self.runtime.graph().fill(x, 256, 4), ctypes.ArgumentError, "no unsigned integer of 8 bits"),
+            (lambda: self.runtime.load(5), TypeError, "bytes-like"),
+            (lambda: self.module.kernel("square\0"), ValueError, "null character"),
+            (lambda: kernel.launch(GRID, BLOCK, [*arguments, 5]), griddep.Error, "takes 3 arguments, 4 are given"),
+        ]:
+            with self.assertRaisesRegex(kind, message):
+                wrong()
+
+    def test_integers_of_other_types(self):
+        class Number:
+            def __init__(self, value):
+                self.value = value
+
+            def __index__(self):
+                return self.value
+
+        x, y = self.runtime.copy_in(floats()), self.runtime.allocate(Number(4 * COUNT))
+        self.module.kernel("square").launch((Number(8),), Number(BLOCK), [x, y, COUNT], shared_bytes=Number(16), cluster=Number(1))
+        self.assertEqual(self.result(y), expected(0))
+
+    def test_what_was_closed_is_refused(self):
+        x, y, z = self.memory()
+        stream, kernel, other = self.runtime.stream(), self.module.kernel("square"), self.runtime.load(PTX)
+        of_other = other.kernel("square")
+        for item in (z, stream, other):
+            item.close()
+        self.assertIn("closed", repr(z))
+        for use, message in [
+            (lambda: kernel.launch(GRID, BLOCK, [x, z, COUNT]), "the memory of 4000 bytes has been closed"),
+            (lambda: self.runtime.read(z, floats()), "memory"),
+            (lambda: self.runtime.write(z, floats()), "memory"),
+            (lambda: z.__cuda_array_interface__, "memory"),
+            (lambda: kernel.launch(GRID, BLOCK, [x, y, COUNT], stream=stream), "stream has been closed"),
+            (lambda: self.runtime.read(x, floats(), stream), "stream has been closed"),
+            (stream.synchronize, "stream has been closed"),
+            (lambda: of_other.launch(GRID, BLOCK, [x, y, COUNT]), "the kernel's module has been closed"),
+            (lambda: self.runtime.chain().add(of_other, GRID, BLOCK, [x, y, COUNT]), "the kernel's module has been closed"),
+        ]:
+            with self.assertRaisesRegex(griddep.Error, message) as caught:
+                use()
+            self.assertEqual(caught.exception.status, griddep.ERROR_ARGUMENT)
+
+    def test_texts_and_names_that_are_no_utf_8(self):
+        broken = PTX.encode().replace(b"add.f32 %v, %v, %b;", b"add.f32 %v, %v \xff %b;")
+        with self.assertRaises(griddep.Error) as caught:
+            self.runtime.load(broken, name=b"\xe9.ptx")
+        self.assertEqual((caught.exception.file, caught.exception.line), (os.fsdecode(b"\xe9.ptx"), 57))
+        self.assertIn(r"add.f32 %v, %v \xff %b;", str(caught.exception))
+        for name in (b"/nonexistent/\xff.ptx", "/nonexistent/\udcff.ptx"):
+            with self.assertRaisesRegex(griddep.Error, r"/nonexistent/\\xff.ptx: No such file"):
+                self.runtime.load_file(name)
+        self.assertEqual([(finding.code, finding.file) for finding in griddep.check(b"\xff", name=b"\xe9.ptx")], [("GD001", r"\xe9.ptx")])
 
     def test_what_a_kernel_requires_is_told_and_kept(self):
         head = "// requires:\n//   count % 2 == 0 -- pairs\n// extent:\n//   x: count * 4\n//   y: count * 4\n"
@@ -340,7 +409,7 @@ class Binding(unittest.TestCase):
         """In a process of its own, since a fault stays with the process."""
         said = subprocess.run([sys.executable, __file__, "fault"], capture_output=True, text=True, check=False)
         self.assertIn("griddep.Error: GRIDDEP_ERROR_FAULT: ", said.stderr)
-        self.assertIn("kernel square", said.stderr)
+        self.assertIn("kernel square" if DRIVER == "emulated" else "CUDA_ERROR_ILLEGAL_ADDRESS", said.stderr)
         self.assertEqual(said.returncode, 1)
 
     def test_findings_need_no_driver(self):
@@ -429,7 +498,7 @@ class Binding(unittest.TestCase):
     def test_log_from_several_threads(self):
         heard = []
         log = lambda level, message: heard.append((threading.get_ident(), level, message))
-        runtime = griddep.Runtime(driver="emulated", log=log, log_level=griddep.LOG_DEBUG)
+        runtime = griddep.Runtime(driver=DRIVER, log=log, log_level=griddep.LOG_DEBUG)
         before = len(heard)
         through = threading.Barrier(4)  # one that has ended would lend its number to the next
 
@@ -454,8 +523,8 @@ class Binding(unittest.TestCase):
             raise RuntimeError("from a log function")
 
         try:
-            runtime = griddep.Runtime(driver="emulated", log=fail, log_level=griddep.LOG_DEBUG)
-            self.assertEqual(runtime.info().emulated, 1)
+            runtime = griddep.Runtime(driver=DRIVER, log=fail, log_level=griddep.LOG_DEBUG)
+            self.assertEqual(runtime.info().emulated, DRIVER == "emulated")
         finally:
             sys.unraisablehook = hook
         self.assertTrue(unraised)
@@ -466,17 +535,18 @@ class Binding(unittest.TestCase):
         chain.run("graph-pdl")
         child = os.fork()
         if child == 0:
-            # The emulated driver's copy in the child tells whether the memory has been freed.
+            # The emulated driver's copy in the child tells whether the memory has been freed; NVIDIA's refuses every call there.
             runtime, address, word = self.runtime.handle, x.address, ctypes.c_uint32()
             for item in (chain, self.module, x, y, z, self.runtime):
                 item.close()
-            os._exit(griddep.raw.memory_read(runtime, ctypes.byref(word), address, 4, None, None) != griddep.OK)
+            read = griddep.raw.memory_read(runtime, ctypes.byref(word), address, 4, None, None)
+            os._exit((read == griddep.OK) != (DRIVER == "emulated"))
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(self.result(z), expected())
 
 
 def fault():
-    with griddep.Runtime(driver="emulated") as runtime:
+    with griddep.Runtime(driver=DRIVER) as runtime:
         y = runtime.allocate(4 * COUNT)
         runtime.load(PTX).kernel("square").launch(GRID, BLOCK, [16, y, COUNT])
         runtime.synchronize()

@@ -77,6 +77,65 @@ check("arguments") do
   fails(RangeError) { kernel.launch([on.x, on.z, 2.5, 1 << 32], **SHAPE) }
 end
 
+check("options and numbers that do not exist are refused") do
+  on = session
+  kernel = on.mod.kernel("square")
+  launch = ->(*last, **changes) { kernel.launch([on.x, on.y, *(last.empty? ? [COUNT] : last)], **SHAPE.merge(changes)) }
+  [
+    [/no option shared_memory; there are .*shared_bytes/, -> { launch.(shared_memory: 4) }],
+    [/no option drvier/, -> { Griddep.open(drvier: "nvidia") }],
+    [/device 99 does not exist/, -> { Griddep.open(driver: "emulated", device: 99) }],
+    [/grid is \[4294967297, 0, 0\], which does not fit/, -> { launch.(grid: 2**32 + 1) }],
+    [/grid is \[1, 1.5, 0\], which does not fit/, -> { launch.(grid: [1, 1.5]) }],
+    [/block is \[-1, 0, 0\], which does not fit/, -> { launch.(block: -1) }],
+    [/grid has 4 dimensions/, -> { launch.(grid: [1, 1, 1, 1]) }],
+    [/shared_bytes is 4294967312, which does not fit/, -> { launch.(shared_bytes: 2**32 + 16) }],
+    [/shared_bytes is "a", which does not fit/, -> { launch.(shared_bytes: "a") }],
+    [/argument 2: -1099511627776 is no .u32/, -> { launch.(-2**40) }],
+    [/argument 2: 10.5 is no .u32/, -> { launch.(10.5) }],
+    [/takes 3 arguments, 4 are given/, -> { launch.(COUNT, 5) }],
+    [/bytes is -1, which is no size/, -> { on.runtime.allocate(-1) }],
+    [/bytes is 18446744073709551620, which is no size/, -> { on.runtime.allocate(2**64 + 4) }],
+    [/4004 bytes do not fit into memory of 4000/, -> { on.runtime.write(on.z, "\0" * 4004) }],
+    [/8000 bytes do not fit into memory of 4000/, -> { on.runtime.read(on.z, 8000) }],
+    [/5 is no image/, -> { on.runtime.load(5) }],
+    [/5 is no text/, -> { on.mod.kernel(5) }],
+    [/is no text/, -> { on.mod.kernel("square\0") }],
+    [/5 is no text/, -> { on.runtime.load_shelf(5) }],
+  ].each do |message, wrong|
+    error = fails(StandardError, &wrong)
+    raise "#{error.message} is not #{message}" unless error.message =~ message
+  end
+  # Compilers write .u32 for int too.
+  equal(on.mod.kernel("shift").launch([on.x, on.z, 0.5, -1], grid: 1, block: 1), Griddep::REASON_SET)
+end
+
+check("what was closed is refused") do
+  on = session
+  stream, kernel, other, memory = on.runtime.stream, on.mod.kernel("square"), on.runtime.load(PTX), on.runtime.allocate(4 * COUNT)
+  of_other = other.kernel("square")
+  [memory, stream, other].each(&:close)
+  [
+    ["memory", -> { kernel.launch([on.x, memory, COUNT], **SHAPE) }],
+    ["memory", -> { on.runtime.read(memory) }],
+    ["memory", -> { on.runtime.write(memory, "\0" * 4) }],
+    ["stream", -> { kernel.launch([on.x, on.y, COUNT], stream: stream, **SHAPE) }],
+    ["stream", -> { on.runtime.synchronize(stream) }],
+    ["stream", -> { on.chain.run("pdl", stream: stream) }],
+    ["kernel's module", -> { of_other.launch([on.x, on.y, COUNT], **SHAPE) }],
+    ["kernel's module", -> { on.chain.add(of_other, [on.x, on.y, COUNT], **SHAPE) }],
+  ].each do |what, use|
+    equal(fails(Griddep::Error, Griddep::ERROR_ARGUMENT, &use).message, "GRIDDEP_ERROR_ARGUMENT: the #{what} has been closed")
+  end
+end
+
+check("texts and names that are no UTF-8") do
+  broken = PTX.b.sub("add.f32 %v, %v, %b;", "add.f32 %v, %v \xff %b;".b)
+  error = fails(Griddep::Error, Griddep::ERROR_SYNTAX) { session.runtime.load(broken, name: "\xe9.ptx".b) }
+  equal([error.file.b, error.line], ["\xe9.ptx".b, 57])
+  equal(error.message.include?('add.f32 %v, %v \xff %b;'), true)
+end
+
 check("errors have status and position") do
   on = session
   error = fails(Griddep::Error, Griddep::ERROR_SYNTAX) do

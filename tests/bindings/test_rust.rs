@@ -75,6 +75,15 @@ fn arguments() {
     fails(raw::ERROR_SIGNATURE, unsafe { kernel.launch(&shape(), &[&on.x, &on.z], None) });
 }
 
+fn sizes_that_are_too_large() {
+    let on = session();
+    fails(raw::ERROR_ARGUMENT, on.runtime.allocate::<u32>(usize::MAX / 4 + 2));
+    let error = fails(raw::ERROR_ARGUMENT, on.z.write(&[0.0; 1001], None));
+    assert_eq!(error.text, "1001 values do not fit into 1000");
+    let missing = Options { device: Some(99), ..emulated() };
+    assert!(fails(raw::ERROR_ARGUMENT, Runtime::open(missing).map(|_| ())).text.contains("device 99 does not exist"));
+}
+
 fn errors_have_status_and_position() {
     let on = session();
     let broken = ptx().replace("add.f32 %v, %v, %b;", "add.f32 %v, %v %b;");
@@ -121,9 +130,10 @@ fn log_from_several_threads_and_a_panic_in_it() {
 
 fn main() {
     panic::set_hook(Box::new(|_| ()));
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         ("every mode", every_mode),
         ("arguments", arguments),
+        ("sizes that are too large", sizes_that_are_too_large),
         ("errors have status and position", errors_have_status_and_position),
         ("ends in any order while the device works", ends_in_any_order_while_the_device_works),
         ("ends on another thread", ends_on_another_thread),

@@ -198,6 +198,8 @@ run run .
 check "a folder as chain file" 2 err "griddep: .: is a directory"
 run run /dev/null
 check "a device as chain file" 2 err "griddep: /dev/null: is not a regular file"
+run run "$here/../bindings/chain.ptx"
+check "PTX in place of a chain file" 2 err "chain.ptx is PTX, and a chain file is wanted, which names it"
 printf 'name: \0x\n' >"$work/zero.yaml"
 run run "$work/zero.yaml"
 check "a zero byte" 2 err "zero.yaml:1: not valid YAML"

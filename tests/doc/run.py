@@ -1,4 +1,4 @@
-"""Runs what the documentation tells to run. See run.sh, which sets the scene; arguments: the source tree, and a folder to work in.
+"""Runs what the documentation tells to run. See run.sh, which sets the scene; arguments: the source tree, that of the build, and a folder to work in.
 
 In a file with "console" blocks (doc/guide.md) each line "$ COMMAND" is run by sh, in order, in one folder, and its output must be what stands below it: a line
 "..." stands for any number of lines, "..." within a line for any text. A block behind a comment "<!-- file: NAME -->" is written to that file.
@@ -11,8 +11,9 @@ import subprocess
 import sys
 import textwrap
 
-top, work = sys.argv[1], sys.argv[2]
+top, build, work = sys.argv[1:]
 passed = failed = 0
+covered = set()  # blocks that were run: the document and the lines
 
 
 def case(good, name, output=""):
@@ -48,6 +49,18 @@ def blocks(path):
     return found
 
 
+def only_block(path, beginning):
+    """The lines of the block that begins so, which counts as run."""
+    lines = next(lines for _, _, lines in blocks(path) if lines[0].startswith(beginning))
+    covered.add((path, *lines))
+    return lines
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def run(command, folder):
     return subprocess.run(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=300)
@@ -71,6 +84,8 @@ def run_console(path, folder):
         if name is not None:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")
+        if name is not None or language == "console":
+            covered.add((path, *lines))
         if language != "console":
             continue
         for part in re.split(r"^\$ ", "\n".join(lines), flags=re.MULTILINE)[1:]:
@@ -94,12 +109,16 @@ def make_files(folder):
     os.chmod(os.path.join(folder, "application"), 0o755)
 
 
+COMMAND = r"(cat \S+ \| )?griddep "
+
+
 def run_commands(path, folder):
     count = 0
     for _, _, lines in blocks(path):
         for line in lines:
-            if not re.match(r"(cat \S+ \| )?griddep ", line):
+            if not re.match(COMMAND, line):
                 continue
+            covered.add((path, *lines))
             count += 1
             command = re.sub(r"\s+#.*", "", line)
             result = run(command, folder)
@@ -110,7 +129,7 @@ def run_commands(path, folder):
 
 def run_chain_example(folder):
     """The complete example of doc/griddep-chain.md, with a kernel for what it calls kernels/scale.ptx."""
-    example = next(lines for language, _, lines in blocks("doc/griddep-chain.md") if language == "yaml" and lines[0].startswith("name:"))
+    example = only_block("doc/griddep-chain.md", "name:")
     with open(os.path.join(folder, "example.yaml"), "w", encoding="utf-8") as file:
         file.write("\n".join(example) + "\n")
     with open(os.path.join(folder, "kernels", "scale.ptx"), "w", encoding="utf-8") as file:
@@ -145,7 +164,7 @@ def run_chain_example(folder):
 
 def run_readme_snippet(folder):
     """The C of README.md, with the variables that it takes for given. It ends without giving back what it made."""
-    snippet = next(lines for language, _, lines in blocks("README.md") if language == "c")
+    snippet = only_block("README.md", "#include")
     ptx = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry scale(.param .u64 x, .param .u32 n)\n"
            "{\n    griddepcontrol.wait;\n    ret;\n}\n")
     quoted = "".join(f'"{line}\\n"\n' for line in ptx.splitlines())
@@ -158,12 +177,83 @@ def run_readme_snippet(folder):
     case(result.stdout == said + "\n", "README.md: its C snippet", result.stdout)
 
 
+def run_readme_python(folder):
+    """The first steps of README.md: the variables that it sets, in place of those that the test has, and the Python with a kernel of the guide."""
+    places = {"$PWD/build": build, "$PWD": top}
+    variables = "\n".join(only_block("README.md", "export PATH"))
+    for name, place in places.items():
+        variables = variables.replace(name, place)
+    clean = 'cc=$(command -v cc) python=$(command -v python3); unset PYTHONPATH GRIDDEP_LIBRARY PKG_CONFIG_PATH\n'
+    text = "\n".join(only_block("README.md", "import array"))
+    write(folder, "first.py", text + "\nassert result[-1] == 1023.75, result[-1]\n")
+    write(folder, "empty.c", "#include <griddep.h>\nint main(void) { return griddep_version() < 0; }\n")
+    steps = 'griddep info >info && griddep rewrite kernel.ptx -o mine.ptx 2>said && griddep check mine.ptx && "$python" first.py && '
+    steps += '"$cc" -o empty empty.c $(pkg-config --cflags --libs griddep) && ./empty'
+    result = run(clean + variables + "\n" + steps, folder)
+    said = re.search(r"print\(.*# (.*)", text).group(1)
+    case(result.stdout == f"0 errors, 0 warnings, 0 notes\n{said}\n", "README.md: first steps", result.stdout)
+
+
+def run_fragments(folder):
+    """Pieces of chain files, in a chain that has nothing else."""
+    entry = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry piece(.param .align 64 .b8 map[128], .param .u32 n)\n"
+             "{\n    griddepcontrol.wait;\n    ret;\n}\n")
+    write(folder, "piece.ptx", entry)
+    pieces = only_block("doc/griddep-chain.md", "- {buffer: x, access: read, tensor_map") + only_block("doc/griddep-chain.md", "- {u32: 2048}")[:1]
+    write(folder, "piece.yaml", "name: piece\nmodules: [{name: mine, file: piece.ptx}]\nbuffers: [{name: x, type: bf16, count: 2097152}]\n"
+          "launches:\n  - kernel: piece\n    module: mine\n    grid: [1]\n    block: [32]\n    arguments:\n"
+          + "".join(f"      {line}\n" for line in pieces))
+    result = run("griddep run piece.yaml --emulate --repeat 0", folder)
+    case(result.returncode == 0, "doc/griddep-chain.md: arguments", result.stdout)
+
+
+def run_head_comment(folder):
+    """The head comment of doc/shelf.md on a kernel with the parameters that it names, and what a launch is told that breaks a condition."""
+    head = only_block("doc/shelf.md", "// kernel: scale")
+    write(folder, "head.ptx", "\n".join(head) + "\n.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry scale(.param .u64 x, .param .u64 out, "
+          ".param .u32 rows, .param .u32 columns, .param .f32 factor)\n{\n    griddepcontrol.wait;\n    ret;\n}\n")
+    chain = ("name: head\nmodules: [{name: mine, file: head.ptx}]\nbuffers: [{name: x, type: f32, count: 64}]\nlaunches:\n  - {kernel: scale, module: mine, "
+             "grid: [1], block: [32], arguments: [{buffer: x}, {buffer: x}, {u32: 4}, {u32: COLUMNS}, {f32: 0.5}]}\n")
+    text = open(os.path.join(top, "doc/shelf.md"), encoding="utf-8").read()
+    refused = re.search(r"`(kernel scale needs .* \(columns is 13\))`", text).group(1)
+    for columns, expected in (("16", 0), ("13", 2)):
+        write(folder, "head.yaml", chain.replace("COLUMNS", columns))
+        result = run("griddep run head.yaml --emulate --repeat 0", folder)
+        case(result.returncode == expected and (refused in result.stdout) == (columns == "13"), f"doc/shelf.md: {columns} columns", result.stdout)
+
+
+# Blocks that are run elsewhere, and one that is too slow or takes the machine: the beginning of each and who does it.
+ELSEWHERE = {
+    ("doc/languages.md", "loop, body, more"): "tests/bindings/test_python.py",
+    ("README.md", "./bootstrap demo"): "a build of its own",
+    ("HACKING.md", "./bootstrap check"): "a build of its own",
+    ("HACKING.md", "autoreconf -fi"): "a build of its own",
+}
+
+
+def check_that_all_was_run(documents):
+    """Each block that a reader could run has been run."""
+    runnable = 0
+    for path in documents:
+        for language, _, lines in blocks(path):
+            if language not in ("c", "python", "sh", "console", "yaml") and not any(re.match(COMMAND + r"|\./bootstrap|autoreconf", line) for line in lines):
+                continue
+            runnable += 1
+            known = (path, *lines) in covered or any(path == name and lines[0].startswith(start) for name, start in ELSEWHERE)
+            case(known, f"{path}: nothing runs the block that begins with {lines[0]!r}")
+    print(f"{runnable} snippets, of which {len(ELSEWHERE)} are run elsewhere")
+
+
 run_console("doc/guide.md", os.path.join(work, "guide"))
 files = os.path.join(work, "files")
 make_files(files)
-for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/timeline.md", "man/examples"):
+for document in ("README.md", "doc/emulator.md", "doc/griddep-chain.md", "doc/performance.md", "doc/timeline.md", "doc/tuning.md", "man/examples"):
     run_commands(document, files)
 run_chain_example(files)
+run_fragments(files)
+run_head_comment(files)
 run_readme_snippet(files)
+run_readme_python(files)
+check_that_all_was_run(["README.md", "HACKING.md", "NEWS.md"] + sorted("doc/" + name for name in os.listdir(os.path.join(top, "doc")) if name.endswith(".md")))
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

@@ -19,18 +19,17 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$griddep" >"$work/bin/griddep"
-printf '#!/bin/sh\nexec %s "$@"\n' "${CC:-gcc}" >"$work/bin/cc"
-chmod +x "$work/bin/griddep" "$work/bin/cc"
 flags=
 [ "${SANITIZED-}" != 1 ] || flags=$(sed -n 's/^SANITIZER_CFLAGS = *//p' "$build/Makefile")
-cat >"$work/griddep.pc" <<TEXT
-Name: griddep
-Description: the build tree
-Version: 0
-Libs: -L$build/.libs -lgriddep $flags
-Cflags: -I$top/include $flags
-TEXT
+printf '#!/bin/sh\nexec %s %s "$@"\n' "${CC:-gcc}" "$flags" >"$work/bin/cc"
+# Python loads a library that has the sanitizers, and must have them itself.
+preload=
+# shellcheck source=tests/ffi/preload.sh
+[ "${SANITIZED-}" != 1 ] || . "$here/../ffi/preload.sh"
+printf '#!/bin/sh\nexec env %s "%s" "$@"\n' "$preload" "$(command -v "$python")" >"$work/bin/python3"
+chmod +x "$work/bin/griddep" "$work/bin/cc" "$work/bin/python3"
 
-PATH=$work/bin:$PATH PKG_CONFIG_PATH=$work LD_LIBRARY_PATH=$build/.libs GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-auto} GRIDDEP_CACHE=off NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1
-export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH GRIDDEP_DRIVER GRIDDEP_CACHE NO_COLOR PYTHONDONTWRITEBYTECODE
-"$python" "$here/run.py" "$top" "$work"
+PATH=$work/bin:$PATH PKG_CONFIG_PATH=$build GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-auto} GRIDDEP_CACHE=off NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1
+PYTHONPATH=$top/bindings/python GRIDDEP_LIBRARY=$build/.libs/libgriddep.so.0
+export PATH PKG_CONFIG_PATH GRIDDEP_DRIVER GRIDDEP_CACHE NO_COLOR PYTHONDONTWRITEBYTECODE PYTHONPATH GRIDDEP_LIBRARY
+"$python" "$here/run.py" "$top" "$build" "$work"
