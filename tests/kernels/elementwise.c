@@ -275,7 +275,7 @@ static void check_in_place(const shelf_kernel *kernel, uint32_t place)
     }
     MUST(griddep_launch(kernel->kernel, &config, launched, n, NULL, &shelf_error));
     MUST(griddep_stream_synchronize(shelf_runtime, NULL, &shelf_error));
-    ck_assert_int_eq(reference->run(referred, n, grid), 0);
+    ck_assert_int_eq(reference->run(reference, referred, n, grid), 0);
     arguments[place].data = before;
     for (uint32_t i = 0; i < 2; i++)
         check_array(map, arguments, output, &arrays[i], inputs[i], COUNT);

@@ -254,7 +254,8 @@ void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *argumen
     MUST(griddep_stream_synchronize(shelf_runtime, NULL, &shelf_error));
     const uint32_t grid[3] = {config->grid[0], config->grid[1] > 0 ? config->grid[1] : 1,
                               config->grid[2] > 0 ? config->grid[2] : 1};
-    ck_assert_msg(it.reference->run(it.referred, count, grid) == 0, "%s: the reference refuses the arguments", what);
+    ck_assert_msg(it.reference->run(it.reference, it.referred, count, grid) == 0,
+                  "%s: the reference refuses the arguments", what);
     for (uint32_t i = 0; i < count; i++) {
         bool first = result == NULL && is_output(&it, i);
         void *read = arguments[i].data != NULL ? finish_argument(&it, i, what, check) : NULL;
