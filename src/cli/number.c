@@ -39,12 +39,22 @@ static const element_type element_types[] = {
     {"f32", KIND_FLOAT, 4, NULL},    {"f64", KIND_FLOAT, 8, NULL},
 };
 
+/* Each element of an array asks for its type; these names differ so early that a call of strcmp is most of the work. */
+static bool is_name(const char *name, const char *other)
+{
+    while (*name == *other && *name != '\0') {
+        name++;
+        other++;
+    }
+    return *name == *other;
+}
+
 static const element_type *find_type(const char *name)
 {
     if (name == NULL)
         return NULL;
     for (size_t i = 0; i < sizeof element_types / sizeof element_types[0]; i++) {
-        if (strcmp(element_types[i].name, name) == 0)
+        if (is_name(element_types[i].name, name))
             return &element_types[i];
     }
     return NULL;
@@ -74,15 +84,18 @@ static double short_to_double(uint16_t bits, const short_format *format)
     uint32_t magnitude = bits & (format->sign - 1);
     uint32_t field = magnitude >> format->fraction_bits;
     uint32_t fraction = magnitude & ((1u << format->fraction_bits) - 1);
-    double sign = (bits & format->sign) != 0 ? -1.0 : 1.0;
+    double sign = (bits & format->sign) != 0 ? -1.0 : 1.0, value = 0;
     if (magnitude >= format->first_nan)
         return (double)NAN;
     if (magnitude == format->infinity)
         return sign * (double)INFINITY;
     if (field == 0)
         return sign * ldexp((double)fraction, format->minimum - format->fraction_bits);
-    return sign * ldexp((double)(fraction + (1u << format->fraction_bits)),
-                        format->minimum - format->fraction_bits + (int)field - 1);
+    /* A double's fields: an exponent of its own bias, the fraction at the top. */
+    uint64_t wide = (uint64_t)(format->minimum + (int)field - 1 + 1023) << 52 | (uint64_t)fraction
+                                                                                    << (52 - format->fraction_bits);
+    memcpy(&value, &wide, sizeof value);
+    return sign * value;
 }
 
 static double integer_load(const element_type *type, const unsigned char *at)

@@ -13,18 +13,23 @@ typedef struct gd_reference_argument {
     double scalar;
 } gd_reference_argument;
 
-/* Runs one launch: reads the arrays, writes the output arrays rounded to their type once, at the store. An output may
- * be an input where the kernel allows that. Returns 0, or -1 when number, types or sizes of the arguments do not fit or
- * memory runs out; then nothing was written. grid is the launch's, in blocks: it gives the rows of kernels that take a
- * block for each. */
-typedef int (*gd_reference_function)(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3]);
+typedef struct gd_reference gd_reference;
 
-typedef struct gd_reference {
+/* Runs one launch of self's kernel: reads the arrays, writes the output arrays rounded to their type once, at the
+ * store. An output may be an input where the kernel allows that. Returns 0, or -1 when number, types or sizes of the
+ * arguments do not fit or memory runs out; then nothing was written. grid is the launch's, in blocks: it gives the rows
+ * of kernels that take a block for each. */
+typedef int (*gd_reference_function)(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                                     const uint32_t grid[3]);
+
+struct gd_reference {
     const char *kernel;
     gd_reference_function run;
-    uint32_t outputs; /* bit i: argument i is an array that the kernel writes, in part or in whole */
-    double tolerance; /* for gd_reference_compare: what the kernel's own arithmetic may cost */
-} gd_reference;
+    uint32_t outputs;       /* bit i: argument i is an array that the kernel writes, in part or in whole */
+    double tolerance;       /* for gd_reference_compare: what the kernel's own arithmetic may cost */
+    const char *type;       /* of the elements, where kernels that share `run` differ by it */
+    const char *input_type; /* of what a cast reads, of a linear layer's weights */
+};
 
 /* The reference of a kernel of the shelf; NULL when there is none. Static. */
 const gd_reference *gd_reference_find(const char *kernel);

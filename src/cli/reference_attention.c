@@ -161,12 +161,13 @@ static int attend(const attention *it)
     return result;
 }
 
-static int decode(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int decode(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
     if (count != 10 || !gd_reference_is_u32(&arguments[6]) || !gd_reference_is_u32(&arguments[7]) ||
         !gd_reference_is_u32(&arguments[8]) || !gd_reference_is_f32(&arguments[9]))
         return -1;
-    return attend(&(attention){.type = type,
+    return attend(&(attention){.type = self->type,
                                .qkv = &arguments[0],
                                .k = arguments[1],
                                .v = arguments[2],
@@ -182,24 +183,14 @@ static int decode(const char *type, const gd_reference_argument *arguments, uint
                                .batch = grid[2]});
 }
 
-static int decode_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    return decode("bf16", arguments, count, grid);
-}
-
-static int decode_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    return decode("f16", arguments, count, grid);
-}
-
-static int decode_paged(const char *type, const gd_reference_argument *arguments, uint32_t count,
+static int decode_paged(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
                         const uint32_t grid[3])
 {
     if (count != 12 || !gd_reference_is_u32(&arguments[7]) || !gd_reference_is_u32(&arguments[8]) ||
         !gd_reference_is_u32(&arguments[9]) || !gd_reference_is_u32(&arguments[10]) ||
         !gd_reference_is_f32(&arguments[11]))
         return -1;
-    return attend(&(attention){.type = type,
+    return attend(&(attention){.type = self->type,
                                .qkv = &arguments[0],
                                .k = arguments[1],
                                .v = arguments[2],
@@ -214,16 +205,6 @@ static int decode_paged(const char *type, const gd_reference_argument *arguments
                                .scale = (double)(float)arguments[11].scalar,
                                .kv_heads = grid[1],
                                .batch = grid[2]});
-}
-
-static int decode_paged_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    return decode_paged("bf16", arguments, count, grid);
-}
-
-static int decode_paged_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    return decode_paged("f16", arguments, count, grid);
 }
 
 /* ---- rotary_append ---- */
@@ -302,13 +283,15 @@ static int append_tokens(const append_plan *it)
     return 0;
 }
 
-static int rotary_append(const char *type, const gd_reference_argument *arguments, uint32_t count)
+static int rotary_append(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                         const uint32_t grid[3])
 {
+    (void)grid;
     for (uint32_t i = 8; i < 14; i++) {
         if (count != 14 || !gd_reference_is_u32(&arguments[i]))
             return -1;
     }
-    return append_tokens(&(append_plan){.cache = {.type = type,
+    return append_tokens(&(append_plan){.cache = {.type = self->type,
                                                   .qkv = &arguments[0],
                                                   .y = arguments[1],
                                                   .k = arguments[2],
@@ -326,18 +309,6 @@ static int rotary_append(const char *type, const gd_reference_argument *argument
                                         .has_queries = arguments[1].data != NULL});
 }
 
-static int rotary_append_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return rotary_append("bf16", arguments, count);
-}
-
-static int rotary_append_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return rotary_append("f16", arguments, count);
-}
-
 enum {
     DENSE_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 5,
     PAGED_OUTPUTS = 1 << 1 | 1 << 2 | 1 << 6,
@@ -345,11 +316,11 @@ enum {
 };
 
 const gd_reference gd_reference_attention[] = {
-    {"attention_decode_bf16", decode_bf16, DENSE_OUTPUTS, 0x1p-7},
-    {"attention_decode_f16", decode_f16, DENSE_OUTPUTS, 0x1p-10},
-    {"attention_decode_paged_bf16", decode_paged_bf16, PAGED_OUTPUTS, 0x1p-7},
-    {"attention_decode_paged_f16", decode_paged_f16, PAGED_OUTPUTS, 0x1p-10},
-    {"rotary_append_bf16", rotary_append_bf16, APPEND_OUTPUTS, 0x1p-8},
-    {"rotary_append_f16", rotary_append_f16, APPEND_OUTPUTS, 0x1p-11},
-    {NULL, NULL, 0, 0},
+    {"attention_decode_bf16", decode, DENSE_OUTPUTS, 0x1p-7, "bf16", NULL},
+    {"attention_decode_f16", decode, DENSE_OUTPUTS, 0x1p-10, "f16", NULL},
+    {"attention_decode_paged_bf16", decode_paged, PAGED_OUTPUTS, 0x1p-7, "bf16", NULL},
+    {"attention_decode_paged_f16", decode_paged, PAGED_OUTPUTS, 0x1p-10, "f16", NULL},
+    {"rotary_append_bf16", rotary_append, APPEND_OUTPUTS, 0x1p-8, "bf16", NULL},
+    {"rotary_append_f16", rotary_append, APPEND_OUTPUTS, 0x1p-11, "f16", NULL},
+    {.kernel = NULL},
 };

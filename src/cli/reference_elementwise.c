@@ -20,8 +20,9 @@ static int64_t three_arrays(const char *type, const gd_reference_argument *argum
     return elements;
 }
 
-static int add(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int add(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
 {
+    const char *type = self->type;
     (void)grid;
     int64_t elements = three_arrays(type, arguments, count);
     if (elements < 0)
@@ -33,8 +34,10 @@ static int add(const char *type, const gd_reference_argument *arguments, uint32_
     return 0;
 }
 
-static int scale(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int scale(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                 const uint32_t grid[3])
 {
+    const char *type = self->type;
     (void)grid;
     if (count != 4 || !gd_reference_is_u32(&arguments[2]) || !gd_reference_is_f32(&arguments[3]))
         return -1;
@@ -47,9 +50,10 @@ static int scale(const char *type, const gd_reference_argument *arguments, uint3
     return 0;
 }
 
-static int silu_multiply(const char *type, const gd_reference_argument *arguments, uint32_t count,
+static int silu_multiply(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
                          const uint32_t grid[3])
 {
+    const char *type = self->type;
     (void)grid;
     int64_t elements = three_arrays(type, arguments, count);
     if (elements < 0)
@@ -62,8 +66,11 @@ static int silu_multiply(const char *type, const gd_reference_argument *argument
     return 0;
 }
 
-static int cast(const char *from, const char *to, const gd_reference_argument *arguments, uint32_t count)
+static int cast(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                const uint32_t grid[3])
 {
+    const char *from = self->input_type, *to = self->type;
+    (void)grid;
     if (count != 3 || !gd_reference_is_u32(&arguments[2]))
         return -1;
     uint64_t elements = (uint64_t)arguments[2].scalar;
@@ -74,8 +81,10 @@ static int cast(const char *from, const char *to, const gd_reference_argument *a
     return 0;
 }
 
-static int fill_bytes(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int fill_bytes(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                      const uint32_t grid[3])
 {
+    (void)self;
     (void)grid;
     if (count != 3 || !gd_reference_is_u64(&arguments[1]) || !gd_reference_is_u32(&arguments[2]))
         return -1;
@@ -88,8 +97,10 @@ static int fill_bytes(const gd_reference_argument *arguments, uint32_t count, co
     return 0;
 }
 
-static int copy_bytes(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int copy_bytes(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                      const uint32_t grid[3])
 {
+    (void)self;
     (void)grid;
     if (count != 3 || !gd_reference_is_u64(&arguments[2]))
         return -1;
@@ -101,51 +112,29 @@ static int copy_bytes(const gd_reference_argument *arguments, uint32_t count, co
     return 0;
 }
 
-GD_REFERENCE_OF_TYPE(add, bf16)
-GD_REFERENCE_OF_TYPE(add, f16)
-GD_REFERENCE_OF_TYPE(add, f32)
-GD_REFERENCE_OF_TYPE(scale, bf16)
-GD_REFERENCE_OF_TYPE(scale, f16)
-GD_REFERENCE_OF_TYPE(scale, f32)
-GD_REFERENCE_OF_TYPE(silu_multiply, bf16)
-GD_REFERENCE_OF_TYPE(silu_multiply, f16)
-GD_REFERENCE_OF_TYPE(silu_multiply, f32)
-
-/* X(from, to) */
-#define CASTS(X)                                                                                                       \
-    X(bf16, e4m3)                                                                                                      \
-    X(bf16, f16)                                                                                                       \
-    X(bf16, f32)                                                                                                       \
-    X(e4m3, bf16)                                                                                                      \
-    X(e4m3, f16)                                                                                                       \
-    X(e4m3, f32)                                                                                                       \
-    X(f16, bf16)                                                                                                       \
-    X(f16, e4m3)                                                                                                       \
-    X(f16, f32)                                                                                                        \
-    X(f32, bf16)                                                                                                       \
-    X(f32, e4m3)                                                                                                       \
-    X(f32, f16)
-#define CAST_FUNCTION(from, to)                                                                                        \
-    static int cast_##from##_##to(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])      \
-    {                                                                                                                  \
-        (void)grid;                                                                                                    \
-        return cast(#from, #to, arguments, count);                                                                     \
-    }
-#define CAST_ROW(from, to) {"cast_" #from "_" #to, cast_##from##_##to, 1U << 1, 0},
-
-CASTS(CAST_FUNCTION)
-
 const gd_reference gd_reference_elementwise[] = {
-    {"add_bf16", add_bf16, 1U << 2, 0},
-    {"add_f16", add_f16, 1U << 2, 0},
-    {"copy_bytes", copy_bytes, 1U << 1, 0},
-    {"fill_bytes", fill_bytes, 1U << 0, 0},
-    {"scale_bf16", scale_bf16, 1U << 1, 0x1p-7},
-    {"scale_f16", scale_f16, 1U << 1, 0x1p-10},
-    {"scale_f32", scale_f32, 1U << 1, 0},
-    {"silu_multiply_bf16", silu_multiply_bf16, 1U << 2, 0x1p-7},
-    {"silu_multiply_f16", silu_multiply_f16, 1U << 2, 0x1p-10},
-    {"silu_multiply_f32", silu_multiply_f32, 1U << 2, 0x1p-19},
-    {"vector_add", add_f32, 1U << 2, 0},
-    CASTS(CAST_ROW){NULL, NULL, 0, 0},
+    {"add_bf16", add, 1U << 2, 0, "bf16", NULL},
+    {"add_f16", add, 1U << 2, 0, "f16", NULL},
+    {"cast_bf16_e4m3", cast, 1U << 1, 0, "e4m3", "bf16"},
+    {"cast_bf16_f16", cast, 1U << 1, 0, "f16", "bf16"},
+    {"cast_bf16_f32", cast, 1U << 1, 0, "f32", "bf16"},
+    {"cast_e4m3_bf16", cast, 1U << 1, 0, "bf16", "e4m3"},
+    {"cast_e4m3_f16", cast, 1U << 1, 0, "f16", "e4m3"},
+    {"cast_e4m3_f32", cast, 1U << 1, 0, "f32", "e4m3"},
+    {"cast_f16_bf16", cast, 1U << 1, 0, "bf16", "f16"},
+    {"cast_f16_e4m3", cast, 1U << 1, 0, "e4m3", "f16"},
+    {"cast_f16_f32", cast, 1U << 1, 0, "f32", "f16"},
+    {"cast_f32_bf16", cast, 1U << 1, 0, "bf16", "f32"},
+    {"cast_f32_e4m3", cast, 1U << 1, 0, "e4m3", "f32"},
+    {"cast_f32_f16", cast, 1U << 1, 0, "f16", "f32"},
+    {"copy_bytes", copy_bytes, 1U << 1, 0, NULL, NULL},
+    {"fill_bytes", fill_bytes, 1U << 0, 0, NULL, NULL},
+    {"scale_bf16", scale, 1U << 1, 0x1p-7, "bf16", NULL},
+    {"scale_f16", scale, 1U << 1, 0x1p-10, "f16", NULL},
+    {"scale_f32", scale, 1U << 1, 0, "f32", NULL},
+    {"silu_multiply_bf16", silu_multiply, 1U << 2, 0x1p-7, "bf16", NULL},
+    {"silu_multiply_f16", silu_multiply, 1U << 2, 0x1p-10, "f16", NULL},
+    {"silu_multiply_f32", silu_multiply, 1U << 2, 0x1p-19, "f32", NULL},
+    {"vector_add", add, 1U << 2, 0, "f32", NULL},
+    {.kernel = NULL},
 };

@@ -5,8 +5,10 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-static int embedding_gather(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int embedding_gather(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                            const uint32_t grid[3])
 {
+    (void)self;
     if (count != 5 || !gd_reference_is_u32(&arguments[3]) || !gd_reference_is_u32(&arguments[4]))
         return -1;
     uint64_t rows = (uint64_t)arguments[3].scalar;
@@ -27,6 +29,6 @@ static int embedding_gather(const gd_reference_argument *arguments, uint32_t cou
 }
 
 const gd_reference gd_reference_embedding[] = {
-    {"embedding_gather", embedding_gather, 1U << 2, 0},
-    {NULL, NULL, 0, 0},
+    {"embedding_gather", embedding_gather, 1U << 2, 0, NULL, NULL},
+    {.kernel = NULL},
 };

@@ -21,13 +21,6 @@ bool gd_reference_is_f32(const gd_reference_argument *argument);
 /* Whether the argument is an address that is 0: an optional operand that a launch leaves out. */
 bool gd_reference_is_none(const gd_reference_argument *argument);
 
-/* Defines function_type, a gd_reference_function, from a function that takes the elements' type besides. */
-#define GD_REFERENCE_OF_TYPE(function, element)                                                                        \
-    static int function##_##element(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])    \
-    {                                                                                                                  \
-        return function(#element, arguments, count, grid);                                                             \
-    }
-
 /* The references of a family; the last has no name. */
 extern const gd_reference gd_reference_attention[];
 extern const gd_reference gd_reference_elementwise[];

@@ -84,9 +84,11 @@ static void compute_row(const gd_reference_argument *arguments, uint64_t row, co
     }
 }
 
-static int gemm(const gd_reference_argument *arguments, uint32_t count, const char *type)
+static int gemm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                const uint32_t grid[3])
 {
-    if (!fits(arguments, count, type))
+    (void)grid;
+    if (!fits(arguments, count, self->type))
         return -1;
     uint64_t m = (uint64_t)arguments[M].scalar, n = (uint64_t)arguments[N].scalar, k = (uint64_t)arguments[K].scalar;
     bool gated = arguments[ACTIVATION].scalar == SILU_MULTIPLY;
@@ -101,24 +103,12 @@ static int gemm(const gd_reference_argument *arguments, uint32_t count, const ch
     return whole ? 0 : -1;
 }
 
-static int gemm_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return gemm(arguments, count, "bf16");
-}
-
-static int gemm_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return gemm(arguments, count, "f16");
-}
-
 const gd_reference gd_reference_gemm[] = {
-    {"gemm_bf16", gemm_bf16, 1U << C, 0x1p-7},
-    {"gemm_f16", gemm_f16, 1U << C, 0x1p-10},
-    {"gemm_n128_bf16", gemm_bf16, 1U << C, 0x1p-7},
-    {"gemm_n128_f16", gemm_f16, 1U << C, 0x1p-10},
-    {"gemm_n64_bf16", gemm_bf16, 1U << C, 0x1p-7},
-    {"gemm_n64_f16", gemm_f16, 1U << C, 0x1p-10},
-    {NULL, NULL, 0, 0},
+    {"gemm_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
+    {"gemm_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
+    {"gemm_n128_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
+    {"gemm_n128_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
+    {"gemm_n64_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
+    {"gemm_n64_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
+    {.kernel = NULL},
 };

@@ -96,20 +96,21 @@ static int run_layer(layer *it)
     return 0;
 }
 
-static int matvec_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int matvec(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
     (void)grid;
     if (count != 5 || !gd_reference_is_u32(&arguments[3]) || !gd_reference_is_u32(&arguments[4]))
         return -1;
-    layer it = {.weight_type = "bf16",
-                .type = "bf16",
+    layer it = {.weight_type = self->input_type,
+                .type = self->type,
                 .rows = (uint64_t)arguments[3].scalar,
                 .columns = (uint64_t)arguments[4].scalar,
                 .batch = 1};
     if (it.rows < 1 || it.columns < 8 || it.columns % 8 != 0 ||
-        !gd_reference_is_array(&arguments[0], "bf16", it.rows * it.columns) ||
-        !gd_reference_is_array(&arguments[1], "bf16", it.columns) ||
-        !gd_reference_is_array(&arguments[2], "bf16", it.rows))
+        !gd_reference_is_array(&arguments[0], it.weight_type, it.rows * it.columns) ||
+        !gd_reference_is_array(&arguments[1], it.type, it.columns) ||
+        !gd_reference_is_array(&arguments[2], it.type, it.rows))
         return -1;
     it.weight = arguments[0].data;
     it.x = arguments[1].data;
@@ -164,54 +165,31 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
     return 0;
 }
 
-static int run_form(const char *weight_type, const char *type, bool batched, const gd_reference_argument *arguments,
-                    uint32_t count)
+static int run_form(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, bool batched)
 {
-    layer it = {.weight_type = weight_type, .type = type};
+    layer it = {.weight_type = self->input_type, .type = self->type};
     if (take_layer(&it, arguments, count, batched) != 0)
         return -1;
     return run_layer(&it);
 }
 
-static int linear_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int linear(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
     (void)grid;
-    return run_form("bf16", "bf16", false, arguments, count);
+    return run_form(self, arguments, count, false);
 }
 
-static int linear_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int skinny(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
     (void)grid;
-    return run_form("f16", "f16", false, arguments, count);
-}
-
-static int linear_fp8(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return run_form("e4m3", "bf16", false, arguments, count);
-}
-
-static int skinny_bf16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return run_form("bf16", "bf16", true, arguments, count);
-}
-
-static int skinny_f16(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return run_form("f16", "f16", true, arguments, count);
-}
-
-static int skinny_fp8(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
-{
-    (void)grid;
-    return run_form("e4m3", "bf16", true, arguments, count);
+    return run_form(self, arguments, count, true);
 }
 
 const gd_reference gd_reference_linear[] = {
-    {"linear_bf16", linear_bf16, 1U << 6, 0x1p-7}, {"linear_f16", linear_f16, 1U << 6, 0x1p-9},
-    {"linear_fp8", linear_fp8, 1U << 8, 0x1p-7},   {"matvec_bf16", matvec_bf16, 1U << 2, 0x1p-7},
-    {"skinny_bf16", skinny_bf16, 1U << 6, 0x1p-7}, {"skinny_f16", skinny_f16, 1U << 6, 0x1p-9},
-    {"skinny_fp8", skinny_fp8, 1U << 8, 0x1p-7},   {NULL, NULL, 0, 0},
+    {"linear_bf16", linear, 1U << 6, 0x1p-7, "bf16", "bf16"}, {"linear_f16", linear, 1U << 6, 0x1p-9, "f16", "f16"},
+    {"linear_fp8", linear, 1U << 8, 0x1p-7, "bf16", "e4m3"},  {"matvec_bf16", matvec, 1U << 2, 0x1p-7, "bf16", "bf16"},
+    {"skinny_bf16", skinny, 1U << 6, 0x1p-7, "bf16", "bf16"}, {"skinny_f16", skinny, 1U << 6, 0x1p-9, "f16", "f16"},
+    {"skinny_fp8", skinny, 1U << 8, 0x1p-7, "bf16", "e4m3"},  {.kernel = NULL},
 };

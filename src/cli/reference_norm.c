@@ -81,20 +81,21 @@ static bool take_shape(norm_launch *it, const gd_reference_argument *last, const
     return true;
 }
 
-static int rms_norm(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int rms_norm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                    const uint32_t grid[3])
 {
     if (count != 5)
         return -1;
-    norm_launch it = {.type = type, .x = &arguments[0], .weight = &arguments[1], .out = &arguments[2]};
+    norm_launch it = {.type = self->type, .x = &arguments[0], .weight = &arguments[1], .out = &arguments[2]};
     return take_shape(&it, &arguments[3], grid) ? normalize(&it) : -1;
 }
 
-static int rms_norm_residual(const char *type, const gd_reference_argument *arguments, uint32_t count,
+static int rms_norm_residual(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
                              const uint32_t grid[3])
 {
     if (count != 7)
         return -1;
-    norm_launch it = {.type = type,
+    norm_launch it = {.type = self->type,
                       .x = &arguments[0],
                       .residual = &arguments[1],
                       .weight = &arguments[2],
@@ -103,21 +104,22 @@ static int rms_norm_residual(const char *type, const gd_reference_argument *argu
     return take_shape(&it, &arguments[5], grid) ? normalize(&it) : -1;
 }
 
-static int layer_norm(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int layer_norm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                      const uint32_t grid[3])
 {
     if (count != 6)
         return -1;
     norm_launch it = {
-        .type = type, .x = &arguments[0], .weight = &arguments[1], .bias = &arguments[2], .out = &arguments[3]};
+        .type = self->type, .x = &arguments[0], .weight = &arguments[1], .bias = &arguments[2], .out = &arguments[3]};
     return take_shape(&it, &arguments[4], grid) ? normalize(&it) : -1;
 }
 
-static int layer_norm_residual(const char *type, const gd_reference_argument *arguments, uint32_t count,
+static int layer_norm_residual(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
                                const uint32_t grid[3])
 {
     if (count != 8)
         return -1;
-    norm_launch it = {.type = type,
+    norm_launch it = {.type = self->type,
                       .x = &arguments[0],
                       .residual = &arguments[1],
                       .weight = &arguments[2],
@@ -127,23 +129,14 @@ static int layer_norm_residual(const char *type, const gd_reference_argument *ar
     return take_shape(&it, &arguments[6], grid) ? normalize(&it) : -1;
 }
 
-GD_REFERENCE_OF_TYPE(layer_norm, bf16)
-GD_REFERENCE_OF_TYPE(layer_norm, f16)
-GD_REFERENCE_OF_TYPE(layer_norm_residual, bf16)
-GD_REFERENCE_OF_TYPE(layer_norm_residual, f16)
-GD_REFERENCE_OF_TYPE(rms_norm, bf16)
-GD_REFERENCE_OF_TYPE(rms_norm, f16)
-GD_REFERENCE_OF_TYPE(rms_norm_residual, bf16)
-GD_REFERENCE_OF_TYPE(rms_norm_residual, f16)
-
 const gd_reference gd_reference_norm[] = {
-    {"layer_norm_bf16", layer_norm_bf16, 1U << 3, 0x1p-7},
-    {"layer_norm_f16", layer_norm_f16, 1U << 3, 0x1p-10},
-    {"layer_norm_residual_bf16", layer_norm_residual_bf16, 1U << 4 | 1U << 5, 0x1p-7},
-    {"layer_norm_residual_f16", layer_norm_residual_f16, 1U << 4 | 1U << 5, 0x1p-10},
-    {"rms_norm", rms_norm_bf16, 1U << 2, 0x1p-7},
-    {"rms_norm_f16", rms_norm_f16, 1U << 2, 0x1p-10},
-    {"rms_norm_residual_bf16", rms_norm_residual_bf16, 1U << 3 | 1U << 4, 0x1p-7},
-    {"rms_norm_residual_f16", rms_norm_residual_f16, 1U << 3 | 1U << 4, 0x1p-10},
-    {NULL, NULL, 0, 0},
+    {"layer_norm_bf16", layer_norm, 1U << 3, 0x1p-7, "bf16", NULL},
+    {"layer_norm_f16", layer_norm, 1U << 3, 0x1p-10, "f16", NULL},
+    {"layer_norm_residual_bf16", layer_norm_residual, 1U << 4 | 1U << 5, 0x1p-7, "bf16", NULL},
+    {"layer_norm_residual_f16", layer_norm_residual, 1U << 4 | 1U << 5, 0x1p-10, "f16", NULL},
+    {"rms_norm", rms_norm, 1U << 2, 0x1p-7, "bf16", NULL},
+    {"rms_norm_f16", rms_norm, 1U << 2, 0x1p-10, "f16", NULL},
+    {"rms_norm_residual_bf16", rms_norm_residual, 1U << 3 | 1U << 4, 0x1p-7, "bf16", NULL},
+    {"rms_norm_residual_f16", rms_norm_residual, 1U << 3 | 1U << 4, 0x1p-10, "f16", NULL},
+    {.kernel = NULL},
 };

@@ -22,8 +22,10 @@ static uint64_t find_largest(const char *type, const void *x, uint64_t start, ui
     return best;
 }
 
-static int argmax(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int argmax(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
+    const char *type = self->type;
     if (count != 3 || !gd_reference_is_u32(&arguments[2]) || arguments[2].scalar < 1)
         return -1;
     uint64_t columns = (uint64_t)arguments[2].scalar;
@@ -93,8 +95,10 @@ static uint64_t draw(sample_row *it)
     return last;
 }
 
-static int sample(const char *type, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int sample(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                  const uint32_t grid[3])
 {
+    const char *type = self->type;
     if (count != 7 || !gd_reference_is_u32(&arguments[3]) || arguments[3].scalar < 1 ||
         !gd_reference_is_f32(&arguments[4]) || !gd_reference_is_u32(&arguments[5]) ||
         !gd_reference_is_f32(&arguments[6]))
@@ -125,15 +129,10 @@ static int sample(const char *type, const gd_reference_argument *arguments, uint
     return 0;
 }
 
-GD_REFERENCE_OF_TYPE(argmax, bf16)
-GD_REFERENCE_OF_TYPE(argmax, f32)
-GD_REFERENCE_OF_TYPE(sample, bf16)
-GD_REFERENCE_OF_TYPE(sample, f32)
-
 const gd_reference gd_reference_sampling[] = {
-    {"argmax_bf16", argmax_bf16, 1U << 1, 0},
-    {"argmax_f32", argmax_f32, 1U << 1, 0},
-    {"sample_bf16", sample_bf16, 1U << 2, 0},
-    {"sample_f32", sample_f32, 1U << 2, 0},
-    {NULL, NULL, 0, 0},
+    {"argmax_bf16", argmax, 1U << 1, 0, "bf16", NULL},
+    {"argmax_f32", argmax, 1U << 1, 0, "f32", NULL},
+    {"sample_bf16", sample, 1U << 2, 0, "bf16", NULL},
+    {"sample_f32", sample, 1U << 2, 0, "f32", NULL},
+    {.kernel = NULL},
 };

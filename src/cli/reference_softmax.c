@@ -25,8 +25,10 @@ static void softmax_row(const void *x, void *out, uint64_t start, uint64_t colum
     }
 }
 
-static int softmax(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int softmax(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                   const uint32_t grid[3])
 {
+    (void)self;
     if (count != 3 || !gd_reference_is_u32(&arguments[2]) || arguments[2].scalar < 1)
         return -1;
     uint64_t columns = (uint64_t)arguments[2].scalar;
@@ -40,6 +42,6 @@ static int softmax(const gd_reference_argument *arguments, uint32_t count, const
 }
 
 const gd_reference gd_reference_softmax[] = {
-    {"softmax", softmax, 1U << 1, 0x1p-18},
-    {NULL, NULL, 0, 0},
+    {"softmax", softmax, 1U << 1, 0x1p-18, NULL, NULL},
+    {.kernel = NULL},
 };

@@ -6,8 +6,10 @@
 #include "cli/reference_family.h"
 
 /* The launch has one thread for each element of out. */
-static int spin(const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int spin(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                const uint32_t grid[3])
 {
+    (void)self;
     (void)grid;
     if (count != 3 || !gd_reference_is_u32(&arguments[2]))
         return -1;
@@ -25,6 +27,6 @@ static int spin(const gd_reference_argument *arguments, uint32_t count, const ui
 }
 
 const gd_reference gd_reference_test[] = {
-    {"spin", spin, 1U << 1, 0},
-    {NULL, NULL, 0, 0},
+    {"spin", spin, 1U << 1, 0, NULL, NULL},
+    {.kernel = NULL},
 };

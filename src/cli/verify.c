@@ -77,7 +77,7 @@ static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocess
                         launch->grid[2]};
     gd_reference_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     make_arguments(plan, launch, images, results, arguments);
-    int failed = launch->reference->run(arguments, launch->argument_count, grid);
+    int failed = launch->reference->run(launch->reference, arguments, launch->argument_count, grid);
     free(arguments);
     if (failed == 0)
         return 0;

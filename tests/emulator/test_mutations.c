@@ -390,12 +390,26 @@ static const char *narrow(const char *value, const char *compare, const char *li
     return text;
 }
 
+/* Whether the nth run of a text takes place. What the detector says does not depend on the sanitizers, which make each
+ * run several times as long: with them (SANITIZED=1) every fourth run does, and each text begins with another one. */
+static bool takes_place(const subject *of, int nth)
+{
+    static int texts; /* of this test, which is a process of its own */
+    const char *sanitized = getenv("SANITIZED");
+
+    if (nth == 0)
+        texts++;
+    return !sanitized || strcmp(sanitized, "1") != 0 || (nth + texts + (int)(of - subjects)) % 4 == 0;
+}
+
 static void must_be_found(const subject *of, const char *text, const char *what)
 {
     static const int32_t modes[] = {GRIDDEP_MODE_PDL, GRIDDEP_MODE_GRAPH_PDL};
     static const char *const schedules[] = {"eager", "lazy"};
 
     for (int i = 0; i < 4; i++) {
+        if (!takes_place(of, i))
+            continue;
         outcome found = run(of, text, modes[i / 2], schedules[i % 2], "contract");
         ck_assert_msg(found.races, "%s, wait %s, %s, %s: no race was found", of->kernel, what,
                       griddep_mode_name(modes[i / 2]), schedules[i % 2]);
@@ -411,6 +425,8 @@ static void must_be_quiet(const subject *of, const char *text, const char *what)
 
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+            if (!takes_place(of, mode * 7 + (int)i))
+                continue;
             const char *model = i % 2 ? "observed" : "contract";
             outcome found = run(of, text, mode, schedules[i], model);
             ck_assert_msg(!found.races && !found.others, "%s, wait %s, %s, %s, %s: %s", of->kernel, what,

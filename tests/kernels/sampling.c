@@ -113,7 +113,8 @@ static double drawn_with(const shelf_argument *arguments, uint64_t row, double u
         {"f32", NULL, 0, top_p},
     };
     char name[20] = "sample_";
-    ck_assert_int_eq(gd_reference_find(strcat(name, arguments[0].type))->run(referred, 7, grid), 0);
+    const gd_reference *reference = gd_reference_find(strcat(name, arguments[0].type));
+    ck_assert_int_eq(reference->run(reference, referred, 7, grid), 0);
     return out;
 }
 
