@@ -41,6 +41,7 @@ typedef struct gd_stress {
     json_t *attacks, *mutations;
     gd_columns table;
     uint32_t differences, skipped, shown, unshown;
+    uint32_t found; /* of what was not shown, by the check */
 } gd_stress;
 
 enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS = 3 };
@@ -202,8 +203,8 @@ static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
 {
     const char *kernel = stress->plan->launches[broken->launch].kernel, *how = griddep_break_text(broken->how);
     bool shown = false;
-    char *by = NULL;
-    int code = 0;
+    char *by = NULL, *found = NULL;
+    int code = gd_attack_check(&stress->attacked, broken, &found);
     for (uint32_t i = 0; i < stress->hop_count && code == 0 && !shown; i++) {
         gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1, (unsigned)stress->hop_count);
         code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
@@ -214,11 +215,14 @@ static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
         gd_output_set(object, "wait", gd_output_string(how));
         gd_output_set(object, "shown", json_boolean(shown));
         gd_output_set(object, "by", gd_output_string(by));
+        gd_output_set(object, "check", gd_output_string(found));
         gd_output_append(stress->mutations, object);
         stress->shown += shown;
         stress->unshown += !shown;
+        stress->found += !shown && found != NULL;
     }
     free(by);
+    free(found);
     return code;
 }
 
@@ -241,23 +245,29 @@ static int try_mutations(gd_stress *stress)
 
 static void print_mutations(const gd_stress *stress)
 {
-    gd_columns columns = {.column_count = 3, .left = 7, .titled = true};
+    gd_columns columns = {.column_count = 4, .left = 15, .titled = true};
     size_t index;
     json_t *item;
     gd_columns_add(&columns, "kernel");
     gd_columns_add(&columns, "wait");
+    gd_columns_add(&columns, "check");
     gd_columns_add(&columns, "shown by");
     json_array_foreach(stress->mutations, index, item)
     {
         const char *by = json_string_value(json_object_get(item, "by"));
+        const char *found = json_string_value(json_object_get(item, "check"));
         gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "kernel")));
         gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "wait")));
+        gd_columns_add(&columns, "%s", found != NULL ? found : "nothing");
         gd_columns_add(&columns, "%s", by != NULL ? by : "nothing");
     }
     gd_columns_print(&columns);
     gd_columns_free(&columns);
-    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see\n",
+    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see",
            (unsigned)(stress->shown + stress->unshown), (unsigned)stress->shown);
+    if (stress->unshown > 0)
+        printf(", and 'griddep check' finds %u of them", (unsigned)stress->found);
+    puts("");
 }
 
 static void print_report(const gd_stress *stress, const griddep_runtime_info *info)

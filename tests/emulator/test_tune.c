@@ -454,6 +454,87 @@ START_TEST(tries_carveouts)
 }
 END_TEST
 
+/* out = in + 1 + 0 * what a loop reads of a table, which no launch writes. The wait stands early and the trigger in the
+ * middle, so that every place there is for them is another one. */
+static const char with_everything[] =
+    HEAD ".visible .entry work(.param .u64 in, .param .u64 out, .param .u64 table)\n{\n"
+         "    .reg .pred %p;\n    .reg .b32 %t, %v, %n, %sum;\n    .reg .b64 %in, %out, %table, %i;\n"
+         "    griddepcontrol.wait;\n"
+         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.param.u64 %table, [table];\n"
+         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n"
+         "    add.u64 %out, %out, %i;\n    add.u64 %table, %table, %i;\n    mov.u32 %n, 0;\n    mov.u32 %sum, 0;\n"
+         "rounds:\n    ld.global.u32 %v, [%table];\n    add.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
+         "    setp.lt.u32 %p, %n, 40;\n    @%p bra rounds;\n    griddepcontrol.launch_dependents;\n"
+         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    mul.lo.u32 %sum, %sum, 0;\n"
+         "    add.u32 %v, %v, %sum;\n    st.global.u32 [%out], %v;\n    mov.u32 %n, 0;\n    ret;\n}\n";
+
+enum { TABLE_BYTES = 5 << 20 };
+
+/* Each class of candidates is tried: it passes the check, leaves the bits, and is timed. */
+START_TEST(tries_all_classes)
+{
+    static const char *const tried[] = {"trigger remove",
+                                        "trigger start",
+                                        "trigger after-wait",
+                                        "trigger after-loads",
+                                        "trigger before-stores",
+                                        "trigger end",
+                                        "trigger loop:1",
+                                        "trigger loop:3",
+                                        "trigger loop:7",
+                                        "trigger loop:15",
+                                        "trigger loop:31",
+                                        "wait move",
+                                        "wait move, trigger start",
+                                        "prefetch table=64K",
+                                        "prefetch table=256K",
+                                        "prefetch table=1024K",
+                                        "prefetch table=4096K",
+                                        "prefetch table=5120K",
+                                        "pdl off for all launches",
+                                        "pdl off for this launch",
+                                        "grid 2",
+                                        "carveout 100 for all that offer it"};
+    static const uint32_t grids[] = {2};
+    static const int32_t carveouts[] = {100};
+    const griddep_tune_options options = {.size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
+    griddep_tune_buffer buffers[BUFFERS + 1];
+    griddep_argument arguments[LAUNCHES][3];
+    griddep_check_argument uses[LAUNCHES][3];
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+
+    make_chain(with_everything);
+    memcpy(buffers, f.buffers, sizeof f.buffers);
+    buffers[BUFFERS] = (griddep_tune_buffer){.size = sizeof buffers[0], .bytes = TABLE_BYTES};
+    need(griddep_memory_allocate(runtime, TABLE_BYTES, &buffers[BUFFERS].address, &error));
+    need(griddep_memory_fill(runtime, buffers[BUFFERS].address, 0x5a, TABLE_BYTES, NULL, &error));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        memcpy(arguments[i], f.arguments[i], sizeof f.arguments[i]);
+        memcpy(uses[i], f.uses[i], sizeof f.uses[i]);
+        arguments[i][2] = (griddep_argument){.bytes = 8, .value = buffers[BUFFERS].address};
+        uses[i][2] =
+            (griddep_check_argument){.buffer = BUFFERS + 1, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = TABLE_BYTES};
+        f.launches[i].arguments = arguments[i];
+        f.launches[i].uses = uses[i];
+        f.launches[i].argument_count = 3;
+    }
+    f.launches[1].grids = grids;
+    f.launches[1].carveouts = carveouts;
+    f.launches[1].grid_count = f.launches[1].carveout_count = 1;
+    need(griddep_tune_run(runtime, f.launches, LAUNCHES, buffers, BUFFERS + 1, &options, &result, &error));
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        uint32_t timed = 0;
+        for (uint32_t k = 0; griddep_tune_get_trial(result, k, &trial, NULL) == GRIDDEP_OK; k++)
+            timed += !strcmp(trial.text, tried[i]) && trial.ratio > 0;
+        ck_assert_msg(timed > 0, "'%s' was not timed", tried[i]);
+    }
+    griddep_tune_destroy(result);
+    need(griddep_memory_free(runtime, buffers[BUFFERS].address, &error));
+    end_chain();
+}
+END_TEST
+
 /* A caller that was built before carve-outs has smaller structs; where a launch has one it is another chain. */
 START_TEST(remembers_carveouts)
 {
@@ -582,6 +663,7 @@ int main(void)
     tcase_add_test(test, refuses);
     tcase_add_test(test, wrong_grid);
     tcase_add_test(test, tries_carveouts);
+    tcase_add_test(test, tries_all_classes);
     tcase_add_test(test, remembers_carveouts);
     suite_add_tcase(suite, test);
     SRunner *runner = srunner_create(suite);
