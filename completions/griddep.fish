@@ -109,6 +109,7 @@ complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l json -d 'print o
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from rewrite' -F
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l mode -x -a 'pdl graph-pdl' -d 'pdl or graph-pdl (the default)'
+complete -c griddep -n '__fish_seen_subcommand_from tune' -l demo -d 'tune the chain of \'griddep demo\' in place of a file\'s'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l pairs -r -F -d 'timed pairs of a trial (31, emulated 1)'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l gain -r -F -d 'least gain that counts, whatever the noise is (0.5)'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l output -r -F -d 'write the tuned PTX and a chain file there, or with -o FOLDER'
@@ -123,6 +124,7 @@ complete -c griddep -n '__fish_seen_subcommand_from tune' -l json -d 'print one 
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -F
 complete -c griddep -n '__fish_seen_subcommand_from stress' -l mode -x -a 'pdl graph-pdl both' -d 'pdl, graph-pdl or both (the default)'
+complete -c griddep -n '__fish_seen_subcommand_from stress' -l demo -d 'attack the chain of \'griddep demo\' in place of a file\'s'
 complete -c griddep -n '__fish_seen_subcommand_from stress' -l delay -r -F -d 'microseconds that a producer is late (100, emulated 20)'
 complete -c griddep -n '__fish_seen_subcommand_from stress' -l rounds -r -F -d 'runs of each attack (3, emulated 1)'
 complete -c griddep -n '__fish_seen_subcommand_from stress' -l mutations -d 'also break each kernel\'s wait, and tell what shows'

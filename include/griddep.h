@@ -1210,6 +1210,9 @@ typedef struct griddep_tune_launch {
     const uint32_t *grids;     /* other first dimensions of the grid with which the kernel computes the same */
     uint32_t grid_count;
     uint32_t reserved;
+    const int32_t *carveouts;  /* other carve-outs to try, as griddep_attribute_carveout takes them; the one it has is an attribute in `config` */
+    uint32_t carveout_count;
+    uint32_t reserved_2;
 } griddep_tune_launch;
 
 typedef struct griddep_tune_buffer {
@@ -1246,7 +1249,8 @@ enum {
     GRIDDEP_TUNE_NO_PLACE = 4,   /* the kernel has no such place */
     GRIDDEP_TUNE_ILLEGAL = 5,    /* the check of the chain finds something in it: not run */
     GRIDDEP_TUNE_DIFFERENT = 6,  /* it ran, and did not leave the bits of the serial run */
-    GRIDDEP_TUNE_REFUSED = 7     /* driver or device does not take it */
+    GRIDDEP_TUNE_REFUSED = 7,    /* driver or device does not take it */
+    GRIDDEP_TUNE_UNCONFIRMED = 8 /* faster, but not when it was measured anew */
 };
 
 /* "faster", ... Static. Since 0.1. */
@@ -1262,6 +1266,8 @@ typedef struct griddep_tune_trial {
     const char *detail;   /* why it was not timed; "" where it was */
     double ratio;         /* median of its time / the time of the best before it, over the pairs; 0: not timed */
     double lowest, highest; /* of the middle 80 % of the pairs */
+    double again;         /* the same ratio measured anew, with newly loaded code of both in each group of pairs; 0: it was not */
+    double needed;        /* gain that this had to show */
 } griddep_tune_trial;
 
 typedef struct griddep_tune_info {
@@ -1275,14 +1281,17 @@ typedef struct griddep_tune_info {
     uint32_t ran_count;    /* trials that were run */
     uint32_t stopped;      /* 1: `progress` ended the search */
     uint32_t noise_pairs;  /* pairs of the chain with itself */
-    double noise;          /* largest median deviation of a group of these */
-    double threshold;      /* gain that counts: twice the noise, at least least_gain */
+    double noise;          /* largest median deviation of a group of these, each group with newly loaded code */
+    double threshold;      /* gain with which a trial is measured anew: half the noise, at least least_gain */
     double baseline_us;    /* a run of the chain as it was given, and as it is chosen: medians of the last comparison */
     double chosen_us;
     double ratio;          /* chosen / given: median of the pairs; 1 where nothing changed */
-    double lowest, highest;
-    double last_ratio;     /* median of the last comparison, of all that was faster by itself with what was given, whether it counted or not; 0: there
+    double lowest, highest; /* of the groups that it was measured in */
+    double last_ratio;     /* of the last comparison, of all that was faster by itself with what was given, whether it counted or not; 0: there
                               was nothing to compare; NaN: it left other results */
+    double last_needed;    /* gain that this had to show */
+    uint32_t confirmations; /* how often something was measured anew */
+    uint32_t reserved;
 } griddep_tune_info;
 
 typedef struct griddep_tune_choice {
@@ -1293,6 +1302,8 @@ typedef struct griddep_tune_choice {
     uint32_t grid[3];
     int32_t pdl;            /* GRIDDEP_PDL_* */
     const char *text;       /* what was chosen for it: "wait move, trigger start"; "" for nothing */
+    int32_t carveout;       /* for griddep_attribute_carveout, in place of one that the configuration has; _DEFAULT: no such attribute */
+    uint32_t reserved;
 } griddep_tune_choice;
 
 /* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are means over its hops; NaN where there is none. */
@@ -1322,17 +1333,17 @@ typedef struct griddep_tune_reason {
     double after[8];
 } griddep_tune_reason;
 
-/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant parameters, launches without PDL, and the grids that are offered, kernel by kernel,
+/* Tries other places of trigger and wait, triggers in rounds of a loop, L2 prefetches of constant parameters, launches without PDL, and the grids and carve-outs that are offered, kernel by kernel,
  * and keeps what is faster. Tried is only what griddep_chain_check takes as it takes the chain itself; kept is only what leaves the bits of the serial run. Each
- * is timed in pairs with the best so far, in turns; a gain counts above a threshold that comes from pairs of the chain with itself. At the end all that was
- * chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten
+ * is timed in pairs with the best so far, in turns; what is faster is measured anew, and kept where the gain is more than chance: all that a search keeps is wrong
+ * in 5 % of searches at most. At the end all that was chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten
  * ones are compiled with default options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
  * A result that changes something is remembered for these kernels, shapes, device and driver, unless the runtime has no cache. Since 0.1. */
 int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
                          const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);
 
-/* What was remembered for launches like these; NOT_FOUND where nothing was. `grids` and the arguments' addresses do not matter, all else does. mode as in
+/* What was remembered for launches like these; NOT_FOUND where nothing was. `grids`, `carveouts` and the arguments' addresses do not matter, all else does. mode as in
  * the options. Since 0.1. */
 int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count, int32_t mode,
                           griddep_tune **tune, griddep_error *error);

@@ -232,6 +232,7 @@ enum {
     GRIDDEP_TUNE_ILLEGAL = 5,
     GRIDDEP_TUNE_DIFFERENT = 6,
     GRIDDEP_TUNE_REFUSED = 7,
+    GRIDDEP_TUNE_UNCONFIRMED = 8,
     GRIDDEP_TUNE_SPAN = 0,
     GRIDDEP_TUNE_IDLE = 1,
     GRIDDEP_TUNE_GAP = 2,
@@ -404,6 +405,7 @@ typedef struct griddep_tune_launch {
     uint32_t size; uint32_t lane; griddep_kernel *kernel; const griddep_launch_config *config;
     const griddep_argument *arguments; const griddep_check_argument *uses; uint32_t argument_count;
     uint32_t after_count; const uint32_t *after; const uint32_t *grids; uint32_t grid_count; uint32_t reserved;
+    const int32_t *carveouts; uint32_t carveout_count; uint32_t reserved_2;
 } griddep_tune_launch;
 typedef struct griddep_tune_buffer {
     uint32_t size; uint32_t compared; uint64_t address; uint64_t bytes; const void *initial;
@@ -414,16 +416,17 @@ typedef struct griddep_tune_options {
 } griddep_tune_options;
 typedef struct griddep_tune_trial {
     uint32_t size; int32_t outcome; uint32_t launch; uint32_t pairs; const char *kernel; const char *text;
-    const char *detail; double ratio; double lowest; double highest;
+    const char *detail; double ratio; double lowest; double highest; double again; double needed;
 } griddep_tune_trial;
 typedef struct griddep_tune_info {
     uint32_t size; uint32_t changed; int32_t mode; uint32_t remembered; uint32_t model; uint32_t launch_count;
     uint32_t trial_count; uint32_t ran_count; uint32_t stopped; uint32_t noise_pairs; double noise; double threshold;
     double baseline_us; double chosen_us; double ratio; double lowest; double highest; double last_ratio;
+    double last_needed; uint32_t confirmations; uint32_t reserved;
 } griddep_tune_info;
 typedef struct griddep_tune_choice {
     uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;
-    const char *text;
+    const char *text; int32_t carveout; uint32_t reserved;
 } griddep_tune_choice;
 typedef struct griddep_tune_reason {
     uint32_t size; uint32_t runs; uint32_t hops; uint32_t reserved; double before[8]; double after[8];

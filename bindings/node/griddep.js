@@ -229,6 +229,7 @@ const constants = {
   TUNE_ILLEGAL: 5,
   TUNE_DIFFERENT: 6,
   TUNE_REFUSED: 7,
+  TUNE_UNCONFIRMED: 8,
   TUNE_SPAN: 0,
   TUNE_IDLE: 1,
   TUNE_GAP: 2,
@@ -398,7 +399,7 @@ koffi.struct('griddep_graph_edge_info', {
 koffi.struct('griddep_tune_launch', {
   size: 'uint32_t', lane: 'uint32_t', kernel: 'void *', config: 'void *', arguments: 'void *', uses: 'void *',
   argument_count: 'uint32_t', after_count: 'uint32_t', after: 'void *', grids: 'void *', grid_count: 'uint32_t',
-  reserved: 'uint32_t',
+  reserved: 'uint32_t', carveouts: 'void *', carveout_count: 'uint32_t', reserved_2: 'uint32_t',
 });
 koffi.struct('griddep_tune_buffer', {
   size: 'uint32_t', compared: 'uint32_t', address: 'uint64_t', bytes: 'uint64_t', initial: 'void *',
@@ -410,16 +411,18 @@ koffi.struct('griddep_tune_options', {
 koffi.struct('griddep_tune_trial', {
   size: 'uint32_t', outcome: 'int32_t', launch: 'uint32_t', pairs: 'uint32_t', kernel: 'const char *',
   text: 'const char *', detail: 'const char *', ratio: 'double', lowest: 'double', highest: 'double',
+  again: 'double', needed: 'double',
 });
 koffi.struct('griddep_tune_info', {
   size: 'uint32_t', changed: 'uint32_t', mode: 'int32_t', remembered: 'uint32_t', model: 'uint32_t',
   launch_count: 'uint32_t', trial_count: 'uint32_t', ran_count: 'uint32_t', stopped: 'uint32_t',
   noise_pairs: 'uint32_t', noise: 'double', threshold: 'double', baseline_us: 'double', chosen_us: 'double',
-  ratio: 'double', lowest: 'double', highest: 'double', last_ratio: 'double',
+  ratio: 'double', lowest: 'double', highest: 'double', last_ratio: 'double', last_needed: 'double',
+  confirmations: 'uint32_t', reserved: 'uint32_t',
 });
 koffi.struct('griddep_tune_choice', {
   size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),
-  pdl: 'int32_t', text: 'const char *',
+  pdl: 'int32_t', text: 'const char *', carveout: 'int32_t', reserved: 'uint32_t',
 });
 koffi.struct('griddep_tune_reason', {
   size: 'uint32_t', runs: 'uint32_t', hops: 'uint32_t', reserved: 'uint32_t',

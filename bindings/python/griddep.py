@@ -272,6 +272,7 @@ TUNE_NO_PLACE = 4
 TUNE_ILLEGAL = 5
 TUNE_DIFFERENT = 6
 TUNE_REFUSED = 7
+TUNE_UNCONFIRMED = 8
 TUNE_SPAN = 0
 TUNE_IDLE = 1
 TUNE_GAP = 2
@@ -688,6 +689,9 @@ class c_tune_launch(_Struct):
         ("grids", c_void_p),
         ("grid_count", c_uint32),
         ("reserved", c_uint32),
+        ("carveouts", c_void_p),
+        ("carveout_count", c_uint32),
+        ("reserved_2", c_uint32),
     ]
 
 
@@ -725,6 +729,8 @@ class c_tune_trial(_Struct):
         ("ratio", c_double),
         ("lowest", c_double),
         ("highest", c_double),
+        ("again", c_double),
+        ("needed", c_double),
     ]
 
 
@@ -748,6 +754,9 @@ class c_tune_info(_Struct):
         ("lowest", c_double),
         ("highest", c_double),
         ("last_ratio", c_double),
+        ("last_needed", c_double),
+        ("confirmations", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -760,6 +769,8 @@ class c_tune_choice(_Struct):
         ("grid", c_uint32 * 3),
         ("pdl", c_int32),
         ("text", c_char_p),
+        ("carveout", c_int32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -238,6 +238,7 @@ module Griddep
     TUNE_ILLEGAL = 5
     TUNE_DIFFERENT = 6
     TUNE_REFUSED = 7
+    TUNE_UNCONFIRMED = 8
     TUNE_SPAN = 0
     TUNE_IDLE = 1
     TUNE_GAP = 2
@@ -422,7 +423,7 @@ module Griddep
     CTuneLaunch = struct([
       "uint32_t size", "uint32_t lane", "void *kernel", "void *config", "void *arguments", "void *uses",
       "uint32_t argument_count", "uint32_t after_count", "void *after", "void *grids", "uint32_t grid_count",
-      "uint32_t reserved",
+      "uint32_t reserved", "void *carveouts", "uint32_t carveout_count", "uint32_t reserved_2",
     ])
 
     CTuneBuffer = struct([
@@ -436,19 +437,20 @@ module Griddep
 
     CTuneTrial = struct([
       "uint32_t size", "int32_t outcome", "uint32_t launch", "uint32_t pairs", "void *kernel", "void *text",
-      "void *detail", "double ratio", "double lowest", "double highest",
+      "void *detail", "double ratio", "double lowest", "double highest", "double again", "double needed",
     ])
 
     CTuneInfo = struct([
       "uint32_t size", "uint32_t changed", "int32_t mode", "uint32_t remembered", "uint32_t model",
       "uint32_t launch_count", "uint32_t trial_count", "uint32_t ran_count", "uint32_t stopped",
       "uint32_t noise_pairs", "double noise", "double threshold", "double baseline_us", "double chosen_us",
-      "double ratio", "double lowest", "double highest", "double last_ratio",
+      "double ratio", "double lowest", "double highest", "double last_ratio", "double last_needed",
+      "uint32_t confirmations", "uint32_t reserved",
     ])
 
     CTuneChoice = struct([
       "uint32_t size", "uint32_t changed", "void *kernel", "void *ptx", "uint32_t grid[3]", "int32_t pdl",
-      "void *text",
+      "void *text", "int32_t carveout", "uint32_t reserved",
     ])
 
     CTuneReason = struct([

@@ -264,6 +264,7 @@ pub const TUNE_NO_PLACE: i32 = 4;
 pub const TUNE_ILLEGAL: i32 = 5;
 pub const TUNE_DIFFERENT: i32 = 6;
 pub const TUNE_REFUSED: i32 = 7;
+pub const TUNE_UNCONFIRMED: i32 = 8;
 pub const TUNE_SPAN: i32 = 0;
 pub const TUNE_IDLE: i32 = 1;
 pub const TUNE_GAP: i32 = 2;
@@ -691,6 +692,9 @@ pub struct TuneLaunch {
     pub grids: *const u32,
     pub grid_count: u32,
     pub reserved: u32,
+    pub carveouts: *const i32,
+    pub carveout_count: u32,
+    pub reserved_2: u32,
 }
 
 #[repr(C)]
@@ -728,6 +732,8 @@ pub struct TuneTrial {
     pub ratio: f64,
     pub lowest: f64,
     pub highest: f64,
+    pub again: f64,
+    pub needed: f64,
 }
 
 #[repr(C)]
@@ -751,6 +757,9 @@ pub struct TuneInfo {
     pub lowest: f64,
     pub highest: f64,
     pub last_ratio: f64,
+    pub last_needed: f64,
+    pub confirmations: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -763,6 +772,8 @@ pub struct TuneChoice {
     pub grid: [u32; 3],
     pub pdl: i32,
     pub text: *const c_char,
+    pub carveout: i32,
+    pub reserved: u32,
 }
 
 #[repr(C)]

@@ -95,8 +95,17 @@ static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, 
 
 /* ---- which triggers may be moved ---- */
 
-/* Errors and warnings of the chain with these texts (NULL: as it is). */
-static int count_findings(const gd_attacked *attacked, griddep_ptx *const *texts, uint32_t *count)
+/* What a launch is checked and launched with: a broken kernel is launched early all the same, as by an author who
+ * forgot the wait. */
+static int32_t pdl_of(const gd_attacked *attacked, const gd_attack *attack, uint32_t index)
+{
+    int32_t own = attacked->plan->launches[index].pdl;
+    return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index) ? GRIDDEP_PDL_FORCE : own;
+}
+
+/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is the first one's. */
+static int count_findings(const gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
+                          uint32_t *count, char **code)
 {
     const gd_plan *plan = attacked->plan;
     griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
@@ -111,7 +120,7 @@ static int count_findings(const gd_attacked *attacked, griddep_ptx *const *texts
                                    .entry = launch->kernel,
                                    .arguments = gd_chaincheck_arguments(plan, launch),
                                    .argument_count = launch->argument_count,
-                                   .pdl = launch->pdl,
+                                   .pdl = pdl_of(attacked, attack, i),
                                    .lane = launch->lane,
                                    .after_count = launch->after_count,
                                    .after = launch->after};
@@ -120,8 +129,12 @@ static int count_findings(const gd_attacked *attacked, griddep_ptx *const *texts
     *count = 0;
     for (uint32_t i = 0; status == GRIDDEP_OK && i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof(finding)};
-        if (griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK)
-            *count += finding.severity > GRIDDEP_SEVERITY_NOTE;
+        if (griddep_findings_get(findings, i, &finding, NULL) != GRIDDEP_OK ||
+            finding.severity <= GRIDDEP_SEVERITY_NOTE)
+            continue;
+        if (code != NULL && *count == 0)
+            *code = gd_heap_string(finding.code);
+        ++*count;
     }
     griddep_findings_destroy(findings);
     for (uint32_t i = 0; i < plan->launch_count; i++)
@@ -136,16 +149,30 @@ static int find_eager(gd_attacked *attacked, uint32_t producer, int32_t *eager)
 {
     const gd_attack attack = {.producer = producer, .broken = {.launch = GD_ATTACK_NONE}};
     uint32_t own = 0, found = 0;
-    int code = count_findings(attacked, NULL, &own);
+    int code = count_findings(attacked, &attack, NULL, &own, NULL);
     for (*eager = EAGER_ALL; *eager > EAGER_NONE && code == 0; (*eager)--) {
         griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
         bool made = make_texts(attacked, &attack, *eager, texts, NULL) == GRIDDEP_OK;
-        code = made ? count_findings(attacked, texts, &found) : 0;
+        code = made ? count_findings(attacked, &attack, texts, &found, NULL) : 0;
         free_texts(texts, attacked->plan->launch_count);
         if (made && found <= own)
             break;
     }
     return code;
+}
+
+int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, char **code)
+{
+    const gd_attack attack = {.producer = GD_ATTACK_NONE, .broken = *broken};
+    griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
+    griddep_error error;
+    uint32_t count = 0;
+    griddep_error_init(&error);
+    *code = NULL;
+    int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
+    int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code) : refuse(&error);
+    free_texts(texts, attacked->plan->launch_count);
+    return failed;
 }
 
 /* ---- the chain under attack ---- */
@@ -177,7 +204,6 @@ static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_
     return GRIDDEP_OK;
 }
 
-/* A broken kernel is launched early all the same: that is what its author did who forgot the wait. */
 static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, griddep_chain *chain, uint32_t index,
                           const griddep_ptx *text, griddep_error *error)
 {
@@ -191,8 +217,8 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     if (status != GRIDDEP_OK)
         return status;
     config.grid[0] = attacked->grids[index];
-    if (index > 0 && is_broken(attacked, attack, index) && config.pdl != GRIDDEP_PDL_OFF)
-        config.pdl = GRIDDEP_PDL_FORCE;
+    if (is_broken(attacked, attack, index))
+        config.pdl = pdl_of(attacked, attack, index);
     griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
     status = griddep_chain_add_to(chain, planned->lane, kernel, &config, arguments, planned->argument_count, error);
     free(arguments);

@@ -62,4 +62,8 @@ void gd_attacked_close(gd_attacked *attacked);
 int gd_attack_run(gd_attacked *attacked, const gd_attack *attack, gd_attack_result *result);
 void gd_attack_result_free(gd_attack_result *result);
 
+/* What 'griddep check' says of the chain with a kernel whose wait is broken: the first error's or warning's code, to
+ * free; NULL: nothing. Returns 0, or an exit code after a message. */
+int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, char **code);
+
 #endif

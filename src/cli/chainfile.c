@@ -27,6 +27,7 @@ enum {
     MOST_LAUNCHES = 16384,
     MOST_ARGUMENTS = 1024,
     MOST_GRIDS = 64,
+    MOST_CARVEOUTS = 64,
     MOST_RANK = 5
 };
 
@@ -101,6 +102,8 @@ static const cyaml_schema_field_t launch_fields[] = {
     TEXT(gd_chainfile_launch, lane),
     LIST(gd_chainfile_launch, after, &text_schema, 1, MOST_LAUNCHES),
     LIST(gd_chainfile_launch, grids, &text_schema, 1, MOST_GRIDS),
+    TEXT(gd_chainfile_launch, carveout),
+    LIST(gd_chainfile_launch, carveouts, &text_schema, 1, MOST_CARVEOUTS),
     LIST(gd_chainfile_launch, arguments, &argument_schema, 0, MOST_ARGUMENTS),
     CYAML_FIELD_END};
 

@@ -74,6 +74,9 @@ typedef struct gd_chainfile_launch {
     uint32_t after_count;
     char **grids;
     uint32_t grids_count;
+    char *carveout;
+    char **carveouts;
+    uint32_t carveouts_count;
     gd_chainfile_argument *arguments;
     uint32_t arguments_count;
 } gd_chainfile_launch;

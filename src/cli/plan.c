@@ -83,6 +83,32 @@ uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, 
     return grids;
 }
 
+static void add_carveout(int32_t percent, int32_t *carveouts, uint32_t *count)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (carveouts[i] == percent)
+            return;
+    carveouts[(*count)++] = percent;
+}
+
+int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count)
+{
+    int32_t *carveouts = gd_heap_take(5 * (size_t)launch->carveout_count + 1, sizeof(*carveouts));
+    /* The one that it has stands before the list while that is made. */
+    carveouts[0] = launch->carveout.id != 0 ? launch->carveout_percent : GRIDDEP_CARVEOUT_DEFAULT;
+    *count = 1;
+    for (uint32_t i = 0; i < launch->carveout_count; i++) {
+        if (launch->carveouts[i] != GD_CARVEOUT_ANY)
+            add_carveout(launch->carveouts[i], carveouts, count);
+        else
+            for (int32_t percent = 0; percent <= 100; percent += 25)
+                add_carveout(percent, carveouts, count);
+    }
+    (*count)--;
+    memmove(carveouts, carveouts + 1, *count * sizeof(*carveouts));
+    return carveouts;
+}
+
 uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument)
 {
     if (argument->tensor != NULL)
@@ -205,6 +231,7 @@ void gd_plan_free(gd_plan *plan)
         free(plan->launches[i].name);
         free(plan->launches[i].after);
         free(plan->launches[i].grids);
+        free(plan->launches[i].carveouts);
         free(plan->launches[i].arguments);
     }
     for (uint32_t i = 0; i < plan->expectation_count; i++)

@@ -69,6 +69,9 @@ typedef struct gd_plan_argument {
 /* What stands in gd_plan_launch.grids beside numbers. */
 enum { GD_GRID_ANY = 0, GD_GRID_MULTIPROCESSORS = -1 };
 
+/* What stands in gd_plan_launch.carveouts beside percents and GRIDDEP_CARVEOUT_DEFAULT. */
+enum { GD_CARVEOUT_ANY = -2 };
+
 typedef struct gd_plan_launch {
     char *kernel;
     char *name;      /* or NULL */
@@ -81,6 +84,10 @@ typedef struct gd_plan_launch {
     uint32_t *grids;                        /* other first dimensions that give the same result, or GD_GRID_* */
     uint32_t grid_count;
     uint32_t shared_bytes;
+    griddep_attribute carveout;    /* id 0: none is asked for */
+    int32_t carveout_percent;
+    int32_t *carveouts;            /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
+    uint32_t carveout_count;
     int32_t pdl;                   /* GRIDDEP_PDL_* */
     const gd_reference *reference; /* or NULL */
     gd_plan_argument *arguments;
@@ -131,6 +138,10 @@ uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
  * 'any' is half of them, all of them and twice as many. What does not go with the launch's cluster is left out. To
  * free. */
 uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count);
+
+/* The carve-outs that a launch offers, each once, without the one that it has: 'any' is quarters of the memory from 0 to
+ * all of it. To free. */
+int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count);
 
 /* Of what is passed: 8 of an address, 128 of a tensor map. */
 uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument);

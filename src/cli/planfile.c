@@ -729,6 +729,34 @@ static int read_grids(const gd_cursor *cursor, const gd_chainfile_launch *source
     return 0;
 }
 
+/* The preferred carve-out, and others that may be tried; `what` tells what a list may hold. */
+static int read_carveouts(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan_launch *launch)
+{
+    uint64_t percent = 0;
+    if (source->carveout != NULL) {
+        int code = read_whole(cursor, "carveout", source->carveout, 0, 100, &percent);
+        if (code != 0)
+            return code;
+        launch->carveout_percent = (int32_t)percent;
+        griddep_attribute_carveout(&launch->carveout, launch->carveout_percent, NULL);
+    }
+    launch->carveouts = gd_heap_take(source->carveouts_count, sizeof(*launch->carveouts));
+    for (uint32_t i = 0; i < source->carveouts_count; i++) {
+        const char *text = source->carveouts[i];
+        int32_t value = GD_CARVEOUT_ANY;
+        if (strcmp(text, "default") == 0)
+            value = GRIDDEP_CARVEOUT_DEFAULT;
+        else if (strcmp(text, "any") != 0 && (!parse_whole(text, &percent) || percent > 100))
+            return gd_message_error_at(
+                place_at(cursor, "carveouts"),
+                "carveouts is a list of whole numbers from 0 to 100, 'default' or 'any', not '%s'", text);
+        else if (strcmp(text, "any") != 0)
+            value = (int32_t)percent;
+        launch->carveouts[launch->carveout_count++] = value;
+    }
+    return 0;
+}
+
 static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan *plan)
 {
     static const char *const choices[] = {"auto", "off", "force"};
@@ -749,6 +777,8 @@ static int read_launch(const gd_cursor *cursor, const gd_chainfile_launch *sourc
         code = read_shapes(cursor, source, launch);
     if (code == 0)
         code = read_grids(cursor, source, launch);
+    if (code == 0)
+        code = read_carveouts(cursor, source, launch);
     if (code == 0 && source->pdl != NULL) {
         code = read_word(cursor, "pdl", source->pdl, choices, 3, &choice);
         launch->pdl = values[choice];

@@ -8,6 +8,7 @@
 
 #include "cli/attack.h"
 #include "cli/command.h"
+#include "cli/demo.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/message.h"
@@ -21,7 +22,7 @@
 typedef struct gd_stress_request {
     const char *path, *mode;
     uint64_t microseconds, rounds;
-    bool mutations, json;
+    bool mutations, demo, json;
     gd_device_choice device;
 } gd_stress_request;
 
@@ -40,6 +41,7 @@ typedef struct gd_stress {
     json_t *attacks, *mutations;
     gd_columns table;
     uint32_t differences, skipped, shown, unshown;
+    uint32_t found; /* of what was not shown, by the check */
 } gd_stress;
 
 enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS = 3 };
@@ -201,8 +203,8 @@ static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
 {
     const char *kernel = stress->plan->launches[broken->launch].kernel, *how = griddep_break_text(broken->how);
     bool shown = false;
-    char *by = NULL;
-    int code = 0;
+    char *by = NULL, *found = NULL;
+    int code = gd_attack_check(&stress->attacked, broken, &found);
     for (uint32_t i = 0; i < stress->hop_count && code == 0 && !shown; i++) {
         gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1, (unsigned)stress->hop_count);
         code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
@@ -213,11 +215,14 @@ static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
         gd_output_set(object, "wait", gd_output_string(how));
         gd_output_set(object, "shown", json_boolean(shown));
         gd_output_set(object, "by", gd_output_string(by));
+        gd_output_set(object, "check", gd_output_string(found));
         gd_output_append(stress->mutations, object);
         stress->shown += shown;
         stress->unshown += !shown;
+        stress->found += !shown && found != NULL;
     }
     free(by);
+    free(found);
     return code;
 }
 
@@ -240,23 +245,29 @@ static int try_mutations(gd_stress *stress)
 
 static void print_mutations(const gd_stress *stress)
 {
-    gd_columns columns = {.column_count = 3, .left = 7, .titled = true};
+    gd_columns columns = {.column_count = 4, .left = 15, .titled = true};
     size_t index;
     json_t *item;
     gd_columns_add(&columns, "kernel");
     gd_columns_add(&columns, "wait");
+    gd_columns_add(&columns, "check");
     gd_columns_add(&columns, "shown by");
     json_array_foreach(stress->mutations, index, item)
     {
         const char *by = json_string_value(json_object_get(item, "by"));
+        const char *found = json_string_value(json_object_get(item, "check"));
         gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "kernel")));
         gd_columns_add(&columns, "%s", json_string_value(json_object_get(item, "wait")));
+        gd_columns_add(&columns, "%s", found != NULL ? found : "nothing");
         gd_columns_add(&columns, "%s", by != NULL ? by : "nothing");
     }
     gd_columns_print(&columns);
     gd_columns_free(&columns);
-    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see\n",
+    printf("\nof %u broken waits %u showed; the others did no harm that these attacks could see",
            (unsigned)(stress->shown + stress->unshown), (unsigned)stress->shown);
+    if (stress->unshown > 0)
+        printf(", and 'griddep check' finds %u of them", (unsigned)stress->found);
+    puts("");
 }
 
 static void print_report(const gd_stress *stress, const griddep_runtime_info *info)
@@ -324,39 +335,44 @@ static int check_plan(gd_stress *stress)
     return code;
 }
 
-static int stress_plan(gd_stress *stress)
+static int stress_plan(gd_stress *stress, griddep_runtime *runtime, const griddep_runtime_info *info)
 {
-    griddep_runtime *runtime = NULL;
-    griddep_runtime_info info;
-    int code = choose_modes(stress);
-    if (code == 0)
-        code = check_plan(stress);
-    if (code == 0)
-        code = gd_device_open(&stress->request->device, &runtime, &info);
     static const char *const titles[] = {"hop", "attack", "mode", "result"};
     stress->table = (gd_columns){.column_count = 4, .left = 15, .titled = true};
     for (size_t i = 0; i < 4; i++)
         gd_columns_add(&stress->table, "%s", titles[i]);
     stress->attacks = json_array();
     stress->mutations = json_array();
-    if (code == 0)
-        code = run_stress(stress, runtime, &info);
+    int code = run_stress(stress, runtime, info);
     json_decref(stress->attacks);
     json_decref(stress->mutations);
     gd_columns_free(&stress->table);
-    griddep_runtime_close(runtime);
-    gd_modulefile_free(&stress->modules);
-    free(stress->hops);
     return code;
 }
 
-static int stress_file(const gd_stress_request *request)
+/* A file is judged before a device is asked for; the demo's shapes are the device's. */
+static int stress_chain(const gd_stress_request *request)
 {
     gd_plan plan = {0};
     gd_stress stress = {.request = request, .plan = &plan};
-    int code = gd_planfile_load(request->path, &plan);
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = choose_modes(&stress);
+    if (code == 0 && !request->demo)
+        code = gd_planfile_load(request->path, &plan);
+    if (code == 0 && !request->demo)
+        code = check_plan(&stress);
     if (code == 0)
-        code = stress_plan(&stress);
+        code = gd_device_open(&request->device, &runtime, &info);
+    if (code == 0 && request->demo)
+        code = gd_demo_make_plan(&info, &plan);
+    if (code == 0 && request->demo)
+        code = check_plan(&stress);
+    if (code == 0)
+        code = stress_plan(&stress, runtime, &info);
+    griddep_runtime_close(runtime);
+    gd_modulefile_free(&stress.modules);
+    free(stress.hops);
     gd_plan_free(&plan);
     return code;
 }
@@ -366,6 +382,7 @@ int gd_command_stress(int argc, char **argv)
     gd_stress_request request = {.rounds = USUAL_ROUNDS};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "attack the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
         {GD_OPTION_COUNT, "delay", "US", "microseconds that a producer is late (100, emulated 20)",
          &request.microseconds, 1, 1000000},
         {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1, 10000},
@@ -377,10 +394,10 @@ int gd_command_stress(int argc, char **argv)
     const gd_usage usage = {
         .name = "stress",
         .summary = "Runs a chain against slow producers, hop by hop, and compares the results with the serial run.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--delay US] [--rounds N] [--mutations] [--emulate] [--json]",
+        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] [--mutations] [--emulate] [--json]",
         .details = details,
         .options = options,
-        .words_least = 1,
+        .words_least = 0,
         .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
@@ -388,6 +405,9 @@ int gd_command_stress(int argc, char **argv)
         return code;
     if (request.json)
         gd_message_want_json();
+    if ((request.path != NULL) == request.demo)
+        return gd_message_error(GD_EXIT_USAGE, "griddep stress takes a chain file, or --demo%s",
+                                request.demo ? ", not both" : "");
     gd_progress_begin();
-    return stress_file(&request);
+    return stress_chain(&request);
 }

@@ -43,8 +43,9 @@ static json_t *hop_json(const gd_traceview_launch *launch)
     return object;
 }
 
-static json_t *launch_json(const gd_traceview_launch *launch, bool blocks)
+static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks)
 {
+    const gd_traceview_launch *launch = &view->launches[index];
     const griddep_timeline_launch *figures = &launch->figures;
     const struct {
         const char *name;
@@ -57,6 +58,7 @@ static json_t *launch_json(const gd_traceview_launch *launch, bool blocks)
                  {"wait_median_ns", figures->wait_median},     {"wait_most_ns", figures->wait_most}};
     json_t *object = json_object();
     gd_output_set(object, "kernel", gd_output_string(figures->kernel));
+    gd_output_set(object, "name", gd_output_string(view->names != NULL ? view->names[index] : NULL));
     gd_output_set(object, "lane", json_integer(figures->lane));
     gd_output_set(object, "blocks", json_integer((json_int_t)figures->blocks));
     gd_output_set(object, "blocks_kept", json_integer(figures->blocks_kept));
@@ -109,7 +111,7 @@ json_t *gd_tracejson_make(const gd_traceview *view, bool blocks)
     gd_output_set(object, "cost", cost_json(view));
     gd_output_set(object, "equal_to_serial", json_boolean(view->equal));
     for (uint32_t i = 0; i < view->count; i++)
-        gd_output_append(launches, launch_json(&view->launches[i], blocks));
+        gd_output_append(launches, launch_json(view, i, blocks));
     gd_output_set(object, "launches", launches);
     return object;
 }

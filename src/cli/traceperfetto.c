@@ -80,10 +80,11 @@ static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
         return;
     int64_t track = track_of(perfetto, index, block);
     name_track(perfetto, index, block);
-    json_t *event =
-        add_slice(perfetto, launch->figures.kernel, SM_PROCESS, track, (double)parts.entry, (double)parts.exit);
+    json_t *event = add_slice(perfetto, gd_traceview_name(perfetto->view, index), SM_PROCESS, track,
+                              (double)parts.entry, (double)parts.exit);
     json_t *arguments = json_object();
     gd_output_set(arguments, "launch", json_integer(index));
+    gd_output_set(arguments, "kernel", gd_output_string(launch->figures.kernel));
     gd_output_set(arguments, "block", json_integer(block));
     gd_output_set(event, "args", arguments);
     if (parts.wait > parts.entry)
@@ -151,11 +152,11 @@ static void add_arrow(gd_perfetto *perfetto, uint32_t index)
 static void add_launch(gd_perfetto *perfetto, uint32_t index)
 {
     const gd_traceview_launch *launch = &perfetto->view->launches[index];
-    char *name = gd_heap_format("%u %s", (unsigned)index, launch->figures.kernel);
+    char *name = gd_heap_format("%u %s", (unsigned)index, gd_traceview_name(perfetto->view, index));
     name_thing(perfetto, "thread_name", LAUNCH_PROCESS, index, name);
     if (launch->figures.last_exit >= launch->figures.first_entry)
-        add_slice(perfetto, launch->figures.kernel, LAUNCH_PROCESS, index, launch->figures.first_entry,
-                  launch->figures.last_exit);
+        add_slice(perfetto, gd_traceview_name(perfetto->view, index), LAUNCH_PROCESS, index,
+                  launch->figures.first_entry, launch->figures.last_exit);
     free(name);
 }
 

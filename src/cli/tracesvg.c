@@ -14,7 +14,20 @@
 #include "cli/output.h"
 #include "cli/traceview.h"
 
-enum { LEFT = 132, PLOT = 760, RIGHT = 108, TOP = 84, LANE = 30, LANE_GAP = 6, SM_HEIGHT = 396, PALETTE = 6 };
+enum {
+    LEFT = 132,
+    PLOT = 760,
+    RIGHT = 108,
+    TOP = 84,
+    LANE = 30,
+    LANE_GAP = 6,
+    SM_HEIGHT = 396,
+    PALETTE = 6,
+    LABEL = 18,
+    FAR = 2
+};
+
+static const double unseen = 0.3; /* picture units */
 
 typedef struct gd_svg {
     const gd_traceview *view;
@@ -26,12 +39,13 @@ typedef struct gd_svg {
 
 static const char style[] =
     "<style>\n"
-    "svg{background:#fff;font:12px system-ui,'DejaVu Sans',sans-serif}\n"
-    "text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;font-weight:600}\n"
-    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.l{fill:#000;fill-opacity:.04}.m{fill:#222}\n"
+    "svg{font:12px system-ui,'DejaVu Sans',sans-serif}\n"
+    ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;font-weight:600}\n"
+    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}.l{fill:#000;fill-opacity:.04}.m{"
+    "fill:#222}\n"
     ".c0{fill:#0072b2}.c1{fill:#e69f00}.c2{fill:#009e73}.c3{fill:#cc79a7}.c4{fill:#56b4e9}.c5{fill:#d55e00}\n"
     ".p{fill-opacity:.5}.w{fill-opacity:.18}\n"
-    "@media (prefers-color-scheme:dark){svg{background:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}\n"
+    "@media (prefers-color-scheme:dark){.b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}\n"
     ".g{stroke:#fff;stroke-opacity:.16}.a{stroke:#b8bec4}.l{fill:#fff;fill-opacity:.06}\n"
     ".c0{fill:#3a9ad9}.c2{fill:#1fbf91}.c5{fill:#f07b2e}.w{fill-opacity:.28}}\n"
     "</style>\n";
@@ -116,11 +130,11 @@ static void put_title(const gd_svg *svg)
     put_legend(svg, 66);
 }
 
-/* A step of 1, 2 or 5 times a power of ten, so that there are about ten. */
+/* A step of 1, 2 or 5 times a power of ten, so that there are 5 to 20, and numbers of five digits stay apart. */
 static double grid_step(double span)
 {
     double step = pow(10, floor(log10(span / 10)));
-    return span / step > 50 ? step * 5 : span / step > 20 ? step * 2 : step;
+    return span / step > 25 ? step * 5 : span / step > 12 ? step * 2 : step;
 }
 
 static void put_grid(const gd_svg *svg, double top, double bottom)
@@ -181,12 +195,31 @@ static double lane_base(uint32_t index)
     return TOP + LANE + (double)index * (LANE + LANE_GAP);
 }
 
+/* The whole name is what a viewer shows at the pointer. */
+static void put_label(const gd_svg *svg, uint32_t index, double y)
+{
+    const gd_traceview_launch *launch = &svg->view->launches[index];
+    const char *name = gd_traceview_name(svg->view, index);
+    char *label = gd_traceview_label(svg->view, index, LABEL, "\u2026");
+    bool is_named = strcmp(name, launch->figures.kernel) != 0;
+    fputs("<g><title>", svg->stream);
+    put_text(svg, name);
+    if (is_named) {
+        fputs(": ", svg->stream);
+        put_text(svg, launch->figures.kernel);
+    }
+    fputs("</title>", svg->stream);
+    put_words(svg, LEFT - 10, y, "n", "end", "%s", label);
+    fputs("</g>\n", svg->stream);
+    free(label);
+}
+
 static void put_lane(const gd_svg *svg, uint32_t index)
 {
     const gd_traceview_launch *launch = &svg->view->launches[index];
     double base = lane_base(index);
     put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
-    put_words(svg, LEFT - 10, base - LANE / 2.0 - 2, "n", "end", "%u %.16s", (unsigned)index, launch->figures.kernel);
+    put_label(svg, index, base - LANE / 2.0 - 2);
     put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s", (unsigned long long)launch->figures.blocks,
               launch->figures.blocks == 1 ? "" : "s");
     put_lane_load(svg, index, base);
@@ -201,8 +234,9 @@ static void put_lane(const gd_svg *svg, uint32_t index)
     const griddep_timeline_launch *from = &svg->view->launches[launch->hop.from].figures;
     double release = isnan(launch->figures.first_release) ? launch->figures.first_entry : launch->figures.first_release;
     if (!isnan(from->last_exit) && !isnan(release))
-        fprintf(svg->stream, "<path class=\"a\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
-                x_of(svg, from->last_exit), lane_base(launch->hop.from) - 4, x_of(svg, release), base - LANE / 2.0);
+        fprintf(svg->stream, "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
+                index - launch->hop.from > FAR ? " f" : "", x_of(svg, from->last_exit), lane_base(launch->hop.from) - 4,
+                x_of(svg, release), base - LANE / 2.0);
 }
 
 /* ---- rows by multiprocessor ---- */
@@ -213,39 +247,78 @@ static double row_height(const gd_svg *svg)
     return height > 24 ? 24 : height;
 }
 
-static void put_part(const gd_svg *svg, int64_t start, int64_t end, double y, double height)
-{
-    if (end > start)
-        fprintf(svg->stream, "M%.2f %.2fh%.2fv%.2fh%.2fz", x_of(svg, (double)start), y,
-                (double)(end - start) * svg->scale, height, -(double)(end - start) * svg->scale);
-}
-
 /* Blocks side by side share a row's height where that leaves something to see; else each has the whole of it. */
 static bool is_shared(const gd_svg *svg)
 {
     return row_height(svg) / svg->most_places >= 3;
 }
 
+/* A stretch of a row. */
+typedef struct gd_stretch {
+    uint32_t sm, place;
+    int64_t start, end;
+} gd_stretch;
+
+static int compare_stretches(const void *first, const void *second)
+{
+    const gd_stretch *a = first, *b = second;
+    if (a->sm != b->sm)
+        return a->sm < b->sm ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static void put_stretch(const gd_svg *svg, const gd_stretch *stretch, double top)
+{
+    double row = row_height(svg), place = is_shared(svg) ? row / svg->most_places : row;
+    double y = top + stretch->sm * row + stretch->place * place;
+    fprintf(svg->stream, "M%.2f %.2fh%.2fv%.2fh%.2fz", x_of(svg, (double)stretch->start), y,
+            (double)(stretch->end - stretch->start) * svg->scale, place,
+            -(double)(stretch->end - stretch->start) * svg->scale);
+}
+
+/* Stretches that are no further apart than can be seen are one: a grid of thousands of blocks is a few shapes a row. */
+static void put_stretches(const gd_svg *svg, gd_stretch *list, size_t count, double top)
+{
+    if (count > 0)
+        qsort(list, count, sizeof(*list), compare_stretches);
+    for (size_t i = 0; i < count;) {
+        gd_stretch whole = list[i++];
+        while (i < count && list[i].sm == whole.sm && list[i].place == whole.place &&
+               (double)(list[i].start - whole.end) * svg->scale < unseen) {
+            whole.end = list[i].end > whole.end ? list[i].end : whole.end;
+            i++;
+        }
+        put_stretch(svg, &whole, top);
+    }
+}
+
 static void put_rows_part(const gd_svg *svg, uint32_t index, int part, double top)
 {
     static const char *const kinds[] = {"", " p", " w"};
     const gd_traceview_launch *launch = &svg->view->launches[index];
-    double row = row_height(svg), place = is_shared(svg) ? row / svg->most_places : 0;
-    double height = place > 0 ? place : row;
-    fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), kinds[part]);
+    gd_stretch *list = gd_heap_take(launch->blocks, sizeof(*list));
+    size_t count = 0;
     for (uint32_t block = 0; block < launch->blocks; block++) {
         gd_traceview_block parts;
         if (!gd_traceview_get_block(launch, block, &parts))
             continue;
-        double y = top + (double)launch->columns[GRIDDEP_STAMP_SM][block] * row + svg->places[index][block] * place;
-        if (part == 0)
-            put_part(svg, parts.release, parts.exit, y, height);
-        else if (part == 1)
-            put_part(svg, parts.entry, parts.wait, y, height);
-        else
-            put_part(svg, parts.wait, parts.release, y, height);
+        gd_stretch stretch = {.sm = (uint32_t)launch->columns[GRIDDEP_STAMP_SM][block],
+                              .place = is_shared(svg) ? svg->places[index][block] : 0,
+                              .start = part == 0   ? parts.release
+                                       : part == 1 ? parts.entry
+                                                   : parts.wait,
+                              .end = part == 0   ? parts.exit
+                                     : part == 1 ? parts.wait
+                                                 : parts.release};
+        if (stretch.end > stretch.start)
+            list[count++] = stretch;
     }
+    fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), kinds[part]);
+    put_stretches(svg, list, count, top);
     fputs("\"/>\n", svg->stream);
+    free(list);
 }
 
 static void put_rows(const gd_svg *svg, double top)
@@ -290,6 +363,7 @@ static void put_picture(const gd_svg *svg)
     fputs("<defs><marker id=\"e\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" "
           "orient=\"auto\"><path class=\"m\" d=\"M0 0L6 3L0 6z\"/></marker></defs>\n",
           svg->stream);
+    put_rectangle(svg, "b", 0, 0, width, height);
     put_title(svg);
     put_grid(svg, TOP - 4, bottom);
     put_rows(svg, rows);

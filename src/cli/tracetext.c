@@ -1,10 +1,13 @@
 /* The figures of a traced run as text. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/output.h"
 #include "cli/traceview.h"
+
+enum { NAME = 24 };
 
 /* Nanoseconds as microseconds; "-" where there is nothing to tell. */
 static void add_time(gd_columns *columns, double nanoseconds)
@@ -29,16 +32,27 @@ static void add_titles(gd_columns *columns, const char *const *titles)
         gd_columns_add(columns, "%s", titles[i]);
 }
 
+static bool has_names(const gd_traceview *view)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        if (strcmp(gd_traceview_name(view, i), view->launches[i].figures.kernel) != 0)
+            return true;
+    return false;
+}
+
 static void print_launches(const gd_traceview *view)
 {
-    static const char *const titles[] = {"launch",   "kernel",     "blocks", "start", "end",
-                                         "preamble", "wait least", "median", "most"};
+    const char *const titles[] = {
+        "launch", has_names(view) ? "name" : "kernel", "blocks", "start", "end", "preamble", "wait least", "median",
+        "most"};
     gd_columns columns = {.column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
     add_titles(&columns, titles);
     for (uint32_t i = 0; i < view->count; i++) {
         const griddep_timeline_launch *figures = &view->launches[i].figures;
         gd_columns_add(&columns, "%u", (unsigned)i);
-        gd_columns_add(&columns, "%.20s", figures->kernel);
+        char *name = gd_traceview_short(view, i, NAME, "~");
+        gd_columns_add(&columns, "%s", name);
+        free(name);
         gd_columns_add(&columns, "%llu", (unsigned long long)figures->blocks);
         add_time(&columns, figures->first_entry);
         add_time(&columns, figures->last_exit);
@@ -124,6 +138,32 @@ static void print_cost(const gd_traceview *view)
     printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias, view->info.clock_step);
 }
 
+static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
+{
+    return a->registers == b->registers && a->plain_registers == b->plain_registers &&
+           strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* Once for all launches of a kernel, with the first of them. */
+static void print_registers(const gd_traceview *view, uint32_t index)
+{
+    const griddep_timeline_launch *figures = &view->launches[index].figures;
+    unsigned more = 0;
+    if (figures->registers == figures->plain_registers)
+        return;
+    for (uint32_t i = 0; i < view->count; i++) {
+        bool same = i != index && same_registers(figures, &view->launches[i].figures);
+        if (same && i < index)
+            return;
+        more += same;
+    }
+    gd_output_print("launch %u (%s)", (unsigned)index, figures->kernel);
+    if (more > 0)
+        printf(" and %u more", more);
+    printf(": %u registers a thread with stamps, %u without\n", (unsigned)figures->registers,
+           (unsigned)figures->plain_registers);
+}
+
 static void print_kept(const gd_traceview *view)
 {
     for (uint32_t i = 0; i < view->count; i++) {
@@ -134,9 +174,7 @@ static void print_kept(const gd_traceview *view)
         if (figures->backward > 0)
             gd_output_print("launch %u (%s): the clock of %u blocks went backwards; no figure counts them\n",
                             (unsigned)i, figures->kernel, (unsigned)figures->backward);
-        if (figures->registers != figures->plain_registers)
-            gd_output_print("launch %u (%s): %u registers a thread with stamps, %u without\n", (unsigned)i,
-                            figures->kernel, (unsigned)figures->registers, (unsigned)figures->plain_registers);
+        print_registers(view, i);
     }
 }
 

@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/heap.h"
 #include "cli/message.h"
+#include "cli/output.h"
 
 static int refuse(const griddep_error *error)
 {
@@ -70,9 +72,66 @@ void gd_traceview_free(gd_traceview *view)
         for (int32_t column = 0; column < GRIDDEP_STAMP_CLOCK; column++)
             free(view->launches[i].columns[column]);
     free(view->launches);
+    free(view->names);
     view->launches = NULL;
+    view->names = NULL;
     view->count = 0;
 }
+
+/* ---- names ---- */
+
+const char *gd_traceview_name(const gd_traceview *view, uint32_t launch)
+{
+    const char *name = view->names != NULL ? view->names[launch] : NULL;
+    return name != NULL ? name : view->launches[launch].figures.kernel;
+}
+
+/* Bytes of the first `columns` characters of UTF-8. */
+static size_t prefix(const char *text, size_t columns)
+{
+    size_t at = 0;
+    while (text[at] != '\0' && columns > 0) {
+        do
+            at++;
+        while (((unsigned char)text[at] & 0xc0) == 0x80);
+        columns--;
+    }
+    return at;
+}
+
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
+{
+    char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
+    size_t length = characters(name), hole = characters(gap);
+    if (length <= width || width <= hole) {
+        made = gd_heap_format("%.*s", (int)prefix(name, width), name);
+    } else {
+        size_t behind = (width - hole) / 2, before = width - hole - behind;
+        made = gd_heap_format("%.*s%s%s", (int)prefix(name, before), name, gap, name + prefix(name, length - behind));
+    }
+    free(name);
+    return made;
+}
+
+char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
+{
+    char number[16];
+    uint32_t used = (uint32_t)snprintf(number, sizeof(number), "%u ", (unsigned)launch);
+    char *name = gd_traceview_short(view, launch, width > used ? width - used : 0, gap);
+    char *label = gd_heap_format("%s%s", number, name);
+    free(name);
+    return label;
+}
+
+/* ---- blocks ---- */
 
 bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, gd_traceview_block *parts)
 {

@@ -26,6 +26,7 @@ typedef struct gd_traceview {
     const char *chain; /* its name; borrowed, as the marks' */
     const griddep_runtime_info *device;
     griddep_timeline_info info;
+    const char **names; /* by launch: what the chain file calls it; NULL: nothing. Strings are borrowed */
     gd_traceview_launch *launches;
     uint32_t count;
     uint64_t step_bytes; /* that the chain reads and writes; 0: not known */
@@ -43,6 +44,14 @@ typedef struct gd_traceview_block {
 /* Reads all but what is not in a timeline. Returns 0, or an exit code after a message. */
 int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline);
 void gd_traceview_free(gd_traceview *view);
+
+/* What a launch is called: its name, or its kernel's. */
+const char *gd_traceview_name(const gd_traceview *view, uint32_t launch);
+
+/* That in at most `width` columns, with `gap` in place of what does not fit in the middle, for names often differ at
+ * their ends only; and the same behind the launch's number: "3 attention_decode_bf16". To free. */
+char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap);
+char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap);
 
 /* false for a block that has no entry, no exit, or a clock that went backwards. */
 bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, gd_traceview_block *parts);

@@ -10,6 +10,7 @@
 #include "cli/chaincheck.h"
 #include "cli/chainfile.h"
 #include "cli/command.h"
+#include "cli/demo.h"
 #include "cli/device.h"
 #include "cli/heap.h"
 #include "cli/message.h"
@@ -25,7 +26,7 @@
 typedef struct gd_tune_request {
     const char *path, *mode, *gain, *output;
     uint64_t pairs;
-    bool json, forget;
+    bool json, forget, demo;
     gd_device_choice device;
 } gd_tune_request;
 
@@ -43,7 +44,8 @@ static const char details[] =
     "rounds of a loop, and none; the wait at its latest safe place; prefetches of constant data into L2; launches "
     "without PDL; and the "
     "grids\n"
-    "that the file offers ('grids'). Only what 'griddep check' passes is run, only what leaves the serial run's bits\n"
+    "and carve-outs that the file offers ('grids', 'carveouts'). Only what 'griddep check' passes is run, only what "
+    "leaves the serial run's bits\n"
     "counts, and only a gain above the noise of this machine is kept. Nothing is changed but what --output names; the\n"
     "result is remembered in the cache, where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
 
@@ -100,6 +102,7 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                                         .after = planned->after,
                                         .after_count = planned->after_count};
         launch->grids = gd_plan_grids(planned, session->multiprocessors, &launch->grid_count);
+        launch->carveouts = gd_plan_carveouts(planned, &launch->carveout_count);
         griddep_kernel_get(session->modules[planned->module], planned->kernel, &launch->kernel, NULL);
     }
 }
@@ -110,6 +113,7 @@ static void free_input(gd_tune_input *input)
         free((void *)input->launches[i].arguments);
         free((void *)input->launches[i].uses);
         free((void *)input->launches[i].grids);
+        free((void *)input->launches[i].carveouts);
     }
     free(input->launches);
     free(input->buffers);
@@ -163,16 +167,13 @@ static int search(const gd_tune_request *request, gd_session *session, griddep_t
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "tuning");
 }
 
-static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, const gd_plan *plan)
+static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, const gd_plan *plan,
+                     griddep_runtime *runtime, const griddep_runtime_info *info)
 {
-    griddep_runtime *runtime = NULL;
-    griddep_runtime_info info;
     gd_session session = {0};
     griddep_tune *tune = NULL;
     griddep_tune_info result = {.size = sizeof(result)};
-    int code = gd_device_open(&request->device, &runtime, &info);
-    if (code == 0)
-        code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    int code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
     if (code == 0)
         code = search(request, &session, &tune);
     if (code == 0)
@@ -180,40 +181,60 @@ static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, co
     bool writes = request->output != NULL && result.changed != 0;
     if (code == 0 && writes)
         code = gd_tunewrite(request->output, request->path, chainfile, plan, tune);
-    const gd_tunereport report = {plan, tune, &info, writes ? request->output : NULL};
+    const gd_tunereport report = {plan, tune, info, writes ? request->output : NULL};
     if (code == 0 && request->json)
         gd_tunereport_print_json(&report);
     else if (code == 0)
         gd_tunereport_print(&report);
     griddep_tune_destroy(tune);
     gd_session_close(&session);
-    griddep_runtime_close(runtime);
     return code;
 }
 
-static int tune_file(const gd_tune_request *request)
+static int read_file(const gd_tune_request *request, gd_yaml *yaml, gd_chainfile **chainfile, gd_plan *plan)
+{
+    int code = gd_chainfile_load(request->path, yaml, chainfile);
+    if (code == 0)
+        code = gd_planfile_read(*chainfile, yaml, plan);
+    return code == 0 ? check_plan(plan, request->path) : code;
+}
+
+/* A file is judged before a device is asked for; the demo's shapes are the device's. */
+static int tune_chain(const gd_tune_request *request)
 {
     gd_yaml yaml = {0};
     gd_chainfile *chainfile = NULL;
     gd_plan plan = {0};
+    griddep_runtime *runtime = NULL;
+    griddep_runtime_info info;
+    int code = request->demo ? 0 : read_file(request, &yaml, &chainfile, &plan);
+    if (code == 0)
+        code = gd_device_open(&request->device, &runtime, &info);
+    if (code == 0 && request->demo)
+        code = gd_demo_make_plan(&info, &plan);
+    if (code == 0)
+        code = tune_plan(request, chainfile, &plan, runtime, &info);
+    griddep_runtime_close(runtime);
+    gd_plan_free(&plan);
+    gd_chainfile_free(chainfile);
+    gd_yaml_free(&yaml);
+    return code;
+}
+
+static int check_request(const gd_tune_request *request)
+{
     int32_t mode = 0;
     double gain = 0.0;
+    if ((request->path != NULL) == request->demo)
+        return gd_message_error(GD_EXIT_USAGE, "griddep tune takes a chain file, or --demo%s",
+                                request->demo ? ", not both" : "");
     int code = choose_mode(request, &mode);
     if (code == 0)
         code = choose_gain(request, &gain);
     if (code == 0 && request->output != NULL && request->output[0] == '\0')
         code = gd_message_error(GD_EXIT_USAGE, "--output is empty; it is the name of a folder");
-    if (code == 0)
-        code = gd_chainfile_load(request->path, &yaml, &chainfile);
-    if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
-    if (code == 0)
-        code = check_plan(&plan, request->path);
-    if (code == 0)
-        code = tune_plan(request, chainfile, &plan);
-    gd_plan_free(&plan);
-    gd_chainfile_free(chainfile);
-    gd_yaml_free(&yaml);
+    if (code == 0 && request->output != NULL && request->demo)
+        code = gd_message_error(GD_EXIT_USAGE, "--output writes a chain file from the given one; --demo has none");
     return code;
 }
 
@@ -222,6 +243,7 @@ int gd_command_tune(int argc, char **argv)
     gd_tune_request request = {0};
     const gd_option options[] = {
         {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
         {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs, 3, 10000},
         {GD_OPTION_TEXT, "gain", "PERCENT", "least gain that counts, whatever the noise is (0.5)",
          (void *)&request.gain, 0, 0},
@@ -234,10 +256,11 @@ int gd_command_tune(int argc, char **argv)
     const gd_usage usage = {
         .name = "tune",
         .summary = "Tries where wait and trigger stand best in the kernels of a chain, and keeps what is faster.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--pairs N] [--gain PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
+        .synopsis =
+            "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
         .details = details,
         .options = options,
-        .words_least = 1,
+        .words_least = 0,
         .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
@@ -245,6 +268,9 @@ int gd_command_tune(int argc, char **argv)
         return code;
     if (request.json)
         gd_message_want_json();
+    code = check_request(&request);
+    if (code != 0)
+        return code;
     gd_progress_begin();
-    return tune_file(&request);
+    return tune_chain(&request);
 }

@@ -38,7 +38,10 @@ static void add_trial(gd_columns *columns, const griddep_tune_trial *trial)
         for (int i = 0; i < 3; i++)
             gd_columns_add(columns, "-");
     }
-    gd_columns_add(columns, "%.*s", 100, trial->detail[0] != '\0' ? trial->detail : "-");
+    if (trial->again > 0.0 && trial->detail[0] == '\0')
+        gd_columns_add(columns, "measured anew: %+.2f %%", -gain(trial->again));
+    else
+        gd_columns_add(columns, "%.*s", 100, trial->detail[0] != '\0' ? trial->detail : "-");
 }
 
 /* What came to a text that was tried before is not worth a line. */
@@ -171,12 +174,12 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
         printf("what was faster by itself was measured again, all of it together: %+.2f %%, where -%.2f %% would "
                "count: nothing "
                "is changed\n",
-               -gain(info->last_ratio), info->threshold * 100.0);
+               -gain(info->last_ratio), info->last_needed * 100.0);
     } else if (info->changed == 0) {
         printf("nothing better was found in %u variants that were run: nothing is changed\n",
                (unsigned)info->ran_count);
     } else {
-        printf("%.2f us instead of %.2f us: %.2f %% faster (middle 80 %% of the pairs: %.2f to %.2f %%)\n",
+        printf("%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to %.2f %%)\n",
                info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest), gain(info->lowest));
         print_cause(report);
         print_choices(report);
@@ -190,8 +193,8 @@ void gd_tunereport_print(const gd_tunereport *report)
     gd_device_print(report->device);
     gd_output_print("%s: %u launches, mode %s, %.2f us%s\n", report->plan->name, (unsigned)info.launch_count,
                     griddep_mode_name(info.mode), info.baseline_us, info.model != 0 ? " of model time" : "");
-    printf("two equal chains differ by up to %.2f %% (pairs: %u); a gain counts above %.2f %%\n\n", info.noise * 100.0,
-           (unsigned)info.noise_pairs, info.threshold * 100.0);
+    printf("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than %.2f %% is measured anew\n\n",
+           info.noise * 100.0, (unsigned)info.noise_pairs, info.threshold * 100.0);
     print_trials(report);
     print_reasons(report);
     puts("");
@@ -244,6 +247,8 @@ static json_t *trial_json(const gd_tunereport *report, uint32_t index, const gri
     gd_output_set(object, "ratio", trial->ratio > 0.0 ? gd_output_real(trial->ratio) : json_null());
     gd_output_set(object, "percentile_10", trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null());
     gd_output_set(object, "percentile_90", trial->ratio > 0.0 ? gd_output_real(trial->highest) : json_null());
+    gd_output_set(object, "ratio_anew", trial->again > 0.0 ? gd_output_real(trial->again) : json_null());
+    gd_output_set(object, "gain_needed", trial->again > 0.0 ? gd_output_real(trial->needed) : json_null());
     gd_output_set(object, "why", reason_json(report, (int32_t)index));
     return object;
 }
@@ -258,6 +263,8 @@ static json_t *choice_json(const gd_tunereport *report, uint32_t index, const gr
     gd_output_set(object, "choice", gd_output_string(choice->text));
     gd_output_set(object, "grid", json_integer(choice->grid[0]));
     gd_output_set(object, "pdl", gd_output_string(pdl[choice->pdl]));
+    gd_output_set(object, "carveout",
+                  choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout) : json_null());
     return object;
 }
 
@@ -277,6 +284,9 @@ static void add_figures(json_t *document, const griddep_tune_info *info)
     gd_output_set(document, "percentile_10", gd_output_real(info->lowest));
     gd_output_set(document, "percentile_90", gd_output_real(info->highest));
     gd_output_set(document, "last_ratio", info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null());
+    gd_output_set(document, "last_gain_needed",
+                  info->last_ratio > 0.0 ? gd_output_real(info->last_needed) : json_null());
+    gd_output_set(document, "confirmations", json_integer(info->confirmations));
     gd_output_set(document, "variants_run", json_integer(info->ran_count));
 }
 

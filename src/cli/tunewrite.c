@@ -1,4 +1,4 @@
-/* The tuned chain as files. The chain file is the given one with other modules, grids and pdl. */
+/* The tuned chain as files. The chain file is the given one with other modules, grids, carve-outs and pdl. */
 #include "cli/tunewrite.h"
 
 #include <errno.h>
@@ -102,6 +102,10 @@ static int write_launch(gd_writer *writer, uint32_t index)
         set_text(&launch->pdl, gd_heap_string(words[choice.pdl]));
     if (strstr(choice.text, "grid ") != NULL)
         set_text(&launch->grid[0], gd_heap_format("%u", (unsigned)choice.grid[0]));
+    if (strstr(choice.text, "carveout ") != NULL)
+        set_text(&launch->carveout, choice.carveout != GRIDDEP_CARVEOUT_DEFAULT
+                                        ? gd_heap_format("%d", (int)choice.carveout)
+                                        : NULL);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/carveout.h"
 #include "emulator/condition.h"
 #include "emulator/end.h"
 #include "emulator/grid.h"
@@ -90,6 +91,15 @@ uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads, uint64_t
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
 
     return threads ? count_room(&empty, &cta) : 0;
+}
+
+uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes,
+                                      int percent)
+{
+    const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
+    uint32_t room = gd_schedule_occupancy(entry, threads, dynamic_shared_bytes);
+
+    return percent < 0 ? room : smaller(room, gd_carveout_setting((uint32_t)percent, cta.shared) / cta.shared);
 }
 
 static needs needs_of(const gd_grid *grid)

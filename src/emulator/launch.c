@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/carveout.h"
 #include "emulator/api.h"
 #include "emulator/module.h"
 #include "emulator/report.h"
@@ -85,7 +86,7 @@ static bool is_value(const gd_CUlaunchAttribute *attribute)
     case GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         return value->memSyncDomainMap.default_ < domains && value->memSyncDomainMap.remote < domains;
     case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        return (int)value->sharedMemCarveout >= -1 && (int)value->sharedMemCarveout <= 100;
+        return value->sharedMemCarveout <= 100; /* -1, no preference, is refused too */
     default:
         return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
                attribute->id != GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && attribute->id != 15;
@@ -375,7 +376,8 @@ static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction ha
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     bool fits = (uint32_t)threads <= gd_function_threads(function) && shared <= GD_DEVICE_SHARED_OPTIN;
-    *blocks = fits ? (int)gd_schedule_occupancy(function->entry, (uint32_t)threads, shared) : 0;
+    *blocks =
+        fits ? (int)gd_schedule_carved_occupancy(function->entry, (uint32_t)threads, shared, function->carveout) : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -395,7 +397,7 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
         top = (uint32_t)limit;
     for (uint32_t threads = top; threads; threads = threads > 32 ? (threads - 1) / 32 * 32 : 0) {
         size_t bytes = shared_of ? shared_of((int)threads) : shared;
-        uint32_t ctas = gd_schedule_occupancy(function->entry, threads, bytes);
+        uint32_t ctas = gd_schedule_carved_occupancy(function->entry, threads, bytes, function->carveout);
         if (ctas * threads <= most)
             continue;
         most = ctas * threads;
@@ -415,9 +417,12 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (gd_schedule_occupancy(function->entry, (uint32_t)threads, 0) < (uint32_t)blocks)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    size_t each =
-        GD_DEVICE_SM_SHARED / (size_t)blocks - GD_DEVICE_SHARED_RESERVED - function->entry->static_shared_bytes;
-    size_t most = (size_t)function->dynamic_shared; /* as an H200's driver answers */
+    /* As an H200's driver answers: what is reserved for each CTA is forgotten, and one CTA alone has all. */
+    size_t all = blocks == 1 || function->carveout < 0 ? (size_t)GD_DEVICE_SM_SHARED
+                                                       : gd_carveout_setting((uint32_t)function->carveout, 0);
+    size_t each = all / (size_t)blocks, own = function->entry->static_shared_bytes;
+    size_t most = (size_t)function->dynamic_shared;
+    each = each > own ? each - own : 0;
     *bytes = each < most ? each : most;
     return GD_CUDA_SUCCESS;
 }

@@ -65,12 +65,12 @@ struct gd_task {
     bool is_launched, is_triggered;
     bool late; /* drawn: starts after the end of what it depends on */
     bool in_graph;
-    bool held;       /* a join: what it waits for is not known yet */
-    bool joins_body; /* a join behind a body that has run */
-    gd_task *join; /* of a conditional node; held */
+    bool held;                           /* a join: what it waits for is not known yet */
+    bool joins_body;                     /* a join behind a body that has run */
+    gd_task *join;                       /* of a conditional node; held */
     struct gd_condition_set *conditions; /* of the graph that it is launched in; held, or NULL */
-    gd_grid *grid;      /* while a kernel runs */
-    gd_race_task *race; /* what the race detector knows of it; NULL */
+    gd_grid *grid;                       /* while a kernel runs */
+    gd_race_task *race;                  /* what the race detector knows of it; NULL */
 };
 
 /* Appends work, which it takes over, to the queue. The result has a reference that the caller gives back. NULL when
@@ -78,7 +78,8 @@ struct gd_task {
 gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
                             uint64_t stream, bool in_graph);
 
-/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if there is too much. */
+/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if there is too much.
+ */
 gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
                             uint64_t stream, bool in_graph);
 void gd_schedule_relieve(void);
@@ -117,5 +118,10 @@ uint32_t gd_schedule_registers(const gd_entry *entry);
 
 /* How many CTAs of this shape fit on one SM at a time. */
 uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes);
+
+/* The same with a preferred carve-out, below 0 none, as the driver answers it: CTAs run in all of the shared memory
+ * all the same, for a preference promises nothing. */
+uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes,
+                                      int percent);
 
 #endif

@@ -12,8 +12,8 @@ enum {
     BUFFER_MINIMUM = sizeof(griddep_tune_buffer),
     OPTIONS_MINIMUM = sizeof(griddep_tune_options),
     INFO_MINIMUM = offsetof(griddep_tune_info, last_ratio),
-    TRIAL_MINIMUM = sizeof(griddep_tune_trial),
-    CHOICE_MINIMUM = sizeof(griddep_tune_choice),
+    TRIAL_MINIMUM = offsetof(griddep_tune_trial, again),
+    CHOICE_MINIMUM = offsetof(griddep_tune_choice, carveout),
     USUAL_PAIRS = 31,
     MOST_PAIRS = 10000
 };
@@ -140,8 +140,10 @@ static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *er
     *choice = (griddep_tune_choice){.size = sizeof *choice,
                                     .ptx = tune->best.texts[source],
                                     .grid = {tune->best.grids[index], launch->config->grid[1], launch->config->grid[2]},
-                                    .pdl = tune->best.pdl[index]};
-    choice->changed = choice->ptx || choice->pdl != launch->config->pdl || choice->grid[0] != launch->config->grid[0];
+                                    .pdl = tune->best.pdl[index],
+                                    .carveout = tune->best.carveouts[index]};
+    choice->changed = choice->ptx || choice->pdl != launch->config->pdl || choice->grid[0] != launch->config->grid[0] ||
+                      choice->carveout != tune->carveout_of[index];
     if (!tune->choices[index].text) { /* what was recalled has its words */
         gd_tune_describe(tune, &tune->best, index, &text);
         tune->choices[index].text = strdup(gd_text_get(&text));
@@ -204,8 +206,8 @@ static int32_t finish(griddep_tune *made, int32_t status, griddep_tune **tune)
 const char *griddep_tune_outcome_text(int32_t outcome)
 {
     static const char *const texts[] = {
-        "faster",          "no gain",           "slower", "tried already", "no such place",
-        "fails the check", "different results", "refused"};
+        "faster",          "no gain",           "slower",  "tried already", "no such place",
+        "fails the check", "different results", "refused", "not confirmed"};
 
     return outcome >= 0 && outcome < (int32_t)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown";
 }
@@ -336,6 +338,7 @@ void griddep_tune_destroy(griddep_tune *tune)
     free(tune->trials);
     free(tune->choices);
     free(tune->unit_of);
+    free(tune->carveout_of);
     free(tune->units);
     free(tune->sources);
     griddep_runtime_close(tune->runtime);

@@ -1,6 +1,6 @@
 /* The tuner: griddep_tune_run in griddep.h. It holds the chain as it was given, makes variants of it (tune_variant.c),
- * times them against each other (tune_time.c), decides (tune_trial.c), looks for the reason (tune_why.c), and remembers
- * (tune_store.c). This header is for these files. */
+ * times them against each other (tune_time.c), decides (tune_trial.c, tune_confirm.c), looks for the reason
+ * (tune_why.c), and remembers (tune_store.c). This header is for these files. */
 #ifndef GD_MEASURE_TUNE_H
 #define GD_MEASURE_TUNE_H
 
@@ -49,6 +49,7 @@ typedef struct gd_tune_setup {
     gd_tune_edit *edits; /* by unit */
     int32_t *pdl;        /* by launch */
     uint32_t *grids;     /* by launch: the first dimension */
+    int32_t *carveouts;  /* by launch: percent, or GRIDDEP_CARVEOUT_DEFAULT */
     /* made by gd_tune_realize */
     griddep_ptx **texts;      /* by source; NULL: as given */
     griddep_module **modules; /* likewise */
@@ -89,18 +90,20 @@ struct griddep_tune {
     uint32_t source_count;
     gd_tune_unit *units;
     uint32_t unit_count;
-    uint32_t *unit_of; /* by launch */
+    uint32_t *unit_of;    /* by launch */
+    int32_t *carveout_of; /* by launch: as given */
     void *stream, *start, *end;
     void **serial;     /* by buffer: what the serial run left; NULL: not compared */
     void *got;         /* room for the largest of them */
     uint32_t warnings; /* of the chain as it was given */
     uint32_t batch;    /* runs of the chain in one timed sample */
+    double scatter;    /* sum of the squares by which groups of equal chains are apart */
     uint32_t most;     /* trials at most */
     gd_tune_setup given, best;
     gd_tune_shown best_shown;   /* looked at when something is compared with it */
     griddep_tune_reason reason; /* of the whole */
     char *untraced;             /* why there is no timeline of this chain; NULL: there is one, or nobody asked */
-    uint8_t (*tried)[32]; /* digests of the texts that were tried for the unit at hand */
+    uint8_t (*tried)[32];       /* digests of the texts that were tried for the unit at hand */
     uint32_t tried_count, tried_capacity;
 };
 
@@ -136,6 +139,7 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
 /* Says what a setup does to a launch, "wait move, trigger start"; nothing where it does nothing. */
 void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text);
 void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text);
+void gd_tune_describe_carveout(int32_t percent, gd_text *text);
 
 /* ---- tune_time.c ---- */
 
@@ -161,6 +165,30 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
  * `hopeless` (0: never). */
 int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
                       gd_tune_ratio *ratio, griddep_error *error);
+
+/* Of values that are sorted here. */
+double gd_tune_median(double *values, uint32_t count);
+
+/* ---- tune_confirm.c ---- */
+
+/* What a setup is worth when it is measured anew. */
+typedef struct gd_tune_proof {
+    bool holds;
+    double ratio;           /* after / before: mean over the groups */
+    double lowest, highest; /* of the groups */
+    double needed;          /* gain that it had to exceed */
+    double before_us, after_us;
+} gd_tune_proof;
+
+/* How far apart are equal chains? Sets noise and threshold. */
+int32_t gd_tune_measure_noise(griddep_tune *tune, griddep_error *error);
+
+/* Measures `after` against `before`, both realized, with code of their own in each group. */
+int32_t gd_tune_confirm(griddep_tune *tune, const gd_tune_setup *before, const gd_tune_setup *after,
+                        gd_tune_proof *proof, griddep_error *error);
+
+/* What Student's t, of the degrees of freedom that a confirmation has (28), exceeds with a probability below a half. */
+double gd_tune_student(double probability);
 
 /* ---- tune_why.c ---- */
 

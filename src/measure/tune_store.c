@@ -1,8 +1,8 @@
 /* What was found, in the code cache: under the digest of all that it depends on. The entry is text:
  *
- *   griddep tuned 1
+ *   griddep tuned 2
  *   figures BASELINE CHOSEN RATIO          picoseconds of a run, and millionths
- *   launch PDL GRID WORDS                  for each launch
+ *   launch PDL GRID CARVEOUT WORDS         for each launch
  *   source BYTES | source -                for each module, with its PTX behind it; -: as given
  */
 #include <inttypes.h>
@@ -16,13 +16,29 @@
 #include "run/cache.h"
 #include "run/runtime.h"
 
-#define FIRST_LINE "griddep tuned 1\n"
+#define FIRST_LINE "griddep tuned 2\n"
 
 /* ---- the key ---- */
 
 static void add_number(gd_digest *digest, uint64_t number)
 {
     gd_digest_add(digest, &number, sizeof number);
+}
+
+/* What an attribute of an event or of memory holds is an address of this process. */
+static void add_attributes(gd_digest *digest, const griddep_launch_config *config)
+{
+    add_number(digest, config->attribute_count);
+    for (uint32_t i = 0; i < config->attribute_count; i++) {
+        const griddep_attribute *attribute = &config->attributes[i];
+        bool has_address = attribute->id == GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW ||
+                           attribute->id == GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+                           attribute->id == GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT ||
+                           attribute->id == GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE;
+        add_number(digest, (uint64_t)attribute->id);
+        if (!has_address)
+            gd_digest_add(digest, attribute->value, sizeof attribute->value);
+    }
 }
 
 static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t index)
@@ -37,6 +53,7 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
     gd_digest_add(digest, config->cluster, sizeof config->cluster);
     add_number(digest, config->shared_bytes);
     add_number(digest, (uint64_t)config->pdl);
+    add_attributes(digest, config);
     add_number(digest, launch->lane);
     add_number(digest, launch->after_count);
     for (uint32_t i = 0; i < launch->after_count; i++)
@@ -130,8 +147,8 @@ bool gd_tune_store(griddep_tune *tune)
     gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
                    tune->info.chosen_us * 1e6, tune->info.ratio * 1e6);
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %s\n", tune->best.pdl[i], tune->best.grids[i],
-                       tune->choices[i].text);
+        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %" PRId32 " %s\n", tune->best.pdl[i], tune->best.grids[i],
+                       tune->best.carveouts[i], tune->choices[i].text);
     for (uint32_t i = 0; i < tune->source_count; i++)
         write_source(tune, i, &text);
     bool written = !text.failed;
@@ -200,9 +217,12 @@ static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
     expect(from, " ");
     tune->best.grids[index] = (uint32_t)read_number(from);
     expect(from, " ");
+    tune->best.carveouts[index] = (int32_t)read_number(from);
+    expect(from, " ");
     tune->choices[index].text = read_line(from);
     from->bad |= tune->best.grids[index] == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
-                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE;
+                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE || tune->best.carveouts[index] < GRIDDEP_CARVEOUT_DEFAULT ||
+                 tune->best.carveouts[index] > 100;
 }
 
 static void read_source(griddep_tune *tune, reader *from, uint32_t index)

@@ -149,6 +149,11 @@ static int32_t time_pair(griddep_tune *tune, griddep_chain *const chains[2], boo
     return status ? status : time_sample(tune, chains[!turned], &times[!turned], error);
 }
 
+double gd_tune_median(double *values, uint32_t count)
+{
+    return percentile(values, count, 0.5);
+}
+
 static double median_so_far(const double *ratios, uint32_t count, double *room)
 {
     memcpy(room, ratios, count * sizeof *room);

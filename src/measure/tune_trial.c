@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "measure/tune.h"
 
-enum { NOISE_GROUPS = 4, MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_FACTOR = 2, LAST_RUNS = 3 };
+enum { MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_RUNS = 3, PROMISING = 3 };
 
 /* A trial that is slower by at least this is not timed to its end. */
 static const double hopeless_least = 0.02;
@@ -30,22 +30,18 @@ typedef struct candidate {
     double ratio; /* 0: there is none */
 } candidate;
 
-/* What a stage has found: the fastest of its candidates, and the slowest, which is only kept to be traced. */
+/* What a stage has found: the fastest of its candidates, in their order, and the slowest, which is only kept to be
+ * traced. */
 typedef struct stage {
     griddep_tune *tune;
     uint32_t launch; /* the first that its candidates change */
-    candidate fastest, slowest;
+    candidate fastest[PROMISING], slowest;
 } stage;
 
 /* The library does without libm. */
 static double larger(double a, double b)
 {
     return a > b ? a : b;
-}
-
-static double distance(double a, double b)
-{
-    return a > b ? a - b : b - a;
 }
 
 /* ---- the list of trials ---- */
@@ -109,6 +105,7 @@ static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, u
     }
     gd_digest_add(&state, setup->pdl, tune->launch_count * sizeof *setup->pdl);
     gd_digest_add(&state, setup->grids, tune->launch_count * sizeof *setup->grids);
+    gd_digest_add(&state, setup->carveouts, tune->launch_count * sizeof *setup->carveouts);
     gd_digest_end(&state, digest);
     return GRIDDEP_OK;
 }
@@ -205,7 +202,7 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
 static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, griddep_error *error)
 {
     gd_tune_ratio ratio;
-    double hopeless = larger(tune->info.threshold, hopeless_least);
+    double hopeless = larger(2 * tune->info.noise, hopeless_least);
     int32_t status = gd_tune_pairs(tune, tune->best.chain, setup->chain, tune->options.pairs, hopeless, &ratio, error);
 
     if (status)
@@ -227,13 +224,35 @@ static void replace(stage *of, candidate *kept, gd_tune_setup *setup, double rat
     *setup = (gd_tune_setup){0};
 }
 
-/* Of the last trial: kept where it is the fastest or the slowest of its stage, else freed. */
+static bool is_ahead(const candidate *kept, double ratio)
+{
+    return kept->ratio > 0 && kept->ratio <= ratio;
+}
+
+/* Puts a setup where it belongs in the order; the last one gives way. */
+static void keep_promising(stage *of, gd_tune_setup *setup, double ratio)
+{
+    size_t place = 0;
+
+    while (place < PROMISING && is_ahead(&of->fastest[place], ratio))
+        place++;
+    if (place == PROMISING) {
+        gd_tune_setup_free(of->tune, setup);
+        return;
+    }
+    gd_tune_setup_free(of->tune, &of->fastest[PROMISING - 1].setup);
+    memmove(&of->fastest[place + 1], &of->fastest[place], (PROMISING - 1 - place) * sizeof *of->fastest);
+    of->fastest[place] = (candidate){0};
+    replace(of, &of->fastest[place], setup, ratio);
+}
+
+/* Of the last trial: kept where it is among the fastest, or the slowest, of its stage, else freed. */
 static void keep_extremes(stage *of, gd_tune_setup *setup, const gd_tune_trial *trial)
 {
     double ratio = trial ? trial->info.ratio : 0;
 
-    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER && (of->fastest.ratio <= 0 || ratio < of->fastest.ratio))
-        replace(of, &of->fastest, setup, ratio);
+    if (trial && trial->info.outcome == GRIDDEP_TUNE_BETTER)
+        keep_promising(of, setup, ratio);
     else if (ratio > 1 + of->tune->info.threshold && ratio > of->slowest.ratio)
         replace(of, &of->slowest, setup, ratio);
     else
@@ -282,24 +301,65 @@ static int32_t explain(griddep_tune *tune, const candidate *one, gd_tune_shown *
     return status ? status : gd_tune_compare_shown(tune, &before, &after, &tune->trials[one->trial].reason, error);
 }
 
-/* What the stage found is what goes on from here. */
+/* Measures a candidate anew, and notes what came of it. */
+static int32_t confirm(griddep_tune *tune, const candidate *one, bool *holds, griddep_error *error)
+{
+    gd_tune_trial *trial = &tune->trials[one->trial];
+    gd_tune_proof proof;
+    char detail[96];
+    int32_t status = gd_tune_confirm(tune, &tune->best, &one->setup, &proof, error);
+
+    *holds = !status && proof.holds;
+    if (status)
+        return status;
+    trial->info.again = proof.ratio;
+    trial->info.needed = proof.needed;
+    if (proof.holds)
+        return GRIDDEP_OK;
+    snprintf(detail, sizeof detail, "measured anew: %+.2f %%, -%.2f %% would count", (proof.ratio - 1) * 100,
+             proof.needed * 100);
+    return set_detail(trial, GRIDDEP_TUNE_UNCONFIRMED, detail, error);
+}
+
+/* The fastest that holds when it is measured anew is what goes on from here. */
+static int32_t choose(stage *of, griddep_error *error)
+{
+    griddep_tune *tune = of->tune;
+    gd_tune_shown shown = {0};
+    bool holds = false;
+    int32_t status = GRIDDEP_OK;
+
+    for (size_t i = 0; i < PROMISING && of->fastest[i].ratio > 0 && !holds && !status; i++) {
+        candidate *one = &of->fastest[i];
+        status = confirm(tune, one, &holds, error);
+        if (!status && holds)
+            status = explain(tune, one, &shown, error);
+        if (status)
+            gd_tune_shown_free(&shown);
+        if (status || !holds)
+            continue;
+        gd_tune_setup_free(tune, &tune->best);
+        gd_tune_shown_free(&tune->best_shown);
+        tune->best = one->setup;
+        tune->best_shown = shown;
+        one->setup = (gd_tune_setup){0};
+    }
+    return status;
+}
+
 static int32_t end_stage(stage *of, int32_t status, griddep_error *error)
 {
     griddep_tune *tune = of->tune;
-    gd_tune_shown slowest = {0}, fastest = {0};
+    gd_tune_shown shown = {0};
 
     if (!status)
-        status = explain(tune, &of->slowest, &slowest, error);
+        status = explain(tune, &of->slowest, &shown, error);
+    gd_tune_shown_free(&shown);
     if (!status)
-        status = explain(tune, &of->fastest, &fastest, error);
-    gd_tune_shown_free(&slowest);
+        status = choose(of, error);
     gd_tune_setup_free(tune, &of->slowest.setup);
-    if (of->fastest.ratio > 0) {
-        gd_tune_setup_free(tune, &tune->best);
-        gd_tune_shown_free(&tune->best_shown);
-        tune->best = of->fastest.setup;
-        tune->best_shown = fastest;
-    }
+    for (size_t i = 0; i < PROMISING; i++)
+        gd_tune_setup_free(tune, &of->fastest[i].setup);
     *of = (stage){.tune = tune, .launch = of->launch};
     return status;
 }
@@ -458,35 +518,65 @@ static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
     return status;
 }
 
-/* ---- the noise, and the end ---- */
-
-/* The chain as given against a second one of the same, with modules of its own where it can: how far apart are two that
- * are equal? */
-static int32_t measure_noise(griddep_tune *tune, griddep_error *error)
+static bool offers(const griddep_tune_launch *launch, int32_t carveout)
 {
-    gd_tune_setup twin;
-    gd_tune_ratio ratio = {0};
-    uint32_t groups = tune->info.model ? 1 : NOISE_GROUPS;
-    int32_t status = gd_tune_setup_copy(tune, NULL, &twin, error);
+    for (uint32_t i = 0; i < launch->carveout_count; i++)
+        if (launch->carveouts[i] == carveout)
+            return true;
+    return false;
+}
 
-    if (!status)
-        status = gd_tune_realize(tune, &twin, true, error);
-    for (uint32_t i = 0; i < groups && !status; i++) {
-        status = gd_tune_pairs(tune, tune->given.chain, twin.chain, tune->options.pairs, 0, &ratio, error);
-        if (!status)
-            tune->info.noise = larger(tune->info.noise, distance(ratio.median, 1));
-        tune->info.noise_pairs += ratio.pairs;
-    }
-    tune->info.threshold = larger(tune->options.least_gain, 2 * tune->info.noise);
-    tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
-    gd_tune_setup_free(tune, &twin);
+/* A carve-out for a launch, or (GD_TUNE_NONE) for all that offer it. */
+static int32_t try_carveout(stage *of, uint32_t launch, int32_t carveout, griddep_error *error)
+{
+    gd_tune_setup setup;
+    gd_text text = {0};
+    int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
+
+    gd_tune_describe_carveout(carveout, &text);
+    gd_text_string(&text, launch == GD_TUNE_NONE ? " for all that offer it" : "");
+    for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
+        if (launch == GD_TUNE_NONE ? offers(&of->tune->launches[i], carveout) : launch == i)
+            setup.carveouts[i] = carveout;
+    if (!status && text.failed)
+        status = gd_error_memory(error);
+    if (status)
+        gd_tune_setup_free(of->tune, &setup);
+    else
+        status = try_setup(of, &setup, gd_text_get(&text), error);
+    gd_text_free(&text);
     return status;
 }
+
+/* A multiprocessor keeps its carve-out until it is empty, so a kernel beside others of the same one does best: first
+ * all launches together, each value once, then one by one. */
+static int32_t tune_carveouts(griddep_tune *tune, griddep_error *error)
+{
+    stage all = {.tune = tune};
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
+        all.launch = i;
+        for (uint32_t k = 0; k < tune->launches[i].carveout_count && !status; k++)
+            status = try_carveout(&all, GD_TUNE_NONE, tune->launches[i].carveouts[k], error);
+    }
+    status = end_stage(&all, status, error);
+    for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
+        stage now = {.tune = tune, .launch = i};
+        for (uint32_t k = 0; k < tune->launches[i].carveout_count && !status; k++)
+            status = try_carveout(&now, i, tune->launches[i].carveouts[k], error);
+        status = end_stage(&now, status, error);
+    }
+    return status;
+}
+
+/* ---- the end ---- */
 
 static bool is_changed(const griddep_tune *tune)
 {
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        if (tune->best.pdl[i] != tune->given.pdl[i] || tune->best.grids[i] != tune->given.grids[i])
+        if (tune->best.pdl[i] != tune->given.pdl[i] || tune->best.grids[i] != tune->given.grids[i] ||
+            tune->best.carveouts[i] != tune->given.carveouts[i])
             return true;
     for (uint32_t i = 0; i < tune->source_count; i++)
         if (tune->best.texts[i])
@@ -515,10 +605,10 @@ static int32_t explain_whole(griddep_tune *tune, griddep_error *error)
     return status;
 }
 
-/* A choice was the fastest of several, which favours luck; so the sum of all is measured anew. */
-static int32_t confirm(griddep_tune *tune, griddep_error *error)
+/* All that was chosen runs together; each stage saw its own part alone. */
+static int32_t confirm_whole(griddep_tune *tune, griddep_error *error)
 {
-    gd_tune_ratio ratio;
+    gd_tune_proof proof = {0};
     uint32_t buffer;
     bool equal = true;
     int32_t status = GRIDDEP_OK;
@@ -531,20 +621,20 @@ static int32_t confirm(griddep_tune *tune, griddep_error *error)
         if (!status)
             status = gd_tune_compare(tune, &equal, &buffer, error);
     }
-    uint32_t pairs = tune->info.model ? 1 : LAST_FACTOR * tune->options.pairs;
     if (!status)
-        status = gd_tune_pairs(tune, tune->given.chain, tune->best.chain, pairs, 0, &ratio, error);
+        status = gd_tune_confirm(tune, &tune->given, &tune->best, &proof, error);
     if (status)
         return status;
-    tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
-    tune->info.last_ratio = equal ? ratio.median : (double)NAN;
-    if (!equal || ratio.median >= 1 - tune->info.threshold)
+    tune->info.baseline_us = tune->info.chosen_us = proof.before_us;
+    tune->info.last_ratio = equal ? proof.ratio : (double)NAN;
+    tune->info.last_needed = proof.needed;
+    if (!equal || !proof.holds)
         return drop_all(tune, error);
     tune->info.changed = 1;
-    tune->info.chosen_us = ratio.second_us;
-    tune->info.ratio = ratio.median;
-    tune->info.lowest = ratio.lowest;
-    tune->info.highest = ratio.highest;
+    tune->info.chosen_us = proof.after_us;
+    tune->info.ratio = proof.ratio;
+    tune->info.lowest = proof.lowest;
+    tune->info.highest = proof.highest;
     return explain_whole(tune, error);
 }
 
@@ -555,7 +645,8 @@ static uint32_t count_trials(const griddep_tune *tune)
     for (uint32_t i = 0; i < tune->unit_count; i++)
         count += tune->sources[tune->units[i].source].ptx ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS : 0;
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        count += tune->launches[i].grid_count + (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
+        count += tune->launches[i].grid_count + 2 * tune->launches[i].carveout_count +
+                 (i && tune->launch_count <= MOST_LAUNCHES_ALONE);
     return count;
 }
 
@@ -569,7 +660,7 @@ int32_t gd_tune_search(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = gd_tune_realize(tune, &tune->best, false, error);
     if (!status)
-        status = measure_noise(tune, error);
+        status = gd_tune_measure_noise(tune, error);
     tune->most = count_trials(tune);
     for (uint32_t i = 0; i < tune->unit_count && !status; i++)
         status = tune_unit(tune, i, error);
@@ -577,5 +668,7 @@ int32_t gd_tune_search(griddep_tune *tune, griddep_error *error)
         status = tune_off(tune, error);
     if (!status)
         status = tune_grids(tune, error);
-    return status ? status : confirm(tune, error);
+    if (!status)
+        status = tune_carveouts(tune, error);
+    return status ? status : confirm_whole(tune, error);
 }

@@ -1,4 +1,5 @@
 /* The chain and its variants: which kernels there are, their texts rewritten, checked, loaded and put together. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "run/kernel.h"
 #include "run/module.h"
 
-enum { LAUNCH_MINIMUM = sizeof(griddep_tune_launch) };
+enum { LAUNCH_MINIMUM = offsetof(griddep_tune_launch, carveouts), MOST_ATTRIBUTES = 32 };
 
 /* ---- sources and units ---- */
 
@@ -108,7 +109,8 @@ static int32_t check_launch(const griddep_tune *tune, uint32_t index, griddep_er
     const griddep_tune_launch *launch = &tune->launches[index];
 
     if (!launch->kernel || !launch->config || (launch->argument_count && (!launch->arguments || !launch->uses)) ||
-        (launch->after_count && !launch->after) || (launch->grid_count && !launch->grids))
+        (launch->after_count && !launch->after) || (launch->grid_count && !launch->grids) ||
+        (launch->carveout_count && !launch->carveouts))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u lacks its kernel, its configuration or a list",
                             (unsigned)index);
     if (launch->kernel->runtime != tune->runtime)
@@ -118,11 +120,29 @@ static int32_t check_launch(const griddep_tune *tune, uint32_t index, griddep_er
         return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "launch %u: %s takes %u arguments, %u are given",
                             (unsigned)index, launch->kernel->name, (unsigned)launch->kernel->info.parameter_count,
                             (unsigned)launch->argument_count);
+    for (uint32_t i = 0; i < launch->carveout_count; i++)
+        if (launch->carveouts[i] < GRIDDEP_CARVEOUT_DEFAULT || launch->carveouts[i] > 100)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u offers a carve-out of %d percent",
+                                (unsigned)index, (int)launch->carveouts[i]);
     for (uint32_t i = 0; i < launch->argument_count && tune->buffers; i++)
         if (launch->uses[i].buffer > tune->buffer_count)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u, argument %u: there is no buffer %u",
                                 (unsigned)index, (unsigned)i, (unsigned)launch->uses[i].buffer);
     return GRIDDEP_OK;
+}
+
+/* The preferred carve-out that a configuration has. */
+static int32_t read_carveout(const griddep_launch_config *config)
+{
+    int32_t percent;
+
+    for (uint32_t i = 0; i < config->attribute_count && config->attributes; i++) {
+        if (config->attributes[i].id != GRIDDEP_ATTRIBUTE_CARVEOUT)
+            continue;
+        memcpy(&percent, config->attributes[i].value, sizeof percent);
+        return percent;
+    }
+    return GRIDDEP_CARVEOUT_DEFAULT;
 }
 
 int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches, uint32_t count,
@@ -135,8 +155,9 @@ int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *lau
     tune->sources = calloc(count, sizeof *tune->sources);
     tune->units = calloc(count, sizeof *tune->units);
     tune->unit_of = calloc(count, sizeof *tune->unit_of);
+    tune->carveout_of = calloc(count, sizeof *tune->carveout_of);
     tune->choices = calloc(count, sizeof *tune->choices);
-    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->choices)
+    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->carveout_of || !tune->choices)
         return gd_error_memory(error);
     tune->launch_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -148,6 +169,7 @@ int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *lau
         if (status)
             return status;
         tune->unit_of[i] = find_unit(tune, i);
+        tune->carveout_of[i] = read_carveout(tune->launches[i].config);
         find_neighbours(tune, i);
     }
     for (uint32_t i = 0; i < tune->unit_count; i++) {
@@ -165,13 +187,15 @@ int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, 
     *to = (gd_tune_setup){.edits = calloc(tune->unit_count, sizeof *to->edits),
                           .pdl = calloc(tune->launch_count, sizeof *to->pdl),
                           .grids = calloc(tune->launch_count, sizeof *to->grids),
+                          .carveouts = calloc(tune->launch_count, sizeof *to->carveouts),
                           .texts = calloc(tune->source_count, sizeof *to->texts),
                           .modules = calloc(tune->source_count, sizeof *to->modules)};
-    if (!to->edits || !to->pdl || !to->grids || !to->texts || !to->modules)
+    if (!to->edits || !to->pdl || !to->grids || !to->carveouts || !to->texts || !to->modules)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < tune->launch_count; i++) {
         to->pdl[i] = from ? from->pdl[i] : tune->launches[i].config->pdl;
         to->grids[i] = from ? from->grids[i] : tune->launches[i].config->grid[0];
+        to->carveouts[i] = from ? from->carveouts[i] : tune->carveout_of[i];
     }
     for (uint32_t i = 0; i < tune->unit_count && from; i++)
         to->edits[i] = from->edits[i];
@@ -189,6 +213,7 @@ void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup)
     }
     free(setup->modules);
     free(setup->texts);
+    free(setup->carveouts);
     free(setup->grids);
     free(setup->pdl);
     free(setup->edits);
@@ -321,9 +346,28 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
     return griddep_kernel_get(setup->modules[unit->source], unit->name, kernel, error);
 }
 
+/* The attributes of a launch with its carve-out, or with none, in place of the one that was given; `room` is for them.
+ */
+static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t index,
+                         griddep_launch_config *config, griddep_attribute *room)
+{
+    uint32_t count = 0;
+
+    if (setup->carveouts[index] == tune->carveout_of[index] || config->attribute_count > MOST_ATTRIBUTES)
+        return; /* too many are refused with the launch */
+    for (uint32_t i = 0; i < config->attribute_count; i++)
+        if (config->attributes[i].id != GRIDDEP_ATTRIBUTE_CARVEOUT)
+            room[count++] = config->attributes[i];
+    if (setup->carveouts[index] != GRIDDEP_CARVEOUT_DEFAULT)
+        griddep_attribute_carveout(&room[count++], setup->carveouts[index], NULL);
+    config->attributes = room;
+    config->attribute_count = count;
+}
+
 static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index, griddep_error *error)
 {
     const griddep_tune_launch *launch = &tune->launches[index];
+    griddep_attribute attributes[MOST_ATTRIBUTES + 1];
     griddep_launch_config config;
     griddep_kernel *kernel;
     int32_t status =
@@ -333,6 +377,7 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
         status = gd_tune_kernel_of(tune, setup, index, &kernel, error);
     if (status)
         return status;
+    set_carveout(tune, setup, index, &config, attributes);
     config.grid[0] = setup->grids[index];
     config.pdl = setup->pdl[index];
     status = griddep_chain_add_to(setup->chain, launch->lane, kernel, &config, launch->arguments,
@@ -396,17 +441,31 @@ void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text)
         describe_prefetch(edit, text);
 }
 
+void gd_tune_describe_carveout(int32_t percent, gd_text *text)
+{
+    if (percent == GRIDDEP_CARVEOUT_DEFAULT)
+        gd_text_string(text, "carveout default");
+    else
+        gd_text_format(text, "carveout %d", (int)percent);
+}
+
 void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text)
 {
     const griddep_launch_config *config = tune->launches[launch].config;
-    gd_text grid = {0};
+    gd_text grid = {0}, carveout = {0};
 
     gd_tune_describe_edit(&setup->edits[tune->unit_of[launch]], text);
     if (setup->grids[launch] != config->grid[0]) {
         gd_text_format(&grid, "%u", (unsigned)setup->grids[launch]);
         add_part(text, "grid", gd_text_get(&grid));
     }
+    if (setup->carveouts[launch] != tune->carveout_of[launch]) {
+        gd_tune_describe_carveout(setup->carveouts[launch], &carveout);
+        add_part(text, gd_text_get(&carveout), "");
+    }
     if (setup->pdl[launch] != config->pdl)
         add_part(text, "pdl", setup->pdl[launch] == GRIDDEP_PDL_OFF ? "off" : "auto");
+    text->failed |= grid.failed || carveout.failed;
     gd_text_free(&grid);
+    gd_text_free(&carveout);
 }

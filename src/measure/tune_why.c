@@ -143,8 +143,9 @@ static bool is_launch_changed(const griddep_tune *tune, const gd_tune_setup *a, 
 {
     const gd_tune_edit *one = &a->edits[tune->unit_of[launch]], *other = &b->edits[tune->unit_of[launch]];
 
-    return a->pdl[launch] != b->pdl[launch] || a->grids[launch] != b->grids[launch] || one->wait != other->wait ||
-           one->trigger != other->trigger || one->round != other->round || one->prefetch != other->prefetch ||
+    return a->pdl[launch] != b->pdl[launch] || a->grids[launch] != b->grids[launch] ||
+           a->carveouts[launch] != b->carveouts[launch] || one->wait != other->wait || one->trigger != other->trigger ||
+           one->round != other->round || one->prefetch != other->prefetch ||
            one->prefetch_bytes != other->prefetch_bytes;
 }
 

@@ -2,6 +2,8 @@
  * warps, 256 registers a warp, 128 bytes of shared memory. */
 #include "run/footprint.h"
 
+#include "base/carveout.h"
+
 enum { WARP = 32, REGISTER_UNIT = 256, SHARED_UNIT = 128 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -70,21 +72,10 @@ uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprin
     return (uint32_t)fits;
 }
 
-/* In KiB, of compute capability 9.0 and 10.0 (CUDA programming guide). */
-static const uint16_t settings[] = {8, 16, 32, 64, 100, 132, 164, 196, 228};
-enum { SETTINGS = sizeof settings / sizeof settings[0], LARGEST_SETTING = 228 * 1024 };
-
 uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel, int32_t percent)
 {
-    uint64_t wanted =
-        percent < 0 ? kernel->alone * kernel->shared : (uint64_t)LARGEST_SETTING * (uint64_t)percent / 100;
-
-    if (device->shared_bytes_per_multiprocessor != LARGEST_SETTING)
+    if (device->shared_bytes_per_multiprocessor != GD_CARVEOUT_LARGEST)
         return 0;
-    wanted = wanted > kernel->shared ? wanted : kernel->shared;
-    for (int i = 0; i < SETTINGS; i++) {
-        if (wanted <= settings[i] * 1024u)
-            return settings[i] * 1024u;
-    }
-    return LARGEST_SETTING;
+    return percent < 0 ? gd_carveout_setting(0, kernel->alone * kernel->shared)
+                       : gd_carveout_setting((uint32_t)percent, kernel->shared);
 }

@@ -91,6 +91,17 @@ static int32_t check_shared(griddep_kernel *kernel, uint32_t bytes, griddep_erro
 
 /* ---- attributes ---- */
 
+/* A driver with API 13.0 refuses the number that means no preference, though cuda.h has it; what no launch asks for
+ * is the same. */
+static bool asks_for_nothing(const griddep_attribute *attribute)
+{
+    int32_t percent;
+
+    memcpy(&percent, attribute->value, sizeof percent);
+    return attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT &&
+           percent == GRIDDEP_CARVEOUT_DEFAULT;
+}
+
 static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch_config *config, gd_launch *launch,
                               griddep_error *error)
 {
@@ -113,7 +124,8 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
         int32_t status = gd_event_check_attribute(kernel->runtime, attribute, error);
         if (status)
             return status;
-        memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
+        if (!asks_for_nothing(attribute))
+            memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
     }
     return GRIDDEP_OK;
 }

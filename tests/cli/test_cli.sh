@@ -471,6 +471,8 @@ launches:
   - kernel: vector_add
     grid: [8]
     grids: [4, any]
+    carveout: 25
+    carveouts: [any, default]
     block: [256]
     arguments: [{buffer: a, access: read}, {buffer: a, access: read}, {buffer: b, access: write}, {u32: 2048}]
   - kernel: vector_add
@@ -487,6 +489,8 @@ else
     check "tune --json" 0
     json "tune --json" "d['clock'] == 'model' and d['trials'] and d['remembered'] is False"
     json "tune offers grids" "any(t['tried'].startswith('grid ') for t in d['trials'])"
+    json "tune offers carve-outs, and not the one there is" "sorted(t['tried'][9:-22] for t in d['trials'] if t['tried'].endswith('for all that offer it')) == ['0', '100', '50', '75', 'default']"
+    json "tune tells the carve-outs of its choice" "[c['carveout'] for c in d['choices']] == [25, None]"
     if [ -e "$work/tuned/chain.yaml" ]; then
         run run "$work/tuned/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0
         check "run what tune wrote" 0
@@ -506,13 +510,31 @@ else
     sed '/^expect:/,$d' "$work/tune.yaml" >"$work/tune_free.yaml"
     run tune "$work/tune_free.yaml" --driver "$EMULATED_DRIVER" --gain 99
     check "tune without expect" 0 err "compared with the serial run alone"
+    if [ "${GRIDDEP_SLOW_TESTS:-0}" = 1 ]; then
+        run tune --demo --driver "$EMULATED_DRIVER" --forget --json --gain 99
+        check "tune --demo" 0
+        json "tune --demo tunes the demo" "d['chain'].startswith('demo, 8 layers') and len(d['choices']) == 15"
+    else
+        skip "tune --demo: GRIDDEP_SLOW_TESTS is not 1"
+    fi
+    run stress --demo --driver "$EMULATED_DRIVER" --mode graph-pdl --json
+    check "stress --demo" 0
+    json "stress --demo attacks the demo" "d['chain'].startswith('demo, 8 layers') and len(d['attacks']) == 28 and d['differences'] == 0"
 fi
 sed '/^  - kernel/,$d' "$work/tune.yaml" >"$work/tune_one.yaml"
-sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,5p >>"$work/tune_one.yaml"
+sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,7p >>"$work/tune_one.yaml"
 run tune "$work/tune_one.yaml"
 check "tune one launch" 2 err "a chain of one launch has no hop to tune"
 run tune "$work/tune.yaml" --mode serial
 check "tune --mode serial" 2 err "serial"
+for command in tune stress; do
+    run $command
+    check "$command of nothing" 2 err "griddep $command takes a chain file, or --demo"
+    run $command --demo "$work/tune.yaml"
+    check "$command of two chains" 2 err "not both"
+done
+run tune --demo -o "$work/demo"
+check "tune --demo -o" 2 err "--demo has none"
 run stress "$work/tune.yaml" --mode serial
 check "stress --mode serial" 2 err "--mode is one of both, pdl, graph-pdl, not 'serial'"
 run tune "$work/tune.yaml" --gain 0

@@ -299,13 +299,43 @@ START_TEST(occupancy)
 }
 END_TEST
 
+/* A function's preferred carve-out leaves CTAs what the next larger split of the SM's memory holds, and always one. */
+START_TEST(carved_occupancy)
+{
+    static const struct carved {
+        int percent;
+        int blocks[4]; /* with 0, 7168, 32768 and 49152 bytes, 32 threads */
+        size_t bytes;  /* for each of 8 */
+    } rows[] = {{0, {8, 1, 1, 1}, 1024},     {5, {16, 2, 1, 1}, 2048},    {10, {32, 4, 1, 1}, 4096},
+                {25, {32, 8, 1, 1}, 8192},   {50, {32, 16, 4, 2}, 16896}, {75, {32, 24, 5, 4}, 25088},
+                {99, {32, 28, 6, 4}, 29184}, {-1, {32, 28, 6, 4}, 29184}};
+    static const size_t shared[] = {0, 7168, 32768, 49152};
+    gd_CUfunction count = function_of(module, "count");
+    int blocks = 0;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        good(cuFuncSetAttribute, (count, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, rows[i].percent));
+        for (size_t k = 0; k < sizeof shared / sizeof shared[0]; k++) {
+            good(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, count, 32, shared[k]));
+            ck_assert_msg(blocks == rows[i].blocks[k], "%d %%, %zu bytes: %d", rows[i].percent, shared[k], blocks);
+        }
+        good(cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, count, 8, 32));
+        ck_assert_msg(bytes == rows[i].bytes, "%d %%: %zu", rows[i].percent, bytes);
+        good(cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, count, 1, 32));
+        expect(bytes == 49152); /* what the function may ask for; one alone has all of the memory */
+    }
+}
+END_TEST
+
 /* Clusters of up to eight CTAs are portable; a kernel has to ask for more. */
 START_TEST(cluster_occupancy)
 {
     gd_CUfunction count = function_of(module, "count");
     gd_CUlaunchAttribute pair = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                  .value.clusterDim = {.x = 2, .y = 1, .z = 1}};
-    gd_CUlaunchConfig config = {.gridDimX = 16, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchConfig config = {
+        .gridDimX = 16, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1};
     int value = 0;
 
     good(cuOccupancyMaxPotentialClusterSize, (&value, count, &config));
@@ -368,10 +398,10 @@ END_TEST
 
 Suite *launch_suite(void)
 {
-    const conformance_case cases[] = {{shapes, 0},       {packed_arguments, 0},   {arguments_are_copied, 0},
-                                      {all_ctas_run, 0}, {shapes_are_checked, 0}, {null_functions, 0},
-                                      {attributes, 0},   {cluster_shapes, 0},     {occupancy, 0},
-                                      {cluster_occupancy, 0}};
+    const conformance_case cases[] = {{shapes, 0},           {packed_arguments, 0},   {arguments_are_copied, 0},
+                                      {all_ctas_run, 0},     {shapes_are_checked, 0}, {null_functions, 0},
+                                      {attributes, 0},       {cluster_shapes, 0},     {occupancy, 0},
+                                      {carved_occupancy, 0}, {cluster_occupancy, 0}};
     const conformance_case faults[] = {{traps, 0}, {stray_addresses, 0}, {skewed_addresses, 0}};
     Suite *suite = suite_create("launch");
 

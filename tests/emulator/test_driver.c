@@ -672,6 +672,7 @@ START_TEST(launches_are_checked)
         {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}},
         {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, .value.accessPolicyWindow.num_bytes = 1u << 30},
         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 101},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = UINT32_MAX},
         {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}};
     config.blockDimX = 32;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {

@@ -2,6 +2,8 @@
  * what is remembered. EMULATED_DRIVER names the driver. Its model time makes every result the same each time. */
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,6 +403,173 @@ START_TEST(wrong_grid)
 }
 END_TEST
 
+static uint32_t count_trials(const griddep_tune *result, const char *text, uint32_t launch, bool timed)
+{
+    griddep_tune_trial trial = {.size = sizeof trial};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++)
+        count += !strcmp(trial.text, text) && trial.launch == launch && (trial.ratio > 0) == timed;
+    return count;
+}
+
+/* Carve-outs are tried for all launches that offer one, then for each; what a launch has is given up for `default`. */
+START_TEST(tries_carveouts)
+{
+    static const int32_t first[] = {0, 100}, second[] = {100, GRIDDEP_CARVEOUT_DEFAULT};
+    griddep_tune_choice choice = {.size = sizeof choice};
+    griddep_attribute attributes[2];
+    griddep_tune *result;
+
+    make_chain(plain);
+    need(griddep_attribute_priority(&attributes[0], 0, &error));
+    need(griddep_attribute_carveout(&attributes[1], 25, &error));
+    f.launches[0].carveouts = first;
+    f.launches[0].carveout_count = 2;
+    f.launches[2].carveouts = second;
+    f.launches[2].carveout_count = 2;
+    f.configs[2].attributes = attributes;
+    f.configs[2].attribute_count = 2;
+    need(tune(NULL, &result));
+    ck_assert_uint_eq(count_trials(result, "carveout 0 for all that offer it", 0, true), 1);
+    ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 0, true), 1);
+    ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 2, false), 1); /* the same */
+    ck_assert_uint_eq(count_trials(result, "carveout default for all that offer it", 2, true), 1);
+    ck_assert_uint_eq(count_trials(result, "carveout 100", 0, true), 1);
+    ck_assert_uint_eq(count_trials(result, "carveout 100", 2, true), 1);
+    ck_assert_uint_eq(count_trials(result, "carveout default", 2, false), 1); /* only launch 2 offers it */
+    need(griddep_tune_get_choice(result, 2, &choice, &error));
+    ck_assert_int_eq(choice.carveout, 25); /* the model's time does not depend on it */
+    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    ck_assert_int_eq(choice.carveout, GRIDDEP_CARVEOUT_DEFAULT);
+    griddep_tune_destroy(result);
+    f.launches[0].carveouts = NULL;
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    f.launches[0].carveouts = first;
+    static const int32_t wrong[] = {101, 0};
+    f.launches[0].carveouts = wrong;
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "carve-out of 101 percent"));
+    end_chain();
+}
+END_TEST
+
+/* out = in + 1 + 0 * what a loop reads of a table, which no launch writes. The wait stands early and the trigger in the
+ * middle, so that every place there is for them is another one. */
+static const char with_everything[] =
+    HEAD ".visible .entry work(.param .u64 in, .param .u64 out, .param .u64 table)\n{\n"
+         "    .reg .pred %p;\n    .reg .b32 %t, %v, %n, %sum;\n    .reg .b64 %in, %out, %table, %i;\n"
+         "    griddepcontrol.wait;\n"
+         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.param.u64 %table, [table];\n"
+         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n"
+         "    add.u64 %out, %out, %i;\n    add.u64 %table, %table, %i;\n    mov.u32 %n, 0;\n    mov.u32 %sum, 0;\n"
+         "rounds:\n    ld.global.u32 %v, [%table];\n    add.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
+         "    setp.lt.u32 %p, %n, 40;\n    @%p bra rounds;\n    griddepcontrol.launch_dependents;\n"
+         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    mul.lo.u32 %sum, %sum, 0;\n"
+         "    add.u32 %v, %v, %sum;\n    st.global.u32 [%out], %v;\n    mov.u32 %n, 0;\n    ret;\n}\n";
+
+enum { TABLE_BYTES = 5 << 20 };
+
+/* Each class of candidates is tried: it passes the check, leaves the bits, and is timed. */
+START_TEST(tries_all_classes)
+{
+    static const char *const tried[] = {"trigger remove",
+                                        "trigger start",
+                                        "trigger after-wait",
+                                        "trigger after-loads",
+                                        "trigger before-stores",
+                                        "trigger end",
+                                        "trigger loop:1",
+                                        "trigger loop:3",
+                                        "trigger loop:7",
+                                        "trigger loop:15",
+                                        "trigger loop:31",
+                                        "wait move",
+                                        "wait move, trigger start",
+                                        "prefetch table=64K",
+                                        "prefetch table=256K",
+                                        "prefetch table=1024K",
+                                        "prefetch table=4096K",
+                                        "prefetch table=5120K",
+                                        "pdl off for all launches",
+                                        "pdl off for this launch",
+                                        "grid 2",
+                                        "carveout 100 for all that offer it"};
+    static const uint32_t grids[] = {2};
+    static const int32_t carveouts[] = {100};
+    const griddep_tune_options options = {.size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
+    griddep_tune_buffer buffers[BUFFERS + 1];
+    griddep_argument arguments[LAUNCHES][3];
+    griddep_check_argument uses[LAUNCHES][3];
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune *result;
+
+    make_chain(with_everything);
+    memcpy(buffers, f.buffers, sizeof f.buffers);
+    buffers[BUFFERS] = (griddep_tune_buffer){.size = sizeof buffers[0], .bytes = TABLE_BYTES};
+    need(griddep_memory_allocate(runtime, TABLE_BYTES, &buffers[BUFFERS].address, &error));
+    need(griddep_memory_fill(runtime, buffers[BUFFERS].address, 0x5a, TABLE_BYTES, NULL, &error));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        memcpy(arguments[i], f.arguments[i], sizeof f.arguments[i]);
+        memcpy(uses[i], f.uses[i], sizeof f.uses[i]);
+        arguments[i][2] = (griddep_argument){.bytes = 8, .value = buffers[BUFFERS].address};
+        uses[i][2] =
+            (griddep_check_argument){.buffer = BUFFERS + 1, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = TABLE_BYTES};
+        f.launches[i].arguments = arguments[i];
+        f.launches[i].uses = uses[i];
+        f.launches[i].argument_count = 3;
+    }
+    f.launches[1].grids = grids;
+    f.launches[1].carveouts = carveouts;
+    f.launches[1].grid_count = f.launches[1].carveout_count = 1;
+    need(griddep_tune_run(runtime, f.launches, LAUNCHES, buffers, BUFFERS + 1, &options, &result, &error));
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        uint32_t timed = 0;
+        for (uint32_t k = 0; griddep_tune_get_trial(result, k, &trial, NULL) == GRIDDEP_OK; k++)
+            timed += !strcmp(trial.text, tried[i]) && trial.ratio > 0;
+        ck_assert_msg(timed > 0, "'%s' was not timed", tried[i]);
+    }
+    griddep_tune_destroy(result);
+    need(griddep_memory_free(runtime, buffers[BUFFERS].address, &error));
+    end_chain();
+}
+END_TEST
+
+/* A caller that was built before carve-outs has smaller structs; where a launch has one it is another chain. */
+START_TEST(remembers_carveouts)
+{
+    const uint32_t old_size = offsetof(griddep_tune_launch, carveouts);
+    char launches[LAUNCHES * sizeof(griddep_tune_launch)];
+    griddep_tune_choice choice = {.size = offsetof(griddep_tune_choice, carveout)};
+    griddep_attribute carveout;
+    griddep_tune *result, *loaded;
+
+    make_chain(plain);
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        memcpy(launches + i * old_size, &f.launches[i], old_size);
+        memcpy(launches + i * old_size, &old_size, sizeof old_size);
+    }
+    need(griddep_tune_run(runtime, (const griddep_tune_launch *)(const void *)launches, LAUNCHES, f.buffers, BUFFERS,
+                          NULL, &result, &error));
+    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    griddep_tune_destroy(result);
+    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    griddep_tune_destroy(loaded);
+    need(griddep_attribute_carveout(&carveout, 100, &error));
+    f.configs[1].attributes = &carveout;
+    f.configs[1].attribute_count = 1;
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    need(tune(NULL, &result));
+    griddep_tune_destroy(result);
+    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    choice.size = sizeof choice;
+    need(griddep_tune_get_choice(loaded, 1, &choice, &error));
+    ck_assert_int_eq(choice.carveout, 100);
+    griddep_tune_destroy(loaded);
+    end_chain();
+}
+END_TEST
+
 /* Two launches that do little: to be tuned often. */
 static int32_t tune_little(const griddep_tune_options *options, griddep_tune **result)
 {
@@ -493,6 +662,9 @@ int main(void)
     tcase_add_test(test, stops);
     tcase_add_test(test, refuses);
     tcase_add_test(test, wrong_grid);
+    tcase_add_test(test, tries_carveouts);
+    tcase_add_test(test, tries_all_classes);
+    tcase_add_test(test, remembers_carveouts);
     suite_add_tcase(suite, test);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -128,6 +128,42 @@ for name, mode in modes.items():
 trace "blocks beyond the limit" 0 "$chain" --blocks 3
 says "blocks beyond the limit" out "launch 0 (matvec_bf16): of 4 blocks the first 3 were kept"
 
+# Launches with names of their own, longer than there is room for, and thousands of blocks.
+cat >"$work/named.yaml" <<'END'
+name: named
+buffers:
+  - {name: x, type: f32, count: 16384, random: {seed: 1}}
+  - {name: y, type: f32, count: 16384}
+  - {name: z, type: f32, count: 16384}
+launches:
+  - {kernel: vector_add, name: the first half of what there is to do, grid: [1024], block: [32],
+     arguments: [{buffer: x, access: read}, {buffer: x, access: read}, {buffer: y, access: write}, {u32: 16384}]}
+  - {kernel: vector_add, name: the other half of what there is to do, grid: [2048], block: [32],
+     arguments: [{buffer: y, access: read}, {buffer: x, access: read}, {buffer: z, access: write}, {u32: 16384}]}
+END
+trace "names" 0 "$work/named.yaml" --svg "$work/n.svg" --perfetto "$work/n.json"
+says "names" out "launch  name"
+says "names" out "the other ha~re is to do"
+says "names" out "  1 the oth~s to do"
+if awk 'NR > 3 && length > 90 {exit 1}' "$work/out"; then passed=$((passed + 1)); else fail "names: 80 columns"; fi
+python_says "names and thousands of blocks in a picture" "$work/n.svg" '
+import os, sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+titles = [t.firstChild.data for t in picture.getElementsByTagName("title")]
+assert "the first half of what there is to do: vector_add" in titles, titles
+labels = [t.firstChild.data for t in picture.getElementsByTagName("text")]
+assert any(l.startswith("1 the ot") and "\u2026" in l and len(l) <= 18 for l in labels), labels
+assert os.path.getsize(sys.argv[1]) < 100000, os.path.getsize(sys.argv[1])
+ground = picture.getElementsByTagName("rect")[0]
+assert ground.getAttribute("class") == "b" and float(ground.getAttribute("width")) == 1000
+'
+python_says "names in a Perfetto trace" "$work/n.json" '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+named = [e for e in events if e["ph"] == "X" and e["name"] == "the first half of what there is to do"]
+assert len(named) == 1025 and {e["args"]["kernel"] for e in named if "args" in e} == {"vector_add"}, len(named)
+'
+
 # A kernel of the user's own, with marks, whose name would not do in XML as it is.
 cat >"$work/mine.ptx" <<'PTX'
 .version 8.0

@@ -463,6 +463,13 @@ void fake_driver_set_kernel(const char *name, fake_kernel function, void *user)
     fake_unlock();
 }
 
+void fake_driver_spend(double microseconds)
+{
+    fake_lock();
+    fake_state.clock += (uint64_t)(microseconds * 1000);
+    fake_unlock();
+}
+
 uint64_t fake_driver_calls(const char *symbol)
 {
     int index = symbol ? must_find_symbol(symbol) : -1;

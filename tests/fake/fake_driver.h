@@ -73,6 +73,9 @@ typedef struct fake_launch {
 typedef gd_CUresult (*fake_kernel)(void *user, const fake_launch *launch);
 void fake_driver_set_kernel(const char *name, fake_kernel function, void *user);
 
+/* The execution at hand takes that much longer by the events: for these functions. */
+void fake_driver_spend(double microseconds);
+
 /* PTX comments that the fake's compiler obeys:
  *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error log says so at that
  * line

@@ -207,6 +207,22 @@ START_TEST(launch_takes_every_attribute)
 }
 END_TEST
 
+/* The driver does not take the number that means no preference. */
+START_TEST(no_carveout_is_no_attribute)
+{
+    griddep_attribute a[2];
+    griddep_launch_config config = {.grid = {16}, .block = {64}};
+    fake_launch launch;
+
+    ck_status(griddep_attribute_carveout(&a[0], GRIDDEP_CARVEOUT_DEFAULT, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_priority(&a[1], -5, &error), GRIDDEP_OK);
+    ck_status(launch_with(&config, a, 2), GRIDDEP_OK);
+    ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
+    ck_assert_uint_eq(launch.config.numAttrs, 2); /* with attribute 6 */
+    ck_assert_int_eq(launch.config.attrs[1].id, GRIDDEP_ATTRIBUTE_PRIORITY);
+}
+END_TEST
+
 /* The node's handle comes back in the attribute that was given. */
 START_TEST(updatable_nodes_have_a_handle)
 {
@@ -502,6 +518,7 @@ int main(void)
     TCase *launching = tcase_create("launching");
     tcase_add_checked_fixture(launching, setup, teardown);
     tcase_add_test(launching, launch_takes_every_attribute);
+    tcase_add_test(launching, no_carveout_is_no_attribute);
     tcase_add_test(launching, updatable_nodes_have_a_handle);
     tcase_add_test(launching, launch_passes_unknown_attributes);
     tcase_add_test(launching, launch_holds_attributes_against_the_device);
