@@ -900,6 +900,10 @@ int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map,
                                   griddep_error *error);
 
+/* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and griddep_ptx_get_extent, which understand such maps.
+ * Kernels are to be given a driver's. UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. Since 0.1. */
+int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
+
 /* ------------------------------------------------------------------------------------------------------------------------
  * Chain: launches in stream order, prepared once, run many times
  */

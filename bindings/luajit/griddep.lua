@@ -535,6 +535,7 @@ int32_t griddep_attribute_nvlink_centric_scheduling(griddep_attribute *attribute
 int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size, uint32_t *count, griddep_error *error);
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 int32_t griddep_tensor_map_im2col(griddep_runtime *runtime, const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
+int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map, griddep_error *error);
 const char *griddep_mode_name(int32_t mode);
 int32_t griddep_mode_find(const char *name, int32_t *mode);
 int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, griddep_error *error);

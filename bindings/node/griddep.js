@@ -550,6 +550,7 @@ const prototypes = [
   'int32_t griddep_kernel_get_cluster_limit(void *kernel, const griddep_launch_config *config, _Out_ uint32_t *size, _Out_ uint32_t *count, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_tiled(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'int32_t griddep_tensor_map_im2col(void *runtime, const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
+  'int32_t griddep_tensor_map_offline(const griddep_tensor_options *options, _Inout_ griddep_tensor_map *map, _Inout_ griddep_error *error)',
   'const char *griddep_mode_name(int32_t mode)',
   'int32_t griddep_mode_find(const char *name, _Out_ int32_t *mode)',
   'int32_t griddep_chain_create(void *runtime, _Out_ void **chain, _Inout_ griddep_error *error)',

@@ -562,6 +562,7 @@ my @FUNCTIONS = (
     [kernel_get_cluster_limit => [qw(opaque opaque uint32* uint32* opaque)] => 'sint32'],
     [tensor_map_tiled => [qw(opaque opaque opaque opaque)] => 'sint32'],
     [tensor_map_im2col => [qw(opaque opaque opaque opaque)] => 'sint32'],
+    [tensor_map_offline => [qw(opaque opaque opaque)] => 'sint32'],
     [mode_name => [qw(sint32)] => 'string'],
     [mode_find => [qw(string sint32*)] => 'sint32'],
     [chain_create => [qw(opaque opaque* opaque)] => 'sint32'],

@@ -967,6 +967,7 @@ _FUNCTIONS = {
     "kernel_get_cluster_limit": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_tiled": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tensor_map_im2col": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tensor_map_offline": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "mode_name": (c_char_p, [c_int32]),
     "mode_find": (c_int32, [c_char_p, c_void_p]),
     "chain_create": (c_int32, [c_void_p, c_void_p, c_void_p]),

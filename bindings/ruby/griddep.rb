@@ -570,6 +570,7 @@ module Griddep
       "int32_t griddep_kernel_get_cluster_limit(void *kernel, void *config, void *size, void *count, void *error)",
       "int32_t griddep_tensor_map_tiled(void *runtime, void *options, void *map, void *error)",
       "int32_t griddep_tensor_map_im2col(void *runtime, void *options, void *map, void *error)",
+      "int32_t griddep_tensor_map_offline(void *options, void *map, void *error)",
       "const char *griddep_mode_name(int32_t mode)",
       "int32_t griddep_mode_find(void *name, void *mode)",
       "int32_t griddep_chain_create(void *runtime, void *chain, void *error)",

@@ -977,6 +977,7 @@ functions! {
     fn kernel_get_cluster_limit(kernel: *mut Kernel, config: *const LaunchConfig, size: *mut u32, count: *mut u32, error: *mut Error) -> i32;
     fn tensor_map_tiled(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn tensor_map_im2col(runtime: *mut Runtime, options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
+    fn tensor_map_offline(options: *const TensorOptions, map: *mut TensorMap, error: *mut Error) -> i32;
     fn mode_name(mode: i32) -> *const c_char;
     fn mode_find(name: *const c_char, mode: *mut i32) -> i32;
     fn chain_create(runtime: *mut Runtime, chain: *mut *mut Chain, error: *mut Error) -> i32;

@@ -1,3 +1,6 @@
+m4_define(<!NAME!>, <!gemm_bf16!>)m4_dnl
+m4_define(<!TYPE!>, <!bf16!>)m4_dnl
+m4_define(<!TILE_COLUMNS!>, <!256!>)m4_dnl
 // kernel: gemm_bf16
 // purpose: c = activation(a W^T + bias) + residual on the tensor cores: a linear layer of many rows (prefill), bf16, f32 accumulation, in
 //   tiles of 128 x 256. gemm_n128_bf16 and gemm_n64_bf16 are the same with narrower tiles, for smaller products.
@@ -32,16 +35,16 @@
 //   shared >= 99360 -- the ring has two slots at least
 //   apart(c, bias)
 //   residual == c || apart(c, residual)
+m4_include(<!gemm_requires.inc!>)m4_dnl
 // extent:
 //   bias: n * 2
 //   residual: m * n * 2
 //   c: m * n * 2
-// constraints: .target sm_90a: it loads on compute capability 9.0 alone. The maps must be as said above: the kernel cannot read
-//   them, and waits for ever for a box of another size. c overlaps neither a, W nor U. No kernel that may still run writes W or
-//   U. An element's sum is taken in one fixed order: the result's bits do not depend on grid, cluster or shared memory, nor on
-//   the width of the tile. The tensor cores add products up with less than f32's rounding (cut off, relative to the largest
-//   term). What is beyond f32 or bf16 is infinite, NaN gives NaN; the activations do with infinities what their formulas do (silu
-//   of minus infinity is NaN).
+// constraints: .target sm_90a: it loads on compute capability 9.0 alone. A map whose bytes the library does not understand is
+//   not checked; the kernel cannot do it. No kernel that may still run writes W or U. An element's sum is taken in one fixed
+//   order: the result's bits do not depend on grid, cluster or shared memory, nor on the width of the tile. The tensor cores
+//   add products up with less than f32's rounding (cut off, relative to the largest term). What is beyond f32 or bf16 is
+//   infinite, NaN gives NaN; the activations do with infinities what their formulas do (silu of minus infinity is NaN).
 // constant: weight_map, up_map
 // pdl: triggers at its start; before the wait it makes its barriers and fetches W into all slots of its first tile; waits before it
 //   fetches a; every thread waits.
@@ -75,7 +78,4 @@
 //   Rejected: tiles of 128 x 192 (89 % at 2048 x 4096 x 4096, for 352 tiles in three rounds); two blocks of 128 x 128 side by side,
 //   three slots each (2 to 7 % slower: too few bytes under way); panels of 8 or 32 tiles in place of 16 (0 to 1 %).
 
-m4_define(<!NAME!>, <!gemm_bf16!>)m4_dnl
-m4_define(<!TYPE!>, <!bf16!>)m4_dnl
-m4_define(<!TILE_COLUMNS!>, <!256!>)m4_dnl
 m4_include(<!gemm.inc!>)m4_dnl

@@ -1,3 +1,6 @@
+m4_define(<!NAME!>, <!gemm_n64_f16!>)m4_dnl
+m4_define(<!TYPE!>, <!f16!>)m4_dnl
+m4_define(<!TILE_COLUMNS!>, <!64!>)m4_dnl
 // kernel: gemm_n64_f16
 // purpose: c = activation(a W^T + bias) + residual on the tensor cores: a linear layer of many rows (prefill), f16, f32 accumulation, in
 //   tiles of 128 x 64. The kernel is gemm_f16 with a quarter of its tile, for products of too few tiles to keep all multiprocessors busy.
@@ -32,22 +35,19 @@
 //   shared >= 50208 -- the ring has two slots at least
 //   apart(c, bias)
 //   residual == c || apart(c, residual)
+m4_include(<!gemm_requires.inc!>)m4_dnl
 // extent:
 //   bias: n * 2
 //   residual: m * n * 2
 //   c: m * n * 2
-// constraints: .target sm_90a: it loads on compute capability 9.0 alone. The maps must be as said above: the kernel cannot read
-//   them, and waits for ever for a box of another size. c overlaps neither a, W nor U. No kernel that may still run writes W or
-//   U. An element's sum is taken in one fixed order: the result's bits do not depend on grid, cluster or shared memory, nor on
-//   the width of the tile. The tensor cores add products up with less than f32's rounding (cut off, relative to the largest
-//   term). What is beyond f16 is infinite, NaN gives NaN; the activations do with infinities what their formulas do (silu
-//   of minus infinity is NaN).
+// constraints: .target sm_90a: it loads on compute capability 9.0 alone. A map whose bytes the library does not understand is
+//   not checked; the kernel cannot do it. No kernel that may still run writes W or U. An element's sum is taken in one fixed
+//   order: the result's bits do not depend on grid, cluster or shared memory, nor on the width of the tile. The tensor cores
+//   add products up with less than f32's rounding (cut off, relative to the largest term). What is beyond f16 is infinite, NaN
+//   gives NaN; the activations do with infinities what their formulas do (silu of minus infinity is NaN).
 // constant: weight_map, up_map
 // pdl: triggers at its start; before the wait it makes its barriers and fetches W into all slots of its first tile; waits before it
 //   fetches a; every thread waits.
 // measured: see gemm_bf16.
 
-m4_define(<!NAME!>, <!gemm_n64_f16!>)m4_dnl
-m4_define(<!TYPE!>, <!f16!>)m4_dnl
-m4_define(<!TILE_COLUMNS!>, <!64!>)m4_dnl
 m4_include(<!gemm.inc!>)m4_dnl

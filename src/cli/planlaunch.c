@@ -91,6 +91,26 @@ int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const
     return code;
 }
 
+/* The maps that a driver would make; one that it alone knows remains zero. */
+static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
+                     griddep_tensor_map *maps)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        if (argument->tensor == NULL)
+            continue;
+        griddep_tensor_options options = *argument->tensor;
+        options.address =
+            addresses[argument->buffer] + argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
+        int32_t status = griddep_tensor_map_offline(&options, &maps[i], &error);
+        if (status != GRIDDEP_OK && status != GRIDDEP_ERROR_UNSUPPORTED)
+            return gd_message_library_at(argument->place, &error, NULL);
+    }
+    return 0;
+}
+
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry)
 {
     if (launch->grid_is_multiprocessors)
@@ -101,10 +121,14 @@ int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
         addresses[i] = next;
         next += (gd_plan_buffer_bytes(&plan->buffers[i]) / made_up_step + 1) * made_up_step;
     }
-    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, NULL);
+    griddep_tensor_map *maps = gd_heap_take(launch->argument_count, sizeof(*maps));
+    int code = make_maps(plan, launch, addresses, maps);
+    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, maps);
     const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
-    int code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
+    if (code == 0)
+        code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
     free(arguments);
+    free(maps);
     free(addresses);
     return code;
 }

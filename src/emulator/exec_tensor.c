@@ -60,7 +60,7 @@ static bool read_map(transfer *t)
 
     if (!bytes)
         return false;
-    if (!gd_tensor_map_read(bytes, &t->map)) {
+    if (!gd_tensor_map_take(bytes, &t->map)) {
         gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, address, GD_TENSOR_MAP_BYTES, false,
                     "what lies at 0x%" PRIx64 " is no tensor map that this driver has encoded", address);
         return false;

@@ -1,138 +1,21 @@
-/* cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress: the emulator's encoding, and the checks.
+/* cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress: what is refused.
  *
  * What is refused was compared with an H200 (driver 580) on thousands of random arguments (tests/fuzz/tensor.c). It is
  * not all that cuda.h says: where the map lies does not matter, strides and the address may be 0, an interleave of 32
  * bytes goes with any swizzle. And it is more: the box has to fit into shared memory, the pixels of im2col have to be
  * some. */
-#include "emulator/tensor_map.h"
-
 #include <string.h>
 
 #include "emulator/api.h"
 #include "emulator/device.h"
+#include "emulator/tensor_map.h"
 
 enum { BOX_LIMIT = 232448, MOST_BOX = 256, MOST_STEP = 8, MOST_CHANNELS = 256, MOST_PIXELS = 1024 };
 
 static const uint64_t most_elements = UINT64_C(1) << 32; /* of a dimension */
 static const uint64_t stride_limit = UINT64_C(1) << 40;
 
-/* ---- the encoding ---- */
-
-/* Little of the 128 bytes is left over: sizes and extents are one less than they say, since they are at least 1. */
-typedef struct encoded {
-    uint64_t mark, address;
-    uint64_t strides[GD_TENSOR_RANK - 1];
-    uint32_t sizes[GD_TENSOR_RANK];
-    int16_t lower[3], upper[3];
-    uint16_t pixels;
-    uint8_t box[GD_TENSOR_RANK], steps[GD_TENSOR_RANK], channels;
-    uint8_t rank, type, interleave, swizzle, promotion, fill, im2col;
-    uint32_t sum;
-} encoded;
-
-_Static_assert(sizeof(encoded) <= GD_TENSOR_MAP_BYTES && sizeof(gd_CUtensorMap) == GD_TENSOR_MAP_BYTES,
-               "a tensor map has 128 bytes");
-
-static const uint64_t mark = UINT64_C(0x70616d2d726f7367); /* no address, and no sizes that anyone has */
-
-/* FNV-1a of all but the sum. */
-static uint32_t sum_of(const encoded *item)
-{
-    encoded plain = *item;
-    unsigned char bytes[sizeof plain];
-    uint32_t sum = 0x811c9dc5;
-
-    plain.sum = 0;
-    memcpy(bytes, &plain, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        sum = (sum ^ bytes[i]) * 0x01000193;
-    return sum;
-}
-
-static bool load(const void *bytes, encoded *item)
-{
-    memcpy(item, bytes, sizeof *item);
-    return item->mark == mark && item->sum == sum_of(item);
-}
-
-static void write(gd_CUtensorMap *to, const gd_tensor_map *map)
-{
-    encoded item;
-
-    memset(&item, 0, sizeof item);
-    item.mark = mark;
-    item.address = map->address;
-    for (uint32_t i = 0; i < map->rank; i++) {
-        item.sizes[i] = (uint32_t)(map->sizes[i] - 1);
-        item.box[i] = map->im2col ? 0 : (uint8_t)(map->box[i] - 1);
-        item.steps[i] = (uint8_t)map->steps[i];
-        if (i)
-            item.strides[i - 1] = map->strides[i];
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        item.lower[i] = (int16_t)map->lower[i];
-        item.upper[i] = (int16_t)map->upper[i];
-    }
-    item.pixels = (uint16_t)map->pixels;
-    item.channels = map->im2col ? (uint8_t)(map->channels - 1) : 0;
-    item.rank = map->rank;
-    item.type = map->type;
-    item.interleave = map->interleave;
-    item.swizzle = map->swizzle;
-    item.promotion = map->promotion;
-    item.fill = map->fill;
-    item.im2col = map->im2col;
-    item.sum = sum_of(&item);
-    memset(to, 0, sizeof *to);
-    memcpy(to, &item, sizeof item);
-}
-
-bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map)
-{
-    encoded item;
-
-    if (!load(bytes, &item))
-        return false;
-    *map = (gd_tensor_map){.address = item.address,
-                           .pixels = item.pixels,
-                           .rank = item.rank,
-                           .type = item.type,
-                           .interleave = item.interleave,
-                           .swizzle = item.swizzle,
-                           .promotion = item.promotion,
-                           .fill = item.fill,
-                           .im2col = item.im2col};
-    map->channels = map->im2col ? item.channels + 1u : 0;
-    map->strides[0] = gd_tensor_element(item.type);
-    for (uint32_t i = 0; i < map->rank; i++) {
-        map->sizes[i] = (uint64_t)item.sizes[i] + 1;
-        map->box[i] = map->im2col ? 0 : item.box[i] + 1u;
-        map->steps[i] = item.steps[i];
-        if (i)
-            map->strides[i] = item.strides[i - 1];
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        map->lower[i] = item.lower[i];
-        map->upper[i] = item.upper[i];
-    }
-    return true;
-}
-
 /* ---- what the driver asks of a map ---- */
-
-uint32_t gd_tensor_element(uint8_t type)
-{
-    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-
-    return bytes[type];
-}
-
-uint32_t gd_tensor_span(uint8_t swizzle)
-{
-    static const uint8_t spans[] = {0, 32, 64, 128};
-
-    return spans[swizzle];
-}
 
 static bool are_constants(int32_t type, int32_t interleave, int32_t swizzle, int32_t promotion, int32_t fill)
 {
@@ -209,6 +92,17 @@ static bool is_im2col(const gd_tensor_map *map)
            is_inner(map, map->channels);
 }
 
+static bool is_right(const gd_tensor_map *map)
+{
+    return are_constants(map->type, map->interleave, map->swizzle, map->promotion, map->fill) && is_tensor(map) &&
+           (map->im2col ? is_im2col(map) : is_box(map));
+}
+
+bool gd_tensor_map_take(const void *bytes, gd_tensor_map *map)
+{
+    return gd_tensor_map_read(bytes, map) && is_right(map);
+}
+
 /* ---- entry points ---- */
 
 /* What the two modes have in common; false for what no map can hold. */
@@ -230,9 +124,9 @@ static bool read_common(gd_tensor_map *map, const void *target, int32_t type, ui
 
 static gd_CUresult finish(gd_CUtensorMap *target, const gd_tensor_map *map)
 {
-    if (!is_tensor(map) || !(map->im2col ? is_im2col(map) : is_box(map)))
+    if (!is_right(map))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    write(target, map);
+    gd_tensor_map_write(target, map);
     return GD_CUDA_SUCCESS;
 }
 
@@ -258,10 +152,10 @@ static gd_CUresult replace(gd_CUtensorMap *target, const void *address)
 {
     gd_tensor_map map;
 
-    if (!target || !gd_tensor_map_read(target, &map) || !is_address(&map, (uint64_t)(uintptr_t)address))
+    if (!target || !gd_tensor_map_take(target, &map) || !is_address(&map, (uint64_t)(uintptr_t)address))
         return GD_CUDA_ERROR_INVALID_VALUE;
     map.address = (uint64_t)(uintptr_t)address;
-    write(target, &map);
+    gd_tensor_map_write(target, &map);
     return GD_CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "ptx/check.h"
 #include "ptx/check_constant.h"
+#include "ptx/check_head.h"
 #include "ptx/check_rules.h"
 
 enum { OPTIONS_MINIMUM = sizeof(griddep_check_options) };
@@ -180,6 +181,7 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
         return status;
     gd_check_diagnostics(findings, ptx, -1);
     check_requires(findings, ptx);
+    gd_check_head(findings, module);
     if (module->diagnostics->count == 0)
         status = gd_check_functions_create(&functions, module, error);
     if (!status && functions.module)

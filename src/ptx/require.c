@@ -142,7 +142,8 @@ static void add_condition(gd_require_reader *reader, const piece *item)
 
     reader->end = reason;
     uint16_t node = gd_require_parse_condition(reader);
-    if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
+    uint16_t whole = gd_require_unless_unknown(reader, node);
+    if (whole == GD_REQUIRE_NONE || !gd_require_emit(reader, whole, &added.program))
         return;
     gd_ptx_tokens_position(&reader->module->tokens, (uint32_t)(item->start - reader->module->text), &added.line,
                            &added.column);
@@ -190,7 +191,7 @@ static void add_extent(gd_require_reader *reader, const piece *item)
     gd_requires *terms = reader->terms;
     const char *end = find_reason(item->start, item->end);
     const char *colon = memchr(item->start, ':', (size_t)(end - item->start));
-    gd_require_extent added = {{0}, NULL, 0};
+    gd_require_extent added = {.text = NULL};
     void *list = terms->extents;
 
     reader->end = colon ? colon : item->start;
@@ -209,6 +210,7 @@ static void add_extent(gd_require_reader *reader, const piece *item)
         reader->no_memory = true;
         return;
     }
+    added.maps = reader->maps;
     terms->names[added.name].extent = (uint16_t)terms->extent_count;
     terms->extents[terms->extent_count++] = added;
 }
@@ -233,6 +235,7 @@ static bool read_entry(const gd_ptx_module *module, const gd_ptx_function *entry
             reader.end = item.end;
             reader.failed = reader.no_memory = false;
             reader.depth = reader.node_count = 0;
+            reader.maps = 0;
             if (terms->count + terms->extent_count == GD_REQUIRE_LIMIT_CONDITIONS)
                 gd_require_wrong(&reader, (uint32_t)(item.start - module->text),
                                  "found more than %d conditions of an entry (GD_REQUIRE_LIMIT_CONDITIONS)",
@@ -313,18 +316,26 @@ typedef struct mentioned {
     bool some;
 } mentioned;
 
+static bool is_word(const gd_require_name *name)
+{
+    return name->field && name->field != GD_REQUIRE_FIELD_KNOWN &&
+           gd_require_field_kind_of((gd_require_field)name->field) == GD_REQUIRE_FIELD_WORDS;
+}
+
 static void mention(mentioned *list, uint16_t index, bool with_extent)
 {
     const gd_require_name *name = &list->terms->names[index];
     const gd_require_value *value = &list->values[index];
     uint64_t bytes;
 
-    if (list->seen[index])
+    if (list->seen[index] || name->field == GD_REQUIRE_FIELD_KNOWN)
         return;
     list->seen[index] = true;
     gd_text_format(list->text, "%s%s is ", list->some ? ", " : " (", name->name);
     list->some = true;
-    if (name->is_real)
+    if (is_word(name))
+        gd_text_string(list->text, gd_require_field_words((gd_require_field)name->field)[value->integer]);
+    else if (name->is_real)
         gd_text_format(list->text, "%.9g", value->real);
     else if (name->is_signed)
         gd_text_format(list->text, "%" PRId64, (int64_t)value->integer);

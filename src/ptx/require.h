@@ -11,11 +11,13 @@
 #include "base/text.h"
 #include "ptx/diagnostic.h"
 #include "ptx/module.h"
+#include "ptx/require_map.h"
 
 /* Limits; what is beyond is a diagnostic. */
 enum {
     GD_REQUIRE_LIMIT_CONDITIONS = 128, /* of an entry, extents counted too */
     GD_REQUIRE_LIMIT_NAMES = 96,       /* that the conditions of an entry use */
+    GD_REQUIRE_LIMIT_MAPS = 8,         /* tensor maps that they speak of */
     GD_REQUIRE_LIMIT_NODES = 256,      /* operations, names and numbers of one condition */
     GD_REQUIRE_LIMIT_DEPTH = 32,       /* of brackets and operators one within the other */
     GD_REQUIRE_LIMIT_STACK = 32        /* values that wait for their other operand */
@@ -48,6 +50,8 @@ typedef struct gd_require_name {
     uint16_t extent; /* of terms->extents; GD_REQUIRE_NONE: not told */
     uint8_t bytes;   /* of a parameter; 0: part of the shape */
     bool is_signed, is_real;
+    uint8_t field, dimension; /* gd_require_field of the map that the parameter is; NONE: it is a number */
+    uint8_t map;              /* of terms->maps, with a field */
 } gd_require_name;
 
 typedef enum gd_require_op {
@@ -91,6 +95,7 @@ typedef struct gd_require_extent {
     gd_require_program program;
     const char *text;
     uint16_t name; /* of terms->names: the parameter */
+    uint8_t maps;  /* that it depends on, a bit each of terms->maps; it is not known unless they are */
 } gd_require_extent;
 
 typedef struct gd_requires {
@@ -108,6 +113,8 @@ typedef struct gd_requires {
     uint32_t extent_count, extent_capacity;
     uint32_t step_count, step_capacity;
     uint32_t constant_count, constant_capacity;
+    uint16_t maps[GD_REQUIRE_LIMIT_MAPS]; /* the name that says whether each is known */
+    uint32_t map_count;
     gd_arena arena; /* of the texts */
 } gd_requires;
 
@@ -128,9 +135,10 @@ typedef enum gd_require_outcome {
     GD_REQUIRE_DIVIDES_BY_ZERO
 } gd_require_outcome;
 
-/* The values of the names: of a launch's shape, and of its arguments by pointers to them. */
+/* The values of the names: of a launch's shape, and of its arguments by pointers to them. A tensor map whose bytes are
+ * not understood, or none where `maps` is false, is not known: a condition that speaks of it holds. */
 void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
-                      gd_require_value values[GD_REQUIRE_LIMIT_NAMES]);
+                      bool maps, gd_require_value values[GD_REQUIRE_LIMIT_NAMES]);
 
 gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_requirement *requirement,
                                            const gd_require_value *values);
@@ -138,6 +146,10 @@ gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_re
 /* An extent's bytes; 0 for an address of 0. FAILS: a negative number, or one beyond 64 bits. */
 gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes);
+
+/* Whether the maps are known that an extent depends on. */
+bool gd_require_extent_is_known(const gd_requires *terms, const gd_require_extent *extent,
+                                const gd_require_value *values);
 
 /* Checks a launch: the index of the first condition that does not hold, terms->count when all do. */
 uint32_t gd_requires_check(const gd_requires *terms, const gd_require_value *values, gd_require_outcome *outcome);

@@ -14,7 +14,8 @@ typedef enum gd_require_token {
     GD_REQUIRE_TOKEN_SIGN /* op: what it is between two operands */
 } gd_require_token;
 
-typedef enum gd_require_type { GD_REQUIRE_INTEGER, GD_REQUIRE_REAL, GD_REQUIRE_TRUTH } gd_require_type;
+/* WORD: a field of a tensor map that is compared with words. */
+typedef enum gd_require_type { GD_REQUIRE_INTEGER, GD_REQUIRE_REAL, GD_REQUIRE_TRUTH, GD_REQUIRE_WORD } gd_require_type;
 
 typedef struct gd_require_node {
     uint8_t op;           /* gd_require_op */
@@ -36,6 +37,7 @@ typedef struct gd_require_reader {
     bool failed;          /* what is wrong has been told */
     bool no_memory;
     uint32_t depth;
+    uint8_t maps; /* that it speaks of, as in gd_require_extent */
 
     gd_require_token token;
     const char *start; /* of the token, and its length */
@@ -57,10 +59,19 @@ uint32_t gd_require_offset(const gd_require_reader *reader); /* of the token */
 
 void gd_require_next(gd_require_reader *reader);
 
+/* The next token, which is a word where letters and digits stand: "128B". */
+void gd_require_next_word(gd_require_reader *reader);
+
 /* ---- require_parse.c: the node of the whole, or GD_REQUIRE_NONE */
 
 uint16_t gd_require_parse_condition(gd_require_reader *reader);
 uint16_t gd_require_parse_extent(gd_require_reader *reader);
+
+/* The condition that a node is, or that a map which it speaks of is not known. */
+uint16_t gd_require_unless_unknown(gd_require_reader *reader, uint16_t node);
+
+/* Adds a name unless it is there: its index in terms->names. */
+uint16_t gd_require_add_name(gd_require_reader *reader, const gd_require_name *name, uint32_t offset);
 
 /* The name of a parameter or of a part of the shape, GD_REQUIRE_NONE and a diagnostic where there is none. */
 uint16_t gd_require_find_name(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset);

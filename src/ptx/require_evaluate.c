@@ -294,6 +294,12 @@ static bool run_narrow(const machine *on, gd_require_program program, int64_t *r
                 return false;
             continue;
         }
+        if (step->op == GD_REQUIRE_OP_NAME || step->op == GD_REQUIRE_OP_NOT) {
+            if (step->real || !take_narrow(on, step->left_from, step->left, &top, &left))
+                return false;
+            *top++ = step->op == GD_REQUIRE_OP_NOT ? !left : left;
+            continue;
+        }
         if (step->real || step->op < GD_REQUIRE_OP_ADD || step->op > GD_REQUIRE_OP_GREATER_EQUAL ||
             !take_narrow(on, step->right_from, step->right, &top, &right) ||
             !take_narrow(on, step->left_from, step->left, &top, &left) || !apply_narrow(step->op, left, right, top))
@@ -413,12 +419,32 @@ static gd_require_value read_argument(const gd_require_name *name, const void *a
     return value;
 }
 
-void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
-                      gd_require_value values[GD_REQUIRE_LIMIT_NAMES])
+/* The maps that the names speak of: which of them are known, a bit each. */
+static uint32_t read_maps(const gd_requires *terms, void *const *arguments, gd_tensor_map maps[GD_REQUIRE_LIMIT_MAPS])
 {
+    uint32_t known = 0;
+
+    for (uint32_t i = 0; i < terms->map_count; i++)
+        known |= (uint32_t)gd_tensor_map_read(arguments[terms->names[terms->maps[i]].index], &maps[i]) << i;
+    return known;
+}
+
+void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE], void *const *arguments,
+                      bool maps, gd_require_value values[GD_REQUIRE_LIMIT_NAMES])
+{
+    gd_tensor_map read[GD_REQUIRE_LIMIT_MAPS];
+    const uint32_t known = maps ? read_maps(terms, arguments, read) : 0;
+
     for (uint32_t i = 0; i < terms->name_count; i++) {
         const gd_require_name *name = &terms->names[i];
-        if (name->bytes)
+        if (name->field == GD_REQUIRE_FIELD_KNOWN)
+            values[i].integer = known >> name->map & 1;
+        else if (name->field)
+            values[i].integer =
+                known >> name->map & 1
+                    ? gd_require_field_value(&read[name->map], (gd_require_field)name->field, name->dimension)
+                    : 0;
+        else if (name->bytes)
             values[i] = read_argument(name, arguments[name->index]);
         else
             values[i].integer = shape[name->index];
@@ -455,12 +481,24 @@ gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd
     return GD_REQUIRE_DONE;
 }
 
-/* Whether all conditions hold, the quick way. */
+bool gd_require_extent_is_known(const gd_requires *terms, const gd_require_extent *extent,
+                                const gd_require_value *values)
+{
+    bool known = true;
+
+    for (uint32_t i = 0; i < terms->map_count; i++)
+        known = known && (!(extent->maps >> i & 1) || values[terms->maps[i]].integer);
+    return known;
+}
+
+/* Whether all conditions hold, the quick way; ranges take every map for known. */
 static bool hold(const gd_requires *terms, const gd_require_value *values)
 {
     const machine on = {terms, values};
     bool all = true;
 
+    for (uint32_t i = 0; i < terms->map_count; i++)
+        all &= values[terms->maps[i]].integer != 0;
     for (uint32_t i = 0; i < terms->range_count; i++) {
         const gd_require_range *range = &terms->ranges[i];
         all &= ((uint64_t)values[range->name].integer & range->mask) - range->low <= range->span;

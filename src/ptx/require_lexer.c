@@ -134,7 +134,7 @@ static void read_number(gd_require_reader *reader)
 
 /* ---- others ---- */
 
-/* A name has dots in it when it is part of the shape: grid.x. */
+/* A name has dots in it when it is part of the shape, or of a tensor map: grid.x, map.box.x. */
 static void read_name(gd_require_reader *reader)
 {
     const char *at = reader->at;
@@ -167,6 +167,20 @@ static void read_sign(gd_require_reader *reader)
                              : "found a byte 0x%02x",
                          byte);
     }
+}
+
+void gd_require_next_word(gd_require_reader *reader)
+{
+    if (reader->failed)
+        return;
+    skip_space(reader);
+    reader->start = reader->at;
+    while (reader->at < reader->end && (is_letter(*reader->at) || is_digit(*reader->at)))
+        reader->at++;
+    reader->bytes = (uint32_t)(reader->at - reader->start);
+    reader->token = GD_REQUIRE_TOKEN_NAME;
+    if (!reader->bytes)
+        gd_require_next(reader);
 }
 
 void gd_require_next(gd_require_reader *reader)

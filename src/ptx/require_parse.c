@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "ptx/array.h"
 #include "ptx/require_compile.h"
 
@@ -90,7 +91,16 @@ static uint16_t truth_wanted(gd_require_reader *reader, uint16_t index, const ch
 
 static bool number_wanted(gd_require_reader *reader, uint16_t index, uint8_t op)
 {
-    if (reader->nodes[index].type != GD_REQUIRE_TRUTH)
+    const gd_require_node *node = &reader->nodes[index];
+
+    if (node->type == GD_REQUIRE_WORD) {
+        const gd_require_name *name = &reader->terms->names[node->left];
+        gd_require_wrong(reader, node->offset,
+                         "found %.60s beside %s, expected a number; it is compared with a word: %.60s == %s",
+                         name->name, word_of(op), name->name, gd_require_field_words((gd_require_field)name->field)[0]);
+        return false;
+    }
+    if (node->type != GD_REQUIRE_TRUTH)
         return true;
     gd_require_wrong(reader, reader->nodes[index].offset, "found a condition beside %s, expected a number%s",
                      word_of(op), is_comparison(op) ? "; a < b < c is written a < b && b < c" : "");
@@ -168,13 +178,18 @@ static uint16_t unknown_name(gd_require_reader *reader, const char *name, uint32
                             entry->name, shown, name);
 }
 
-static uint16_t add_name(gd_require_reader *reader, const gd_require_name *name, uint32_t offset)
+static bool is_same(const gd_require_name *a, const gd_require_name *b)
+{
+    return a->index == b->index && !a->bytes == !b->bytes && a->field == b->field && a->dimension == b->dimension;
+}
+
+uint16_t gd_require_add_name(gd_require_reader *reader, const gd_require_name *name, uint32_t offset)
 {
     gd_requires *terms = reader->terms;
     void *list = terms->names;
 
     for (uint32_t i = 0; i < terms->name_count; i++) {
-        if (terms->names[i].name == name->name)
+        if (is_same(&terms->names[i], name))
             return (uint16_t)i;
     }
     if (terms->name_count == GD_REQUIRE_LIMIT_NAMES)
@@ -225,8 +240,155 @@ static bool read_type(const gd_ptx_symbol *symbol, gd_require_name *name)
     return symbol->vector <= 1;
 }
 
+/* ---- fields of tensor maps ---- */
+
+static uint16_t no_memory(gd_require_reader *reader, uint32_t offset)
+{
+    reader->no_memory = true;
+    return gd_require_wrong(reader, offset, "no memory");
+}
+
+/* The name that says whether a map is known, and its place in terms->maps. */
+static bool find_map(gd_require_reader *reader, const char *parameter, uint16_t index, uint32_t offset, uint8_t *map)
+{
+    gd_requires *terms = reader->terms;
+    gd_require_name known = {
+        .name = parameter, .index = index, .extent = GD_REQUIRE_NONE, .bytes = 8, .field = GD_REQUIRE_FIELD_KNOWN};
+
+    for (*map = 0; *map < terms->map_count; (*map)++) {
+        if (terms->names[terms->maps[*map]].index == index)
+            return true;
+    }
+    if (terms->map_count == GD_REQUIRE_LIMIT_MAPS) {
+        gd_require_wrong(reader, offset, "found more than %d tensor maps (GD_REQUIRE_LIMIT_MAPS)",
+                         GD_REQUIRE_LIMIT_MAPS);
+        return false;
+    }
+    known.map = *map;
+    uint16_t name = gd_require_add_name(reader, &known, offset);
+    if (name == GD_REQUIRE_NONE)
+        return false;
+    terms->maps[terms->map_count++] = name;
+    return true;
+}
+
+static uint16_t unknown_field(gd_require_reader *reader, const char *parameter, const char *field, uint32_t bytes,
+                              const char *nearest, uint32_t offset)
+{
+    const int shown = bytes > 60 ? 60 : (int)bytes;
+
+    if (nearest && strlen(nearest) != bytes)
+        return gd_require_wrong(reader, offset, "a tensor map has no \"%.*s\"; did you mean \"%.60s.%s\"?", shown,
+                                field, parameter, nearest);
+    return gd_require_wrong(reader, offset,
+                            "a tensor map has no \"%.*s\"; it has address, bytes, rank, dim.x, stride.x, box.x, step.x "
+                            "(to .z, .w, .v), mode, type, swizzle, interleave, fill",
+                            shown, field);
+}
+
+/* A map's field, "a_map.box.x", as a name; `bytes` of `field` stand behind the map's dot. */
+static uint16_t find_field(gd_require_reader *reader, uint16_t index, const char *field, uint32_t bytes,
+                           uint32_t offset)
+{
+    const char *parameter = reader->entry->parameter_names[index], *nearest = NULL;
+    gd_require_name found = {.index = index, .extent = GD_REQUIRE_NONE, .bytes = 8};
+
+    found.field = (uint8_t)gd_require_field_find(field, bytes, &found.dimension, &nearest);
+    if (!found.field)
+        return unknown_field(reader, parameter, field, bytes, nearest, offset);
+    if (!find_map(reader, parameter, index, offset, &found.map))
+        return GD_REQUIRE_NONE;
+    reader->maps |= (uint8_t)(1u << found.map);
+    gd_text text = {0};
+    gd_text_format(&text, "%s.%.*s", parameter, (int)bytes, field);
+    found.name = gd_arena_string(&reader->terms->arena, gd_text_get(&text), strlen(gd_text_get(&text)));
+    gd_text_free(&text);
+    return found.name ? gd_require_add_name(reader, &found, offset) : no_memory(reader, offset);
+}
+
+/* The bytes behind a map's address are known by themselves. */
+static bool add_map_extent(gd_require_reader *reader, uint16_t name, uint16_t bytes)
+{
+    gd_requires *terms = reader->terms;
+    gd_require_extent added = {.text = terms->names[bytes].name, .name = name, .maps = reader->maps};
+    const gd_require_node node = {.op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_INTEGER, .left = bytes};
+    void *list = terms->extents;
+
+    if (terms->names[name].extent != GD_REQUIRE_NONE)
+        return true;
+    if (terms->extent_count == terms->extent_capacity) {
+        bool grown = gd_array_grow(&list, &terms->extent_capacity, sizeof *terms->extents);
+        terms->extents = list;
+        if (!grown)
+            return false;
+    }
+    uint16_t at = add_node(reader, &node);
+    if (at == GD_REQUIRE_NONE || !gd_require_emit(reader, at, &added.program))
+        return false;
+    added.maps = (uint8_t)(1u << terms->names[name].map);
+    terms->names[name].extent = (uint16_t)terms->extent_count;
+    terms->extents[terms->extent_count++] = added;
+    return true;
+}
+
+/* A map in apart(): its address, whose extent is the tensor's. */
+static uint16_t map_address(gd_require_reader *reader, uint16_t index, uint32_t offset)
+{
+    uint16_t name = find_field(reader, index, "address", 7, offset);
+    uint16_t bytes = name == GD_REQUIRE_NONE ? name : find_field(reader, index, "bytes", 5, offset);
+
+    if (bytes == GD_REQUIRE_NONE)
+        return bytes;
+    if (!add_map_extent(reader, name, bytes))
+        return reader->failed ? GD_REQUIRE_NONE : no_memory(reader, offset);
+    return name;
+}
+
+/* The parameter, a tensor map, whose name is so; false: there is none. */
+static bool find_map_parameter(const gd_require_reader *reader, const char *name, size_t bytes, uint16_t *index)
+{
+    const gd_ptx_function *entry = reader->entry;
+
+    for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && i < GD_REQUIRE_NONE; i++) {
+        const char *parameter = entry->parameter_names[i];
+        if (strlen(parameter) == bytes && !memcmp(parameter, name, bytes) &&
+            gd_require_is_map(&reader->module->symbols[entry->parameter + i])) {
+            *index = (uint16_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint16_t gd_require_unless_unknown(gd_require_reader *reader, uint16_t node)
+{
+    const gd_requires *terms = reader->terms;
+
+    for (uint32_t i = 0; i < terms->map_count && node != GD_REQUIRE_NONE; i++) {
+        if (!(reader->maps >> i & 1))
+            continue;
+        const uint32_t offset = reader->nodes[node].offset;
+        uint16_t known = add_node(
+            reader, &(gd_require_node){
+                        .op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_TRUTH, .left = terms->maps[i], .offset = offset});
+        uint16_t unknown = add_node(
+            reader,
+            &(gd_require_node){.op = GD_REQUIRE_OP_NOT, .type = GD_REQUIRE_TRUTH, .left = known, .offset = offset});
+        node = add_node(
+            reader,
+            &(gd_require_node){
+                .op = GD_REQUIRE_OP_OR, .type = GD_REQUIRE_TRUTH, .left = unknown, .right = node, .offset = offset});
+    }
+    return node;
+}
+
 uint16_t gd_require_find_name(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset)
 {
+    const char *dot = memchr(name, '.', bytes);
+    uint16_t map;
+
+    if (dot && find_map_parameter(reader, name, (size_t)(dot - name), &map))
+        return find_field(reader, map, dot + 1, bytes - (uint32_t)(dot + 1 - name), offset);
     const gd_ptx_function *entry = reader->entry;
     gd_require_name found = {.extent = GD_REQUIRE_NONE};
 
@@ -236,16 +398,20 @@ uint16_t gd_require_find_name(gd_require_reader *reader, const char *name, uint3
             continue;
         found.name = parameter;
         found.index = (uint16_t)i;
+        if (gd_require_is_map(&reader->module->symbols[entry->parameter + i]))
+            return gd_require_wrong(reader, offset,
+                                    "\"%.60s\" is a tensor map; conditions speak of %.60s.box.x and so on", parameter,
+                                    parameter);
         if (!read_type(&reader->module->symbols[entry->parameter + i], &found))
             return gd_require_wrong(reader, offset, "parameter \"%.60s\" is neither an integer nor f32 or f64",
                                     parameter);
-        return add_name(reader, &found, offset);
+        return gd_require_add_name(reader, &found, offset);
     }
     for (uint16_t i = 0; i < GD_REQUIRE_SHAPE; i++) {
         found.name = shape_names[i];
         found.index = i;
         if (strlen(found.name) == bytes && !memcmp(found.name, name, bytes))
-            return add_name(reader, &found, offset);
+            return gd_require_add_name(reader, &found, offset);
     }
     return unknown_name(reader, name, bytes, offset);
 }
@@ -257,8 +423,11 @@ static uint16_t name_node(gd_require_reader *reader, const char *name, uint32_t 
     if (index == GD_REQUIRE_NONE)
         return GD_REQUIRE_NONE;
     const gd_require_name *found = &reader->terms->names[index];
+    bool words = found->field && gd_require_field_kind_of((gd_require_field)found->field) == GD_REQUIRE_FIELD_WORDS;
     return add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_NAME,
-                                               .type = found->is_real ? GD_REQUIRE_REAL : GD_REQUIRE_INTEGER,
+                                               .type = found->is_real ? GD_REQUIRE_REAL
+                                                       : words        ? GD_REQUIRE_WORD
+                                                                      : GD_REQUIRE_INTEGER,
                                                .single = found->is_real && found->bytes == 4,
                                                .left = index,
                                                .offset = offset});
@@ -325,10 +494,25 @@ static uint16_t parse_extremum(gd_require_reader *reader, gd_require_op op, uint
     return node;
 }
 
+static uint16_t map_node(gd_require_reader *reader, uint16_t map)
+{
+    const uint32_t offset = gd_require_offset(reader);
+    uint16_t name = map_address(reader, map, offset);
+
+    if (name == GD_REQUIRE_NONE)
+        return name;
+    gd_require_next(reader);
+    return add_node(reader, &(gd_require_node){
+                                .op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_INTEGER, .left = name, .offset = offset});
+}
+
 static uint16_t address_node(gd_require_reader *reader)
 {
     if (reader->token != GD_REQUIRE_TOKEN_NAME)
         return unexpected(reader, "a parameter that is an address");
+    uint16_t map;
+    if (find_map_parameter(reader, reader->start, reader->bytes, &map))
+        return map_node(reader, map);
     uint16_t node = name_node(reader, reader->start, reader->bytes, gd_require_offset(reader));
     if (node == GD_REQUIRE_NONE)
         return node;
@@ -339,6 +523,7 @@ static uint16_t address_node(gd_require_reader *reader)
     if (name->extent == GD_REQUIRE_NONE)
         return gd_require_wrong(reader, gd_require_offset(reader),
                                 "how far %.60s reaches is not told; an \"extent\" field says it", name->name);
+    reader->maps |= reader->terms->extents[name->extent].maps;
     gd_require_next(reader);
     return node;
 }
@@ -538,6 +723,34 @@ static uint16_t parse_sum(gd_require_reader *reader)
     return node;
 }
 
+/* What a field of words is compared with, "a_map.swizzle == 128B", and the comparison. */
+static uint16_t parse_word(gd_require_reader *reader, gd_require_op op, uint16_t left, uint32_t offset)
+{
+    const gd_require_name *name = &reader->terms->names[reader->nodes[left].left];
+    const char *const *words = gd_require_field_words((gd_require_field)name->field);
+
+    gd_require_next_word(reader);
+    gd_nearest nearest = {.word = reader->start, .bytes = reader->bytes};
+    for (uint32_t i = 0; words[i] && reader->token == GD_REQUIRE_TOKEN_NAME; i++) {
+        gd_nearest_look(&nearest, words[i]);
+        if (!is_word(reader->start, reader->bytes, words[i]))
+            continue;
+        uint16_t right = add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_CONSTANT,
+                                                             .type = GD_REQUIRE_INTEGER,
+                                                             .offset = gd_require_offset(reader),
+                                                             .value.integer = i});
+        gd_require_next(reader);
+        return add_node(
+            reader, &(gd_require_node){
+                        .op = (uint8_t)op, .type = GD_REQUIRE_TRUTH, .left = left, .right = right, .offset = offset});
+    }
+    if (reader->token != GD_REQUIRE_TOKEN_NAME)
+        return unexpected(reader, "a word, as in a_map.type == bf16");
+    return gd_require_wrong(reader, gd_require_offset(reader), "%.60s is never \"%.*s\"; did you mean \"%s\"?",
+                            name->name, reader->bytes > 60 ? 60 : (int)reader->bytes, reader->start,
+                            nearest.name ? nearest.name : words[0]);
+}
+
 static uint16_t parse_comparison(gd_require_reader *reader)
 {
     static const binary_sign operators[] = {{"==", GD_REQUIRE_OP_EQUAL},  {"!=", GD_REQUIRE_OP_NOT_EQUAL},
@@ -548,6 +761,10 @@ static uint16_t parse_comparison(gd_require_reader *reader)
 
     while (node != GD_REQUIRE_NONE && (found = find_operator(reader, operators, 6))) {
         uint32_t offset = gd_require_offset(reader);
+        if (reader->nodes[node].type == GD_REQUIRE_WORD && found < operators + 2) {
+            node = parse_word(reader, found->op, node, offset);
+            continue;
+        }
         gd_require_next(reader);
         node = add_binary(reader, found->op, node, parse_sum(reader), offset);
     }
@@ -607,5 +824,7 @@ uint16_t gd_require_parse_extent(gd_require_reader *reader)
     if (node == GD_REQUIRE_NONE || reader->nodes[node].type == GD_REQUIRE_INTEGER)
         return node;
     return gd_require_wrong(reader, reader->nodes[node].offset, "found %s, expected a number of bytes",
-                            reader->nodes[node].type == GD_REQUIRE_TRUTH ? "a condition" : "a floating-point number");
+                            reader->nodes[node].type == GD_REQUIRE_TRUTH  ? "a condition"
+                            : reader->nodes[node].type == GD_REQUIRE_WORD ? "a field that is compared with a word"
+                                                                          : "a floating-point number");
 }

@@ -27,7 +27,7 @@ static bool read_subject(const gd_require_reader *reader, const gd_require_node 
         if (by->op != GD_REQUIRE_OP_CONSTANT || !is_power_of_two(divisor) || divisor > UINT64_MAX)
             return false;
     }
-    if (of->op != GD_REQUIRE_OP_NAME || of->type != GD_REQUIRE_INTEGER)
+    if (of->op != GD_REQUIRE_OP_NAME || of->type == GD_REQUIRE_REAL)
         return false;
     const gd_require_name *name = &reader->terms->names[of->left];
     uint32_t bits = name->bytes ? 8u * name->bytes : 32;

@@ -52,6 +52,11 @@ int32_t gd_requirement_extent(const gd_requires *terms, const gd_require_value *
         if (terms->names[terms->extents[i].name].index == parameter)
             found = &terms->extents[i];
     }
+    if (found && !gd_require_extent_is_known(terms, found, values))
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "kernel %s: the extent of parameter %" PRIu32
+                            " depends on a tensor map that is not understood",
+                            kernel, parameter);
     if (!found)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
                             "kernel %s: the extent of parameter %" PRIu32 " is not told", kernel, parameter);
@@ -136,7 +141,7 @@ static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function, con
         pointers[i] = (void *)(uintptr_t)(arguments[i].data ? arguments[i].data : &arguments[i].value);
     }
     if (!status)
-        gd_requires_load(terms, shape, pointers, values);
+        gd_requires_load(terms, shape, pointers, true, values);
     free(pointers);
     return status;
 }

@@ -39,9 +39,40 @@ void gd_attribute_name(int32_t id, char *name, size_t capacity)
 
 /* ---- clusters ---- */
 
-static uint64_t cluster_blocks(const gd_CUlaunchAttributeValue *value)
+typedef struct cluster_words {
+    char text[112];
+} cluster_words;
+
+/* Blocks of a cluster; of one far too large, as many as are counted. */
+static uint64_t count_blocks(const unsigned cluster[3])
 {
-    return (uint64_t)value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
+    const uint64_t most = UINT64_C(1) << 32;
+    const uint64_t plane = (uint64_t)cluster[0] * cluster[1];
+
+    return plane > most ? most : plane * cluster[2];
+}
+
+/* "a cluster of 4 x 8 x 1, 32 blocks" */
+static cluster_words describe(const unsigned cluster[3])
+{
+    const uint64_t blocks = count_blocks(cluster);
+    cluster_words words;
+
+    snprintf(words.text, sizeof words.text, "a cluster of %u x %u x %u, %s%" PRIu64 " block%s", cluster[0], cluster[1],
+             cluster[2], blocks >> 32 ? "more than " : "", blocks, blocks == 1 ? "" : "s");
+    return words;
+}
+
+static bool find_cluster(const gd_launch *launch, unsigned cluster[3])
+{
+    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+        const gd_CUlaunchAttribute *attribute = &launch->attributes[i];
+        if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            continue;
+        memcpy(cluster, &attribute->value.clusterDim, 3 * sizeof *cluster);
+        return true;
+    }
+    return false;
 }
 
 static int32_t check_grid(const griddep_kernel *kernel, const gd_launch *launch, const char *what,
@@ -103,11 +134,25 @@ static int32_t need_clusters(const griddep_kernel *kernel, griddep_error *error)
                         kernel->name, kernel->runtime->info.capability);
 }
 
-static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, const gd_CUlaunchAttributeValue *value,
+static int32_t beyond_device(const griddep_kernel *kernel, const gd_launch *launch, const unsigned cluster[3], int most,
                              griddep_error *error)
 {
-    const unsigned cluster[3] = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
-    uint64_t blocks = cluster_blocks(value);
+    const gd_CUlaunchConfig *config = &launch->config;
+
+    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                        "kernel %s: %s; of blocks of %" PRIu64 " threads and %u bytes of dynamic shared memory the "
+                        "device can have %d in a cluster",
+                        kernel->name, describe(cluster).text,
+                        (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes,
+                        most);
+}
+
+/* Sizes up to the portable one are left to the driver, which takes them but where nothing fits: gd_attribute_explain.
+ */
+static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, const unsigned cluster[3],
+                             griddep_error *error)
+{
+    uint64_t blocks = count_blocks(cluster);
     int most = GD_LARGEST_CLUSTER;
     int32_t status = need_clusters(kernel, error);
 
@@ -115,19 +160,47 @@ static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, co
         return status;
     if (!blocks || blocks > GD_LARGEST_CLUSTER)
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: a cluster of %" PRIu64 " blocks; it may have 1 to %d", kernel->name, blocks,
-                            GD_LARGEST_CLUSTER);
+                            "kernel %s: %s; it may have 1 to %d, of which devices need not have more than %d",
+                            kernel->name, describe(cluster).text, GD_LARGEST_CLUSTER, GD_PORTABLE_CLUSTER);
     status = check_grid(kernel, launch, "cluster", cluster, error);
     if (status || blocks <= GD_PORTABLE_CLUSTER)
         return status;
     status = opt_in(kernel, error);
     if (!status && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize)
         status = ask_cluster_size(kernel, launch, &most, error);
-    if (status || blocks <= (uint64_t)most)
-        return status;
-    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: a cluster of %" PRIu64 " blocks; in this configuration the device can have %d",
-                        kernel->name, blocks, most);
+    return status || blocks <= (uint64_t)most ? status : beyond_device(kernel, launch, cluster, most, error);
+}
+
+/* The cluster that the kernel itself asks for; a launch may repeat it. */
+static int32_t check_required_cluster(griddep_kernel *kernel, const gd_launch *launch, griddep_error *error)
+{
+    unsigned required[3], given[3];
+
+    for (int i = 0; i < 3; i++)
+        required[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
+    if (find_cluster(launch, given) && memcmp(given, required, sizeof given) != 0)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_LIMIT,
+            "kernel %s: its .reqnctapercluster asks for a cluster of %u x %u x %u, the launch gives %u x "
+            "%u x %u",
+            kernel->name, required[0], required[1], required[2], given[0], given[1], given[2]);
+    return check_cluster(kernel, launch, required, error);
+}
+
+void gd_attribute_explain(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result,
+                          griddep_error *error)
+{
+    unsigned cluster[3] = {0};
+    int most = 0;
+
+    for (int i = 0; i < 3 && kernel->required_cluster[0]; i++)
+        cluster[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
+    if (!find_cluster(launch, cluster) && !cluster[0])
+        return;
+    gd_error_append(error, "; %s", describe(cluster).text);
+    if (result == GD_CUDA_ERROR_INVALID_CLUSTER_SIZE && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize &&
+        ask_cluster_size(kernel, launch, &most, NULL) == GRIDDEP_OK)
+        gd_error_append(error, "; in this configuration the device can have %d in a cluster", most);
 }
 
 /* cuda.h, preferredClusterDim: a multiple of the cluster in x and y, the same in z, a divisor of the grid. */
@@ -141,12 +214,7 @@ static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *la
 
     if (status)
         return status;
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
-        const gd_CUlaunchAttribute *other = &launch->attributes[i];
-        if (other->id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            memcpy(cluster, &other->value.clusterDim, sizeof cluster);
-    }
-    if (!cluster[0])
+    if (!find_cluster(launch, cluster))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: a preferred cluster needs a cluster beside it",
                             kernel->name);
     for (int i = 0; i < 3; i++) {
@@ -263,13 +331,16 @@ static int32_t check_domains(const griddep_kernel *kernel, const gd_CUlaunchAttr
 static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch, const gd_CUlaunchAttribute *attribute,
                          griddep_error *error)
 {
+    const unsigned cluster[3] = {attribute->value.clusterDim.x, attribute->value.clusterDim.y,
+                                 attribute->value.clusterDim.z};
+
     switch (attribute->id) {
     case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return check_window(kernel, &attribute->value, error);
     case GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         return attribute->value.cooperative ? check_cooperative(kernel, launch, error) : GRIDDEP_OK;
     case GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return check_cluster(kernel, launch, &attribute->value, error);
+        return kernel->required_cluster[0] ? GRIDDEP_OK : check_cluster(kernel, launch, cluster, error);
     case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
         return check_preferred(kernel, launch, &attribute->value, error);
     case GD_CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -301,6 +372,8 @@ int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, grid
 
     for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
         status = check_once(kernel, launch, i, error);
+    if (!status && kernel->required_cluster[0])
+        status = check_required_cluster(kernel, launch, error);
     for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
         status = check_one(kernel, launch, &launch->attributes[i], error);
     return status;

@@ -14,7 +14,8 @@ struct griddep_kernel {
     gd_CUfunction function;
     griddep_kernel_info info; /* its name belongs to this object */
     char *name;
-    const gd_requires *terms;        /* the PTX's; NULL: no conditions */
+    const gd_requires *terms;           /* the PTX's; NULL: no conditions */
+    bool maps_understood;               /* conditions may speak of tensor maps: the driver encodes them as is known */
     uint32_t required_cluster[3];       /* .reqnctapercluster; 0 where not given */
     griddep_parameter_info *parameters; /* info.parameter_count of them; names belong to the module's PTX */
     uint32_t parameter_alignment;       /* the largest */

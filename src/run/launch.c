@@ -189,7 +189,8 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
                                          .blockDimZ = block.size[2],
                                          .sharedMemBytes = config.shared_bytes,
                                          .hStream = config.stream};
-    return launch->attribute_count ? gd_attribute_check(kernel, launch, error) : GRIDDEP_OK;
+    return launch->attribute_count || kernel->required_cluster[0] ? gd_attribute_check(kernel, launch, error)
+                                                                  : GRIDDEP_OK;
 }
 
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
@@ -298,6 +299,7 @@ int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd
         gd_attribute_name(launch->attributes[i].id, name, sizeof name);
         gd_error_append(error, "%s %s", i == 1 ? "; with" : ",", name);
     }
+    gd_attribute_explain(kernel, launch, result, error);
     return gd_runtime_blame_stream(kernel->runtime, config->hStream, status, error);
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ptx/requirement.h"
 #include "run/require.h"
+#include "run/tensor_map.h"
 
 enum { POINTERS_ON_STACK = 64 };
 
@@ -36,7 +37,7 @@ static void load(const griddep_kernel *kernel, const gd_launch *launch, void *co
 
     read_cluster(kernel, launch, shape + GD_REQUIRE_CLUSTER);
     shape[GD_REQUIRE_SHARED] = config->sharedMemBytes;
-    gd_requires_load(kernel->terms, shape, arguments, values);
+    gd_requires_load(kernel->terms, shape, arguments, kernel->maps_understood, values);
 }
 
 int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
@@ -48,19 +49,25 @@ int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *laun
     return gd_requirement_check(kernel->terms, values, kernel->name, error);
 }
 
-int32_t gd_require_bind(const griddep_kernel *kernel, griddep_error *error)
+int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
 {
     const gd_requires *terms = kernel->terms;
 
     for (uint32_t i = 0; terms && i < terms->name_count; i++) {
         const gd_require_name *name = &terms->names[i];
-        if (name->bytes &&
-            (name->index >= kernel->info.parameter_count || kernel->parameters[name->index].bytes != name->bytes))
+        const uint32_t bytes = name->field ? GD_TENSOR_MAP_BYTES : name->bytes;
+        if (bytes && (name->index >= kernel->info.parameter_count || kernel->parameters[name->index].bytes != bytes))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                                 "kernel %s: its conditions speak of %s, which is another parameter to the driver than "
                                 "to the PTX",
                                 kernel->name, name->name);
     }
+    kernel->maps_understood = terms && terms->map_count && gd_tensor_map_is_understood(kernel->runtime);
+    if (terms && terms->map_count && !kernel->maps_understood)
+        gd_log_write(&kernel->runtime->log, GRIDDEP_LOG_WARNING,
+                     "kernel %s: this driver encodes tensor maps in a way that is not known; what the kernel requires "
+                     "of them is not checked",
+                     kernel->name);
     return GRIDDEP_OK;
 }
 

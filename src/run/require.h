@@ -16,8 +16,8 @@ static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_la
     return kernel->terms && kernel->terms->count ? gd_require_check_all(kernel, launch, arguments, error) : GRIDDEP_OK;
 }
 
-/* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the parameters that they name.
- */
-int32_t gd_require_bind(const griddep_kernel *kernel, griddep_error *error);
+/* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the parameters that they name;
+ * and whether those on tensor maps can. The kernel's context must be current. */
+int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error);
 
 #endif

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "run/runtime.h"
+#include "ptx/tensor_map.h"
+#include "run/tensor_map.h"
 
 enum {
     OPTIONS_MINIMUM = sizeof(griddep_tensor_options),
@@ -233,6 +234,60 @@ static int32_t read_options(griddep_tensor_options *options, const griddep_tenso
     return im2col ? check_im2col(options, error) : check_tiled(options, error);
 }
 
+/* ---- what the driver makes of maps ---- */
+
+static bool encodes_as_known(const gd_driver *driver, const gd_tensor_map *map)
+{
+    gd_CUtensorMap made, known;
+
+    gd_tensor_map_write(&known, map);
+    return driver->cuTensorMapEncodeTiled(&made, map->type, map->rank, (void *)(uintptr_t)map->address, map->sizes,
+                                          map->strides + 1, map->box, map->steps, map->interleave, map->swizzle,
+                                          map->promotion, map->fill) == GD_CUDA_SUCCESS &&
+           memcmp(&made, &known, sizeof made) == 0;
+}
+
+/* Maps that have no value twice, in every field one that is not 0. Another driver, or another device, may encode
+ * otherwise; then nothing is said of any map. */
+bool gd_tensor_map_is_understood(const griddep_runtime *runtime)
+{
+    static const gd_tensor_map probes[] = {
+        {.address = UINT64_C(0x7f1234567880),
+         .rank = 2,
+         .type = GRIDDEP_TENSOR_BF16,
+         .sizes = {4096, 2055},
+         .strides = {2, 8208},
+         .box = {64, 128},
+         .steps = {1, 1},
+         .swizzle = GRIDDEP_SWIZZLE_128B},
+        {.address = UINT64_C(0x123456789a0),
+         .rank = 5,
+         .type = GRIDDEP_TENSOR_TF32,
+         .sizes = {1001, UINT64_C(0x87654321), 77, 6, 5},
+         .strides = {4, UINT64_C(0xf123456780), UINT64_C(0xa987654320), 0x100, 0xab0},
+         .box = {16, 9, 3, 2, 6},
+         .steps = {1, 3, 2, 1, 5},
+         .swizzle = GRIDDEP_SWIZZLE_64B,
+         .promotion = GRIDDEP_PROMOTION_256B,
+         .fill = GRIDDEP_FILL_NAN},
+        {.address = 0x40,
+         .rank = 3,
+         .type = GRIDDEP_TENSOR_U8,
+         .sizes = {256, 3, 10},
+         .strides = {1, 512, 4096},
+         .box = {32, 2, 7},
+         .steps = {1, 1, 8},
+         .interleave = GRIDDEP_INTERLEAVE_32B,
+         .swizzle = GRIDDEP_SWIZZLE_32B,
+         .promotion = GRIDDEP_PROMOTION_64B},
+    };
+    bool all = runtime->driver->cuTensorMapEncodeTiled != NULL;
+
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0] && all; i++)
+        all = encodes_as_known(runtime->driver, &probes[i]);
+    return all;
+}
+
 /* ---- public ---- */
 
 static gd_CUresult encode(const gd_driver *driver, const griddep_tensor_options *o, bool im2col, gd_CUtensorMap *map)
@@ -290,6 +345,37 @@ static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *give
         memcpy(map, &made, sizeof *map);
     gd_runtime_leave(runtime, pushed);
     return status;
+}
+
+int32_t griddep_tensor_map_offline(const griddep_tensor_options *given, griddep_tensor_map *map, griddep_error *error)
+{
+    griddep_tensor_options options;
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!given || !map)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", given ? "map" : "options");
+    status = read_options(&options, given, false, error);
+    if (status)
+        return status;
+    if (options.type >= GD_TENSOR_TYPES || options.swizzle > GRIDDEP_SWIZZLE_128B)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "tensor map: type %" PRId32 " with swizzle %" PRId32 " is for devices beyond sm_90",
+                            options.type, options.swizzle);
+    gd_tensor_map made = {.address = options.address,
+                          .rank = (uint8_t)options.rank,
+                          .type = (uint8_t)options.type,
+                          .interleave = (uint8_t)options.interleave,
+                          .swizzle = (uint8_t)options.swizzle,
+                          .promotion = (uint8_t)options.promotion,
+                          .fill = (uint8_t)options.fill};
+    memcpy(made.sizes, options.dimensions, sizeof made.sizes);
+    memcpy(made.strides + 1, options.strides, sizeof options.strides);
+    memcpy(made.box, options.box, sizeof made.box);
+    memcpy(made.steps, options.steps, sizeof made.steps);
+    gd_tensor_map_write(map, &made);
+    return GRIDDEP_OK;
 }
 
 int32_t griddep_tensor_map_tiled(griddep_runtime *runtime, const griddep_tensor_options *options,

@@ -172,7 +172,14 @@ ENTRY(cuTensorMapEncodeTiled,
       (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
        const uint64_t *strides, const uint32_t *box, const uint32_t *steps, gd_CUtensorMapInterleave interleave,
        gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
-      INITIALIZED, fake_do_tensor_map(map, rank, address, sizes, strides, box, steps), N(type), N(rank), P(address),
+      INITIALIZED, fake_do_tensor_map(map,
+                                      (gd_tensor_map){.type = (uint8_t)type,
+                                                      .interleave = (uint8_t)interleave,
+                                                      .swizzle = (uint8_t)swizzle,
+                                                      .promotion = (uint8_t)promotion,
+                                                      .fill = (uint8_t)fill},
+                                      rank, address, sizes, strides, box, steps),
+      N(type), N(rank), P(address),
       N(interleave), N(swizzle), N(promotion), N(fill))
 ENTRY(cuTensorMapEncodeIm2col,
       (gd_CUtensorMap *map, gd_CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *sizes,
@@ -180,7 +187,7 @@ ENTRY(cuTensorMapEncodeIm2col,
        const uint32_t *steps, gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
        gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill),
       INITIALIZED,
-      lower && upper ? fake_do_tensor_map(map, rank, address, sizes, strides, NULL, steps)
+      lower && upper ? fake_do_tensor_map(map, (gd_tensor_map){.rank = 0}, rank, address, sizes, strides, NULL, steps)
                      : GD_CUDA_ERROR_INVALID_VALUE,
       N(type), N(rank), P(address), N(channels), N(pixels), N(interleave), N(swizzle), N(64 * promotion + fill))
 
@@ -345,6 +352,11 @@ void fake_driver_reset(void)
     fake_state = (struct fake_state){.generation = generation};
     fake_state_set_defaults();
     fake_unlock();
+}
+
+void fake_driver_encode_maps(void (*write)(void *bytes, const gd_tensor_map *map))
+{
+    fake_state.write_map = write;
 }
 
 gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version, uint64_t flags, int *found)

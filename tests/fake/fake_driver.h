@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
+#include "ptx/tensor_map.h"
 
 /* Everything as at the start: all objects, records, scripts and settings are forgotten. Device: one, like an H200,
  * driver API 13.0. */
@@ -38,6 +39,9 @@ gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version
  * except that a call that ends something (destroy, free, unload, release, pop, end of capture) still ends it, as after
  * a fault. Once; at most 32 wait at a time. */
 void fake_driver_fail(const char *symbol, uint64_t nth, gd_CUresult result);
+
+/* Tiled tensor maps are encoded by this function; NULL, as at the start: in a way that nobody understands. */
+void fake_driver_encode_maps(void (*write)(void *bytes, const gd_tensor_map *map));
 
 /* cuGetProcAddress_v2 does not find the symbol any more. */
 void fake_driver_hide(const char *symbol);

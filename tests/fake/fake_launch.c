@@ -295,13 +295,33 @@ gd_CUresult fake_do_clusters(int *clusters, gd_CUfunction handle, const gd_CUlau
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, uint32_t rank, void *address, const uint64_t *sizes,
-                               const uint64_t *strides, const uint32_t *box, const uint32_t *steps)
+/* A tiled map, by the function that was given. */
+static void write_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address, const uint64_t *sizes,
+                      const uint64_t *strides, const uint32_t *box, const uint32_t *steps)
+{
+    tensor.rank = (uint8_t)rank;
+    tensor.address = (uint64_t)(uintptr_t)address;
+    for (uint32_t i = 0; i < rank; i++) {
+        tensor.sizes[i] = sizes[i];
+        tensor.strides[i] = i ? strides[i - 1] : 0;
+        tensor.box[i] = box ? box[i] : 1;
+        tensor.steps[i] = steps[i];
+    }
+    fake_state.write_map(map, &tensor);
+}
+
+gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address,
+                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                               const uint32_t *steps)
 {
     if (!map || (uintptr_t)map % 64 || !rank || rank > 5 || !address || !sizes || !steps || (rank > 1 && !strides))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (fake_capability() < 90)
         return GD_CUDA_ERROR_NOT_SUPPORTED;
+    if (fake_state.write_map) {
+        write_map(map, tensor, rank, address, sizes, strides, box, steps);
+        return GD_CUDA_SUCCESS;
+    }
     *map = (gd_CUtensorMap){.opaque = {(uint64_t)(uintptr_t)address, rank}};
     for (uint32_t i = 0; i < rank; i++) {
         map->opaque[2 + i] = sizes[i];

@@ -42,8 +42,8 @@ typedef struct fake_node {
     void *event;             /* WAIT_EVENT, EVENT_RECORD */
     gd_CUgraph *bodies;      /* CONDITIONAL; owned, NULL in copies */
     size_t body_count;
-    uint64_t conditional;    /* its handle */
-    bool disabled;           /* in an executable */
+    uint64_t conditional; /* its handle */
+    bool disabled;        /* in an executable */
 } fake_node;
 
 typedef struct fake_edge {
@@ -129,7 +129,8 @@ typedef struct fake_launch_list {
 } fake_launch_list;
 
 struct fake_state {
-    bool ready; /* the defaults have been set */
+    void (*write_map)(void *bytes, const gd_tensor_map *map); /* NULL: an encoding of the fake's own */
+    bool ready;                                               /* the defaults have been set */
     bool initialized;
     unsigned generation; /* of resets: a thread's stack from before one is empty */
     int version;
@@ -216,8 +217,9 @@ gd_CUresult fake_do_priorities(int *least, int *greatest);
 gd_CUresult fake_do_occupancy(int *blocks, gd_CUfunction handle, int threads, size_t shared);
 gd_CUresult fake_do_cluster_size(int *size, gd_CUfunction handle, const gd_CUlaunchConfig *config);
 gd_CUresult fake_do_clusters(int *clusters, gd_CUfunction handle, const gd_CUlaunchConfig *config);
-gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, uint32_t rank, void *address, const uint64_t *sizes,
-                               const uint64_t *strides, const uint32_t *box, const uint32_t *steps);
+gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address,
+                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                               const uint32_t *steps);
 gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra);
 
 /* A launch that was checked and packed; the caller owns what `launch` points to. */

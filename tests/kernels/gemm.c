@@ -1,5 +1,6 @@
 /* Matrix products on the tensor cores: launches against their references, and chains. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,8 +202,113 @@ static void gemm_extreme(const shelf_kernel *kernel)
     }
 }
 
+/* ---- wrong maps ---- */
+
+enum { MAP_M = 130, MAP_N = 136, MAP_K = 136, MAPS = 3 };
+
+static const uint64_t map_places[MAPS] = {0x7f0000000000, 0x7f0001000000, 0x7f0002000000}, place_of_c = 0x7f0003000000;
+
+/* What the conditions say of a launch whose maps are these; nothing is launched. */
+static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_options *options, uint32_t activation)
+{
+    griddep_tensor_map maps[MAPS];
+    griddep_argument arguments[ARGUMENTS] = {
+        [BIAS] = {.bytes = 8},
+        [RESIDUAL] = {.bytes = 8},
+        [C] = {.bytes = 8, .value = place_of_c},
+        [M] = {.bytes = 4, .value = MAP_M},
+        [N] = {.bytes = 4, .value = MAP_N},
+        [K] = {.bytes = 4, .value = MAP_K},
+        [ACTIVATION] = {.bytes = 4, .value = activation},
+    };
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {288}, .shared_bytes = shared_bytes(kernel, 2)};
+    for (uint32_t i = 0; i < MAPS; i++) {
+        griddep_tensor_options placed = options[i];
+        placed.size = sizeof placed;
+        placed.address += map_places[i];
+        MUST(griddep_tensor_map_tiled(shelf_runtime, &placed, &maps[i], &shelf_error));
+        arguments[i] = (griddep_argument){.bytes = sizeof maps[i], .data = &maps[i]};
+    }
+    return griddep_kernel_check(kernel->kernel, &config, arguments, ARGUMENTS, &shelf_error);
+}
+
+/* One change, and the condition that it breaks, behind the map's name. */
+static const char *spoil_map(griddep_tensor_options *map, uint32_t change, uint32_t which)
+{
+    switch (change) {
+    case 0:
+        map->rank = 3;
+        map->dimensions[2] = map->box[2] = 1;
+        map->strides[1] = 1 << 20;
+        return ".rank == 2";
+    case 1:
+        map->type = map->type == GRIDDEP_TENSOR_F16 ? GRIDDEP_TENSOR_BF16 : GRIDDEP_TENSOR_F16;
+        return ".type == ";
+    case 2:
+        map->dimensions[0] -= 8;
+        return ".dim.x == k";
+    case 3:
+        map->dimensions[0] += 8; /* k is no multiple of 64 */
+        return ".dim.x == k";
+    case 4:
+        map->fill = GRIDDEP_FILL_NAN;
+        return ".fill == zero";
+    case 5:
+        map->dimensions[1]--;
+        return ".dim.y >= ";
+    case 6:
+        map->steps[0] = 1;
+        map->steps[1] = 2;
+        return ".step.y == 1";
+    case 7:
+        map->box[0] = 32;
+        return ".box.x == 64";
+    case 8:
+        map->box[1] /= 2;
+        return ".box.y == ";
+    case 9:
+        map->swizzle = GRIDDEP_SWIZZLE_NONE;
+        return ".swizzle == 128B";
+    case 10:
+        map->address = place_of_c - map_places[which] - 16;
+        return ")";
+    default:
+        return NULL;
+    }
+}
+
+/* A launch with one of its maps wrong is refused with the condition; U's matters with its activation alone. */
+static void gemm_maps(const shelf_kernel *kernel)
+{
+    static const char *const names[MAPS] = {"a_map", "weight_map", "up_map"};
+    const char *type = type_of(kernel);
+    const griddep_tensor_options a = matrix(type, MAP_M, MAP_K, 128);
+    const griddep_tensor_options weight = matrix(type, MAP_N, MAP_K, tile_columns(kernel) / 2);
+    for (uint32_t activation = NONE; activation <= SILU_MULTIPLY; activation++) {
+        const griddep_tensor_options right[MAPS] = {a, weight, weight};
+        MUST(check_maps(kernel, right, activation));
+    }
+    for (uint32_t which = 0; which < MAPS; which++) {
+        const char *broken;
+        for (uint32_t change = 0;; change++) {
+            griddep_tensor_options maps[MAPS] = {a, weight, weight};
+            char words[64];
+            if ((broken = spoil_map(&maps[which], change, which)) == NULL)
+                break;
+            snprintf(words, sizeof words, "%s%s", names[which], broken);
+            ck_assert_msg(check_maps(kernel, maps, SILU_MULTIPLY) == GRIDDEP_ERROR_REQUIREMENT &&
+                              strstr(shelf_error.text, words) != NULL,
+                          "change %u of %s: %s", change, names[which], shelf_error.text);
+            int32_t without = check_maps(kernel, maps, NONE);
+            ck_assert_msg(without == (which == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_REQUIREMENT), "change %u of %s: %s",
+                          change, names[which], shelf_error.text);
+        }
+    }
+}
+
 #define GEMM_CASES(name)                                                                                               \
-    {(name), 0, gemm_random}, {(name), 0, gemm_shapes},                                                                \
+    {(name), 0, gemm_random}, {(name), 0, gemm_shapes}, {(name), 0, gemm_maps},                                        \
     {                                                                                                                  \
         (name), 0, gemm_extreme                                                                                        \
     }

@@ -326,7 +326,21 @@ START_TEST(large_clusters_are_opted_in_to)
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     config.shared_bytes = 200 * 1024; /* one block fills an SM of the fake */
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 16 blocks; in this configuration the device can have 8");
+    ck_says("a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of dynamic shared memory the "
+            "device can have 8 in a cluster");
+    config.cluster[0] = 32;
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
+    ck_says("a cluster of 32 x 1 x 1, 32 blocks; it may have 1 to 16, of which devices need not have more than 8");
+    config.cluster[0] = config.cluster[1] = 1u << 31; /* with 4, as many as 2^64 count as 0 */
+    config.cluster[2] = 4;
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
+    ck_says("a cluster of 2147483648 x 2147483648 x 4, more than 4294967296 blocks; it may have 1 to 16");
+    config.cluster[0] = 4;
+    config.cluster[1] = config.cluster[2] = 0;
+    fake_driver_fail("cuLaunchKernelEx", 1, GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
+    ck_says("with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this configuration the device can "
+            "have 8 in a cluster");
     config.cluster[0] = 0;
     ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
     ck_assert_uint_eq(size, 8);
@@ -368,6 +382,35 @@ START_TEST(questions_of_a_launch_may_fail)
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNKNOWN);
     ck_assert_uint_eq(fake_driver_launches(), 0);
     ck_status(launch_with(&config, a, 4), GRIDDEP_OK);
+}
+END_TEST
+
+/* The cluster that a kernel names itself: opted in to, held against the grid and against the launch's. */
+START_TEST(a_kernels_own_cluster_is_held_to)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry wide() .reqnctapercluster 16, 1, 1\n{\nret;\n}\n";
+    griddep_launch_config config = {.size = sizeof config, .grid = {32}, .block = {64}};
+    griddep_module *own = NULL;
+
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &own, &error), GRIDDEP_OK);
+    griddep_kernel *wide = kernel_of(own, "wide");
+    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_OK);
+    config.cluster[0] = 16;
+    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
+    config.cluster[0] = 8;
+    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_says("kernel wide: its .reqnctapercluster asks for a cluster of 16 x 1 x 1, the launch gives 8 x 1 x 1");
+    config.cluster[0] = 0;
+    config.grid[0] = 24;
+    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_says("kernel wide: the grid's x size 24 is no multiple of the cluster's 16");
+    config.grid[0] = 32;
+    config.shared_bytes = 200 * 1024;
+    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_says("kernel wide: a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads");
+    griddep_module_unload(own);
 }
 END_TEST
 
@@ -523,6 +566,7 @@ int main(void)
     tcase_add_test(launching, launch_passes_unknown_attributes);
     tcase_add_test(launching, launch_holds_attributes_against_the_device);
     tcase_add_test(launching, large_clusters_are_opted_in_to);
+    tcase_add_test(launching, a_kernels_own_cluster_is_held_to);
     tcase_add_loop_test(launching, questions_of_a_launch_may_fail, 0, 5);
     suite_add_tcase(suite, launching);
     TCase *maps = tcase_create("maps");

@@ -13,7 +13,7 @@
 #include "ptx/ptx.h"
 #include "run/runtime.h"
 
-enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60 };
+enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, ALIKE = 2 };
 
 static griddep_error error;
 static griddep_runtime *runtime;
@@ -51,12 +51,66 @@ static uint32_t random_below(uint32_t limit)
 
 /* ---- values to try ---- */
 
+/* A tensor map holds any of these values; that the driver would take it is not asked. */
+static gd_wide least_of_field(const gd_require_name *name)
+{
+    switch (name->field) {
+    case GD_REQUIRE_FIELD_RANK:
+        return 2;
+    case GD_REQUIRE_FIELD_DIMENSION:
+    case GD_REQUIRE_FIELD_BOX:
+    case GD_REQUIRE_FIELD_STEP:
+    case GD_REQUIRE_FIELD_KNOWN:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static gd_wide most_of_field(const gd_require_name *name)
+{
+    switch (name->field) {
+    case GD_REQUIRE_FIELD_RANK:
+        return 5;
+    case GD_REQUIRE_FIELD_DIMENSION:
+        return (gd_wide)1 << 32;
+    case GD_REQUIRE_FIELD_BOX:
+        return 256;
+    case GD_REQUIRE_FIELD_STEP:
+        return 8;
+    case GD_REQUIRE_FIELD_MODE:
+    case GD_REQUIRE_FIELD_FILL:
+    case GD_REQUIRE_FIELD_KNOWN:
+        return 1;
+    case GD_REQUIRE_FIELD_TYPE:
+        return GD_TENSOR_TYPES - 1;
+    case GD_REQUIRE_FIELD_SWIZZLE:
+        return 3;
+    case GD_REQUIRE_FIELD_INTERLEAVE:
+        return 2;
+    case GD_REQUIRE_FIELD_BYTES:
+        return 0; /* it follows from the others */
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* A matrix that is large enough for whatever the numbers beside it are. */
+static gd_wide usual_of_field(const gd_require_name *name)
+{
+    if (name->field == GD_REQUIRE_FIELD_RANK)
+        return 2;
+    return name->field == GD_REQUIRE_FIELD_DIMENSION ? most_of_field(name) : least_of_field(name);
+}
+
 /* Whether a parameter of that type, or that part of a shape, can have the value. */
 static bool can_have(const gd_require_name *name, gd_wide value)
 {
     static const uint32_t least[GD_REQUIRE_SHAPE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
     static const uint32_t most[GD_REQUIRE_SHAPE] = {INT32_MAX, 65535, 65535, 1024, 1024, 64, 32, 32, 32, UINT32_MAX};
 
+    if (name->field)
+        return value >= least_of_field(name) && value <= most_of_field(name);
     if (!name->bytes)
         return value >= least[name->index] && value <= most[name->index];
     gd_wide limit = (gd_wide)1 << (8 * name->bytes - name->is_signed);
@@ -79,7 +133,7 @@ static void add_value(uint32_t name, gd_wide value)
 
 static gd_wide address_of(uint32_t name)
 {
-    return ((gd_wide)name + 1) << 40;
+    return ((gd_wide)name + 1) << 45;
 }
 
 static bool is_address(uint32_t name)
@@ -132,6 +186,67 @@ static void collect_reals(uint32_t name)
     }
 }
 
+/* ---- tensor maps ---- */
+
+/* The map of a trial: what the conditions do not name is as it would be in a dense matrix. */
+static gd_tensor_map map_of(const trial *tried, uint32_t map)
+{
+    gd_tensor_map made = {.address = UINT64_C(1) << 50, .rank = 2};
+
+    for (uint32_t i = 0; i < GD_TENSOR_RANK; i++) {
+        made.sizes[i] = made.box[i] = made.steps[i] = 1;
+        made.strides[i] = 16;
+    }
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        const uint64_t value = (uint64_t)tried->values[i].integer;
+        if (!name->field || name->map != map)
+            continue;
+        if (name->field == GD_REQUIRE_FIELD_ADDRESS)
+            made.address = value;
+        else if (name->field == GD_REQUIRE_FIELD_RANK)
+            made.rank = (uint8_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_DIMENSION)
+            made.sizes[name->dimension] = value;
+        else if (name->field == GD_REQUIRE_FIELD_BOX)
+            made.box[name->dimension] = (uint32_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_STEP)
+            made.steps[name->dimension] = (uint32_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_TYPE)
+            made.type = (uint8_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_SWIZZLE)
+            made.swizzle = (uint8_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_FILL)
+            made.fill = (uint8_t)value;
+        else if (name->field == GD_REQUIRE_FIELD_MODE)
+            made.im2col = made.rank > 2 && value;
+    }
+    made.strides[0] = gd_tensor_element(made.type);
+    made.strides[1] = (made.sizes[0] * made.strides[0] + 15) / 16 * 16;
+    made.channels = made.pixels = made.im2col;
+    return made;
+}
+
+static bool can_be_set(const gd_require_name *name)
+{
+    return name->field != GD_REQUIRE_FIELD_STRIDE && name->field != GD_REQUIRE_FIELD_INTERLEAVE;
+}
+
+/* The values that follow from others. */
+static trial settled(const trial *tried)
+{
+    trial made = *tried;
+
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        if (name->field == GD_REQUIRE_FIELD_BYTES) {
+            const gd_tensor_map map = map_of(tried, name->map);
+            made.values[i].integer = gd_tensor_map_extent(&map);
+        }
+    }
+    return made;
+}
+
 /* ---- trials ---- */
 
 /* What the library would refuse for other reasons than a condition. */
@@ -161,10 +276,11 @@ static bool is_possible(const trial *tried)
 /* How many conditions do not hold, and the first of them. */
 static uint32_t count_broken(const trial *tried, uint32_t *first)
 {
+    const trial whole = settled(tried);
     uint32_t broken = 0;
 
     for (uint32_t i = 0; i < on.terms->count; i++) {
-        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], tried->values) == GD_REQUIRE_DONE)
+        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], whole.values) == GD_REQUIRE_DONE)
             continue;
         if (!broken++ && first)
             *first = i;
@@ -174,8 +290,11 @@ static uint32_t count_broken(const trial *tried, uint32_t *first)
 
 static bool breaks_only(const trial *tried, uint32_t index)
 {
+    const trial whole = settled(tried);
     uint32_t first = UINT32_MAX;
 
+    if (gd_requirement_evaluate(on.terms, &on.terms->list[index], whole.values) == GD_REQUIRE_DONE)
+        return false;
     return is_possible(tried) && count_broken(tried, &first) == 1 && first == index;
 }
 
@@ -186,12 +305,25 @@ static void start_at_usual(trial *tried)
     memset(tried, 0, sizeof *tried);
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        if (!name->bytes)
+        if (name->field && !is_address(i))
+            tried->values[i].integer = usual_of_field(name);
+        else if (!name->bytes)
             tried->values[i].integer = usual[name->index];
         else if (name->is_real)
             tried->values[i].real = 1;
         else
             tried->values[i].integer = is_address(i) || name->bytes == 8 ? address_of(i) : 64;
+    }
+}
+
+/* All numbers alike, so that those of the maps are the ones beside them. */
+static void start_alike(trial *tried, uint32_t number)
+{
+    start_at_usual(tried);
+    for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        const gd_require_name *name = &on.terms->names[i];
+        if (name->field ? name->field == GD_REQUIRE_FIELD_DIMENSION : name->bytes == 4 && !name->is_real)
+            tried->values[i].integer = number;
     }
 }
 
@@ -204,6 +336,21 @@ static void start_anywhere(trial *tried)
     }
 }
 
+static uint32_t pinned = UINT32_MAX; /* the name whose value climb leaves as it is */
+
+/* The case that a condition is about: of "activation != 4 || ..." an activation of 4, which stays. */
+static void pin(trial *tried, const gd_requirement *requirement)
+{
+    for (uint32_t i = requirement->program.step; i < requirement->program.step_end; i++) {
+        const gd_require_step *step = &on.terms->steps[i];
+        if (step->op != GD_REQUIRE_OP_NOT_EQUAL || step->left_from != GD_REQUIRE_FROM_NAME ||
+            step->right_from != GD_REQUIRE_FROM_CONSTANT)
+            continue;
+        pinned = step->left;
+        tried->values[pinned] = on.terms->constants[step->right];
+    }
+}
+
 /* Goes on to the launch that changes one value and breaks fewest conditions, until none is broken or none is better. */
 static bool climb(trial *tried)
 {
@@ -213,7 +360,7 @@ static bool climb(trial *tried)
         trial best = *tried, changed;
         uint32_t least = broken;
         for (uint32_t name = 0; name < on.terms->name_count; name++) {
-            for (uint32_t i = 0; i < on.value_count[name]; i++) {
+            for (uint32_t i = 0; i < on.value_count[name] && name != pinned; i++) {
                 changed = *tried;
                 changed.values[name] = on.values[name][i];
                 uint32_t count = count_broken(&changed, NULL) + !is_possible(&changed);
@@ -293,18 +440,29 @@ static bool break_two(const trial *base, uint32_t index, trial *taken, trial *br
     return false;
 }
 
+static void start(trial *base, int attempt)
+{
+    if (!attempt)
+        start_at_usual(base);
+    else if (attempt < ALIKE && on.terms->map_count)
+        start_alike(base, 8);
+    else
+        start_anywhere(base);
+}
+
 static bool find_both(uint32_t index, trial *taken, trial *broken)
 {
     trial base;
 
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (attempt)
-            start_anywhere(&base);
-        else
-            start_at_usual(&base);
+        pinned = UINT32_MAX;
+        start(&base, attempt);
+        if (attempt < ALIKE)
+            pin(&base, &on.terms->list[index]);
         if (climb(&base) && break_one(&base, index, taken, broken))
             return true;
     }
+    pinned = UINT32_MAX;
     start_at_usual(&base);
     return climb(&base) && break_two(&base, index, taken, broken);
 }
@@ -334,6 +492,7 @@ static const unsigned char structure[4096];
 
 static launch make_launch(const trial *tried)
 {
+    static griddep_tensor_map maps[GD_REQUIRE_LIMIT_MAPS];
     launch made = {.config = {.size = sizeof made.config, .grid = {1, 1, 1}, .block = {32, 1, 1}}};
     uint32_t shape[GD_REQUIRE_SHAPE] = {1, 1, 1, 32, 1, 1};
 
@@ -346,7 +505,11 @@ static launch make_launch(const trial *tried)
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
         float single = (float)tried->values[i].real;
-        if (!name->bytes)
+        if (name->field) {
+            const gd_tensor_map map = map_of(tried, name->map);
+            gd_tensor_map_write(&maps[name->map], &map);
+            made.arguments[name->index].data = &maps[name->map];
+        } else if (!name->bytes)
             shape[name->index] = (uint32_t)tried->values[i].integer;
         else if (name->is_real && name->bytes == 4)
             memcpy(&made.arguments[name->index].value, &single, sizeof single);
@@ -402,6 +565,7 @@ static void setup(void)
     unsetenv("GRIDDEP_LOG");
     setenv("GRIDDEP_CACHE", "off", 1);
     fake_driver_reset();
+    fake_driver_encode_maps(gd_tensor_map_write);
     griddep_error_init(&error);
     random_state = 1;
     ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
@@ -428,6 +592,7 @@ static void open_subject(uint32_t index)
     ck_assert_msg(on.ptx->terms && on.ptx->terms[0].count, "%s requires nothing", on.shelf.file);
     on.terms = &on.ptx->terms[0];
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
+        ck_assert_msg(can_be_set(&on.terms->names[i]), "map_of cannot set %s yet", on.terms->names[i].name);
         if (on.terms->names[i].is_real)
             collect_reals(i);
         else

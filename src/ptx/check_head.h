@@ -1,0 +1,10 @@
+/* Lines of the head comment that look like one of its fields and are none, so that nothing reads them: GD153. */
+#ifndef GD_PTX_CHECK_HEAD_H
+#define GD_PTX_CHECK_HEAD_H
+
+#include "ptx/findings.h"
+#include "ptx/module.h"
+
+void gd_check_head(griddep_findings *findings, const gd_ptx_module *module);
+
+#endif
