@@ -6,35 +6,12 @@
 set -u
 
 builddir=${builddir:-build}
-passed=0
-failed=0
 
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
+. "${srcdir:-$(dirname "$0")/..}/tests/cases.sh"
 # The makefile that runs this test is another one's parent, not that of the one run here.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
-
-# check NAME COMMAND...: one case; what the command printed is shown when it fails.
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        tail -n 30 "$work/said"
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed, 0 skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
-# make_value NAME: a variable of the build's makefile.
-make_value() { sed -n "s/^$1 = *//p" "$builddir/Makefile" | head -n 1; }
 
 pkg() { PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_PATH=$pkgconfigdir pkg-config "$@"; }
 

@@ -5,23 +5,9 @@
 set -u
 
 srcdir=${srcdir:-.}
+. "$srcdir/tests/cases.sh"
 
-find_ptxas() {
-    command -v ptxas && return
-    for directory in "${CUDA_HOME:-/usr/local/cuda}/bin" /usr/local/cuda/bin; do
-        if [ -x "$directory/ptxas" ]; then
-            echo "$directory/ptxas"
-            return
-        fi
-    done
-}
-
-ptxas=$(find_ptxas)
-if [ -z "$ptxas" ]; then
-    echo "rewrite_assemble: no ptxas in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
-    [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
-    exit 77
-fi
+need_ptxas
 
 count=0
 failures=0

@@ -1,10 +1,9 @@
-/* Finding references, and comparing results with theirs. What the kernels compute is in reference_<family>.c, in double
- * arithmetic: each function checks its arguments against the kernel's parameters, then works element by element, so
- * that an output may be an input where the kernel allows that. */
+/* Finding references. What the kernels compute is in reference_<family>.c, in double arithmetic: each function checks
+ * its arguments against the kernel's parameters, then works element by element, so that an output may be an input where
+ * the kernel allows that. */
 #include "cli/reference.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -60,43 +59,4 @@ const gd_reference *gd_reference_find(const char *kernel)
         }
     }
     return NULL;
-}
-
-static double finite_root_mean_square(const char *type, const void *array, uint64_t count)
-{
-    double sum = 0;
-    uint64_t finite = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        double value = gd_element_load(type, array, i);
-        if (isfinite(value)) {
-            sum += value * value;
-            finite += 1;
-        }
-    }
-    return finite > 0 ? sqrt(sum / (double)finite) : 0;
-}
-
-uint64_t gd_reference_compare(const gd_reference *reference, const char *type, const void *result, const void *expected,
-                              uint64_t count, uint64_t *first, double *worst)
-{
-    double scale = finite_root_mean_square(type, expected, count);
-    uint64_t disagreeing = 0;
-    double largest = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        double got = gd_element_load(type, result, i);
-        double want = gd_element_load(type, expected, i);
-        if (got == want || (isnan(got) && isnan(want)))
-            continue;
-        double over = fabs(got - want) / (reference->tolerance * (fabs(want) + scale));
-        if (isfinite(got) && isfinite(want) && over > largest)
-            largest = over;
-        if (isfinite(got) && isfinite(want) && over <= 1)
-            continue;
-        if (disagreeing == 0 && first != NULL)
-            *first = i;
-        disagreeing += 1;
-    }
-    if (worst != NULL)
-        *worst = largest;
-    return disagreeing;
 }

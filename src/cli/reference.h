@@ -26,19 +26,11 @@ struct gd_reference {
     const char *kernel;
     gd_reference_function run;
     uint32_t outputs;       /* bit i: argument i is an array that the kernel writes, in part or in whole */
-    double tolerance;       /* for gd_reference_compare: what the kernel's own arithmetic may cost */
     const char *type;       /* of the elements, where kernels that share `run` differ by it */
     const char *input_type; /* of what a cast reads, of a linear layer's weights */
 };
 
 /* The reference of a kernel of the shelf; NULL when there is none. Static. */
 const gd_reference *gd_reference_find(const char *kernel);
-
-/* Compares a result with what the reference wrote, both `count` elements of a type. An element agrees where both are
- * NaN, where both are the same infinity, or where they differ by at most tolerance * (|expected| + the root mean square
- * of the finite expected elements). Returns how many disagree; *first is the index of the first of them, *worst the
- * largest difference among the finite elements over that bound (1 is just allowed). first and worst may be NULL. */
-uint64_t gd_reference_compare(const gd_reference *reference, const char *type, const void *result, const void *expected,
-                              uint64_t count, uint64_t *first, double *worst);
 
 #endif

@@ -29,6 +29,6 @@ static int embedding_gather(const gd_reference *self, const gd_reference_argumen
 }
 
 const gd_reference gd_reference_embedding[] = {
-    {"embedding_gather", embedding_gather, 1U << 2, 0, NULL, NULL},
+    {"embedding_gather", embedding_gather, 1U << 2, NULL, NULL},
     {.kernel = NULL},
 };

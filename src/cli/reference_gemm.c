@@ -104,11 +104,11 @@ static int gemm(const gd_reference *self, const gd_reference_argument *arguments
 }
 
 const gd_reference gd_reference_gemm[] = {
-    {"gemm_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
-    {"gemm_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
-    {"gemm_n128_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
-    {"gemm_n128_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
-    {"gemm_n64_bf16", gemm, 1U << C, 0x1p-7, "bf16", NULL},
-    {"gemm_n64_f16", gemm, 1U << C, 0x1p-10, "f16", NULL},
+    {"gemm_bf16", gemm, 1U << C, "bf16", NULL},
+    {"gemm_f16", gemm, 1U << C, "f16", NULL},
+    {"gemm_n128_bf16", gemm, 1U << C, "bf16", NULL},
+    {"gemm_n128_f16", gemm, 1U << C, "f16", NULL},
+    {"gemm_n64_bf16", gemm, 1U << C, "bf16", NULL},
+    {"gemm_n64_f16", gemm, 1U << C, "f16", NULL},
     {.kernel = NULL},
 };

@@ -130,9 +130,9 @@ static int sample(const gd_reference *self, const gd_reference_argument *argumen
 }
 
 const gd_reference gd_reference_sampling[] = {
-    {"argmax_bf16", argmax, 1U << 1, 0, "bf16", NULL},
-    {"argmax_f32", argmax, 1U << 1, 0, "f32", NULL},
-    {"sample_bf16", sample, 1U << 2, 0, "bf16", NULL},
-    {"sample_f32", sample, 1U << 2, 0, "f32", NULL},
+    {"argmax_bf16", argmax, 1U << 1, "bf16", NULL},
+    {"argmax_f32", argmax, 1U << 1, "f32", NULL},
+    {"sample_bf16", sample, 1U << 2, "bf16", NULL},
+    {"sample_f32", sample, 1U << 2, "f32", NULL},
     {.kernel = NULL},
 };

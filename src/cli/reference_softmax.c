@@ -42,6 +42,6 @@ static int softmax(const gd_reference *self, const gd_reference_argument *argume
 }
 
 const gd_reference gd_reference_softmax[] = {
-    {"softmax", softmax, 1U << 1, 0x1p-18, NULL, NULL},
+    {"softmax", softmax, 1U << 1, NULL, NULL},
     {.kernel = NULL},
 };

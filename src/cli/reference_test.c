@@ -27,6 +27,6 @@ static int spin(const gd_reference *self, const gd_reference_argument *arguments
 }
 
 const gd_reference gd_reference_test[] = {
-    {"spin", spin, 1U << 1, 0, NULL, NULL},
+    {"spin", spin, 1U << 1, NULL, NULL},
     {.kernel = NULL},
 };

@@ -469,16 +469,6 @@ static gd_clock *clock_of(gd_race *race, gd_clock *clock, gd_outside *outside, g
     return gd_clock_create(race, outside, stamps);
 }
 
-gd_clock *gd_clock_join(gd_race *race, gd_clock *a, gd_clock *b)
-{
-    if (a == b || !b)
-        return gd_clock_hold(a);
-    if (!a)
-        return gd_clock_hold(b);
-    gd_outside *outside = gd_outside_join(race, a->outside, b->outside);
-    return clock_of(race, a, outside, gd_stamps_join(race, a->stamps, b->stamps));
-}
-
 /* The own CTA's part stays in the outside, where nobody looks for it. */
 gd_clock *gd_clock_acquire(gd_race *race, gd_clock *clock, gd_outside *more, uint32_t uid)
 {

@@ -344,7 +344,6 @@ const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid);
 gd_clock *gd_clock_create(gd_race *race, gd_outside *outside, gd_stamps *stamps); /* takes both over */
 gd_clock *gd_clock_hold(gd_clock *clock);
 void gd_clock_drop(gd_race *race, gd_clock *clock);
-gd_clock *gd_clock_join(gd_race *race, gd_clock *a, gd_clock *b);
 /* The clock with what lies in an outside, own CTA's part included; the same when it had it. */
 gd_clock *gd_clock_acquire(gd_race *race, gd_clock *clock, gd_outside *more, uint32_t uid);
 

@@ -279,11 +279,6 @@ gd_sync gd_sync_of(const gd_ptx_module *module, const gd_ptx_instruction *instru
     }
 }
 
-bool gd_sync_matches(gd_sync a, gd_sync b)
-{
-    return a.kind == b.kind && (a.id == b.id || a.id == GD_SYNC_ANY || b.id == GD_SYNC_ANY);
-}
-
 bool gd_sync_is_release_fence(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     if (instruction->op == GD_OP_MEMBAR)

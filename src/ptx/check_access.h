@@ -45,9 +45,6 @@ typedef struct gd_sync {
 
 gd_sync gd_sync_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction);
 
-/* Whether an arrival at one may release a wait at the other. */
-bool gd_sync_matches(gd_sync a, gd_sync b);
-
 /* Whether a fence makes writes of its thread visible to other grids when it is followed by a trigger: a release at gpu
  * or sys scope. */
 bool gd_sync_is_release_fence(const gd_ptx_module *module, const gd_ptx_instruction *instruction);

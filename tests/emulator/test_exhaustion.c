@@ -11,15 +11,8 @@
 #include <unistd.h>
 
 #include "emulator/api.h"
+#include "sanitized.h"
 #include "unit/fail_alloc.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 enum { THREADS = 32, CTAS = 2, WORDS = THREADS * CTAS, BYTES = 4 * WORDS, FAN = 34 };
 enum { FINE = 0, FAILED_WELL = 1, WRONG = 2, MOST = 100000 };
@@ -240,11 +233,7 @@ START_TEST(every_allocation_may_fail)
     setenv("GRIDDEP_EMULATOR_CHECK", _i ? "all" : "off", 1);
     setenv("GRIDDEP_EMULATOR_REPORT", "/dev/null", 1);
     while (fail < MOST && try(fail) == FAILED_WELL) {
-#ifdef SANITIZED
-        fail += fail < 100 ? 1 : 7;
-#else
-        fail++;
-#endif
+        fail += SANITIZED && fail >= 100 ? 7 : 1;
     }
     ck_assert_int_gt(fail, 300); /* else little was tried */
     ck_assert_int_lt(fail, MOST);

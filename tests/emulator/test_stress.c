@@ -12,15 +12,9 @@
 
 #include "cuda/abi.h"
 #include "griddep.h"
+#include "sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
+#if SANITIZED
 enum {
     LAUNCHES = 10000,
     SLOW_LAUNCHES = 100000,

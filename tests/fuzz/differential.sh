@@ -7,21 +7,7 @@ emulator=${EMULATED_DRIVER:?}
 measured=${srcdir:-.}/tests/fuzz/differential.gpu
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-# check NAME COMMAND...: the command's output is shown when it fails.
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/output" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "failed: $name"
-        head -50 "$work/output"
-        failed=$((failed + 1))
-    fi
-}
+. "${srcdir:-.}/tests/cases.sh"
 
 # run OUT OPTION...: programs on the emulated driver.
 run() {
@@ -63,5 +49,4 @@ check "straight programs run" run straight --variant straight --from 1 --count 1
 check "straight programs run on two paths" run split --variant split --from 1 --count 150
 check "paths change nothing" "$differential" compare --variant straight "$work/straight" "$work/split"
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -7,21 +7,7 @@ emulator=${EMULATED_DRIVER:?}
 measured=${srcdir:-.}/tests/fuzz/tensor.gpu
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-# check NAME COMMAND...: the command's output is shown when it fails.
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/output" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "failed: $name"
-        head -50 "$work/output"
-        failed=$((failed + 1))
-    fi
-}
+. "${srcdir:-.}/tests/cases.sh"
 
 # same KIND: the digests of all its cases.
 same() {
@@ -44,5 +30,4 @@ check "copies are those of a GPU" same copy
 check "products are those of a GPU" same product
 check "encodings are those of a GPU" same_sum
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -4,17 +4,8 @@
 set -u
 
 srcdir=${srcdir:-.}
+. "$srcdir/tests/cases.sh"
 targets="sm_80 sm_90"
-
-find_ptxas() {
-    command -v ptxas && return
-    for directory in "${CUDA_HOME:-/usr/local/cuda}/bin" /usr/local/cuda/bin; do
-        if [ -x "$directory/ptxas" ]; then
-            echo "$directory/ptxas"
-            return
-        fi
-    done
-}
 
 # assemble FILE TARGET: prints the line, false when ptxas refuses the file or spills registers.
 assemble() {
@@ -31,12 +22,7 @@ assemble() {
     echo "ok   $1 for $2: $registers registers"
 }
 
-ptxas=$(find_ptxas)
-if [ -z "$ptxas" ]; then
-    echo "assemble: no ptxas in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
-    [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
-    exit 77
-fi
+need_ptxas
 
 count=0
 failures=0

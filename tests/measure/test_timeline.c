@@ -12,6 +12,7 @@
 #include "griddep.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
+#include "sanitized.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -323,7 +324,8 @@ START_TEST(shelf_assembles)
             ck_assert_int_eq(fclose(file), 0);
             snprintf(command, sizeof command, "%s -arch=sm_90%s -o /dev/null %s", ptxas,
                      strstr(shelf.text, ".target sm_90a") ? "a" : "", path);
-            ck_assert_msg(system(command) == 0, "%s", shelf.name);
+            if (!SANITIZED || grid == i % 3) /* the text is the same with sanitizers, and ptxas has none */
+                ck_assert_msg(system(command) == 0, "%s", shelf.name);
             gd_instrumented_free(&made);
             count++;
         }

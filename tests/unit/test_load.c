@@ -13,19 +13,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
-static const int sanitized = 1;
-#else
-static const int sanitized = 0;
-#endif
+#include "sanitized.h"
 
 enum { CHILDREN = 50, OPENINGS = 1000, LIMIT_NS = 1000000, WRITTEN = 8192, GROWTH = 1024 /* KiB */ };
 
@@ -106,8 +94,8 @@ START_TEST(opening_takes_less_than_a_millisecond)
     }
     printf("opened in %ld us, of which %lu bytes stay writable\n", (long)(best.ns / 1000), (unsigned long)best.written);
     ck_assert_int_gt(best.ns, 0);
-    ck_assert_msg(sanitized || best.ns < LIMIT_NS, "%ld ns", (long)best.ns);
-    ck_assert_msg(sanitized || (best.written > 0 && best.written < WRITTEN), "%lu bytes stay writable",
+    ck_assert_msg(SANITIZED || best.ns < LIMIT_NS, "%ld ns", (long)best.ns);
+    ck_assert_msg(SANITIZED || (best.written > 0 && best.written < WRITTEN), "%lu bytes stay writable",
                   (unsigned long)best.written);
 }
 END_TEST
@@ -164,7 +152,7 @@ START_TEST(openings_leave_nothing)
             before = get_resident();
     }
     const long after = get_resident();
-    ck_assert_msg(sanitized || after - before < GROWTH, "%ld KiB more after %d openings", after - before, OPENINGS);
+    ck_assert_msg(SANITIZED || after - before < GROWTH, "%ld KiB more after %d openings", after - before, OPENINGS);
 }
 END_TEST
 

@@ -1,0 +1,39 @@
+# What test scripts share: counting cases, and finding ptxas. To be read with `. "$srcdir/tests/cases.sh"` from a shell script that has `work`, a folder
+# of its own.
+
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: one case; what the command printed is shown when it fails.
+check() {
+    name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+        tail -n 50 "$work/said"
+    fi
+}
+
+# The last line, and the exit status.
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# make_value NAME: a variable of the build's makefile.
+make_value() { sed -n "s/^$1 = *//p" "$builddir/Makefile" | head -n 1; }
+
+# need_ptxas: sets ptxas; ends the test where there is none, with 77 unless GRIDDEP_REQUIRE_PTXAS=1.
+need_ptxas() {
+    ptxas=$(command -v ptxas)
+    for directory in "${CUDA_HOME:-/usr/local/cuda}/bin" /usr/local/cuda/bin; do
+        [ -n "$ptxas" ] || [ ! -x "$directory/ptxas" ] || ptxas=$directory/ptxas
+    done
+    [ -z "$ptxas" ] || return 0
+    echo "skipped: no ptxas in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
+    [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
+    exit 77
+}
