@@ -94,8 +94,9 @@ typedef struct gd_require_range {
 typedef struct gd_require_extent {
     gd_require_program program;
     const char *text;
-    uint16_t name; /* of terms->names: the parameter */
-    uint8_t maps;  /* that it depends on, a bit each of terms->maps; it is not known unless they are */
+    const char *element; /* "bf16", static; NULL: not told */
+    uint16_t name;       /* of terms->names: the parameter */
+    uint8_t maps;        /* that it depends on, a bit each of terms->maps; it is not known unless they are */
 } gd_require_extent;
 
 typedef struct gd_requires {
@@ -146,6 +147,9 @@ gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_re
 /* An extent's bytes; 0 for an address of 0. FAILS: a negative number, or one beyond 64 bits. */
 gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes);
+
+/* What elements stand behind the address that a parameter is, "bf16"; NULL: not told. terms may be NULL. */
+const char *gd_requires_element(const gd_requires *terms, uint32_t parameter);
 
 /* Whether the maps are known that an extent depends on. */
 bool gd_require_extent_is_known(const gd_requires *terms, const gd_require_extent *extent,

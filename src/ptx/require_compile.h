@@ -67,6 +67,9 @@ void gd_require_next_word(gd_require_reader *reader);
 uint16_t gd_require_parse_condition(gd_require_reader *reader);
 uint16_t gd_require_parse_extent(gd_require_reader *reader);
 
+/* The extent of `bytes` times a node. */
+uint16_t gd_require_multiply(gd_require_reader *reader, uint16_t node, uint32_t bytes);
+
 /* The condition that a node is, or that a map which it speaks of is not known. */
 uint16_t gd_require_unless_unknown(gd_require_reader *reader, uint16_t node);
 
