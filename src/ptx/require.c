@@ -146,6 +146,8 @@ static void add_condition(gd_require_reader *reader, const piece *item)
     uint16_t whole = gd_require_unless_unknown(reader, node);
     if (whole == GD_REQUIRE_NONE || !gd_require_emit(reader, whole, &added.program))
         return;
+    /* in front of the condition itself: for each map a NOT and a SKIP */
+    added.known = (uint16_t)(added.program.step + 2 * __builtin_popcount(reader->maps));
     gd_ptx_tokens_position(&reader->module->tokens, (uint32_t)(item->start - reader->module->text), &added.line,
                            &added.column);
     bool grown = grow(&list, terms->count, &terms->capacity, sizeof *terms->list);
@@ -274,6 +276,7 @@ static void add_extent(gd_require_reader *reader, const piece *item)
     uint16_t node = bytes ? gd_require_multiply(reader, gd_require_parse_extent(reader), bytes) : GD_REQUIRE_NONE;
     if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
         return;
+    gd_require_find_factors(reader, node, &added);
     bool grown = grow(&list, terms->extent_count, &terms->extent_capacity, sizeof *terms->extents);
     terms->extents = list;
     added.text = flatten(&terms->arena, colon + 1, end);

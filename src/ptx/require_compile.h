@@ -89,6 +89,9 @@ bool gd_require_emit(gd_require_reader *reader, uint16_t node, gd_require_progra
 /* Adds the ranges that say what a condition says; false, and none, where there are no such. */
 bool gd_require_add_ranges(gd_require_reader *reader, uint16_t node);
 
+/* What of an extent is a product of a number and names. */
+void gd_require_find_factors(const gd_require_reader *reader, uint16_t node, gd_require_extent *extent);
+
 /* ---- require_evaluate.c */
 
 /* A binary operation, or one of NEGATE, NOT, POWER_OF_TWO, which have no right operand. */
