@@ -316,6 +316,7 @@ typedef struct griddep_parameter_info {
     const char *type;     /* PTX type without the dot, "u64"; an array is its element's type; NULL as above */
     uint32_t is_pointer;  /* 1 when the PTX says .ptr */
     uint32_t reserved;
+    const char *element;  /* what stands behind an address by the head comment's extent, "bf16"; "b16": any type of 16 bits. NULL: not told */
 } griddep_parameter_info;
 
 typedef struct griddep_control_info {
@@ -439,6 +440,7 @@ typedef struct griddep_check_launch {
     uint32_t lane;             /* as in griddep_chain_add_to */
     uint32_t after_count;
     const uint32_t *after;     /* indices of earlier launches, of other lanes, that it waits for */
+    const char *const *elements; /* for each argument the element type of what it points to, "bf16"; NULL, here or there: not told */
 } griddep_check_launch;
 
 /* Checks launches in stream order as a whole: each entry in the light of what its arguments are, and the hops between them: missing or late

@@ -328,7 +328,7 @@ typedef struct griddep_ptx_entry_info {
 } griddep_ptx_entry_info;
 typedef struct griddep_parameter_info {
     uint32_t size; uint32_t offset; uint32_t bytes; uint32_t alignment; const char *name; const char *type;
-    uint32_t is_pointer; uint32_t reserved;
+    uint32_t is_pointer; uint32_t reserved; const char *element;
 } griddep_parameter_info;
 typedef struct griddep_control_info {
     uint32_t size; int32_t kind; int32_t line; int32_t column; uint32_t predicated; uint32_t reserved;
@@ -349,6 +349,7 @@ typedef struct griddep_check_argument {
 typedef struct griddep_check_launch {
     uint32_t size; int32_t node; const griddep_ptx *ptx; const char *entry; const griddep_check_argument *arguments;
     uint32_t argument_count; int32_t pdl; uint32_t lane; uint32_t after_count; const uint32_t *after;
+    const char *const  *elements;
 } griddep_check_launch;
 typedef struct griddep_rewrite_options {
     uint32_t size; uint32_t flags; const char *entry; int32_t wait; int32_t trigger; int32_t trigger_line;

@@ -315,7 +315,7 @@ koffi.struct('griddep_ptx_entry_info', {
 });
 koffi.struct('griddep_parameter_info', {
   size: 'uint32_t', offset: 'uint32_t', bytes: 'uint32_t', alignment: 'uint32_t', name: 'const char *',
-  type: 'const char *', is_pointer: 'uint32_t', reserved: 'uint32_t',
+  type: 'const char *', is_pointer: 'uint32_t', reserved: 'uint32_t', element: 'const char *',
 });
 koffi.struct('griddep_control_info', {
   size: 'uint32_t', kind: 'int32_t', line: 'int32_t', column: 'int32_t', predicated: 'uint32_t',
@@ -338,6 +338,7 @@ koffi.struct('griddep_check_argument', {
 koffi.struct('griddep_check_launch', {
   size: 'uint32_t', node: 'int32_t', ptx: 'void *', entry: 'const char *', arguments: 'void *',
   argument_count: 'uint32_t', pdl: 'int32_t', lane: 'uint32_t', after_count: 'uint32_t', after: 'void *',
+  elements: 'void *',
 });
 koffi.struct('griddep_rewrite_options', {
   size: 'uint32_t', flags: 'uint32_t', entry: 'const char *', wait: 'int32_t', trigger: 'int32_t',

@@ -428,6 +428,7 @@ class c_parameter_info(_Struct):
         ("type", c_char_p),
         ("is_pointer", c_uint32),
         ("reserved", c_uint32),
+        ("element", c_char_p),
     ]
 
 
@@ -500,6 +501,7 @@ class c_check_launch(_Struct):
         ("lane", c_uint32),
         ("after_count", c_uint32),
         ("after", c_void_p),
+        ("elements", c_void_p),
     ]
 
 

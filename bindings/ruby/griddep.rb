@@ -326,7 +326,7 @@ module Griddep
 
     CParameterInfo = struct([
       "uint32_t size", "uint32_t offset", "uint32_t bytes", "uint32_t alignment", "void *name", "void *type",
-      "uint32_t is_pointer", "uint32_t reserved",
+      "uint32_t is_pointer", "uint32_t reserved", "void *element",
     ])
 
     CControlInfo = struct([
@@ -352,7 +352,7 @@ module Griddep
 
     CCheckLaunch = struct([
       "uint32_t size", "int32_t node", "void *ptx", "void *entry", "void *arguments", "uint32_t argument_count",
-      "int32_t pdl", "uint32_t lane", "uint32_t after_count", "void *after",
+      "int32_t pdl", "uint32_t lane", "uint32_t after_count", "void *after", "void *elements",
     ])
 
     CRewriteOptions = struct([

@@ -431,6 +431,7 @@ pub struct ParameterInfo {
     pub r#type: *const c_char,
     pub is_pointer: u32,
     pub reserved: u32,
+    pub element: *const c_char,
 }
 
 #[repr(C)]
@@ -503,6 +504,7 @@ pub struct CheckLaunch {
     pub lane: u32,
     pub after_count: u32,
     pub after: *const u32,
+    pub elements: *const *const c_char,
 }
 
 #[repr(C)]

@@ -40,12 +40,12 @@
 //   apart(k_cache, qkv, v_cache, rotary, positions)
 //   apart(v_cache, qkv, rotary, positions)
 // extent:
-//   qkv: grid.z * (heads + 2 * grid.y) * head_dim * 2
-//   k_cache: grid.z * grid.y * capacity * head_dim * 2
-//   v_cache: grid.z * grid.y * capacity * head_dim * 2
-//   rotary: capacity * head_dim * 4
-//   positions: grid.z * 4
-//   y: grid.z * heads * head_dim * 2
+//   qkv: bf16[grid.z * (heads + 2 * grid.y) * head_dim]
+//   k_cache: bf16[grid.z * grid.y * capacity * head_dim]
+//   v_cache: bf16[grid.z * grid.y * capacity * head_dim]
+//   rotary: f32[capacity * head_dim]
+//   positions: u32[grid.z]
+//   y: bf16[grid.z * heads * head_dim]
 // constraints: each position is below capacity; one that is not traps. No kernel that may still run writes k_cache or v_cache; a chain has one launch a
 //   cache. q and k are rounded to bf16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The
 //   result's bits depend on splits, block, and whether a warp has more than one slot, not on batch or other shared memory, and are

@@ -42,10 +42,10 @@
 //   shared >= (22 + 6 * (heads / grid.y) + 2 * block.x) * head_dim + 24 * grid.x + 4 * block.x + 272
 //   apart(y, qkv, page_table, positions)
 // extent:
-//   qkv: grid.z * (heads + 2 * grid.y) * head_dim * 2
-//   page_table: grid.z * table_pitch * 4
-//   positions: grid.z * 4
-//   y: grid.z * heads * head_dim * 2
+//   qkv: f16[grid.z * (heads + 2 * grid.y) * head_dim]
+//   page_table: u32[grid.z * table_pitch]
+//   positions: u32[grid.z]
+//   y: f16[grid.z * heads * head_dim]
 // constraints: each position is below table_pitch * page_size, or it traps; pages of different rows differ, as far as a row's position is in them.
 //   The pools overlap nothing. No kernel that may still run writes the pools; a chain has one launch a pool. q and k are rounded to
 //   f16 once they are turned, the probabilities before v is multiplied with them; sums are f32. The result's bits depend on splits,

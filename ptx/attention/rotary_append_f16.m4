@@ -36,10 +36,10 @@
 //   tokens * (heads + 2 * kv_heads) * head_dim < 2^32
 //   apart(y, qkv, positions, sequences)
 // extent:
-//   qkv: tokens * (heads + 2 * kv_heads) * head_dim * 2
-//   y: tokens * heads * head_dim * 2
-//   positions: tokens * 4
-//   sequences: tokens * 4
+//   qkv: f16[tokens * (heads + 2 * kv_heads) * head_dim]
+//   y: f16[tokens * heads * head_dim]
+//   positions: u32[tokens]
+//   sequences: u32[tokens]
 // constraints: Each position is below page_size or, with a table, table_pitch * page_size. No two tokens have the same sequence and
 //   position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
 // constant: page_table rotary positions sequences

@@ -16,9 +16,9 @@
 //   out == x || apart(out, x) -- out may be x itself, but not overlap it otherwise
 //   out == y || apart(out, y) -- out may be y itself, but not overlap it otherwise
 // extent:
-//   x: count * 2
-//   y: count * 2
-//   out: count * 2
+//   x: bf16[count]
+//   y: bf16[count]
+//   out: bf16[count]
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Each sum is the exact one, rounded once; beyond the type it is infinite. vector_add is the kernel for
 //   f32.

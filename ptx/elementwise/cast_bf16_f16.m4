@@ -13,8 +13,8 @@
 //   grid.y == 1 && grid.z == 1
 //   out == x || apart(out, x) -- out may be x itself, but not overlap it otherwise
 // extent:
-//   x: count * 2
-//   out: count * 2
+//   x: bf16[count]
+//   out: f16[count]
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Rounds to nearest even; beyond 65504 the result is infinite. NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.

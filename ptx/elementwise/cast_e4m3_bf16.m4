@@ -12,8 +12,8 @@
 //   grid.y == 1 && grid.z == 1
 //   apart(out, x)
 // extent:
-//   x: count
-//   out: count * 2
+//   x: e4m3[count]
+//   out: bf16[count]
 // constraints: where all arrays reach a boundary of a vector (8 bytes in x, 16 bytes in out) at the same element, the bulk
 //   moves eight elements at a time, else one by one. Every value of e4m3 is one of bf16.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.

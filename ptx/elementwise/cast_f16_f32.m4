@@ -13,8 +13,8 @@
 //   grid.y == 1 && grid.z == 1
 //   apart(out, x)
 // extent:
-//   x: count * 2
-//   out: count * 4
+//   x: f16[count]
+//   out: f32[count]
 // constraints: where all arrays reach a boundary of a vector (8 bytes in x, 16 bytes in out) at the same element, the bulk
 //   moves four elements at a time, else one by one. Every value of f16 is one of f32.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.

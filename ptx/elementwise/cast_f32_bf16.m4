@@ -13,8 +13,8 @@
 //   grid.y == 1 && grid.z == 1
 //   apart(out, x)
 // extent:
-//   x: count * 4
-//   out: count * 2
+//   x: f32[count]
+//   out: bf16[count]
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Rounds to nearest even; NaN stays NaN.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.

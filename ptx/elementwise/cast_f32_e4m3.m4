@@ -12,8 +12,8 @@
 //   grid.y == 1 && grid.z == 1
 //   apart(out, x)
 // extent:
-//   x: count * 4
-//   out: count
+//   x: f32[count]
+//   out: e4m3[count]
 // constraints: where all arrays reach a boundary of a vector (16 bytes in x, 8 bytes in out) at the same element, the bulk
 //   moves eight elements at a time, else one by one. Rounds to nearest even; what is beyond 448, infinities included, becomes
 //   448 of its sign; NaN stays NaN.

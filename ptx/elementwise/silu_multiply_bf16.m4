@@ -16,9 +16,9 @@
 //   out == gate || apart(out, gate) -- out may be gate itself, but not overlap it otherwise
 //   out == up || apart(out, up) -- out may be up itself, but not overlap it otherwise
 // extent:
-//   gate: count * 2
-//   up: count * 2
-//   out: count * 2
+//   gate: bf16[count]
+//   up: bf16[count]
+//   out: bf16[count]
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves eight elements at a time,
 //   else one by one. Arithmetic is f32: the relative error is below 2^-20 + 2^-22 * max(-gate, 0) before the result is
 //   rounded, and the silu of a gate below -88 is 0. A gate of -inf gives NaN, as the formula does, and so does a silu of 0

@@ -16,9 +16,9 @@
 //   out == gate || apart(out, gate) -- out may be gate itself, but not overlap it otherwise
 //   out == up || apart(out, up) -- out may be up itself, but not overlap it otherwise
 // extent:
-//   gate: count * 4
-//   up: count * 4
-//   out: count * 4
+//   gate: f32[count]
+//   up: f32[count]
+//   out: f32[count]
 // constraints: where all arrays reach a boundary of 16 bytes at the same element, the bulk moves four elements at a time,
 //   else one by one. Arithmetic is f32: the relative error is below 2^-20 + 2^-22 * max(-gate, 0), and the silu of a gate
 //   below -88 is 0. A gate of -inf gives NaN, as the formula does, and so does a silu of 0 with an infinite up.

@@ -37,9 +37,9 @@ m4_define(<!TILE_COLUMNS!>, <!256!>)m4_dnl
 //   residual == c || apart(c, residual)
 m4_include(<!gemm_requires.inc!>)m4_dnl
 // extent:
-//   bias: n * 2
-//   residual: m * n * 2
-//   c: m * n * 2
+//   bias: f16[n]
+//   residual: f16[m * n]
+//   c: f16[m * n]
 // constraints: .target sm_90a: it loads on compute capability 9.0 alone. A map whose bytes the library does not understand is
 //   not checked; the kernel cannot do it. No kernel that may still run writes W or U. An element's sum is taken in one fixed
 //   order: the result's bits do not depend on grid, cluster or shared memory, nor on the width of the tile. The tensor cores

@@ -38,13 +38,13 @@
 //   apart(y, weight, up, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
-//   weight: rows * columns * 2
-//   up: rows * columns * 2
-//   x: columns * 2
-//   norm: columns * 2
-//   bias: rows * 2
-//   residual: rows * 2
-//   y: rows * 2
+//   weight: f16[rows * columns]
+//   up: f16[rows * columns]
+//   x: f16[columns]
+//   norm: f16[columns]
+//   bias: f16[rows]
+//   residual: f16[rows]
+//   y: f16[rows]
 // constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to f16 and must be in its
 //   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits depend neither on
 //   grid nor on shared memory, nor, without norm, on the block. NaN gives NaN, a sum beyond f32 or f16 is infinite.

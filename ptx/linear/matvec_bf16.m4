@@ -28,9 +28,9 @@
 //   grid.y == 1 && grid.z == 1
 //   apart(y, weight, x)
 // extent:
-//   weight: rows * columns * 2
-//   x: columns * 2
-//   y: rows * 2
+//   weight: bf16[rows * columns]
+//   x: bf16[columns]
+//   y: bf16[rows]
 // constraints: no kernel that may still run writes weight. A row's sum is taken in one fixed order: the result's bits do not
 //   depend on grid, block or shared memory. A sum beyond f32 or bf16 is infinite, NaN gives NaN.
 // constant: weight

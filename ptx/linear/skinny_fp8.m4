@@ -46,15 +46,15 @@
 //   apart(y, weight, up, scale, up_scale, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
-//   weight: rows * columns
-//   up: rows * columns
-//   scale: rows * 4
-//   up_scale: rows * 4
-//   x: batch * columns * 2
-//   norm: columns * 2
-//   bias: rows * 2
-//   residual: batch * rows * 2
-//   y: batch * rows * 2
+//   weight: e4m3[rows * columns]
+//   up: e4m3[rows * columns]
+//   scale: f32[rows]
+//   up_scale: f32[rows]
+//   x: bf16[batch * columns]
+//   norm: bf16[columns]
+//   bias: bf16[rows]
+//   residual: bf16[batch * rows]
+//   y: bf16[batch * rows]
 // constraints: no kernel that may still run writes weight, up, scale, up_scale, norm or bias. x times norm is rounded to bf16 and must be in its
 //   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits do not depend on grid, batch
 //   or shared memory. W and U hold no NaN, |x| (and |x * norm|) is below 2^67: e4m3 becomes bf16 by its bits, times 2^-120, and x is

@@ -21,10 +21,10 @@
 //   out == x || apart(out, x) -- out may be x itself, but not overlap it otherwise
 //   apart(out, weight, bias)
 // extent:
-//   x: grid.x * columns * 2
-//   weight: columns * 2
-//   bias: columns * 2
-//   out: grid.x * columns * 2
+//   x: bf16[grid.x * columns]
+//   weight: bf16[columns]
+//   bias: bf16[columns]
+//   out: bf16[grid.x * columns]
 // constraints: rows move in 16-byte accesses where columns is a multiple of 8 and the addresses are multiples of 16, else
 //   element by element. Arithmetic is f32 with subnormals, the variance is that of the row (divided by columns) and is summed
 //   around the mean. A row whose sum or sum of squared deviations leaves f32 gives NaN or its bias, one with a NaN or an

@@ -19,9 +19,9 @@
 //   out == x || apart(out, x) -- out may be x itself, but not overlap it otherwise
 //   apart(out, weight)
 // extent:
-//   x: grid.x * columns * 2
-//   weight: columns * 2
-//   out: grid.x * columns * 2
+//   x: bf16[grid.x * columns]
+//   weight: bf16[columns]
+//   out: bf16[grid.x * columns]
 // constraints: rows move in 16-byte accesses where columns is a multiple of 8 and the addresses are multiples of 16, else
 //   element by element. Arithmetic is f32 with subnormals: a row whose sum of squares leaves f32 gives zeros, and NaN where
 //   it is infinite; a row with a NaN gives NaN. The order of the sums depends on the block's size.

@@ -27,11 +27,11 @@
 //   out == residual || apart(out, residual) -- out may be residual itself, but not overlap it otherwise
 //   apart(out, sum, weight)
 // extent:
-//   x: grid.x * columns * 2
-//   residual: grid.x * columns * 2
-//   weight: columns * 2
-//   sum: grid.x * columns * 2
-//   out: grid.x * columns * 2
+//   x: bf16[grid.x * columns]
+//   residual: bf16[grid.x * columns]
+//   weight: bf16[columns]
+//   sum: bf16[grid.x * columns]
+//   out: bf16[grid.x * columns]
 // constraints: rows move in 16-byte accesses where columns is a multiple of 8 and the addresses are multiples of 16, else
 //   element by element. Arithmetic is f32 with subnormals: a row whose sum of squares leaves f32 gives zeros, and NaN where
 //   it is infinite; a row with a NaN gives NaN. The result has the bits of add_bf16 followed by rms_norm with the same block.

@@ -19,8 +19,8 @@
 //   block.x % 32 == 0
 //   apart(out, x)
 // extent:
-//   x: grid.y * columns * 2
-//   out: grid.y * 4
+//   x: bf16[grid.y * columns]
+//   out: u32[grid.y]
 // constraints: rows move in 16-byte accesses where columns is a multiple of 8 and x of 16, else element by element. Of equal
 //   elements the lowest index wins; -0 and +0 are equal; NaN is above everything. The result does not depend on the launch.
 // pdl: triggers at its start, waits before its first load; before the wait it touches no memory but its parameters.

@@ -26,9 +26,9 @@
 //   block.x % 32 == 0
 //   apart(out, logits, uniform)
 // extent:
-//   logits: grid.y * columns * 4
-//   uniform: grid.y * 4
-//   out: grid.y * 4
+//   logits: f32[grid.y * columns]
+//   uniform: f32[grid.y]
+//   out: u32[grid.y]
 // constraints: the definition, in this order. (1) weight = exp((logit - largest logit of the row) / temperature), in f32 with
 //   ex2.approx, rounded to a multiple of 2^-31. (2) top_k: the logits not below the top_k-th largest are kept, equal ones
 //   all. (3) top_p: of these, those not below the largest logit down to which the kept weights sum up to at least top_p times

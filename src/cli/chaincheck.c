@@ -2,6 +2,7 @@
 #include "cli/chaincheck.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/finding.h"
 #include "cli/heap.h"
@@ -37,6 +38,17 @@ griddep_check_argument *gd_chaincheck_arguments(const gd_plan *plan, const gd_pl
     return arguments;
 }
 
+static const char **element_types(const gd_plan *plan, const gd_plan_launch *launch)
+{
+    const char **elements = gd_heap_take(launch->argument_count, sizeof(*elements));
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        if (argument->is_buffer)
+            elements[i] = gd_type_name(argument->viewed ? argument->type : plan->buffers[argument->buffer].type);
+    }
+    return elements;
+}
+
 static void print_errors(const gd_finding_list *list)
 {
     uint32_t errors = 0;
@@ -59,11 +71,13 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
 {
     griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
     griddep_check_argument **arguments = gd_heap_take(plan->launch_count, sizeof(*arguments));
+    const char ***elements = gd_heap_take(plan->launch_count, sizeof(*elements));
     griddep_error error;
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         arguments[i] = gd_chaincheck_arguments(plan, launch);
+        elements[i] = element_types(plan, launch);
         launches[i] = (griddep_check_launch){.size = sizeof(launches[i]),
                                              .node = GRIDDEP_NODE_KERNEL,
                                              .ptx = modules->items[launch->module].ptx,
@@ -73,25 +87,44 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
                                              .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl,
                                              .lane = launch->lane,
                                              .after_count = launch->after_count,
-                                             .after = launch->after};
+                                             .after = launch->after,
+                                             .elements = elements[i]};
     }
     int32_t status = griddep_chain_check(launches, plan->launch_count, findings, &error);
     for (uint32_t i = 0; i < plan->launch_count; i++)
         free(arguments[i]);
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        free(elements[i]);
+    free(elements);
     free(arguments);
     free(launches);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "checking the chain");
 }
 
-int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl)
+/* Whatever the mode, a kernel computes nothing of use from elements of another type. */
+static int refuse_elements(const gd_plan *plan, const gd_finding_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const griddep_finding *finding = &list->items[i].data;
+        if (strcmp(finding->code, "GD213") == 0)
+            return gd_message_error_at(plan->launches[finding->launch].place,
+                                       "%s: %s (GD213; 'as' in the argument says that this is meant)",
+                                       plan->launches[finding->launch].kernel, finding->text);
+    }
+    return 0;
+}
+
+int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, bool dependent)
 {
     griddep_findings *findings = NULL;
     int code = gd_chaincheck_run(plan, modules, pdl, &findings);
     if (code != 0)
         return code;
     gd_finding_list list = gd_finding_fold(findings, plan, NULL);
-    print_errors(&list);
+    code = refuse_elements(plan, &list);
+    if (code == 0 && dependent)
+        print_errors(&list);
     gd_finding_list_free(&list);
     griddep_findings_destroy(findings);
-    return 0;
+    return code;
 }

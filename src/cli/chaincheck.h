@@ -18,6 +18,6 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
 
 /* Prints the first errors of that check on stderr as warnings, for a run that goes on all the same. Returns as above.
  */
-int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl);
+int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, bool dependent);
 
 #endif

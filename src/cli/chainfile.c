@@ -78,7 +78,10 @@ static const cyaml_schema_field_t tensor_fields[] = {
     CYAML_FIELD_END};
 
 static const cyaml_schema_field_t argument_fields[] = {
-    TEXT(gd_chainfile_argument, buffer), TEXT(gd_chainfile_argument, offset), TEXT(gd_chainfile_argument, access),
+    TEXT(gd_chainfile_argument, buffer),
+    TEXT(gd_chainfile_argument, offset),
+    TEXT(gd_chainfile_argument, access),
+    TEXT(gd_chainfile_argument, as),
     CYAML_FIELD_MAPPING_PTR("tensor_map", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gd_chainfile_argument, tensor_map,
                             tensor_fields),
 #define FIELD(type) TEXT(gd_chainfile_argument, type),

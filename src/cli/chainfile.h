@@ -50,6 +50,7 @@ typedef struct gd_chainfile_argument {
     char *buffer;
     char *offset;
     char *access;
+    char *as;
     gd_chainfile_tensor *tensor_map;
 #define MEMBER(type) char *type;
     GD_TYPES(MEMBER)

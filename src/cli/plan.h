@@ -60,8 +60,9 @@ typedef struct gd_plan_argument {
     uint64_t offset; /* elements */
     gd_access access;
     bool access_given;
+    bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
     griddep_tensor_options *tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
-    gd_type type;                   /* of a value */
+    gd_type type;                   /* of a value, or of what a buffer is taken for */
     uint64_t value;                 /* its bytes, little-endian */
     gd_place place;
 } gd_plan_argument;

@@ -527,6 +527,21 @@ static int read_tensor(const gd_cursor *cursor, const gd_chainfile_tensor *sourc
 
 /* ---- launches ---- */
 
+/* What the kernel is meant to take the buffer's bytes for. */
+static int read_view(const gd_cursor *cursor, const gd_chainfile_argument *source, gd_plan_argument *argument)
+{
+    const char *names[GD_TYPE_COUNT];
+    size_t type = 0;
+    for (size_t i = 0; i < GD_TYPE_COUNT; i++)
+        names[i] = gd_type_name((gd_type)i);
+    if (source->tensor_map != NULL)
+        return gd_message_error_at(place_at(cursor, "as"), "a tensor map has the element type of its buffer");
+    int code = read_word(cursor, "as", source->as, names, GD_TYPE_COUNT, &type);
+    argument->viewed = true;
+    argument->type = (gd_type)type;
+    return code;
+}
+
 static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_chainfile_argument *source,
                                 gd_plan_argument *argument)
 {
@@ -541,6 +556,8 @@ static int read_buffer_argument(const gd_cursor *cursor, const gd_plan *plan, co
         code = read_word(cursor, "access", source->access, accesses, 4, &access);
     argument->access = (gd_access)access;
     argument->access_given = source->access != NULL;
+    if (code == 0 && source->as != NULL)
+        code = read_view(cursor, source, argument);
     if (code != 0 || source->tensor_map == NULL)
         return code;
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
@@ -578,8 +595,8 @@ static int read_argument(const gd_cursor *cursor, const gd_plan *plan, const gd_
                                    "an argument is one buffer, {buffer: name}, or one number, {u32: 5}");
     if (source->buffer != NULL)
         return read_buffer_argument(cursor, plan, source, argument);
-    if (source->offset != NULL || source->access != NULL || source->tensor_map != NULL)
-        return gd_message_error_at(argument->place, "offset, access and tensor_map are for buffers");
+    if (source->offset != NULL || source->access != NULL || source->as != NULL || source->tensor_map != NULL)
+        return gd_message_error_at(argument->place, "offset, access, as and tensor_map are for buffers");
     return read_value_argument(cursor, type, text, argument);
 }
 

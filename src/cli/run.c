@@ -139,8 +139,8 @@ static int check_plan(const gd_run_request *request, const gd_job *job)
     static const uint32_t dependent = 1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL;
     gd_modulefile_list modules = {0};
     int code = gd_plan_check_files(job->plan, &modules);
-    if (code == 0 && !request->no_check && (job->modes & dependent) != 0)
-        code = gd_chaincheck_warn(job->plan, &modules, job->pdl);
+    if (code == 0 && !request->no_check)
+        code = gd_chaincheck_warn(job->plan, &modules, job->pdl, (job->modes & dependent) != 0);
     gd_modulefile_free(&modules);
     return code;
 }

@@ -288,6 +288,39 @@ static void lay_out(gd_chain *chain, uint32_t index)
         launch->before = last->after;
 }
 
+/* ---- elements ---- */
+
+/* "b16" stands for any type of 16 bits. */
+static bool is_element(const char *wanted, const char *given)
+{
+    const size_t name = strlen(given);
+    const char *bits = given + strcspn(given, "0123456789");
+
+    if (!strcmp(wanted, given))
+        return true;
+    if (*wanted != 'b' || wanted[1] == 'f')
+        return false;
+    return name && given[0] == 'e' ? !strcmp(wanted + 1, "8") : !strcmp(wanted + 1, bits);
+}
+
+static void check_elements(gd_chain *chain, uint32_t index)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    const griddep_check_launch *given = &launch->given;
+    const gd_requires *all = given->ptx ? given->ptx->terms : NULL;
+    uint32_t entry;
+
+    if (!all || !given->elements || !gd_ptx_find_entry(given->ptx, given->entry, &entry))
+        return;
+    for (uint32_t i = 0; i < given->argument_count && i < launch->kernel->use_count; i++) {
+        const char *wanted = gd_requires_element(&all[entry], i), *element = given->elements[i];
+        const gd_finding_draft draft = gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
+        if (wanted && element && !is_element(wanted, element))
+            gd_findings_add(chain->findings, &draft, "argument %" PRIu32 ", %s, points to %s; the kernel takes %s", i,
+                            launch->kernel->function->parameter_names[i], element, wanted);
+    }
+}
+
 /* ---- buffers ---- */
 
 static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
@@ -366,6 +399,8 @@ static int32_t check_chain(builder *build, const griddep_check_launch *launches)
         status = collect_uses(build);
     if (status)
         return status;
+    for (uint32_t i = 0; i < chain->count; i++)
+        check_elements(chain, i);
     gd_chain_check_hazards(chain);
     gd_chain_check_lanes(chain);
     gd_chain_check_hops(chain);

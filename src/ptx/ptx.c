@@ -14,7 +14,7 @@
 enum {
     PTX_INFO_MINIMUM = sizeof(griddep_ptx_info),
     ENTRY_INFO_MINIMUM = sizeof(griddep_ptx_entry_info),
-    PARAMETER_INFO_MINIMUM = sizeof(griddep_parameter_info),
+    PARAMETER_INFO_MINIMUM = offsetof(griddep_parameter_info, element),
     CONTROL_INFO_MINIMUM = sizeof(griddep_control_info)
 };
 
@@ -215,6 +215,7 @@ int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32
         .name = function->parameter_names[index],
         .type = gd_ptx_types[symbol->type].name,
         .is_pointer = symbol->flags & GD_SYMBOL_POINTER ? 1 : 0,
+        .element = gd_requires_element(ptx->terms ? &ptx->terms[entry] : NULL, index),
     };
     return gd_struct_write(info, &known, sizeof known, PARAMETER_INFO_MINIMUM, "griddep_parameter_info", error);
 }

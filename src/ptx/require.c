@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "ptx/array.h"
 #include "ptx/head.h"
 #include "ptx/require.h"
@@ -145,6 +146,8 @@ static void add_condition(gd_require_reader *reader, const piece *item)
     uint16_t whole = gd_require_unless_unknown(reader, node);
     if (whole == GD_REQUIRE_NONE || !gd_require_emit(reader, whole, &added.program))
         return;
+    /* in front of the condition itself: for each map a NOT and a SKIP */
+    added.known = (uint16_t)(added.program.step + 2 * __builtin_popcount(reader->maps));
     gd_ptx_tokens_position(&reader->module->tokens, (uint32_t)(item->start - reader->module->text), &added.line,
                            &added.column);
     bool grown = grow(&list, terms->count, &terms->capacity, sizeof *terms->list);
@@ -185,7 +188,76 @@ static uint16_t extent_name(gd_require_reader *reader)
     return name;
 }
 
-/* "weight: rows * columns * 2". */
+/* ---- elements ---- */
+
+/* What may stand in front of the brackets, with its bytes; those with b are any type of that size. */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+} elements[] = {{"u8", 1},   {"u16", 2},  {"u32", 4}, {"u64", 8},  {"s8", 1},  {"s16", 2},
+                {"s32", 4},  {"s64", 8},  {"b8", 1},  {"b16", 2},  {"b32", 4}, {"b64", 8},
+                {"e4m3", 1}, {"e5m2", 1}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+
+enum { ELEMENT_COUNT = sizeof elements / sizeof elements[0] };
+
+static uint16_t unknown_element(gd_require_reader *reader, const char *word, size_t bytes)
+{
+    gd_nearest nearest = {.word = word, .bytes = bytes};
+    const uint32_t offset = (uint32_t)(word - reader->module->text);
+    const int shown = bytes > 60 ? 60 : (int)bytes;
+
+    for (size_t i = 0; i < ELEMENT_COUNT; i++)
+        gd_nearest_look(&nearest, elements[i].name);
+    if (nearest.name)
+        return gd_require_wrong(reader, offset, "there are no elements \"%.*s\"; did you mean \"%s\"?", shown, word,
+                                nearest.name);
+    return gd_require_wrong(reader, offset,
+                            "there are no elements \"%.*s\"; there are u8 to u64, s8 to s64, e4m3, "
+                            "e5m2, f16, bf16, f32, f64, and b8 to b64 for any",
+                            shown, word);
+}
+
+/* "bf16[rows * columns]": what is left to read becomes what the brackets hold. The bytes of an element, 1 without
+ * brackets; 0: wrong. */
+static uint32_t take_brackets(gd_require_reader *reader, const char **element)
+{
+    const char *start = reader->at, *end = reader->end;
+
+    while (start < end && strchr(" \t\r\n/", *start))
+        start++;
+    const char *word = start;
+    while (start < end && ((*start >= 'a' && *start <= 'z') || (*start >= '0' && *start <= '9')))
+        start++;
+    while (end > start && strchr(" \t\r\n", end[-1]))
+        end--;
+    if (start == word || start == end || *start != '[')
+        return 1;
+    if (end[-1] != ']') {
+        gd_require_wrong(reader, (uint32_t)(end - reader->module->text), "found no ']' at the end");
+        return 0;
+    }
+    reader->at = start + 1;
+    reader->end = end - 1;
+    for (size_t i = 0; i < ELEMENT_COUNT; i++) {
+        *element = elements[i].name;
+        if (strlen(*element) == (size_t)(start - word) && !memcmp(*element, word, (size_t)(start - word)))
+            return elements[i].bytes;
+    }
+    unknown_element(reader, word, (size_t)(start - word));
+    return 0;
+}
+
+const char *gd_requires_element(const gd_requires *terms, uint32_t parameter)
+{
+    for (uint32_t i = 0; terms && i < terms->extent_count; i++) {
+        const gd_require_name *name = &terms->names[terms->extents[i].name];
+        if (name->index == parameter && !name->field)
+            return terms->extents[i].element;
+    }
+    return NULL;
+}
+
+/* "weight: bf16[rows * columns]", or in bytes, "weight: rows * columns * 2". */
 static void add_extent(gd_require_reader *reader, const piece *item)
 {
     gd_requires *terms = reader->terms;
@@ -200,9 +272,11 @@ static void add_extent(gd_require_reader *reader, const piece *item)
         return;
     reader->at = colon + 1;
     reader->end = end;
-    uint16_t node = gd_require_parse_extent(reader);
+    uint32_t bytes = take_brackets(reader, &added.element);
+    uint16_t node = bytes ? gd_require_multiply(reader, gd_require_parse_extent(reader), bytes) : GD_REQUIRE_NONE;
     if (node == GD_REQUIRE_NONE || !gd_require_emit(reader, node, &added.program))
         return;
+    gd_require_find_factors(reader, node, &added);
     bool grown = grow(&list, terms->extent_count, &terms->extent_capacity, sizeof *terms->extents);
     terms->extents = list;
     added.text = flatten(&terms->arena, colon + 1, end);

@@ -20,7 +20,8 @@ enum {
     GD_REQUIRE_LIMIT_MAPS = 8,         /* tensor maps that they speak of */
     GD_REQUIRE_LIMIT_NODES = 256,      /* operations, names and numbers of one condition */
     GD_REQUIRE_LIMIT_DEPTH = 32,       /* of brackets and operators one within the other */
-    GD_REQUIRE_LIMIT_STACK = 32        /* values that wait for their other operand */
+    GD_REQUIRE_LIMIT_STACK = 32,       /* values that wait for their other operand */
+    GD_REQUIRE_FACTORS = 4             /* of an extent that is a product */
 };
 
 enum { GD_REQUIRE_NONE = 0xffff };
@@ -79,6 +80,7 @@ typedef struct gd_require_program {
 
 typedef struct gd_requirement {
     gd_require_program program;
+    uint16_t known;       /* the step of the program to begin with where all maps are known */
     const char *text;     /* "columns % 8 == 0" */
     const char *reason;   /* what stands behind "--"; NULL: nothing */
     int32_t line, column; /* of the PTX text */
@@ -94,8 +96,12 @@ typedef struct gd_require_range {
 typedef struct gd_require_extent {
     gd_require_program program;
     const char *text;
-    uint16_t name; /* of terms->names: the parameter */
-    uint8_t maps;  /* that it depends on, a bit each of terms->maps; it is not known unless they are */
+    int64_t scale; /* of a product of a number and names, which most extents are: the number; else 0 */
+    uint16_t factors[GD_REQUIRE_FACTORS];
+    uint8_t factor_count;
+    const char *element; /* "bf16", static; NULL: not told */
+    uint16_t name;       /* of terms->names: the parameter */
+    uint8_t maps;        /* that it depends on, a bit each of terms->maps; it is not known unless they are */
 } gd_require_extent;
 
 typedef struct gd_requires {
@@ -146,6 +152,9 @@ gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_re
 /* An extent's bytes; 0 for an address of 0. FAILS: a negative number, or one beyond 64 bits. */
 gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes);
+
+/* What elements stand behind the address that a parameter is, "bf16"; NULL: not told. terms may be NULL. */
+const char *gd_requires_element(const gd_requires *terms, uint32_t parameter);
 
 /* Whether the maps are known that an extent depends on. */
 bool gd_require_extent_is_known(const gd_requires *terms, const gd_require_extent *extent,

@@ -67,6 +67,9 @@ void gd_require_next_word(gd_require_reader *reader);
 uint16_t gd_require_parse_condition(gd_require_reader *reader);
 uint16_t gd_require_parse_extent(gd_require_reader *reader);
 
+/* The extent of `bytes` times a node. */
+uint16_t gd_require_multiply(gd_require_reader *reader, uint16_t node, uint32_t bytes);
+
 /* The condition that a node is, or that a map which it speaks of is not known. */
 uint16_t gd_require_unless_unknown(gd_require_reader *reader, uint16_t node);
 
@@ -85,6 +88,9 @@ bool gd_require_emit(gd_require_reader *reader, uint16_t node, gd_require_progra
 
 /* Adds the ranges that say what a condition says; false, and none, where there are no such. */
 bool gd_require_add_ranges(gd_require_reader *reader, uint16_t node);
+
+/* What of an extent is a product of a number and names. */
+void gd_require_find_factors(const gd_require_reader *reader, uint16_t node, gd_require_extent *extent);
 
 /* ---- require_evaluate.c */
 

@@ -187,12 +187,21 @@ gd_require_outcome gd_require_apply(gd_require_op op, bool real, const gd_requir
 
 /* ---- programs ---- */
 
+/* Where the bytes behind an address begin and end. */
+typedef struct place {
+    int64_t start, end;
+} place;
+
+enum { PLACES = 32 };
+
 typedef struct machine {
     const gd_requires *terms;
     const gd_require_value *values;
+    uint32_t placed; /* of the first PLACES extents those whose place is known, a bit each */
+    place places[PLACES];
 } machine;
 
-static gd_require_outcome run(const machine *on, gd_require_program program, gd_require_value *result);
+static gd_require_outcome run(machine *on, gd_require_program program, gd_require_value *result);
 
 static inline const gd_require_value *named(const machine *on, uint8_t from, uint16_t index)
 {
@@ -249,33 +258,63 @@ static inline bool apply_narrow(uint8_t op, int64_t left, int64_t right, int64_t
     }
 }
 
-static bool run_narrow(const machine *on, gd_require_program program, int64_t *result);
+static bool run_narrow(machine *on, gd_require_program program, int64_t *result);
 
-/* The bytes behind an address, and where they end. */
-static inline bool take_place(const machine *on, uint16_t name, int64_t *start, int64_t *end)
+static inline bool multiply_factors(const machine *on, const gd_require_extent *extent, int64_t *bytes)
 {
-    const gd_requires *terms = on->terms;
-    int64_t bytes = 0;
+    bool fits = true;
 
-    *start = (int64_t)on->values[name].integer;
-    if (*start && !run_narrow(on, terms->extents[terms->names[name].extent].program, &bytes))
-        return false;
-    *end = *start;
-    return *start >= 0 && bytes >= 0 && !__builtin_add_overflow(*start, bytes, end);
+    *bytes = extent->scale;
+    for (uint32_t i = 0; i < extent->factor_count; i++) {
+        const gd_wide factor = on->values[extent->factors[i]].integer;
+        fits = fits && factor == (int64_t)factor && !__builtin_mul_overflow(*bytes, (int64_t)factor, bytes);
+    }
+    return fits;
 }
 
-static bool are_apart_narrow(const machine *on, const gd_require_step *step, int64_t *result)
+static bool find_place(machine *on, uint16_t name, place *found)
 {
-    int64_t left, left_end, right, right_end;
+    const gd_require_extent *extent = &on->terms->extents[on->terms->names[name].extent];
+    int64_t bytes = 0;
 
-    if (!take_place(on, step->left, &left, &left_end) || !take_place(on, step->right, &right, &right_end))
+    found->start = found->end = (int64_t)on->values[name].integer;
+    if (!found->start)
+        return true;
+    if (!(extent->scale ? multiply_factors(on, extent, &bytes) : run_narrow(on, extent->program, &bytes)))
         return false;
-    *result = left == left_end || right == right_end || left_end <= right || right_end <= left;
+    return found->start >= 0 && bytes >= 0 && !__builtin_add_overflow(found->start, bytes, &found->end);
+}
+
+/* The bytes behind an address; an output that is held against several inputs is computed once. */
+static inline bool take_place(machine *on, uint16_t name, place *found)
+{
+    const uint16_t index = on->terms->names[name].extent;
+
+    if (index < PLACES && on->placed >> index & 1) {
+        *found = on->places[index];
+        return true;
+    }
+    if (!find_place(on, name, found))
+        return false;
+    if (index < PLACES) {
+        on->places[index] = *found;
+        on->placed |= 1u << index;
+    }
+    return true;
+}
+
+static bool are_apart_narrow(machine *on, const gd_require_step *step, int64_t *result)
+{
+    place left, right;
+
+    if (!take_place(on, step->left, &left) || !take_place(on, step->right, &right))
+        return false;
+    *result = left.start == left.end || right.start == right.end || left.end <= right.start || right.end <= left.start;
     return true;
 }
 
 /* The same as run() where 64 bits and the commonest operations do, in less time. false: they do not. */
-static bool run_narrow(const machine *on, gd_require_program program, int64_t *result)
+static bool run_narrow(machine *on, gd_require_program program, int64_t *result)
 {
     int64_t stack[GD_REQUIRE_LIMIT_STACK], *top = stack, left, right;
     const gd_require_step *steps = on->terms->steps;
@@ -335,7 +374,7 @@ static inline const gd_require_value *fetch(const machine *on, uint8_t from, uin
     return from == GD_REQUIRE_FROM_STACK ? --*top : named(on, from, index);
 }
 
-static gd_require_outcome run(const machine *on, gd_require_program program, gd_require_value *result)
+static gd_require_outcome run(machine *on, gd_require_program program, gd_require_value *result)
 {
     gd_require_value stack[GD_REQUIRE_LIMIT_STACK];
     gd_require_value *top = stack;
@@ -453,11 +492,21 @@ void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_
 
 /* ---- conditions ---- */
 
+/* The places are left as they are. */
+static inline void start_machine(machine *on, const gd_requires *terms, const gd_require_value *values)
+{
+    on->terms = terms;
+    on->values = values;
+    on->placed = 0;
+}
+
 gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_requirement *requirement,
                                            const gd_require_value *values)
 {
-    const machine on = {terms, values};
+    machine on;
     gd_require_value truth = {0};
+
+    start_machine(&on, terms, values);
     gd_require_outcome outcome = run(&on, requirement->program, &truth);
 
     return outcome == GD_REQUIRE_DONE && !truth.integer ? GD_REQUIRE_FAILS : outcome;
@@ -466,9 +515,10 @@ gd_require_outcome gd_requirement_evaluate(const gd_requires *terms, const gd_re
 gd_require_outcome gd_require_extent_evaluate(const gd_requires *terms, const gd_require_extent *extent,
                                               const gd_require_value *values, uint64_t *bytes)
 {
-    const machine on = {terms, values};
+    machine on;
     gd_require_value value = {0};
 
+    start_machine(&on, terms, values);
     *bytes = 0;
     if (!values[extent->name].integer)
         return GD_REQUIRE_DONE;
@@ -494,9 +544,10 @@ bool gd_require_extent_is_known(const gd_requires *terms, const gd_require_exten
 /* Whether all conditions hold, the quick way; ranges take every map for known. */
 static bool hold(const gd_requires *terms, const gd_require_value *values)
 {
-    const machine on = {terms, values};
+    machine on;
     bool all = true;
 
+    start_machine(&on, terms, values);
     for (uint32_t i = 0; i < terms->map_count; i++)
         all &= values[terms->maps[i]].integer != 0;
     for (uint32_t i = 0; i < terms->range_count; i++) {
@@ -505,10 +556,10 @@ static bool hold(const gd_requires *terms, const gd_require_value *values)
     }
     for (uint32_t i = 0; i < terms->other_count && all; i++) {
         const gd_requirement *requirement = &terms->list[terms->others[i]];
+        const gd_require_program program = {requirement->known, requirement->program.step_end};
         int64_t truth;
-        all = run_narrow(&on, requirement->program, &truth)
-                  ? truth != 0
-                  : gd_requirement_evaluate(terms, requirement, values) == GD_REQUIRE_DONE;
+        all = run_narrow(&on, program, &truth) ? truth != 0
+                                               : gd_requirement_evaluate(terms, requirement, values) == GD_REQUIRE_DONE;
     }
     return all;
 }

@@ -817,6 +817,18 @@ uint16_t gd_require_parse_condition(gd_require_reader *reader)
     return node;
 }
 
+uint16_t gd_require_multiply(gd_require_reader *reader, uint16_t node, uint32_t bytes)
+{
+    if (node == GD_REQUIRE_NONE || bytes == 1)
+        return node;
+    const uint32_t offset = reader->nodes[node].offset;
+    uint16_t factor = add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_CONSTANT,
+                                                          .type = GD_REQUIRE_INTEGER,
+                                                          .offset = offset,
+                                                          .value.integer = bytes});
+    return add_binary(reader, GD_REQUIRE_OP_MULTIPLY, node, factor, offset);
+}
+
 uint16_t gd_require_parse_extent(gd_require_reader *reader)
 {
     uint16_t node = parse_whole(reader);

@@ -1,4 +1,5 @@
-/* Conditions that say where one name's value lies, which most do: "rows < 2^30", "columns % 8 == 0", and these joined
+/* Shapes of conditions and extents that are computed without steps: products, and conditions that say where one
+ * name's value lies, which most do: "rows < 2^30", "columns % 8 == 0", and these joined
  * by &&. Each such part is a mask, a subtraction and a comparison of 64 bits, whose results need no branch. */
 #include "ptx/array.h"
 #include "ptx/require_compile.h"
@@ -118,6 +119,30 @@ static bool add_ranges(gd_require_reader *reader, uint16_t index)
            read_subject(reader, turned ? right : left, &of) &&
            read_limits(&of, turned ? exchanged(node->op) : node->op, number->value.integer, &range) &&
            add_range(reader, &range);
+}
+
+/* ---- products ---- */
+
+static bool find_factors(const gd_require_reader *reader, uint16_t index, gd_require_extent *extent)
+{
+    const gd_require_node *node = &reader->nodes[index];
+
+    if (node->op == GD_REQUIRE_OP_MULTIPLY)
+        return find_factors(reader, node->left, extent) && find_factors(reader, node->right, extent);
+    if (node->op == GD_REQUIRE_OP_NAME && node->type == GD_REQUIRE_INTEGER &&
+        extent->factor_count < GD_REQUIRE_FACTORS) {
+        extent->factors[extent->factor_count++] = node->left;
+        return true;
+    }
+    return node->op == GD_REQUIRE_OP_CONSTANT && node->value.integer <= INT32_MAX &&
+           !__builtin_mul_overflow(extent->scale, (int64_t)node->value.integer, &extent->scale);
+}
+
+void gd_require_find_factors(const gd_require_reader *reader, uint16_t node, gd_require_extent *extent)
+{
+    extent->scale = 1;
+    if (!find_factors(reader, node, extent))
+        extent->scale = extent->factor_count = 0;
 }
 
 bool gd_require_add_ranges(gd_require_reader *reader, uint16_t node)

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { WORDS = GD_TENSOR_MAP_BYTES / 4, STEP_BITS = 3, HIGH_BITS = 4, CORNER_BITS = 16 };
+enum { WORDS = GD_TENSOR_MAP_BYTES / 4, USED = 19, STEP_BITS = 3, HIGH_BITS = 4, CORNER_BITS = 16 };
 
 /* How the types of CU_TENSOR_MAP_DATA_TYPE_* are numbered: in word 2, bits 7 to 10 and 16. */
 enum { TF32 = 16 };
@@ -88,10 +88,12 @@ static uint32_t write_corner(const gd_tensor_map *map, const int32_t *corner)
     return word;
 }
 
-void gd_tensor_map_write(void *bytes, const gd_tensor_map *map)
+static void write_words(uint32_t *words, const gd_tensor_map *map)
 {
-    uint32_t words[WORDS] = {(uint32_t)map->address, (uint32_t)(map->address >> 32), write_kind(map)};
-
+    memset(words, 0, USED * sizeof *words);
+    words[0] = (uint32_t)map->address;
+    words[1] = (uint32_t)(map->address >> 32);
+    words[2] = write_kind(map);
     for (uint32_t i = 0; i < map->rank; i++) {
         words[8 + i] = (uint32_t)(map->sizes[i] - 1);
         words[13] |= (map->steps[i] - 1) << (STEP_BITS * i);
@@ -111,6 +113,13 @@ void gd_tensor_map_write(void *bytes, const gd_tensor_map *map)
     }
     words[16] = copied_bytes(map);
     words[18] = alignment(map);
+}
+
+void gd_tensor_map_write(void *bytes, const gd_tensor_map *map)
+{
+    uint32_t words[WORDS] = {0};
+
+    write_words(words, map);
     memcpy(bytes, words, sizeof words);
 }
 
@@ -151,10 +160,12 @@ static void read_corner(const gd_tensor_map *map, uint32_t word, int32_t *corner
 
 bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map)
 {
-    uint32_t words[WORDS], again[WORDS];
+    uint32_t words[WORDS], again[WORDS], rest = 0;
 
     memcpy(words, bytes, sizeof words);
-    if (!read_kind(words[2], map))
+    for (uint32_t i = USED; i < WORDS; i++)
+        rest |= words[i];
+    if (rest || !read_kind(words[2], map))
         return false;
     map->address = words[0] | (uint64_t)words[1] << 32;
     map->strides[0] = gd_tensor_element(map->type);
@@ -175,6 +186,6 @@ bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map)
         for (uint32_t i = 1; i < map->rank; i++)
             map->box[i] = bits_of(words[14], 8 * (i - 1), 8) + 1u;
     }
-    gd_tensor_map_write(again, map);
-    return memcmp(words, again, sizeof words) == 0;
+    write_words(again, map);
+    return memcmp(words, again, USED * sizeof *words) == 0;
 }

@@ -12,7 +12,7 @@
 
 enum {
     INFO_MINIMUM = sizeof(griddep_kernel_info),
-    PARAMETER_MINIMUM = sizeof(griddep_parameter_info),
+    PARAMETER_MINIMUM = offsetof(griddep_parameter_info, element),
     PARAMETER_SPACE = 65536,          /* more than any device has for parameters */
     PORTABLE_SHARED_BYTES = 48 * 1024 /* what every function may use without opting in (CUDA programming guide) */
 };

@@ -145,7 +145,7 @@ static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices, c
         uint64_t bytes;
         if (entry->parameter_end - entry->parameter > 256)
             continue;
-        gd_requires_load(terms, shape, arguments, loaded);
+        gd_requires_load(terms, shape, arguments, true, loaded);
         for (uint32_t k = 0; k < terms->extent_count; k++)
             gd_require_extent_evaluate(terms, &terms->extents[k], loaded, &bytes);
         while (first < terms->count && gd_requirement_evaluate(terms, &terms->list[first], loaded) == GD_REQUIRE_DONE)

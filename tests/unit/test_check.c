@@ -317,16 +317,22 @@ typedef struct shelf_case {
 /* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows one origin a
  * register. That exempts reads only: a write to y before the wait would still be found. */
 static const shelf_case shelf[] = {
-    {"elementwise/vector_add.ptx", {NULL}}, {"elementwise/vector_add.sm_80.ptx", {NULL}},
-    {"norm/rms_norm.ptx", {"weight"}},      {"norm/rms_norm.sm_80.ptx", {"weight"}},
-    {"softmax/softmax.ptx", {NULL}},        {"softmax/softmax.sm_80.ptx", {NULL}},
-    {"linear/matvec_bf16.ptx", {"weight"}}, {"test/spin.ptx", {NULL}},
+    {"elementwise/vector_add.ptx", {NULL}},
+    {"elementwise/vector_add.sm_80.ptx", {NULL}},
+    {"norm/rms_norm.ptx", {"weight"}},
+    {"norm/rms_norm.sm_80.ptx", {"weight"}},
+    {"softmax/softmax.ptx", {NULL}},
+    {"softmax/softmax.sm_80.ptx", {NULL}},
+    {"linear/matvec_bf16.ptx", {"weight"}},
+    {"test/spin.ptx", {NULL}},
     {"attention/attention_decode_bf16.ptx", {"k_cache", "v_cache", "rotary", "positions"}},
     {"attention/attention_decode_paged_bf16.ptx", {"k_pool", "v_pool", "page_table", "rotary", "positions"}},
     {"attention/rotary_append_bf16.ptx", {"page_table", "rotary", "positions", "sequences"}},
-    {"linear/linear_bf16.ptx", {"weight", "up", "norm", "bias"}}, {"linear/linear_f16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/linear_bf16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/linear_f16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/linear_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
-    {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}}, {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
     {"elementwise/add_bf16.ptx", {NULL}},
     {"elementwise/cast_f32_e4m3.ptx", {NULL}},
@@ -338,7 +344,8 @@ static const shelf_case shelf[] = {
     {"norm/rms_norm_residual_bf16.ptx", {"weight"}},
     {"sampling/argmax_bf16.ptx", {NULL}},
     {"sampling/sample_f32.ptx", {NULL}},
-    {"linear/gemm_bf16.ptx", {"weight_map", "up_map"}}, {"linear/gemm_n64_f16.ptx", {"weight_map", "up_map"}},
+    {"linear/gemm_bf16.ptx", {"weight_map", "up_map"}},
+    {"linear/gemm_n64_f16.ptx", {"weight_map", "up_map"}},
 };
 
 static char *read_shelf(const shelf_case *item, size_t *bytes)
@@ -623,6 +630,44 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, co
     return count;
 }
 
+/* What a buffer holds against what the kernel takes: each element type by itself, and sizes of any type. */
+START_TEST(elements_are_held_against_the_kernels)
+{
+    static const struct {
+        const char *wanted, *given;
+        bool right;
+    } cases[] = {
+        {"bf16", "bf16", true}, {"bf16", "f16", false}, {"bf16", "u16", false}, {"b16", "bf16", true},
+        {"b16", "s16", true},   {"b16", "f32", false},  {"b8", "e4m3", true},   {"b8", "u8", true},
+        {"b16", "e5m2", false}, {"b64", "f64", true},   {"u32", "s32", false},  {"f32", NULL, true},
+    };
+    char text[4096];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(text, sizeof text, "// extent: in: %s[4]\n%s", cases[i].wanted, kernels);
+        griddep_ptx *ptx = parse(text);
+        griddep_findings *findings = NULL;
+        const griddep_check_argument arguments[2] = {{.buffer = 1}, {.buffer = 2}};
+        const char *elements[2] = {cases[i].given, "f64"};
+        const griddep_check_launch launch = {.size = sizeof launch,
+                                             .ptx = ptx,
+                                             .entry = "first",
+                                             .arguments = arguments,
+                                             .argument_count = 2,
+                                             .elements = elements};
+        ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_OK);
+        griddep_finding finding = {.size = sizeof finding};
+        int32_t status = griddep_findings_get(findings, 0, &finding, &error);
+        ck_assert_msg(status == (cases[i].right ? GRIDDEP_ERROR_NOT_FOUND : GRIDDEP_OK), "%s of %s", cases[i].given,
+                      cases[i].wanted);
+        if (!cases[i].right)
+            ck_assert_str_eq(finding.code, "GD213");
+        griddep_findings_destroy(findings);
+        griddep_ptx_destroy(ptx);
+    }
+}
+END_TEST
+
 START_TEST(chains_have_the_expected_findings)
 {
     const chain_case *item = &chain_cases[_i];
@@ -863,6 +908,7 @@ int main(void)
     tests = make_case(suite, "chains");
     tcase_add_loop_test(tests, chains_have_the_expected_findings, 0, COUNT(chain_cases));
     tcase_add_test(tests, ranges_of_a_buffer_are_told_apart);
+    tcase_add_test(tests, elements_are_held_against_the_kernels);
     tcase_add_test(tests, a_wrong_declaration_is_found);
     tcase_add_test(tests, wrong_launches_are_refused);
     tests = make_case(suite, "calls");

@@ -501,6 +501,13 @@ static const struct {
     {"x: rows == 1", "found a condition, expected a number of bytes"},
     {"x: scale", "found a floating-point number, expected a number of bytes"},
     {"x: 5\n//   x: 6", "the extent of x is told twice"},
+    {"x: bf61[rows]", "there are no elements \"bf61\""},
+    {"x: bf[rows]", "there are no elements \"bf\"; did you mean"},
+    {"x: f32[rows", "found no ']' at the end"},
+    {"x: f32[rows] * 2", "found no ']' at the end"},
+    {"x: f32[]", "found the end, expected a name"},
+    {"x: f32[rows == 1]", "found a condition, expected a number of bytes"},
+    {"x: [rows]", "found '[', which no condition has"},
 };
 
 START_TEST(a_wrong_extent_is_told)
@@ -511,6 +518,41 @@ START_TEST(a_wrong_extent_is_told)
     griddep_ptx *ptx = parse(head);
     ck_assert_msg(strstr(first_wrong(ptx), wrong_extents[_i].text), "%s", first_wrong(ptx));
     griddep_ptx_destroy(ptx);
+}
+END_TEST
+
+/* Elements, and how many bytes they are. */
+START_TEST(an_extent_tells_its_elements)
+{
+    static const struct {
+        const char *extent, *element;
+        uint64_t bytes;
+    } cases[] = {
+        {"bf16[rows * columns]", "bf16", 49152},
+        {"f64[rows]  -- in words", "f64", 96},
+        {"e4m3[ rows + 1 ]", "e4m3", 13},
+        {"b32[columns]", "b32", 8192},
+        {"rows * 2", NULL, 24},
+        {"u16[rows\n//      + 2]", "u16", 28},
+    };
+    const launch tried = usual();
+    griddep_parameter_info info = {.size = sizeof info};
+    char head[256];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t bytes = 0;
+        snprintf(head, sizeof head, "// extent:\n//   x: %s\n", cases[i].extent);
+        griddep_ptx *ptx = parse(head);
+        ck_assert_str_eq(first_wrong(ptx), "");
+        ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes, &error),
+                         GRIDDEP_OK);
+        ck_assert_uint_eq(bytes, cases[i].bytes);
+        ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, 0, &info, &error), GRIDDEP_OK);
+        ck_assert_pstr_eq(info.element, cases[i].element);
+        ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, 1, &info, &error), GRIDDEP_OK);
+        ck_assert_ptr_null(info.element);
+        griddep_ptx_destroy(ptx);
+    }
 }
 END_TEST
 
@@ -1073,6 +1115,7 @@ static Suite *make_suite(void)
     tcase_add_test(fields, each_entry_has_its_own);
     tcase_add_test(fields, a_text_without_the_field_has_none);
     tcase_add_test(fields, an_extent_is_told);
+    tcase_add_test(fields, an_extent_tells_its_elements);
     tcase_add_loop_test(fields, a_wrong_extent_is_told, 0, COUNT(wrong_extents));
     tcase_add_loop_test(fields, apart_looks_at_both_ends, 0, COUNT(places));
     tcase_add_test(fields, random_conditions_are_computed_right);
