@@ -381,6 +381,7 @@ static void linear_random(const shelf_kernel *kernel)
         {40, 6152, 1, EVERYTHING, {3, 128, least_shared(6152, 128)}},
         {33, 28672, 1, EVERYTHING, {16, 512, UINT32_MAX}},
         {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
+        {700, 8, 1, EVERYTHING, {2, 128, least_shared(8, 128)}}, /* more than 32 rows for each warp */
         {1, 8, 1, NORM | BIAS | RESIDUAL, {1, 288, least_split(8)}},
         {300, 248, 1, NORM | BIAS | RESIDUAL, {3, 544, 114688}},
         {263, 2048, 1, NORM | BIAS, {4, 288, 114688}},
