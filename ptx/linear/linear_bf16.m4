@@ -13,7 +13,9 @@
 //   rows      u32 rows of W, at least 1
 //   columns   u32 columns of W, a multiple of 8, at least 8
 //   epsilon   f32, of the norm; not used without it
-// launch: grid any, block a multiple of 128 up to 1024, both one-dimensional; shared dynamic. It holds x (2 * columns bytes),
+// launch: grid any, both one-dimensional; shared dynamic. Block 288 or 544, without up: the columns are split over 8 or 16 warps, tensor cores
+//   multiply, one warp fetches; shared memory holds 2816 bytes, x, and two to eight slots of eight rows of up to 4096 bytes. Block a multiple of
+//   128 up to 1024: the rows are dealt out to the warps; it holds x (2 * columns bytes),
 //   4 bytes a thread and 512 for the sum of squares, 64 bytes of barriers a worker (a warp that has a row) and a ring of two to
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
 //   Best on an H200: rows * columns below 6.5 million: grid 132, block 512, shared 114688, so that the dependent fits beside it; columns up
@@ -31,7 +33,9 @@
 //   bias % 2 == 0
 //   residual % 2 == 0
 //   y % 2 == 0
-//   block.x % 128 == 0
+//   block.x % 128 == 0 || block.x == 288 || block.x == 544
+//   block.x % 128 == 0 || up == 0
+//   block.x % 128 == 0 || shared >= 2 * columns + 68480
 //   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
 //   shared >= 2 * columns + 38 * block.x + 512

@@ -55,6 +55,8 @@
 //     the first vectors of W in registers before x is read: they do not fit into 64 registers, 2.96 became 4.08 at 2048 x 2048
 //     the first vectors of x in registers before the poll: 8.18 without, 8.08 with, at 4.64 TB/s
 //     L2 evict_first for W: 0.5 to 1 % less time than without
+//     ranges of rows for each CTA became rounds of one row a worker, the grid reading one window after another, at 4.50 TB/s: 128256 x 4096
+//       241.2 us, 233.1 (the ceiling); 14336 x 4096 27.43, 26.77; 16384 x 2048 16.04, 15.76; without evict_first half of that gain
 //   Rejected: x read from global memory by each warp in place of shared memory, 9.45 against 8.76 and 29.6 against 27.1 at
 //   4096 x 14336; slots of 2048 bytes, up to 2 us more with six of them; mma.sync in place of f32 FMA, 0.2 us more (shared
 //   memory's bandwidth bounds both). With the arithmetic left out altogether a layer takes 7.7: what remains is the hand-off.

@@ -11,9 +11,9 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Threads of a block of at most 16 warps, of which each has as many rows as any other, where that can be: 3072 rows on 132
- * multiprocessors are 23 or 24 for each, which 12 warps take in two rounds and 16 warps too, the second one half idle. A
- * multiple of 128. */
+/* Threads of a block of at most 16 warps, of which each has as many rows as any other, where that can be: 3072 rows on
+ * 132 multiprocessors are 23 or 24 for each, which 12 warps take in two rounds and 16 warps too, the second one half
+ * idle. A multiple of 128. */
 static uint32_t even_threads(uint64_t rows, uint32_t blocks)
 {
     uint64_t share = (rows + blocks - 1) / blocks, rounds = (share + 15) / 16;
@@ -21,25 +21,33 @@ static uint32_t even_threads(uint64_t rows, uint32_t blocks)
     return (uint32_t)((warps + 3) / 4 * 128);
 }
 
-gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+static gd_build_shape small_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
     uint32_t shared = least_of(half_shared, info->shared_bytes_per_block);
-
-    if (rows * columns * 2 < 14000000)
+    if (pair || shared < 2 * columns + 68480) /* what blocks that split the columns need */
         return (gd_build_shape){multiprocessors, even_threads(rows, multiprocessors), shared};
+    return (gd_build_shape){multiprocessors, 288, shared};
+}
+
+static gd_build_shape choose_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
+{
+    uint32_t multiprocessors = (uint32_t)info->multiprocessors;
+    if (rows * columns * 2 < 14000000)
+        return small_shape(info, rows, columns, pair);
     if (columns <= 4096)
-        return (gd_build_shape){2 * multiprocessors, 256, shared};
+        return (gd_build_shape){2 * multiprocessors, 256, least_of(half_shared, info->shared_bytes_per_block)};
     return (gd_build_shape){multiprocessors, 512, info->shared_bytes_per_block};
+}
+
+gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+{
+    return choose_shape(info, rows, columns, false);
 }
 
 gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
 {
-    uint64_t all_rows = pair ? 2 * rows : rows, bytes = 2 * all_rows * columns;
-    gd_build_shape shape = gd_build_matvec_shape(info, all_rows, columns);
-    if (bytes >= 12000000 && bytes < 14000000)
-        shape.threads = 256; /* measured in the chain of a decoder layer: 35.3 us a layer, with 512 threads 35.8 */
-    return shape;
+    return choose_shape(info, pair ? 2 * rows : rows, columns, pair);
 }
 
 /* The .maxntid of a kernel of the shelf, or `otherwise`. */

@@ -65,7 +65,17 @@ static void matvec_random(const shelf_kernel *kernel)
         {132, 28672, {132, 512, UINT32_MAX}},
         {150, 28672, {132, 1024, UINT32_MAX}},
         {5, 28672, {200, 64, UINT32_MAX}},
-        {40, 28672, {16, 256, 49152}},                         /* x does not fit: from global memory */
+        {40, 28672, {16, 256, 49152}}, /* x does not fit: from global memory */
+        {1, 8, {1, 288, UINT32_MAX}},  /* columns split over the warps: 9 or 17 of them */
+        {300, 8, {7, 544, 60000}},
+        {1500, 248, {13, 288, 40000}},
+        {263, 2048, {33, 544, 114688}},
+        {131, 2056, {132, 288, UINT32_MAX}},
+        {257, 3080, {3, 544, 114688}},
+        {133, 4104, {5, 288, 114688}},
+        {37, 14336, {3, 544, UINT32_MAX}},
+        {64, 2048, {2, 288, 2816 + 4096 + 2 * 32768}},         /* the smallest ring of such a block */
+        {64, 2048, {2, 288, 2816 + 4096 + 2 * 32768 - 1}},     /* one byte less than that: rows for the warps */
         {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512}},     /* the smallest ring */
         {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512 - 1}}, /* one byte less than that: from global memory */
     };
@@ -100,6 +110,26 @@ static void matvec_shapes(const shelf_kernel *kernel)
     free(x);
 }
 
+/* And those that split the columns another result, the same for every shape. */
+static void matvec_split_shapes(const shelf_kernel *kernel)
+{
+    static const shelf_shape shapes[] = {
+        {132, 544, UINT32_MAX}, {1, 288, 100000}, {7, 544, 160000}, {64, 288, UINT32_MAX}, {13, 288, 120000}};
+    enum { ROWS = 300, COLUMNS = 6152 };
+    void *weight = shelf_random_array("bf16", (uint64_t)ROWS * COLUMNS, 1);
+    void *x = shelf_random_array("bf16", COLUMNS, 1);
+    void *first = run_matvec(kernel, weight, x, ROWS, COLUMNS, shelf_fit_shared(kernel, shapes[0]));
+    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
+        void *other = run_matvec(kernel, weight, x, ROWS, COLUMNS, shelf_fit_shared(kernel, shapes[i]));
+        ck_assert_msg(memcmp(first, other, ROWS * 2) == 0, "grid %u, block %u, shared %u: other bits", shapes[i].grid,
+                      shapes[i].block, shapes[i].shared);
+        free(other);
+    }
+    free(first);
+    free(weight);
+    free(x);
+}
+
 /* Rows of one value, rows with one special element, then a vector with a special element. */
 static void matvec_extreme(const shelf_kernel *kernel)
 {
@@ -120,8 +150,9 @@ static void matvec_extreme(const shelf_kernel *kernel)
     }
     for (uint64_t i = 0; i < COLUMNS; i++)
         gd_element_store("bf16", x, i, fabs(gd_element_load("bf16", x, i)) + 0.25);
-    for (uint64_t i = 0; i < 2; i++) {
-        shelf_shape shape = {5, 128, i == 0 ? 60000 : 0};
+    static const shelf_shape shapes[] = {{5, 128, 60000}, {5, 128, 0}, {3, 288, 80000}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        shelf_shape shape = shapes[i];
         free(run_matvec(kernel, weight, x, ROWS, COLUMNS, shape));
         void *special = shelf_copy("bf16", x, COLUMNS);
         gd_element_store("bf16", special, 100, NAN);
@@ -328,6 +359,12 @@ static uint32_t least_shared(uint32_t columns, uint32_t block)
     return 2 * columns + 38 * block + 512;
 }
 
+/* Enough for their blocks of 288 and 544 threads. */
+static uint32_t least_split(uint32_t columns)
+{
+    return 2 * columns + 68480;
+}
+
 static void linear_random(const shelf_kernel *kernel)
 {
     const layer_size sizes[] = {
@@ -344,6 +381,13 @@ static void linear_random(const shelf_kernel *kernel)
         {40, 6152, 1, EVERYTHING, {3, 128, least_shared(6152, 128)}},
         {33, 28672, 1, EVERYTHING, {16, 512, UINT32_MAX}},
         {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
+        {700, 8, 1, EVERYTHING, {2, 128, least_shared(8, 128)}}, /* more than 32 rows for each warp */
+        {1, 8, 1, NORM | BIAS | RESIDUAL, {1, 288, least_split(8)}},
+        {300, 248, 1, NORM | BIAS | RESIDUAL, {3, 544, 114688}},
+        {263, 2048, 1, NORM | BIAS, {4, 288, 114688}},
+        {131, 2056, 1, NORM | RESIDUAL, {132, 544, 114688}},
+        {75, 6152, 1, NORM | BIAS | RESIDUAL, {2, 288, least_split(6152)}},
+        {33, 14336, 1, BIAS | RESIDUAL, {3, 544, UINT32_MAX}},
     };
     static const layer_size large[] = {
         {768, 2048, 1, NORM, {132, 512, 114688}},        {1024, 2048, 1, RESIDUAL, {132, 512, 114688}},
@@ -426,6 +470,28 @@ static void layer_shapes(const shelf_kernel *kernel)
     layer_destroy(&it);
 }
 
+/* Blocks that split the columns over the warps: each combination of the operands that they take; without a norm the
+ * same bits for both and for every grid and amount of shared memory. */
+static void linear_split(const shelf_kernel *kernel)
+{
+    static const shelf_shape shapes[] = {{132, 544, UINT32_MAX}, {1, 288, 80000}, {7, 544, 114688}, {13, 288, 180000}};
+    for (int operands = 0; operands <= EVERYTHING; operands++) {
+        if ((operands & UP) == 0)
+            check_layer(kernel, (layer_size){77, 1048, 1, operands, {4, operands % 4 < 2 ? 288 : 544, 100000}});
+    }
+    layer it = layer_create(kernel, (layer_size){100, 4112, 1, BIAS | RESIDUAL, shapes[0]});
+    void *first = run_layer(kernel, &it);
+    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
+        it.size.shape = shapes[i];
+        void *other = run_layer(kernel, &it);
+        ck_assert_msg(memcmp(first, other, it.size.rows * 2) == 0, "grid %u, block %u: other bits", shapes[i].grid,
+                      shapes[i].block);
+        free(other);
+    }
+    free(first);
+    layer_destroy(&it);
+}
+
 static void put(const layer *it, void *array, uint64_t index, double value)
 {
     gd_element_store(array == it->weight ? it->form->weight : it->form->type, array, index, value);
@@ -440,6 +506,8 @@ static void layer_extreme(const shelf_kernel *kernel)
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (int place = 0; place < 6; place++) {
             layer it = layer_create(kernel, size);
+            if (!it.form->scaled && !it.form->batched && i % 2 == 1)
+                it.size.shape.block = 288;
             void *arrays[] = {it.x, it.weight, it.bias, it.residual, it.norm, it.x};
             uint64_t index[] = {100, 5 * size.columns + 1039, 7, 9, 1030, 0};
             if (it.form->scaled && place == 1 && !isfinite(specials[i])) { /* e4m3 has no infinity; NaN is excluded */
@@ -454,20 +522,37 @@ static void layer_extreme(const shelf_kernel *kernel)
 }
 
 const shelf_case linear_cases[] = {
-    {"linear_bf16", 0, linear_random},  {"linear_bf16", 0, layer_operands},
-    {"linear_bf16", 0, layer_shapes},   {"linear_bf16", 0, layer_extreme},
-    {"linear_f16", 0, linear_random},   {"linear_f16", 0, layer_operands},
-    {"linear_f16", 0, layer_shapes},    {"linear_f16", 0, layer_extreme},
-    {"linear_fp8", 0, skinny_random},   {"linear_fp8", 0, layer_operands},
-    {"linear_fp8", 0, layer_shapes},    {"linear_fp8", 0, layer_extreme},
-    {"skinny_bf16", 0, skinny_random},  {"skinny_bf16", 0, layer_operands},
-    {"skinny_bf16", 0, layer_shapes},   {"skinny_bf16", 0, layer_extreme},
-    {"skinny_f16", 0, skinny_random},   {"skinny_f16", 0, layer_operands},
-    {"skinny_f16", 0, layer_shapes},    {"skinny_f16", 0, layer_extreme},
-    {"skinny_fp8", 0, skinny_random},   {"skinny_fp8", 0, layer_operands},
-    {"skinny_fp8", 0, layer_shapes},    {"skinny_fp8", 0, layer_extreme},
-    {"matvec_bf16", 0, matvec_random},  {"matvec_bf16", 0, matvec_shapes},
-    {"matvec_bf16", 0, matvec_extreme}, {NULL, 0, NULL},
+    {"linear_bf16", 0, linear_random},
+    {"linear_bf16", 0, layer_operands},
+    {"linear_bf16", 0, layer_shapes},
+    {"linear_bf16", 0, layer_extreme},
+    {"linear_bf16", 0, linear_split},
+    {"linear_f16", 0, linear_split},
+    {"linear_f16", 0, linear_random},
+    {"linear_f16", 0, layer_operands},
+    {"linear_f16", 0, layer_shapes},
+    {"linear_f16", 0, layer_extreme},
+    {"linear_fp8", 0, skinny_random},
+    {"linear_fp8", 0, layer_operands},
+    {"linear_fp8", 0, layer_shapes},
+    {"linear_fp8", 0, layer_extreme},
+    {"skinny_bf16", 0, skinny_random},
+    {"skinny_bf16", 0, layer_operands},
+    {"skinny_bf16", 0, layer_shapes},
+    {"skinny_bf16", 0, layer_extreme},
+    {"skinny_f16", 0, skinny_random},
+    {"skinny_f16", 0, layer_operands},
+    {"skinny_f16", 0, layer_shapes},
+    {"skinny_f16", 0, layer_extreme},
+    {"skinny_fp8", 0, skinny_random},
+    {"skinny_fp8", 0, layer_operands},
+    {"skinny_fp8", 0, layer_shapes},
+    {"skinny_fp8", 0, layer_extreme},
+    {"matvec_bf16", 0, matvec_random},
+    {"matvec_bf16", 0, matvec_shapes},
+    {"matvec_bf16", 0, matvec_extreme},
+    {"matvec_bf16", 0, matvec_split_shapes},
+    {NULL, 0, NULL},
 };
 
 const shelf_link linear_links[] = {
