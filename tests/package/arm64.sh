@@ -44,7 +44,7 @@ unset GRIDDEP_SLOW_TESTS
 # Left out of the test programs are those of a GPU, emulator/test_lanes (the lanes of an x86 processor), and emulator/test_exhaustion, emulator/test_race_random and
 # most of kernels/test_kernels, which take long and lean on nothing of the processor that the others do not. GRIDDEP_ARM64_TESTS names others.
 tests=${GRIDDEP_ARM64_TESTS-conformance/test_conformance cli/test_bench measure/test_timeline
-    kernels/test_kernels:rms_norm kernels/test_kernels:matvec kernels/test_kernels:softmax kernels/test_kernels:sample
+    kernels/test_kernels:rms_norm
     emulator/test_cluster emulator/test_driver emulator/test_findings emulator/test_forms emulator/test_graph emulator/test_hostile
     emulator/test_interpreter emulator/test_mutations emulator/test_race emulator/test_stress emulator/test_sweep emulator/test_tensor emulator/test_tune
     unit/test_attribute unit/test_base unit/test_check unit/test_cuda unit/test_explain unit/test_flow unit/test_graph unit/test_load unit/test_ptx
