@@ -42,12 +42,12 @@ export QEMU_LD_PREFIX QEMU_SET_ENV srcdir builddir FAKE_DRIVER EMULATED_DRIVER G
 # The ten million launches are for the machine itself.
 unset GRIDDEP_SLOW_TESTS
 # Left out of the test programs are those of a GPU, emulator/test_lanes (the lanes of an x86 processor), unit/test_load (starts itself anew, which needs
-# qemu-user to be registered with the kernel), and emulator/test_exhaustion, emulator/test_mutations, emulator/test_race_random and most of
+# qemu-user to be registered with the kernel), and emulator/test_exhaustion, emulator/test_mutations, emulator/test_race_random, emulator/test_stress and most of
 # kernels/test_kernels, which take long and lean on nothing of the processor that the others do not. GRIDDEP_ARM64_TESTS names others.
 tests=${GRIDDEP_ARM64_TESTS-conformance/test_conformance cli/test_bench measure/test_timeline
     kernels/test_kernels:rms_norm
     emulator/test_cluster emulator/test_driver emulator/test_findings emulator/test_forms emulator/test_graph emulator/test_hostile
-    emulator/test_interpreter emulator/test_race emulator/test_stress emulator/test_sweep emulator/test_tensor emulator/test_tune
+    emulator/test_interpreter emulator/test_race emulator/test_sweep emulator/test_tensor emulator/test_tune
     unit/test_attribute unit/test_base unit/test_check unit/test_cuda unit/test_explain unit/test_flow unit/test_graph unit/test_ptx
     unit/test_require unit/test_rewrite unit/test_run unit/test_shelf}
 skipped=0
