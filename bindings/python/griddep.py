@@ -1583,7 +1583,9 @@ def _argument_bytes(value, parameter, stream, runtime):
     if isinstance(value, (bytes, ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
         return bytes(value), None
     if type(value).__module__ == "numpy" and value.shape == ():
-        return value.tobytes(), None  # a NumPy scalar tells its type itself
+        if value.dtype.kind not in "iubf" or (value.dtype.kind == "f" and (parameter.type or "b")[0] == "b"):
+            return value.tobytes(), None  # bits of whatever type
+        value = value.item()
     if not isinstance(value, (int, float)):
         address, nbytes = _device_memory(value, stream, runtime)
         return struct.pack("<Q", address), nbytes

@@ -425,6 +425,12 @@ class Binding(unittest.TestCase):
         self.chain(x, y, z).run("pdl")
         out = self.runtime.read(z, numpy.empty(COUNT, dtype=numpy.float32))
         self.assertTrue((out == numpy.arange(COUNT, dtype=numpy.float32) ** 2 + 0.5).all())
+        shift = self.module.kernel("shift")
+        shift.launch(GRID, BLOCK, [x, z, numpy.float64(2.5), numpy.int64(COUNT)])
+        self.assertEqual(self.runtime.read(z, out)[3], 5.5)
+        for wrong in (numpy.float32(COUNT), numpy.int64(2**40)):
+            with self.assertRaisesRegex(TypeError, "no value of parameter"):
+                shift.launch(GRID, BLOCK, [x, z, 2.5, wrong])
         with self.assertRaisesRegex(ValueError, "contiguous"):
             self.runtime.write(z, out[::2])
         with self.assertRaisesRegex(ValueError, "read-only"):

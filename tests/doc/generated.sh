@@ -133,7 +133,28 @@ if command -v bash >/dev/null; then
 else
     skip "completion in bash: no bash"
 fi
-if command -v zsh >/dev/null; then accept "zsh -n" zsh -n "$work/completions/_griddep"; else skip "completion in zsh: no zsh"; fi
+# zsh completes on a terminal alone: a shell on a pseudo-terminal is sent a line and two tabs, and what it lists is read.
+cat >"$work/complete.zsh" <<'TEXT'
+zmodload zsh/zpty || exit 77
+zpty shell zsh -f -i
+zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print REA''DY"
+zpty -r shell out '*READY*' || exit 1
+zpty -w -n shell "$2"$'\t\t'
+for ((i = 0; i < 100; i++)) {
+    while zpty -r -t shell more; do all+=$more; done
+    [[ $all == *graph-pdl* ]] && break
+    sleep 0.1
+}
+zpty -d shell
+[[ $all == *"graph "*graph-pdl* ]] || { print -r -- "$all"; exit 1 }
+TEXT
+if command -v zsh >/dev/null; then
+    accept "zsh -n" zsh -n "$work/completions/_griddep"
+    accept "zsh completes the modes" env HOME="$work" zsh -f "$work/complete.zsh" "$work/completions" "griddep run --mode gr"
+    if env HOME="$work" zsh -f "$work/complete.zsh" "$work/completions" "griddep run --mode se" >/dev/null 2>&1; then fail "zsh: the test sees nothing"; else pass; fi
+else
+    skip "completion in zsh: no zsh"
+fi
 if command -v fish >/dev/null; then
     accept "fish -n" fish -n "$work/completions/griddep.fish"
     HOME=$work XDG_CONFIG_HOME=$work fish -c "source '$work/completions/griddep.fish'; complete -C 'griddep run --mode gr'" >"$work/fish" 2>&1
