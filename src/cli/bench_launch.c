@@ -1,4 +1,5 @@
-/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver call.
+/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver call, alone, in a
+ * chain and as a graph; and what loading a kernel costs, out of the code cache and by the driver's compiler.
  * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before each; the library
  * and the bare call take turns in going first. The bare call is taken from the driver library by its name, with the two
  * structs that it needs. */
@@ -15,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-enum { BURST = 200, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, WAYS = 3 };
+enum { BURST = 200, CHAIN = 64, WARM_UP = 10, LOADS = 15, ARGUMENTS = 4, EARLY_START = 6, RELAXED = 2 };
 
 /* Nanoseconds of a call. */
 typedef struct way {
@@ -41,20 +42,68 @@ _Static_assert(sizeof(bare_attribute) == 72 && sizeof(bare_config) == 56, "as in
 typedef int (*bare_resolve)(const char *symbol, void **function, int version, uint64_t flags, int *found);
 typedef int (*bare_launch)(const bare_config *config, void *function, void **parameters, void **extra);
 typedef int (*bare_set_current)(void *context);
+typedef int (*bare_begin)(void *stream, int mode);
+typedef int (*bare_end)(void *stream, void **graph);
+typedef int (*bare_instantiate)(void **executable, void *graph, uint64_t flags);
+typedef int (*bare_run)(void *executable, void *stream);
+typedef int (*bare_destroy)(void *object);
+typedef int (*bare_load)(void **module, const void *text);
 
-static const char ptx[] = ".version 8.0\n"
-                          ".target sm_90\n"
-                          ".address_size 64\n"
-                          ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-                          "{\n"
-                          "    ret;\n"
-                          "}\n"
-                          ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
-                          "{\n"
-                          "    griddepcontrol.launch_dependents;\n"
-                          "    griddepcontrol.wait;\n"
-                          "    ret;\n"
-                          "}\n";
+/* What of the driver is called bare, with the API version of its signature. */
+#define BARE_ENTRIES(entry)                                                                                            \
+    entry(bare_launch, launch, "cuLaunchKernelEx", 11060);                                                             \
+    entry(bare_set_current, set_current, "cuCtxSetCurrent", 4000);                                                     \
+    entry(bare_begin, begin_capture, "cuStreamBeginCapture", 10010);                                                   \
+    entry(bare_end, end_capture, "cuStreamEndCapture", 10000);                                                         \
+    entry(bare_instantiate, instantiate, "cuGraphInstantiateWithFlags", 11040);                                        \
+    entry(bare_run, run_graph, "cuGraphLaunch", 10000);                                                                \
+    entry(bare_destroy, destroy_graph, "cuGraphDestroy", 10000);                                                       \
+    entry(bare_destroy, destroy_executable, "cuGraphExecDestroy", 10000);                                              \
+    entry(bare_load, load, "cuModuleLoadData", 2000);                                                                  \
+    entry(bare_destroy, unload, "cuModuleUnload", 2000)
+
+typedef struct bare_driver {
+#define ENTRY(type, name, symbol, version) type name
+    BARE_ENTRIES(ENTRY);
+#undef ENTRY
+} bare_driver;
+
+/* A module with entries that do nothing. */
+#define ENTRIES                                                                                                        \
+    ".version 8.0\n"                                                                                                   \
+    ".target sm_90\n"                                                                                                  \
+    ".address_size 64\n"                                                                                               \
+    ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"                              \
+    "{\n"                                                                                                              \
+    "    ret;\n"                                                                                                       \
+    "}\n"                                                                                                              \
+    ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"                            \
+    "{\n"                                                                                                              \
+    "    griddepcontrol.launch_dependents;\n"                                                                          \
+    "    griddepcontrol.wait;\n"                                                                                       \
+    "    ret;\n"                                                                                                       \
+    "}\n"
+
+/* Eight conditions, as matrix products have them; and one on overlap, which asks for extents. */
+#define CONDITIONS                                                                                                     \
+    "// requires:\n"                                                                                                   \
+    "//   n >= 1\n"                                                                                                    \
+    "//   n < 2^30\n"                                                                                                  \
+    "//   a % 16 == 0\n"                                                                                               \
+    "//   b % 16 == 0\n"                                                                                               \
+    "//   c % 4 == 0\n"                                                                                                \
+    "//   block.x % 32 == 0\n"                                                                                         \
+    "//   block.y == 1 && block.z == 1\n"                                                                              \
+    "//   grid.y == 1 && grid.z == 1\n"
+#define OVERLAP                                                                                                        \
+    "//   apart(c, a, b)\n"                                                                                            \
+    "// extent:\n"                                                                                                     \
+    "//   a: f32[n]\n"                                                                                                 \
+    "//   b: f32[n]\n"                                                                                                 \
+    "//   c: f32[n]\n"
+
+static const char plain_text[] = ENTRIES, conditions_text[] = CONDITIONS ENTRIES;
+static const char overlap_text[] = CONDITIONS OVERLAP ENTRIES;
 
 static const griddep_argument arguments[ARGUMENTS] = {{.bytes = 8, .value = 256},
                                                       {.bytes = 8, .value = 512},
@@ -65,19 +114,29 @@ typedef struct launcher {
     griddep_runtime *runtime;
     griddep_module *module;
     griddep_kernel *kernel;
-    void *function, *stream, *library;
-    bare_launch launch;
-    bool early, packed;
+    griddep_chain *chain; /* CHAIN launches of the kernel */
+    void *function, *stream, *library, *executable;
+    bare_driver driver;
+    bool early;
     griddep_error error;
 } launcher;
 
+/* What is measured: `calls` of each in a burst. */
+typedef struct launch_case {
+    const char *name, *text;
+    bool early;
+    int calls;
+    bool (*library)(launcher *with);
+    bool (*bare)(launcher *with, int calls);
+} launch_case;
+
 /* ---- one burst ---- */
 
-static bool burst_bare(launcher *with)
+static bool burst_bare(launcher *with, int calls)
 {
     uint64_t a = 256, b = 512, c = 768;
     uint32_t n = 7;
-    for (int i = 0; i < BURST; i++) {
+    for (int i = 0; i < calls; i++) {
         void *parameters[] = {&a, &b, &c, &n};
         bare_attribute attribute = {.id = EARLY_START, .value = {1}};
         bare_config config = {.grid = {1, 1, 1},
@@ -85,7 +144,7 @@ static bool burst_bare(launcher *with)
                               .stream = with->stream,
                               .attributes = &attribute,
                               .attribute_count = with->early};
-        if (with->launch(&config, with->function, parameters, NULL) != 0)
+        if (with->driver.launch(&config, with->function, parameters, NULL) != 0)
             return false;
     }
     return true;
@@ -94,28 +153,70 @@ static bool burst_bare(launcher *with)
 static bool burst_library(launcher *with)
 {
     const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
+    int32_t status = GRIDDEP_OK;
+    for (int i = 0; i < BURST && status == GRIDDEP_OK; i++)
+        status = griddep_launch(with->kernel, &config, arguments, ARGUMENTS, NULL, &with->error);
+    return status == GRIDDEP_OK;
+}
+
+static bool burst_packed(launcher *with)
+{
+    const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
     const struct {
         uint64_t a, b, c;
         uint32_t n;
     } packed = {256, 512, 768, 7};
     int32_t status = GRIDDEP_OK;
     for (int i = 0; i < BURST && status == GRIDDEP_OK; i++)
-        status = with->packed ? griddep_launch_packed(with->kernel, &config, &packed, 28, NULL, &with->error)
-                              : griddep_launch(with->kernel, &config, arguments, ARGUMENTS, NULL, &with->error);
+        status = griddep_launch_packed(with->kernel, &config, &packed, 28, NULL, &with->error);
     return status == GRIDDEP_OK;
 }
 
-/* Host nanoseconds of a call; below 0 where one failed. */
-static double time_burst(launcher *with, bool bare)
+static bool run_chain(launcher *with)
 {
-    struct timespec start, end;
+    return griddep_chain_run(with->chain, GRIDDEP_MODE_PDL, with->stream, &with->error) == GRIDDEP_OK;
+}
+
+static bool run_graph(launcher *with)
+{
+    return griddep_chain_run(with->chain, GRIDDEP_MODE_GRAPH_PDL, with->stream, &with->error) == GRIDDEP_OK;
+}
+
+static bool run_bare_graph(launcher *with, int calls)
+{
+    (void)calls;
+    return with->driver.run_graph(with->executable, with->stream) == 0;
+}
+
+static const launch_case cases[] = {
+    {"griddep_launch", plain_text, false, BURST, burst_library, burst_bare},
+    {"griddep_launch, 8 conditions", conditions_text, false, BURST, burst_library, burst_bare},
+    {"griddep_launch, and one on overlap", overlap_text, false, BURST, burst_library, burst_bare},
+    {"griddep_launch, early start", plain_text, true, BURST, burst_library, burst_bare},
+    {"griddep_launch_packed", plain_text, false, BURST, burst_packed, burst_bare},
+    {"a launch of a chain, pdl", plain_text, true, CHAIN, run_chain, burst_bare},
+    {"a graph of 64, graph-pdl", plain_text, true, 1, run_graph, run_bare_graph},
+};
+
+enum { CASES = sizeof(cases) / sizeof(cases[0]), WAYS = CASES + 1 };
+
+static double elapsed(const struct timespec *start)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - start->tv_sec) * 1e9 + (double)(end.tv_nsec - start->tv_nsec);
+}
+
+/* Host nanoseconds of a call; below 0 where one failed. */
+static double time_burst(launcher *with, const launch_case *item, bool bare)
+{
+    struct timespec start;
     if (griddep_stream_synchronize(with->runtime, with->stream, &with->error) != GRIDDEP_OK)
         return -1.0;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    bool done = bare ? burst_bare(with) : burst_library(with);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double elapsed = (double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec);
-    return done ? elapsed / BURST : -1.0;
+    bool done = bare ? item->bare(with, item->calls) : item->library(with);
+    double time = elapsed(&start);
+    return done ? time / item->calls : -1.0;
 }
 
 /* ---- samples ---- */
@@ -124,16 +225,16 @@ static int fail(const launcher *with)
 {
     if (with->error.status != GRIDDEP_OK)
         return gd_message_library_as(GD_EXIT_REFUSED, &with->error, "timing launches");
-    return gd_message_error(GD_EXIT_REFUSED, "timing launches: cuLaunchKernelEx failed");
+    return gd_message_error(GD_EXIT_REFUSED, "timing launches: a bare call of the driver failed");
 }
 
-static int measure_bursts(launcher *with, uint32_t samples, way *result)
+static int measure_bursts(launcher *with, const launch_case *item, uint32_t samples, way *result)
 {
     double *library = gd_heap_take(samples, sizeof(double)), *bare = gd_heap_take(samples, sizeof(double));
     double *ratios = gd_heap_take(samples, sizeof(double));
     int code = 0;
     for (uint32_t i = 0; i < samples + WARM_UP && code == 0; i++) {
-        double first = time_burst(with, i % 2 == 0), second = time_burst(with, i % 2 != 0);
+        double first = time_burst(with, item, i % 2 == 0), second = time_burst(with, item, i % 2 != 0);
         uint32_t at = i < WARM_UP ? 0 : i - WARM_UP;
         if (first < 0.0 || second < 0.0)
             code = fail(with);
@@ -148,6 +249,65 @@ static int measure_bursts(launcher *with, uint32_t samples, way *result)
     free(bare);
     free(ratios);
     return code;
+}
+
+/* ---- loading ---- */
+
+/* The driver compiles a text that it has not seen, in its cache neither. */
+static double time_compiler(launcher *with, const griddep_shelf_info *info, uint32_t turn)
+{
+    char *text = gd_heap_format("// griddep bench %u %lld\n%s", (unsigned)turn, (long long)time(NULL), info->text);
+    struct timespec start;
+    void *module = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int result = with->driver.load(&module, text);
+    double time = elapsed(&start);
+    if (result == 0)
+        with->driver.unload(module);
+    free(text);
+    return result == 0 ? time : -1.0;
+}
+
+/* Below 0 where the load failed; *cached says whether the cache served it. */
+static double time_load(launcher *with, const griddep_shelf_info *info, bool *cached)
+{
+    griddep_module_info loaded = {.size = sizeof(loaded)};
+    griddep_module *module = NULL;
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (griddep_module_load(with->runtime, info->text, info->bytes, NULL, &module, &with->error) != GRIDDEP_OK)
+        return -1.0;
+    double time = elapsed(&start);
+    griddep_module_get_info(module, &loaded, NULL);
+    griddep_module_unload(module);
+    *cached = loaded.from_cache != 0;
+    return time;
+}
+
+/* The shelf's largest kernel, out of the warm cache and by the driver's compiler. Without a cache there is no figure.
+ */
+static int measure_load(launcher *with, way *result)
+{
+    double library[LOADS], bare[LOADS], ratios[LOADS];
+    griddep_shelf_info info = {.size = sizeof(info)};
+    bool cached = false;
+    if (griddep_shelf_find("matvec_bf16", 90, &info, &with->error) != GRIDDEP_OK ||
+        time_load(with, &info, &cached) < 0.0)
+        return fail(with);
+    for (uint32_t i = 0; i < LOADS; i++) {
+        bare[i] = time_compiler(with, &info, i);
+        library[i] = time_load(with, &info, &cached);
+        if (bare[i] < 0.0 || library[i] < 0.0)
+            return fail(with);
+        if (!cached)
+            return 0;
+        ratios[i] = bare[i] > 0.0 ? library[i] / bare[i] : 1.0;
+    }
+    *result = (way){.name = "loading matvec_bf16 from the cache",
+                    .library = gd_bench_spread_of(library, LOADS),
+                    .bare = gd_bench_spread_of(bare, LOADS),
+                    .ratio = gd_bench_spread_of(ratios, LOADS)};
+    return 0;
 }
 
 /* ---- setting up ---- */
@@ -166,54 +326,98 @@ static void *resolve(const launcher *with, const char *symbol, int version)
 static int open_driver(launcher *with)
 {
     griddep_runtime_info info = {.size = sizeof(info)};
-    bare_set_current set_current = NULL;
+    bare_driver *driver = &with->driver;
+    bool whole = true;
     griddep_runtime_get_info(with->runtime, &info, NULL);
     with->library = dlopen(info.driver, RTLD_NOW | RTLD_LOCAL);
     if (with->library == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "%s cannot be opened a second time: %s", info.driver, dlerror());
-    void *launch = resolve(with, "cuLaunchKernelEx", 11060), *current = resolve(with, "cuCtxSetCurrent", 4000);
-    memcpy(&with->launch, &launch, sizeof(with->launch));
-    memcpy(&set_current, &current, sizeof(set_current));
-    if (launch == NULL || current == NULL || set_current(info.context) != 0)
-        return gd_message_error(GD_EXIT_REFUSED, "%s has no cuLaunchKernelEx to compare with", info.driver);
+#define TAKE(type, name, symbol, version)                                                                              \
+    do {                                                                                                               \
+        void *found = resolve(with, symbol, version);                                                                  \
+        memcpy(&driver->name, &found, sizeof(driver->name));                                                           \
+        whole = whole && found != NULL;                                                                                \
+    } while (0)
+    BARE_ENTRIES(TAKE);
+#undef TAKE
+    if (!whole || driver->set_current(info.context) != 0)
+        return gd_message_error(GD_EXIT_REFUSED, "%s lacks entry points to compare with", info.driver);
     return 0;
+}
+
+/* The chain of a case, and the same launches captured by hand. */
+static int build_chain(launcher *with)
+{
+    const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}};
+    const bare_driver *driver = &with->driver;
+    void *graph = NULL;
+    int32_t status = griddep_chain_create(with->runtime, &with->chain, &with->error);
+    for (int i = 0; i < CHAIN && status == GRIDDEP_OK; i++)
+        status = griddep_chain_add(with->chain, with->kernel, &config, arguments, ARGUMENTS, &with->error);
+    bool captured = status == GRIDDEP_OK && driver->begin_capture(with->stream, RELAXED) == 0 &&
+                    burst_bare(with, CHAIN) && driver->end_capture(with->stream, &graph) == 0 &&
+                    driver->instantiate(&with->executable, graph, 0) == 0;
+    if (graph != NULL)
+        driver->destroy_graph(graph);
+    return captured ? 0 : fail(with);
+}
+
+static void free_chain(launcher *with)
+{
+    if (with->executable != NULL)
+        with->driver.destroy_executable(with->executable);
+    griddep_chain_destroy(with->chain);
+    with->executable = NULL;
+    with->chain = NULL;
 }
 
 static int set_up(launcher *with)
 {
-    int32_t status = griddep_module_load(with->runtime, ptx, strlen(ptx), NULL, &with->module, &with->error);
-    if (status == GRIDDEP_OK)
-        status = griddep_stream_create(with->runtime, &with->stream, &with->error);
+    int32_t status = griddep_stream_create(with->runtime, &with->stream, &with->error);
     return status == GRIDDEP_OK ? open_driver(with) : fail(with);
 }
 
-static int measure_kernel(launcher *with, const char *name, uint32_t samples, way *result)
+static int load_case(launcher *with, const launch_case *item)
 {
     griddep_kernel_info info = {.size = sizeof(info)};
-    if (griddep_kernel_get(with->module, name, &with->kernel, &with->error) != GRIDDEP_OK ||
-        griddep_kernel_get_info(with->kernel, &info, &with->error) != GRIDDEP_OK)
-        return fail(with);
+    int32_t status =
+        griddep_module_load(with->runtime, item->text, strlen(item->text), NULL, &with->module, &with->error);
+    if (status == GRIDDEP_OK)
+        status = griddep_kernel_get(with->module, item->early ? "waiting" : "plain", &with->kernel, &with->error);
+    if (status == GRIDDEP_OK)
+        status = griddep_kernel_get_info(with->kernel, &info, &with->error);
     with->function = info.function;
-    return measure_bursts(with, samples, result);
+    with->early = item->early;
+    return status == GRIDDEP_OK ? 0 : fail(with);
+}
+
+static int measure_case(launcher *with, const launch_case *item, uint32_t samples, way *result)
+{
+    int code = load_case(with, item);
+    result->name = item->name;
+    if (code == 0 && item->calls != BURST)
+        code = build_chain(with);
+    if (code == 0)
+        code = measure_bursts(with, item, samples, result);
+    free_chain(with);
+    griddep_module_unload(with->module);
+    with->module = NULL;
+    return code;
 }
 
 static int measure(const gd_bench *bench, void **results)
 {
-    static const char *const names[] = {"griddep_launch", "griddep_launch, early start", "griddep_launch_packed"};
     launcher with = {.runtime = bench->runtime};
     way *ways = *results = gd_heap_take(WAYS, sizeof(*ways));
     griddep_error_init(&with.error);
     gd_progress_show("launch overhead");
     int code = set_up(&with);
-    for (uint32_t i = 0; i < WAYS && code == 0; i++) {
-        with.early = i == 1;
-        with.packed = i == 2;
-        ways[i].name = names[i];
-        code = measure_kernel(&with, with.early ? "waiting" : "plain", 7 * bench->samples, &ways[i]);
-    }
+    for (uint32_t i = 0; i < CASES && code == 0; i++)
+        code = measure_case(&with, &cases[i], 7 * bench->samples, &ways[i]);
+    if (code == 0)
+        code = measure_load(&with, &ways[CASES]);
     if (with.stream != NULL)
         griddep_stream_destroy(bench->runtime, with.stream, NULL);
-    griddep_module_unload(with.module);
     if (with.library != NULL)
         dlclose(with.library);
     return code;
@@ -229,7 +433,7 @@ static void print(const gd_bench *bench, const void *results)
     (void)bench;
     for (size_t i = 0; i < 5; i++)
         gd_columns_add(&columns, "%s", titles[i]);
-    for (size_t i = 0; i < WAYS; i++) {
+    for (size_t i = 0; i < WAYS && ways[i].name != NULL; i++) {
         gd_columns_add(&columns, "%s", ways[i].name);
         gd_columns_add(&columns, "%.0f", ways[i].library.median);
         gd_columns_add(&columns, "%.0f", ways[i].bare.median);
@@ -246,7 +450,7 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     const way *ways = results;
     json_t *array = json_array();
     (void)bench;
-    for (size_t i = 0; i < WAYS; i++) {
+    for (size_t i = 0; i < WAYS && ways[i].name != NULL; i++) {
         json_t *object = json_object();
         gd_output_set(object, "name", gd_output_string(ways[i].name));
         gd_output_set(object, "library_ns", gd_bench_spread_json(&ways[i].library));

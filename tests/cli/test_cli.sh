@@ -556,7 +556,7 @@ if [ -z "$fake" ]; then
     skip "bench: no fake driver"
 else
     run bench launch --driver "$fake" --repeat 3
-    check "bench launch" 0 out "ceilings: memory read" out "griddep_launch_packed" out "ratio"
+    check "bench launch" 0 out "ceilings: memory read" out "griddep_launch_packed" out "8 conditions" out "one on overlap" out "a graph of 64, graph-pdl" out "ratio"
     run bench handoff --driver "$fake" --repeat 3 --json
     check "bench handoff of kernels that do not run" 1
     json "bench handoff --json" "d['launch'] is None and d['demo'] is None and len(d['handoff']) == 27 and d['ceilings']['read_bytes_per_second'] > 0"
