@@ -9,6 +9,7 @@
 #include "cli/handoff.h"
 #include "cli/job.h"
 #include "cli/plancheck.h"
+#include "cli/planlaunch.h"
 
 #include "griddep.h"
 

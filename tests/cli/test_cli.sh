@@ -437,6 +437,10 @@ sed 's/constant: 300/constant: 512/; /^expect/,$d' "$top/examples/decode_attenti
 run run "$work/beyond.yaml" --emulate --repeat 0
 check "a position behind the cache ends the run" 4 err "trap"
 
+sed 's/cluster: \[4, 1, 1\]/&\n    cluster_scheduling: balance/' "$top/examples/decode_attention.yaml" >"$work/balanced.yaml"
+run run "$work/balanced.yaml" --emulate --repeat 0
+check "a cluster that goes where there is room" 0
+
 # append PAGE_TABLE PITCH START STEP: two tokens at positions START and START + STEP of a cache of 16 rows, or of two pages of 16 where there
 # is a table; four threads, so that the second token has its turn in a loop's second round.
 append() {
