@@ -16,8 +16,9 @@
 //   softmax_scale  f32 what scores are multiplied by, ordinarily 1 / sqrt(head_dim)
 // launch: grid (splits, kv_heads, batch), cluster (splits, 1, 1), splits 1 to 16; block any multiple of 32 up to 256; shared dynamic. It holds
 //   a ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait. Best
-//   on an H200: 8 splits, block 128, shared 113000, so that two launches are side by side; from a context of some 10000 on block 256
-//   with all the shared memory there is.
+//   on an H200: 8 splits, block 128, shared 113000 to 115712, so that two launches are side by side; from a context of some 3000 on 12
+//   splits, with wide heads 16, and cluster scheduling by load (balance); from some 6000 on 8 splits, block 256 and all the shared
+//   memory there is.
 // requires:
 //   cluster.x == grid.x -- the splits of a context meet in one cluster
 //   cluster.y == 1 && cluster.z == 1
@@ -69,6 +70,21 @@
 //   8, addresses before the wait, a thread an output 2.36 / 2.69; two tiles at a time where there are two 2.44 / 2.76 (and 4.82 in place of
 //   5.07 at 4096). First version, splits 4, 8, 16 with block 128: 2.83, 2.75, 3.04 / 3.30, 3.19, 3.56; block 64 at 8 splits 2.92 / 3.74.
 //   Rejected: .minnctapersm 2 (128 registers), which spills; block 256 at context 512, 2.62 / 3.03.
+//   The figures above are of the version before this one, in which the new row was a tile by itself, for whose step all other warps waited.
+//   With it put into the cache's last tile, addresses computed only where there is a next item, and up to 16 parts combined at once, 2.25 and
+//   2.5 were expected at context 512. That this makes 2.32 and 2.63 of 2.44 and 2.71 was measured together with other scores (next line).
+//   Why context 4096 costs so much (traced): of the H200 only 7 clusters of 16 blocks have multiprocessors of their own (15 of 8, at two
+//   blocks a multiprocessor 14 and 30; cuOccupancyMaxActiveClusters), so 128 blocks are on 82 to 112 of them, and with a block a
+//   multiprocessor (shared 115800) the eighth cluster waits for the others: 8.1 and 11.7 us. Where clusters go by load instead, 12 splits
+//   take 3.79 and 7.52 (without 4.13 and 7.64), 16 splits 4.72 and 7.15 (4.70 and 7.29). What is left: a step of two tiles takes a
+//   warp 800 cycles however little there is to wait for; and what does not fit the rings, 10 of 17 MB with 8 splits at head_dim
+//   128, is read behind the wait, the memory idle before.
+//   Tried for that, one run each, head_dim 64 / 128, context 512 and 4096 with the best splits: scores as keys by queries, movmatrix between both
+//   multiplications, a maximum agreed on only when it grows by 2^8: a step of two takes 950 cycles. Each warp's part sent to the CTAs
+//   that finish it: 2.45 / 2.95 and 4.00 / 7.0. Slots shared by warps: unsafe, a warp may be a round ahead of another. Rows padded in
+//   place of the xor, steps of four, one tile a step where the ring is too small: 2.27 / 2.49 and 3.59 / 6.9, but 22 and 39 at 32768,
+//   and 38.3 us in place of 37.7 for a layer of Llama-3.2-1B. The rest of the context prefetched into the L2 cache at once 9.1 at
+//   head_dim 128, or once the ring is full 8.6, where 7.4 were without. block 256 with 128 registers 3.97 / 7.7; .reqntid 256 gains 2 %.
 
 m4_define(<!KERNEL!>, <!attention_decode_bf16!>)m4_dnl
 m4_define(<!TYPE!>, <!bf16!>)m4_dnl

@@ -16,8 +16,9 @@
 //   softmax_scale  f32 what scores are multiplied by, ordinarily 1 / sqrt(head_dim)
 // launch: grid (splits, kv_heads, batch), cluster (splits, 1, 1), splits 1 to 16; block any multiple of 32 up to 256; shared dynamic. It holds
 //   a ring of at most 16 slots a warp, each for 16 rows of k and of v (64 * head_dim bytes): what fits is fetched before the wait. Best
-//   on an H200: 8 splits, block 128, shared 113000, so that two launches are side by side; from a context of some 10000 on block 256
-//   with all the shared memory there is.
+//   on an H200: 8 splits, block 128, shared 113000 to 115712, so that two launches are side by side; from a context of some 3000 on 12
+//   splits, with wide heads 16, and cluster scheduling by load (balance); from some 6000 on 8 splits, block 256 and all the shared
+//   memory there is.
 // requires:
 //   cluster.x == grid.x -- the splits of a context meet in one cluster
 //   cluster.y == 1 && cluster.z == 1

@@ -25,6 +25,7 @@
 //   block.y == 1 && block.z == 1
 //   head_dim % 16 == 0 && head_dim >= 16
 //   page_size >= 1
+//   page_table == 0 || table_pitch >= 1
 //   qkv % 16 == 0
 //   y % 16 == 0
 //   k_cache % 16 == 0
@@ -40,8 +41,8 @@
 //   y: f16[tokens * heads * head_dim]
 //   positions: u32[tokens]
 //   sequences: u32[tokens]
-// constraints: Each position is below page_size or, with a table, table_pitch * page_size. No two tokens have the same sequence and
-//   position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
+// constraints: Each position is below page_size or, with a table, table_pitch * page_size; one that is not traps, queries left out or not. No two
+//   tokens have the same sequence and position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
 // constant: page_table rotary positions sequences
 // pdl: triggers at its start; reads angles and places of a thread's first item before the wait; every thread waits.
 // measured: not timed.

@@ -98,6 +98,7 @@ static const cyaml_schema_field_t launch_fields[] = {
     CYAML_FIELD_SEQUENCE("grid", CYAML_FLAG_POINTER, gd_chainfile_launch, grid, &text_schema, 1, 3),
     CYAML_FIELD_SEQUENCE("block", CYAML_FLAG_POINTER, gd_chainfile_launch, block, &text_schema, 1, 3),
     LIST(gd_chainfile_launch, cluster, &text_schema, 1, 3),
+    TEXT(gd_chainfile_launch, cluster_scheduling),
     TEXT(gd_chainfile_launch, shared),
     TEXT(gd_chainfile_launch, pdl),
     TEXT(gd_chainfile_launch, reference),

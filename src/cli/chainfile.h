@@ -66,6 +66,7 @@ typedef struct gd_chainfile_launch {
     uint32_t block_count;
     char **cluster;
     uint32_t cluster_count;
+    char *cluster_scheduling;
     char *shared;
     char *pdl;
     char *reference;

@@ -95,7 +95,7 @@ int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count)
 {
     int32_t *carveouts = gd_heap_take(5 * (size_t)launch->carveout_count + 1, sizeof(*carveouts));
     /* The one that it has stands before the list while that is made. */
-    carveouts[0] = launch->carveout.id != 0 ? launch->carveout_percent : GRIDDEP_CARVEOUT_DEFAULT;
+    carveouts[0] = launch->has_carveout ? launch->carveout_percent : GRIDDEP_CARVEOUT_DEFAULT;
     *count = 1;
     for (uint32_t i = 0; i < launch->carveout_count; i++) {
         if (launch->carveouts[i] != GD_CARVEOUT_ANY)

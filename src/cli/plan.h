@@ -60,7 +60,7 @@ typedef struct gd_plan_argument {
     uint64_t offset; /* elements */
     gd_access access;
     bool access_given;
-    bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
+    bool viewed;                    /* the kernel takes the buffer's bytes for elements of `type` */
     griddep_tensor_options *tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
     gd_type type;                   /* of a value, or of what a buffer is taken for */
     uint64_t value;                 /* its bytes, little-endian */
@@ -85,9 +85,11 @@ typedef struct gd_plan_launch {
     uint32_t *grids;                        /* other first dimensions that give the same result, or GD_GRID_* */
     uint32_t grid_count;
     uint32_t shared_bytes;
-    griddep_attribute carveout;    /* id 0: none is asked for */
+    griddep_attribute attributes[2]; /* carve-out, cluster scheduling */
+    uint32_t attribute_count;
+    bool has_carveout;
     int32_t carveout_percent;
-    int32_t *carveouts;            /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
+    int32_t *carveouts; /* others that may be tried: percents, _DEFAULT or GD_CARVEOUT_ANY */
     uint32_t carveout_count;
     int32_t pdl;                   /* GRIDDEP_PDL_* */
     const gd_reference *reference; /* or NULL */
@@ -140,8 +142,8 @@ uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
  * free. */
 uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count);
 
-/* The carve-outs that a launch offers, each once, without the one that it has: 'any' is quarters of the memory from 0 to
- * all of it. To free. */
+/* The carve-outs that a launch offers, each once, without the one that it has: 'any' is quarters of the memory from 0
+ * to all of it. To free. */
 int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count);
 
 /* Of what is passed: 8 of an address, 128 of a tensor map. */

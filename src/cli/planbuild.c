@@ -78,7 +78,9 @@ gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint6
 gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim, uint32_t group,
                                         uint32_t context)
 {
-    uint32_t splits = context <= 1024 ? 8 : 16, threads = 128, usual = head_dim <= 64 ? 65536 : half_shared;
+    bool is_long = (uint64_t)context * head_dim > 131072;
+    uint32_t splits = !is_long ? 8 : head_dim <= 64 ? 12 : 16, threads = 128;
+    uint32_t usual = !is_long && head_dim <= 64 ? 65536 : half_shared;
     uint32_t least = (22 + 6 * group + 2 * threads) * head_dim + 24 * splits + 4 * threads + 272;
     return (gd_build_shape){splits, threads, least_of(usual > least ? usual : least, info->shared_bytes_per_block)};
 }

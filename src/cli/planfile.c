@@ -620,6 +620,18 @@ static int read_shape(const gd_cursor *cursor, const char *field, char **texts, 
     return 0;
 }
 
+static int read_cluster_scheduling(const gd_cursor *cursor, const char *text, gd_plan_launch *launch)
+{
+    static const char *const choices[] = {"spread", "balance"};
+    static const int32_t values[] = {GRIDDEP_CLUSTER_SCHEDULING_SPREAD, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING};
+    size_t choice = 0;
+    int code = read_word(cursor, "cluster_scheduling", text, choices, 2, &choice);
+    if (code == 0)
+        griddep_attribute_cluster_scheduling_policy(&launch->attributes[launch->attribute_count++], values[choice],
+                                                    NULL);
+    return code;
+}
+
 static int read_shapes(const gd_cursor *cursor, const gd_chainfile_launch *source, gd_plan_launch *launch)
 {
     uint64_t shared = 0;
@@ -632,6 +644,8 @@ static int read_shapes(const gd_cursor *cursor, const gd_chainfile_launch *sourc
     if (code == 0 && source->shared != NULL)
         code = read_whole(cursor, "shared", source->shared, 0, UINT32_MAX, &shared);
     launch->shared_bytes = (uint32_t)shared;
+    if (code == 0 && source->cluster_scheduling != NULL)
+        code = read_cluster_scheduling(cursor, source->cluster_scheduling, launch);
     return code;
 }
 
@@ -755,7 +769,8 @@ static int read_carveouts(const gd_cursor *cursor, const gd_chainfile_launch *so
         if (code != 0)
             return code;
         launch->carveout_percent = (int32_t)percent;
-        griddep_attribute_carveout(&launch->carveout, launch->carveout_percent, NULL);
+        griddep_attribute_carveout(&launch->attributes[launch->attribute_count++], launch->carveout_percent, NULL);
+        launch->has_carveout = true;
     }
     launch->carveouts = gd_heap_take(source->carveouts_count, sizeof(*launch->carveouts));
     for (uint32_t i = 0; i < source->carveouts_count; i++) {

@@ -38,10 +38,8 @@ griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t
     memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
     if (launch->grid_is_multiprocessors)
         config.grid[0] = multiprocessors;
-    if (launch->carveout.id != 0) {
-        config.attributes = &launch->carveout;
-        config.attribute_count = 1;
-    }
+    config.attributes = launch->attributes;
+    config.attribute_count = launch->attribute_count;
     return config;
 }
 

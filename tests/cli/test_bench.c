@@ -9,6 +9,7 @@
 #include "cli/handoff.h"
 #include "cli/job.h"
 #include "cli/plancheck.h"
+#include "cli/planlaunch.h"
 
 #include "griddep.h"
 
@@ -172,6 +173,22 @@ END_TEST
 
 /* Worked out by hand: 6 * 64 rows for q, k and v, 2 * 64 columns of the output, three times 128 for the feed-forward
  * part, by 64; the cache has 9 tokens of 2 heads of 64 for keys, and for values. */
+START_TEST(a_long_context_has_clusters_where_there_is_room)
+{
+    static const gd_decoder decoder = {"long", 128, 4, 2, 64, 256, 4096, 1};
+    griddep_runtime_info info = {.size = sizeof info};
+    griddep_attribute expected;
+    gd_plan plan = {0};
+    succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    gd_decoder_build(&decoder, &info, false, &plan);
+    const griddep_launch_config config = gd_planlaunch_config(&plan.launches[1], GRIDDEP_PDL_DEFAULT, 132);
+    succeeds(griddep_attribute_cluster_scheduling_policy(&expected, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING, &error));
+    ck_assert_uint_eq(config.attribute_count, 1);
+    ck_assert_mem_eq(config.attributes, &expected, sizeof expected);
+    gd_plan_free(&plan);
+}
+END_TEST
+
 START_TEST(decoder_counts_its_bytes)
 {
     ck_assert_uint_eq(gd_decoder_layer_bytes(&decoders[1]), 2 * ((384 + 128 + 384) * 64 + 2 * 9 * 128));
@@ -191,6 +208,7 @@ int main(void)
     tcase_add_loop_test(plans, fc_chain_is_as_expected, 0, (int)(sizeof chains / sizeof chains[0]));
     tcase_add_loop_test(plans, each_layer_reads_what_the_one_before_wrote, 0, (int)(sizeof chains / sizeof chains[0]));
     tcase_add_loop_test(plans, decoder_is_as_expected, 0, (int)(sizeof decoders / sizeof decoders[0]));
+    tcase_add_test(plans, a_long_context_has_clusters_where_there_is_room);
     tcase_add_test(plans, decoder_counts_its_bytes);
     suite_add_tcase(suite, plans);
     SRunner *runner = srunner_create(suite);

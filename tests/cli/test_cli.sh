@@ -436,6 +436,48 @@ done
 sed 's/constant: 300/constant: 512/; /^expect/,$d' "$top/examples/decode_attention.yaml" >"$work/beyond.yaml"
 run run "$work/beyond.yaml" --emulate --repeat 0
 check "a position behind the cache ends the run" 4 err "trap"
+
+sed 's/cluster: \[4, 1, 1\]/&\n    cluster_scheduling: balance/' "$top/examples/decode_attention.yaml" >"$work/balanced.yaml"
+run run "$work/balanced.yaml" --emulate --repeat 0
+check "a cluster that goes where there is room" 0
+
+# append PAGE_TABLE PITCH START STEP: two tokens at positions START and START + STEP of a cache of 16 rows, or of two pages of 16 where there
+# is a table; four threads, so that the second token has its turn in a loop's second round.
+append() {
+    cat >"$work/append.yaml" <<YAML
+name: append
+buffers:
+  - {name: qkv, type: bf16, count: 128, random: {seed: 1}}
+  - {name: y, type: bf16, count: 64}
+  - {name: k, type: bf16, count: 2048, random: {seed: 2}}
+  - {name: v, type: bf16, count: 2048, random: {seed: 3}}
+  - {name: table, type: u32, count: 4, sequence: {}}
+  - {name: angles, type: f32, count: 512, constant: 0.70710678}
+  - {name: positions, type: u32, count: 2, sequence: {start: $3, step: $4}}
+launches:
+  - kernel: rotary_append_bf16
+    grid: [1]
+    block: [4]
+    arguments: [{buffer: qkv, access: read}, {buffer: y, access: write}, {buffer: k, access: update}, {buffer: v, access: update},
+      $1, {buffer: angles, access: constant}, {buffer: positions, access: constant}, {u64: 0}, {u32: 2}, {u32: 2}, {u32: 1}, {u32: 16},
+      {u32: 16}, {u32: $2}]
+YAML
+    run run "$work/append.yaml" --emulate --repeat 0
+}
+append "{u64: 0}" 0 14 1
+check "rows appended to a cache's end" 0
+append "{u64: 0}" 0 16 -1
+check "the first token behind the cache" 4 err "trap"
+append "{u64: 0}" 0 15 1
+check "a later token behind the cache" 4 err "trap"
+append "{buffer: table, access: constant}" 2 30 1
+check "rows appended to the last page" 0
+append "{buffer: table, access: constant}" 2 32 -1
+check "the first token behind its pages" 4 err "trap"
+append "{buffer: table, access: constant}" 2 31 1
+check "a later token behind its pages" 4 err "trap"
+append "{buffer: table, access: constant}" 0 0 1
+check "a table without entries" 2 err "page_table == 0 || table_pitch >= 1"
 for shelf in "$top"/ptx/*/*.ptx "${builddir:-.}"/ptx/*/*.ptx; do
     [ -e "$shelf" ] || continue
     run check "$shelf"

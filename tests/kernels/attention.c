@@ -190,7 +190,8 @@ static void run_shapes(const shelf_kernel *kernel, const decode_shape *shapes, s
     }
 }
 
-/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings of one slot, more
+/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings of one slot a warp
+ * and of a number that warps do not divide, contexts that fit a ring and such that go through it several times, more
  * tiles than a warp keeps pages for. */
 static void decode_shapes(const shelf_kernel *kernel)
 {
@@ -213,6 +214,11 @@ static void decode_shapes(const shelf_kernel *kernel)
         {4, 1, 128, 1, 600, 1, 32, 113000, {599}, true, 16},
         {8, 2, 64, 8, 64, 2, 32, 20000, {0, 5, 15, 16, 31, 32, 63, 20}, true, 16},
         {4, 1, 64, 1, 1000, 16, 32, 20000, {999}, true, 16},
+        {4, 1, 64, 1, 640, 2, 64, 113000, {639}, true, 64},
+        {4, 1, 64, 1, 1024, 1, 64, 60000, {1000}, true, 128},
+        {3, 1, 64, 1, 700, 1, 96, 70000, {640}, true, 32},
+        {8, 1, 128, 1, 512, 1, 64, 100000, {500}, true, 16},
+        {2, 1, 128, 1, 400, 1, 96, 60000, {399}, false, 16},
     };
     run_shapes(kernel, shapes, sizeof shapes / sizeof shapes[0]);
 }
@@ -248,6 +254,20 @@ static void decode_extreme(const shelf_kernel *kernel)
             decode_check(kernel, &it);
             decode_destroy(&it);
         }
+    }
+}
+
+/* Scales that are not 1 / sqrt(head_dim): one that turns the order of the scores around, and one that makes all of them
+ * equal. */
+static void decode_scales(const shelf_kernel *kernel)
+{
+    static const double scales[] = {-0.125, 0, 1};
+    static const decode_shape shape = {6, 2, 64, 1, 128, 2, 64, 40000, {100}, true, 16};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        decode_case it = decode_create(kernel, shape);
+        it.arguments[it.count - 1].scalar = scales[i];
+        decode_check(kernel, &it);
+        decode_destroy(&it);
     }
 }
 
@@ -480,7 +500,7 @@ static void append_extreme(const shelf_kernel *kernel)
 }
 
 #define DECODE_CASES(kernel)                                                                                           \
-    {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme},                               \
+    {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme}, {kernel, 0, decode_scales},   \
     {                                                                                                                  \
         kernel, 0, decode_in_chain                                                                                     \
     }
