@@ -18,8 +18,9 @@
 //   128 up to 1024: the rows are dealt out to the warps; it holds x (2 * columns bytes),
 //   4 bytes a thread and 512 for the sum of squares, 64 bytes of barriers a worker (a warp that has a row) and a ring of two to
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
-//   Best on an H200: rows * columns below 6.5 million: grid 132, block 512, shared 114688, so that the dependent fits beside it; columns up
-//   to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
+//   Best on an H200: without up, where a multiprocessor's share is two or three slots of eight rows of 2048 columns, and 8 MB in all at least,
+//   grid 132, block 288, shared 114688; another layer below 14 MB: grid 132, block 512, shared 114688, so that the dependent fits beside it;
+//   columns up to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
 // requires:
 //   weight != 0 && x != 0 && y != 0
 //   rows >= 1
@@ -35,10 +36,9 @@
 //   y % 2 == 0
 //   block.x % 128 == 0 || block.x == 288 || block.x == 544
 //   block.x % 128 == 0 || up == 0
-//   block.x % 128 == 0 || shared >= 2 * columns + 68480
 //   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
-//   shared >= 2 * columns + 38 * block.x + 512
+//   shared >= 2 * columns + 38 * block.x + block.x % 128 * 1783 + 512
 //   apart(y, weight, up, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
@@ -51,19 +51,19 @@
 //   y: bf16[rows]
 // constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to bf16 and must be in its
 //   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits depend neither on
-//   grid nor on shared memory, nor, without norm, on the block. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
+//   grid nor on shared memory, nor, without norm, on the block, but for blocks of 288 and 544, which have bits of their own. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
 // constant: weight, up, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U) by bulk copies, all slots but one where there are
-//   three or more, and reads its part of norm and the first bias; waits before it reads x; every thread waits.
-// measured: H200, chains of layers with different weights in graph-pdl, median of 25 replays, us a layer [TB/s]; plain 16-byte loads read at
-//   4.55 TB/s in the same run, matvec_bf16 in brackets beside. Shapes as under launch.
-//     no operand:  2048 x 2048 2.95 (2.92)   3072 x 2048 4.40 (4.28)   8192 x 2048 8.19 [4.10] (8.02)   16384 x 2048 16.1 [4.17] (16.0)
-//       2048 x 8192 8.52 [3.94] (8.48)   4096 x 4096 8.13 [4.13] (8.00)   14336 x 4096 27.8 [4.23] (27.6)   4096 x 14336 28.1 [4.18] (28.0)
-//     norm:  2048 x 2048 2.91   3072 x 2048 4.45   8192 x 2048 8.19   4096 x 4096 8.31   14336 x 4096 27.9
-//     norm and U:  8192 x 2048 15.7 [4.27]   14336 x 4096 54.0 [4.35], at 4.65 TB/s of plain loads
-//   Predicted was the time of matvec_bf16 and 0.1 us for the norm: the sum of squares rides on the first row's shuffles.
-//     residual:  2048 x 2048 3.25   3072 x 2048 4.47   8192 x 2048 8.89   4096 x 4096 8.35   4096 x 14336 28.4. That costs up to 0.7 us
-//   where a warp has few rows; why is not known. A register of 32 bits in place of 16 for what was loaded changed nothing.
+//   three or more (with split columns two at a time), and reads its part of norm and bias; waits before it reads x; every thread waits.
+// measured: H200, chains of layers with different weights in graph-pdl, median of 11 replays, us a layer [TB/s]; plain 16-byte loads read at
+//   4.51 TB/s in the same run. Shapes as under launch; no operand / norm / residual / norm and residual; in brackets the version before:
+//     2048 x 2048 2.72 / 2.83 / 2.71 / 2.83 (2.99 / 2.97 / 3.24 / 3.30)   3072 x 2048 3.37 / 3.50 / 3.50 / 3.55 (4.44 / 4.51 / 4.56 / 4.66)
+//     8192 x 2048 8.15 [4.12] / 8.30 / 8.32 / 8.49 (8.26 / 8.32 / 9.01 / 9.09)   4096 x 4096 7.99 [4.20] / 8.24 / 8.23 / 8.37 (8.18 / 8.33 / 8.58 / 8.63)
+//     2048 x 8192 8.51 [3.94] / 8.77 / 8.60 / 8.91 (8.55 / 8.75 / 8.78 / 9.04)   14336 x 4096 27.1 [4.33] / 27.2 / 27.2 / 27.3 (27.6 / 27.6 / 27.4 / 27.5)
+//     4096 x 14336 27.3 [4.30] / 27.4 / 27.6 / 27.6 (27.8 / 28.0 / 27.9 / 28.0)
+//   Predicted was the time of matvec_bf16, whose head comment has the history, and 0.1 us for the norm.
+//   Bias and residual: a load at the end of each row for the one after, as in the version before, 9.32 at 8192 x 2048 where those of 32 rows, read
+//   at once by the lanes, take 8.32. 56 registers, so that two blocks of 544 fit a multiprocessor: 60 bytes are spilled, 8192 x 2048 9.60.
 
 m4_define(<!KERNEL!>, <!linear_bf16!>)m4_dnl
 m4_define(<!ELEMENT!>, <!bf16!>)m4_dnl

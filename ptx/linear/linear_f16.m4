@@ -18,8 +18,9 @@
 //   128 up to 1024: the rows are dealt out to the warps; it holds x (2 * columns bytes),
 //   4 bytes a thread and 512 for the sum of squares, 64 bytes of barriers a worker (a warp that has a row) and a ring of two to
 //   eight slots a worker, of 4096 bytes or, where two of those do not fit, of 2048, 1024 or 512.
-//   Best on an H200: rows * columns below 6.5 million: grid 132, block 512, shared 114688, so that the dependent fits beside it; columns up
-//   to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
+//   Best on an H200: without up, where a multiprocessor's share is two or three slots of eight rows of 2048 columns, and 8 MB in all at least,
+//   grid 132, block 288, shared 114688; another layer below 14 MB: grid 132, block 512, shared 114688, so that the dependent fits beside it;
+//   columns up to 4096: grid 264, block 256, shared 114688; longer rows: grid 132, block 512, all the shared memory there is.
 // requires:
 //   weight != 0 && x != 0 && y != 0
 //   rows >= 1
@@ -35,10 +36,9 @@
 //   y % 2 == 0
 //   block.x % 128 == 0 || block.x == 288 || block.x == 544
 //   block.x % 128 == 0 || up == 0
-//   block.x % 128 == 0 || shared >= 2 * columns + 68480
 //   block.y == 1 && block.z == 1
 //   grid.y == 1 && grid.z == 1
-//   shared >= 2 * columns + 38 * block.x + 512
+//   shared >= 2 * columns + 38 * block.x + block.x % 128 * 1783 + 512
 //   apart(y, weight, up, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
@@ -51,12 +51,11 @@
 //   y: f16[rows]
 // constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to f16 and must be in its
 //   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits depend neither on
-//   grid nor on shared memory, nor, without norm, on the block. NaN gives NaN, a sum beyond f32 or f16 is infinite.
+//   grid nor on shared memory, nor, without norm, on the block, but for blocks of 288 and 544, which have bits of their own. NaN gives NaN, a sum beyond f32 or f16 is infinite.
 // constant: weight, up, norm, bias
 // pdl: triggers at its start; before the wait it fills its ring with W (and U) by bulk copies, all slots but one where there are
-//   three or more, and reads its part of norm and the first bias; waits before it reads x; every thread waits.
-// measured: as linear_bf16 within 1 %: 2048 x 2048 3.00 us, 8192 x 2048 8.14, 4096 x 4096 8.29, 14336 x 4096 27.5 (linear_bf16's head comment
-//   says how).
+//   three or more (with split columns two at a time), and reads its part of norm and bias; waits before it reads x; every thread waits.
+// measured: the version before took the time of linear_bf16 within 1 %; this one was not measured by itself.
 
 m4_define(<!KERNEL!>, <!linear_f16!>)m4_dnl
 m4_define(<!ELEMENT!>, <!f16!>)m4_dnl

@@ -21,13 +21,21 @@ static uint32_t even_threads(uint64_t rows, uint32_t blocks)
     return (uint32_t)((warps + 3) / 4 * 128);
 }
 
+/* Whether a layer is best split by columns over the warps: where each block's rows fill two or three slots of eight
+ * rows of 2048 columns, so that all of W is on its way before the wait. */
+static bool split_columns(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+{
+    uint64_t multiprocessors = (uint64_t)info->multiprocessors, share = (rows + multiprocessors - 1) / multiprocessors;
+    uint64_t slots = (share + 7) / 8 * ((columns + 2047) / 2048);
+    uint64_t least = 2 * columns + 68512; /* what linear_bf16 requires of such a block */
+    return rows * columns * 2 >= 8000000 && slots <= 3 && least_of(half_shared, info->shared_bytes_per_block) >= least;
+}
+
 static gd_build_shape small_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
-    uint32_t shared = least_of(half_shared, info->shared_bytes_per_block);
-    if (pair || shared < 2 * columns + 68480) /* what blocks that split the columns need */
-        return (gd_build_shape){multiprocessors, even_threads(rows, multiprocessors), shared};
-    return (gd_build_shape){multiprocessors, 288, shared};
+    uint32_t threads = !pair && split_columns(info, rows, columns) ? 288 : even_threads(rows, multiprocessors);
+    return (gd_build_shape){multiprocessors, threads, least_of(half_shared, info->shared_bytes_per_block)};
 }
 
 static gd_build_shape choose_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)

@@ -359,10 +359,10 @@ static uint32_t least_shared(uint32_t columns, uint32_t block)
     return 2 * columns + 38 * block + 512;
 }
 
-/* Enough for their blocks of 288 and 544 threads. */
+/* The smallest ring of their blocks of 288 threads. */
 static uint32_t least_split(uint32_t columns)
 {
-    return 2 * columns + 68480;
+    return 2 * columns + 38 * 288 + 32 * 1783 + 512;
 }
 
 static void linear_random(const shelf_kernel *kernel)
