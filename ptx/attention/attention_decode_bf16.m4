@@ -70,9 +70,13 @@
 //   8, addresses before the wait, a thread an output 2.36 / 2.69; two tiles at a time where there are two 2.44 / 2.76 (and 4.82 in place of
 //   5.07 at 4096). First version, splits 4, 8, 16 with block 128: 2.83, 2.75, 3.04 / 3.30, 3.19, 3.56; block 64 at 8 splits 2.92 / 3.74.
 //   Rejected: .minnctapersm 2 (128 registers), which spills; block 256 at context 512, 2.62 / 3.03.
-//   The figures above are of the version before this one, in which the new row was a tile by itself, for whose step all other warps waited.
-//   With it put into the cache's last tile, addresses computed only where there is a next item, and up to 16 parts combined at once, 2.25 and
-//   2.5 were expected at context 512. That this makes 2.32 and 2.63 of 2.44 and 2.71 was measured together with other scores (next line).
+//   This version, in a later run (4.65 TB/s; in brackets the one before, to which the figures above and the parts of a hop belong), shared 113000
+//     to 115712 but as above at 32768; load: cluster scheduling by load:
+//     context 512, splits 8, block 128: 2.14 (2.43) / 2.43 (2.71)      1024: 2.34 (2.59) / 2.77 (3.03)      2048: 2.86 (3.10) / 4.81 (5.14)
+//     4096, splits 12, block 192, load: 3.54 (3.62) / 7.02 (7.04); splits 16, block 128, load: 3.89 (4.74) / 6.88 (7.19)
+//     8192, splits 8, block 256, shared 226000: 6.43 (7.09) / 10.9 (11.5)      32768: 18.1 (19.0) / 34.5 (35.1)
+//   The new row was a tile by itself, for whose step all other warps waited; now it goes into the cache's last tile. Addresses of a next item are
+//   computed only where there is one, up to 16 parts are combined at once. 2.25 and 2.5 were expected at context 512, 3.8 and 6.1 wanted at 4096.
 //   Why context 4096 costs so much (traced): of the H200 only 7 clusters of 16 blocks have multiprocessors of their own (15 of 8, at two
 //   blocks a multiprocessor 14 and 30; cuOccupancyMaxActiveClusters), so 128 blocks are on 82 to 112 of them, and with a block a
 //   multiprocessor (shared 115800) the eighth cluster waits for the others: 8.1 and 11.7 us. Where clusters go by load instead, 12 splits

@@ -56,8 +56,8 @@
 // constant: k_pool v_pool page_table rotary positions
 // pdl: triggers at its start; before the wait it fills its ring with k and v; every thread waits.
 // measured: as attention_decode_bf16, whose body this is. Pages cost a look into the table for each 32 tiles of a warp, and where a row of the
-//   pool stands: beside the dense kernel of one version, bf16, pages of 64, 1 to 2 % at context 512 (2.39 for 2.34 us, 2.58 for
-//   2.56), 2 % at 4096 with head_dim 64 and 5 % with 128 (8.0 for 7.6).
+//   pool stands: beside the dense kernel in one run, bf16, pages of 64, 2 % at context 512 (2.19 for 2.14 us, 2.48 for 2.43), 1 % at 4096
+//   with head_dim 64 (3.70 for 3.68) and 2 % with 128 (7.75 for 7.59).
 
 m4_define(<!KERNEL!>, <!attention_decode_paged_f16!>)m4_dnl
 m4_define(<!TYPE!>, <!f16!>)m4_dnl
