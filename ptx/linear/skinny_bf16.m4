@@ -63,6 +63,14 @@
 //   Rejected: one warp that issues all bulk copies (it takes some 80 clocks for each, 2.5 TB/s with one block an SM); plain
 //   asynchronous copies of 16 bytes, each lane its own and without barriers, 3.2 to 3.8 TB/s and half of that with 8-bit weights: 64 bytes
 //   of a row at a time are too little.
+//   Rejected later, H200, 4.53 TB/s of plain loads, batch 8 unless said otherwise, best shapes of each:
+//     the trigger when a block has asked for its last slot, not at the start: 12.5 for 11.2 at 4096 x 4096, 39.5 for 37.8 at 14336 x 4096
+//     (both grid 132, 114688)
+//     tiles dealt out in turns, so that all blocks read one part of W at a time (which gains 2 to 3 % in matvec_bf16): 32.6 for 31.7 at
+//     14336 x 4096, 10.0 as before at 4096 x 4096
+//     slots of 2048 bytes of 16 rows, of 4096 bytes of 8 rows: without hand-offs (65536 x 4096, batch 1) 3.94 and 4.17 TB/s in place of 3.66;
+//     with x brought by each warp for itself, sums of four tiles in registers, no block-wide barrier before the end of four tiles: 30.3 for
+//     31.5 at 14336 x 4096, but 10.4 for 10.0 at 4096 x 4096, 4.6 for 4.3 at 2048 x 2048.
 
 m4_define(<!KERNEL!>, <!skinny_bf16!>)m4_dnl
 m4_define(<!WEIGHT!>, <!bf16!>)m4_dnl
