@@ -273,12 +273,13 @@ START_TEST(carveouts_are_written)
     ck_assert_int_eq(gd_planfile_load(path, &written), 0);
     ck_assert_uint_eq(written.launch_count, LAUNCHES);
     if (_i) {
-        ck_assert_int_eq(written.launches[0].carveout.id, 0);
+        ck_assert(!written.launches[0].has_carveout);
     } else {
-        ck_assert_int_eq(written.launches[0].carveout.id, GRIDDEP_ATTRIBUTE_CARVEOUT);
+        ck_assert(written.launches[0].has_carveout);
+        ck_assert_int_eq(written.launches[0].attributes[0].id, GRIDDEP_ATTRIBUTE_CARVEOUT);
         ck_assert_int_eq(written.launches[0].carveout_percent, 100);
     }
-    ck_assert_int_eq(written.launches[1].carveout.id, 0);
+    ck_assert(!written.launches[1].has_carveout);
     ck_assert_uint_eq(written.launches[0].carveout_count, 3);
     gd_plan_free(&written);
     end_tune(&f);
