@@ -383,6 +383,8 @@ static void linear_random(const shelf_kernel *kernel)
         {33, 28672, 1, EVERYTHING, {16, 512, UINT32_MAX}},
         {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
         {700, 8, 1, EVERYTHING, {2, 128, least_shared(8, 128)}}, /* more than 32 rows for each warp */
+        {259, 64, 1, BIAS | RESIDUAL, {2, 128, 40000}}, /* the last rows are not a full round, and each warp's 33rd */
+        {773, 16, 1, EVERYTHING, {3, 256, 20000}},
         {1, 8, 1, NORM | BIAS | RESIDUAL, {1, 288, least_split(8)}},
         {300, 248, 1, NORM | BIAS | RESIDUAL, {3, 544, 114688}},
         {263, 2048, 1, NORM | BIAS, {4, 288, 114688}},
