@@ -6,24 +6,12 @@ set -u
 source_root=${srcdir:-$(dirname "$0")/..}
 header=$source_root/include/griddep.h
 warnings="-Wall -Wextra -Wpedantic -Werror"
-passed=0
-failed=0
 
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 
-# check NAME COMMAND...: one case; what the command printed is shown when it fails.
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        cat "$work/said"
-    fi
-}
+# shellcheck source=tests/cases.sh
+. "$source_root/tests/cases.sh"
 
 # compile COMPILER FLAGS FILE
 compile() {
@@ -122,5 +110,4 @@ check "no struct passed or returned by value" lacks \
     "^(struct )?($structs) griddep_[a-z_]+\(|([(,]|^ ) *(const )?(struct )?($structs) [a-z_]+[,)]"
 check "structs begin with their size" structs_begin_with_size
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -20,18 +20,30 @@ static int64_t three_arrays(const char *type, const gd_reference_argument *argum
     return elements;
 }
 
-static int add(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+/* The third array, element by element from the other two. */
+static int combine(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+                   double (*of)(double a, double b))
 {
     const char *type = self->type;
-    (void)grid;
     int64_t elements = three_arrays(type, arguments, count);
     if (elements < 0)
         return -1;
     for (uint64_t i = 0; i < (uint64_t)elements; i++) {
-        double sum = gd_element_load(type, arguments[0].data, i) + gd_element_load(type, arguments[1].data, i);
-        gd_element_store(type, arguments[2].data, i, sum);
+        double a = gd_element_load(type, arguments[0].data, i), b = gd_element_load(type, arguments[1].data, i);
+        gd_element_store(type, arguments[2].data, i, of(a, b));
     }
     return 0;
+}
+
+static double sum(double a, double b)
+{
+    return a + b;
+}
+
+static int add(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+{
+    (void)grid;
+    return combine(self, arguments, count, sum);
 }
 
 static int scale(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
@@ -50,20 +62,16 @@ static int scale(const gd_reference *self, const gd_reference_argument *argument
     return 0;
 }
 
+static double silu_times(double gate, double up)
+{
+    return gate / (1 + exp(-gate)) * up;
+}
+
 static int silu_multiply(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
                          const uint32_t grid[3])
 {
-    const char *type = self->type;
     (void)grid;
-    int64_t elements = three_arrays(type, arguments, count);
-    if (elements < 0)
-        return -1;
-    for (uint64_t i = 0; i < (uint64_t)elements; i++) {
-        double gate = gd_element_load(type, arguments[0].data, i);
-        double up = gd_element_load(type, arguments[1].data, i);
-        gd_element_store(type, arguments[2].data, i, gate / (1 + exp(-gate)) * up);
-    }
-    return 0;
+    return combine(self, arguments, count, silu_times);
 }
 
 static int cast(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,

@@ -366,6 +366,19 @@ static int32_t end_stage(stage *of, int32_t status, griddep_error *error)
 
 /* ---- stages: one kernel's text ---- */
 
+/* Tries a setup under a name that was put together, unless making them failed (`status`); takes both. */
+static int32_t try_described(stage *of, gd_tune_setup *setup, gd_text *text, int32_t status, griddep_error *error)
+{
+    if (!status && text->failed)
+        status = gd_error_memory(error);
+    if (status)
+        gd_tune_setup_free(of->tune, setup);
+    else
+        status = try_setup(of, setup, gd_text_get(text), error);
+    gd_text_free(text);
+    return status;
+}
+
 static int32_t try_edit(stage *of, uint32_t unit, const gd_tune_edit *edit, griddep_error *error)
 {
     gd_tune_setup setup;
@@ -375,14 +388,7 @@ static int32_t try_edit(stage *of, uint32_t unit, const gd_tune_edit *edit, grid
     gd_tune_describe_edit(edit, &text);
     if (!status)
         setup.edits[unit] = *edit;
-    if (!status && text.failed)
-        status = gd_error_memory(error);
-    if (status)
-        gd_tune_setup_free(of->tune, &setup);
-    else
-        status = try_setup(of, &setup, gd_text_get(&text), error);
-    gd_text_free(&text);
-    return status;
+    return try_described(of, &setup, &text, status, error);
 }
 
 /* A kernel that does not wait gets a wait with each trigger where it has something to wait for. */
@@ -538,14 +544,7 @@ static int32_t try_carveout(stage *of, uint32_t launch, int32_t carveout, gridde
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
         if (launch == GD_TUNE_NONE ? offers(&of->tune->launches[i], carveout) : launch == i)
             setup.carveouts[i] = carveout;
-    if (!status && text.failed)
-        status = gd_error_memory(error);
-    if (status)
-        gd_tune_setup_free(of->tune, &setup);
-    else
-        status = try_setup(of, &setup, gd_text_get(&text), error);
-    gd_text_free(&text);
-    return status;
+    return try_described(of, &setup, &text, status, error);
 }
 
 /* A multiprocessor keeps its carve-out until it is empty, so a kernel beside others of the same one does best: first

@@ -6,19 +6,8 @@ set -u
 source_root=${srcdir:-$(dirname "$0")/../..}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-check() {
-    name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $name"
-    fi
-}
+# shellcheck source=tests/cases.sh
+. "$source_root/tests/cases.sh"
 
 python=${PYTHON3:-python3}
 command -v "$python" >/dev/null || {
@@ -36,8 +25,8 @@ compiler_agrees() {
 # A header with one more field, constant or function is noticed in each file.
 notices() {
     sed "$1" "$source_root/include/griddep.h" >"$work/tree/include/griddep.h"
-    generate --check >"$work/said"
-    [ "$?" -eq 1 ] && [ "$(grep -c '^bindings/' "$work/said")" -eq "$(find "$work/tree/bindings" -name "[gG]riddep.*" ! -name "*.hpp" | wc -l)" ]
+    generate --check >"$work/differs"
+    [ "$?" -eq 1 ] && [ "$(grep -c '^bindings/' "$work/differs")" -eq "$(find "$work/tree/bindings" -name "[gG]riddep.*" ! -name "*.hpp" | wc -l)" ]
 }
 
 mkdir -p "$work/tree/build-tools" "$work/tree/include" || exit 99
@@ -50,5 +39,4 @@ check "sizes and offsets are the compiler's" compiler_agrees
 check "a new constant is noticed" notices 's/^    GRIDDEP_OK = 0,/&\n    GRIDDEP_NEW = 7,/'
 check "a new field is noticed" notices 's/^    int32_t driver_code;/    int32_t other;\n&/'
 check "a new function is noticed" notices 's/^int32_t griddep_version(void);/&\nint32_t griddep_new(void);/'
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish

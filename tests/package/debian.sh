@@ -19,16 +19,8 @@ fi
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR srcdir builddir
-passed=0 failed=0 skipped=0
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        tail -n 20 "$work/said"
-    fi
-}
+# shellcheck source=tests/cases.sh
+. "$top/tests/cases.sh"
 build() { cd "$work/griddep" && DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -b -us -uc -d; }
 # run COMMAND...: on the libraries of the packages.
 run() { LD_LIBRARY_PATH=$libdir GRIDDEP_CACHE=off GRIDDEP_DRIVER=emulated "$@"; }
@@ -65,5 +57,4 @@ else
     skipped=1
     echo "skipped: no lintian"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

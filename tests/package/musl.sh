@@ -15,17 +15,8 @@ fi
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
-passed=0 failed=0
-# check NAME COMMAND...
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        tail -n 20 "$work/said"
-    fi
-}
+# shellcheck source=tests/cases.sh
+. "$top/tests/cases.sh"
 # guide NAME: the file of that name in the guide.
 guide() { awk -v mark="<!-- file: $1 -->" '$0 == mark { here = 1; next } here && /^```/ { if (++fence == 2) exit; next } here' "$top/doc/guide.md"; }
 only_libc() { readelf -d -W "$1" | grep NEEDED | grep -v 'libgriddep\|\[libc.so\]' && return 1 || return 0; }
@@ -41,5 +32,4 @@ check "a program" musl-gcc -Wall -Werror -o app app.c -I"$top/include" -L.libs -
 check "libgriddep.so needs libc alone" only_libc .libs/libgriddep.so
 check "libgriddep-emulator.so needs libc alone" only_libc .libs/libgriddep-emulator.so
 check "the program runs on the emulated driver" runs
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish
