@@ -26,6 +26,7 @@ import time
 
 griddep, top = sys.argv[1:]
 passed = failed = 0
+PATIENCE = 1800  # seconds, after which something hangs on any machine
 modes = []  # of the terminals, as the commands left them
 
 
@@ -36,13 +37,13 @@ def case(good, name, said=b""):
         print(f"failed: {name}: {said[-300:]!r}")
 
 
-def at_terminal(arguments, environment, until=None, limit=120):
+def at_terminal(arguments, environment, until=None):
     """What the command writes to a terminal, and its wait status. Once it has written `until`, Ctrl-C is typed."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update({"TERM": "xterm", "GRIDDEP_CACHE": "off", **environment})
         os.execv(griddep, [griddep, *arguments])
-    said, end = b"", time.monotonic() + limit
+    said, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if not select.select([terminal], [], [], 1)[0]:
             continue
@@ -97,7 +98,9 @@ for arguments, mark in ((["demo", "--emulate", "--layers", "40"], b"running"),
     case(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT or os.WIFEXITED(status) and os.WEXITSTATUS(status) == 130,
          f"Ctrl-C ends {arguments[0]} (status {status})", said)
     case(said.replace(b"^C", b"").endswith(b"\r\x1b[K"), f"{arguments[0]} wipes its progress line", said)
-    time.sleep(0.2)
+    end = time.monotonic() + PATIENCE
+    while alive_in(child) and time.monotonic() < end:
+        time.sleep(0.05)
     case(not alive_in(child), f"nothing is left of {arguments[0]}")
 
 # What was there before Ctrl-C is there whole, or as it was: results in the cache, files that are being replaced. What is new is whole or not there.

@@ -140,7 +140,7 @@ zpty shell zsh -f -i
 zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print REA''DY"
 zpty -r shell out '*READY*' || exit 1
 zpty -w -n shell "$2"$'\t\t'
-for ((i = 0; i < 100; i++)) {
+for ((i = 0; i < 6000; i++)) {
     while zpty -r -t shell more; do all+=$more; done
     [[ $all == *graph-pdl* ]] && break
     sleep 0.1

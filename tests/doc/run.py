@@ -65,7 +65,7 @@ def write(folder, name, text):
 
 def run(command, folder):
     return subprocess.run(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=300)
+                          text=True, timeout=1800)
 
 
 def pattern(lines):

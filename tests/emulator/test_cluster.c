@@ -245,7 +245,6 @@ int main(void)
     Suite *suite = suite_create("cluster");
     TCase *item = tcase_create("cluster");
 
-    tcase_set_timeout(item, 60);
     tcase_add_test(item, places);
     tcase_add_test(item, addresses);
     tcase_add_test(item, ring);

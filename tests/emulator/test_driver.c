@@ -1772,7 +1772,6 @@ static void add(Suite *suite, const char *name, const TTest *const *tests, size_
 {
     TCase *tcase = tcase_create(name);
 
-    tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < count; i++)
         tcase_add_test(tcase, tests[i]);
     suite_add_tcase(suite, tcase);
@@ -1808,7 +1807,6 @@ int main(void)
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
         graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
     ADD(suite, "library", code_comes_from_the_cache);
-    tcase_set_timeout(loops, 60);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);

@@ -245,7 +245,6 @@ int main(void)
     Suite *suite = suite_create("exhaustion");
     TCase *tcase = tcase_create("exhaustion");
 
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_allocation_may_fail, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -301,7 +301,6 @@ int main(void)
     Suite *suite = suite_create("forms");
     TCase *item = tcase_create("forms");
 
-    tcase_set_timeout(item, 300);
     tcase_add_test(item, forms_do_what_the_list_says);
     tcase_add_test(item, others_are_refused);
     suite_add_tcase(suite, item);

@@ -713,9 +713,6 @@ int main(void)
     TCase *random_calls = tcase_create("calls"), *damaged = tcase_create("texts");
     TCase *random_programs = tcase_create("programs");
 
-    tcase_set_timeout(random_calls, 120);
-    tcase_set_timeout(damaged, 120);
-    tcase_set_timeout(random_programs, 120);
     tcase_add_loop_test(random_programs, programs, 0, SEEDS);
     suite_add_tcase(suite, random_programs);
     tcase_add_loop_test(random_calls, calls, 0, SEEDS);

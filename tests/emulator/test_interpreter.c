@@ -2094,7 +2094,6 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 {
     TCase *item = tcase_create(name);
 
-    tcase_set_timeout(item, 120);
     for (size_t i = 0; i < count; i++) {
         if (tests[i].count)
             tcase_add_loop_test(item, tests[i].test, 0, tests[i].count);

@@ -528,7 +528,6 @@ static Suite *make_suite(void)
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         TCase *each = tcase_create(names[i]);
-        tcase_set_timeout(each, 300);
         tcase_add_loop_test(each, tests[i], 0, SUBJECTS);
         suite_add_tcase(suite, each);
     }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "emulator/race.h"
 #include "unit/fail_alloc.h"
@@ -1277,63 +1276,6 @@ START_TEST(entries_are_collected)
 }
 END_TEST
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Nanoseconds of an access of 32 lanes to neighbouring words, over and over the whole of the memory. */
-static double time_lanes(gd_race_cta *cta, gd_action action)
-{
-    enum { ROUNDS = 200 };
-    uint64_t addresses[32];
-    gd_race_operation operation = operation_of(0, action, 4, WEAK, GD_SCOPE_GPU);
-    double start = 0;
-
-    operation.mask = UINT32_MAX;
-    operation.addresses = addresses;
-    for (uint32_t round = 0; round <= ROUNDS; round++) {
-        if (round == 1)
-            start = seconds();
-        for (uint64_t offset = 0; offset < MEMORY_BYTES; offset += 128) {
-            for (uint32_t lane = 0; lane < 32; lane++)
-                addresses[lane] = BASE + offset + lane * 4;
-            gd_race_global(cta, world.memory, &operation);
-        }
-    }
-    return (seconds() - start) * 1e9 / (ROUNDS * (MEMORY_BYTES / 128));
-}
-
-START_TEST(cost_of_an_access)
-{
-    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
-
-    begin_behind(fill, NULL, GD_RACE_COMPLETE);
-    gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
-    end_behind(fill, NULL);
-    begin_behind(task, fill, GD_RACE_COMPLETE);
-    gd_race_cta *cta = make_cta(task, 0, 64), *next = make_cta(task, 1, 64);
-    double read = time_lanes(cta, GD_ACTION_READ), again = time_lanes(next, GD_ACTION_READ);
-    finish(cta, task, fill);
-    leave(next);
-    gd_race_host_wait_all(world.race);
-    gd_race_task *writer = kernel("k", 1);
-    begin_behind(writer, task, GD_RACE_COMPLETE);
-    cta = make_cta(writer, 0, 64);
-    double write = time_lanes(cta, GD_ACTION_WRITE);
-    printf("an access of 32 lanes: %.0f ns read, %.0f ns read by a second CTA, %.0f ns written\n", read, again, write);
-    NO_RACE();
-    ck_assert(read < 5000 && write < 5000);
-    finish(cta, writer, task);
-    gd_race_task_release(world.race, fill);
-    gd_race_task_release(world.race, task);
-    gd_race_task_release(world.race, writer);
-}
-END_TEST
-
 /* ---- no memory ---- */
 
 /* A bit of everything; nothing of it may fail, whatever is NULL. */
@@ -1445,15 +1387,12 @@ static Suite *make_suite(void)
     tcase_add_test(initialized, uninitialized_reads);
     suite_add_tcase(suite, initialized);
     TCase *cost = tcase_create("cost");
-    tcase_set_timeout(cost, 60);
     tcase_add_checked_fixture(cost, setup, close_world);
     tcase_add_test(cost, a_million_tasks);
     tcase_add_test(cost, memory_of_cells);
     tcase_add_test(cost, entries_are_collected);
-    tcase_add_test(cost, cost_of_an_access);
     suite_add_tcase(suite, cost);
     TCase *exhausted = tcase_create("exhausted");
-    tcase_set_timeout(exhausted, 60);
     tcase_add_test(exhausted, any_allocation_may_fail);
     suite_add_tcase(suite, exhausted);
     return suite;

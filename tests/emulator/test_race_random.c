@@ -654,7 +654,6 @@ int main(void)
     Suite *suite = suite_create("race_random");
     TCase *cases = tcase_create("random");
 
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, random_schedules);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -325,7 +325,6 @@ int main(void)
     Suite *suite = suite_create("stress");
     TCase *tcase = tcase_create("stress");
 
-    tcase_set_timeout(tcase, 1200);
     tcase_add_loop_test(tcase, threads_do_not_disturb_one_another, 0, 2);
     tcase_add_loop_test(tcase, launches_do_not_grow, 0, 4);
     tcase_add_loop_test(tcase, openings_leave_nothing, 0, 2);

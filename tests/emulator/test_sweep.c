@@ -317,7 +317,6 @@ int main(void)
     SRunner *runner;
 
     tcase_add_loop_test(operations, operations_agree, 0, GD_LANES_COUNT - 1);
-    tcase_set_timeout(operations, 60);
     tcase_add_loop_test(sweeps, lowest_lanes, 0, 2);
     tcase_add_loop_test(sweeps, values_of_a_mask, 0, 2);
     tcase_add_loop_test(sweeps, shuffles, 0, 2);

@@ -500,7 +500,6 @@ int main(void)
     Suite *suite = suite_create("tensor");
     TCase *tcase = tcase_create("tensor");
 
-    tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, a_correct_product_is_right_and_quiet, 0, 5);
     tcase_add_loop_test(tcase, a_product_without_a_wait_is_found, 0, 3);
     tcase_add_loop_test(tcase, a_product_with_a_wrong_layout_is_wrong, 0, 4);

@@ -650,7 +650,6 @@ int main(void)
     TCase *test = tcase_create("tune");
 
     tcase_add_checked_fixture(test, open_runtime, close_runtime);
-    tcase_set_timeout(test, 60);
     tcase_add_test(test, finds_overlap);
     tcase_add_test(test, tells_why);
     tcase_add_test(test, tries_rounds);

@@ -83,8 +83,6 @@ static Suite *make_suite(void)
         cases += 1;
     while (link_at(links) != NULL)
         links += 1;
-    tcase_set_timeout(launches, 0);
-    tcase_set_timeout(chains, 0);
     tcase_add_loop_test(launches, test_launch, 0, cases);
     tcase_add_loop_test(chains, test_chain, 0, links);
     tcase_add_loop_test(chains, test_chain_sm_80, 0, links);

@@ -712,7 +712,6 @@ static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *made = tcase_create(name);
 
-    tcase_set_timeout(made, 120);
     suite_add_tcase(suite, made);
     return made;
 }

@@ -291,7 +291,6 @@ int main(void)
     Suite *suite = suite_create("tune by a clock");
     TCase *test = tcase_create("clock");
 
-    tcase_set_timeout(test, 120);
     tcase_add_test(test, quantiles);
     tcase_add_test(test, luck_is_not_taken_for_a_gain);
     tcase_add_test(test, a_gain_is_found);

@@ -882,7 +882,6 @@ static TCase *make_case(Suite *suite, const char *name)
 {
     TCase *tests = tcase_create(name);
 
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, clear_error, NULL);
     suite_add_tcase(suite, tests);
     return tests;

@@ -502,7 +502,6 @@ static TCase *nvrtc_case(void)
 {
     TCase *tests = tcase_create("nvrtc");
 
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, begin, NULL);
     tcase_add_test(tests, nvrtc_compiles);
     tcase_add_loop_test(tests, nvrtc_refuses, 0, sizeof broken_sources / sizeof *broken_sources);

@@ -729,14 +729,12 @@ static Suite *make_suite(void)
     TCase *size = tcase_create("size");
     TCase *values = tcase_create("origins");
 
-    tcase_set_timeout(graphs, 60);
     tcase_add_loop_test(graphs, random_graphs, 0, 40);
     tcase_add_test(graphs, guards_and_ends);
     tcase_add_test(graphs, branches_anywhere);
     tcase_add_test(graphs, calls);
     tcase_add_test(graphs, empty_body);
     suite_add_tcase(suite, graphs);
-    tcase_set_timeout(size, 120);
     tcase_add_test(size, many_labels);
     tcase_add_test(size, nested_loops);
     tcase_add_test(size, irreducible_ladder);

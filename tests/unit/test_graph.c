@@ -1621,7 +1621,6 @@ int main(void)
     suite_add_tcase(suite, open);
 
     TCase *failing = tcase_create("failing");
-    tcase_set_timeout(failing, 300);
     tcase_add_test(failing, every_driver_call_may_fail);
     tcase_add_test(failing, every_allocation_may_fail);
     suite_add_tcase(suite, failing);

@@ -1,5 +1,5 @@
-/* What it costs a process to open the library: time, memory that is written to, and nothing of the driver. The library
- * is opened by its path in children that have never seen it. This program runs with a folder in LD_LIBRARY_PATH that
+/* What it costs a process to open the library: memory that is written to, and nothing of the driver. The library is
+ * opened by its path in children that have never seen it. This program runs with a folder in LD_LIBRARY_PATH that
  * has a libcuda.so.1, so that one that is asked for is found. */
 #include <check.h>
 #include <dlfcn.h>
@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "griddep.h"
 #include "sanitized.h"
 
-enum { CHILDREN = 50, OPENINGS = 1000, LIMIT_NS = 1000000, WRITTEN = 8192, GROWTH = 1024 /* KiB */ };
+enum { OPENINGS = 1000, WRITTEN = 8192, GROWTH = 1024 /* KiB */ };
 
 typedef struct load {
-    int64_t ns;
     uint64_t written; /* bytes of the library that stay writable */
     int32_t library, driver;
 } load;
@@ -42,21 +40,11 @@ static int look(struct dl_phdr_info *object, size_t size, void *user)
     return 0;
 }
 
-static int64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static load open_here(void)
 {
     load seen = {0};
-    const int64_t start = now();
 
-    if (dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL))
-        seen.ns = now() - start;
+    dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     dl_iterate_phdr(look, &seen);
     return seen;
 }
@@ -80,23 +68,14 @@ static load open_in_child(void)
     return seen;
 }
 
-/* The quickest of many counts: other programs may be in the way, and never help. */
-START_TEST(opening_takes_less_than_a_millisecond)
+START_TEST(opening_touches_little)
 {
-    load best = {.ns = INT64_MAX};
+    const load seen = open_in_child();
 
-    for (int i = 0; i < CHILDREN; i++) {
-        const load seen = open_in_child();
-        ck_assert_int_eq(seen.library, 1);
-        ck_assert_int_eq(seen.driver, 0);
-        if (seen.ns < best.ns)
-            best = seen;
-    }
-    printf("opened in %ld us, of which %lu bytes stay writable\n", (long)(best.ns / 1000), (unsigned long)best.written);
-    ck_assert_int_gt(best.ns, 0);
-    ck_assert_msg(SANITIZED || best.ns < LIMIT_NS, "%ld ns", (long)best.ns);
-    ck_assert_msg(SANITIZED || (best.written > 0 && best.written < WRITTEN), "%lu bytes stay writable",
-                  (unsigned long)best.written);
+    ck_assert_int_eq(seen.library, 1);
+    ck_assert_int_eq(seen.driver, 0);
+    ck_assert_msg(SANITIZED || (seen.written > 0 && seen.written < WRITTEN), "%lu bytes stay writable",
+                  (unsigned long)seen.written);
 }
 END_TEST
 
@@ -170,8 +149,7 @@ int main(int count, char **arguments)
     Suite *suite = suite_create("load");
     TCase *tcase = tcase_create("load");
 
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, opening_takes_less_than_a_millisecond);
+    tcase_add_test(tcase, opening_touches_little);
     tcase_add_test(tcase, runtime_opens_the_driver);
     tcase_add_test(tcase, openings_leave_nothing);
     suite_add_tcase(suite, tcase);

@@ -1209,7 +1209,6 @@ static TCase *make_case(Suite *suite, const char *name)
     TCase *tests = tcase_create(name);
 
     tcase_add_checked_fixture(tests, clear_error, NULL);
-    tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
     return tests;
 }

@@ -1110,7 +1110,6 @@ static Suite *make_suite(void)
     tcase_add_test(language, no_allocation_that_fails_is_missed);
     suite_add_tcase(suite, language);
     tcase_add_checked_fixture(fields, setup_error, NULL);
-    tcase_set_timeout(fields, 120);
     tcase_add_test(fields, conditions_are_read_back);
     tcase_add_test(fields, each_entry_has_its_own);
     tcase_add_test(fields, a_text_without_the_field_has_none);

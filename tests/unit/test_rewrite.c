@@ -800,7 +800,6 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("rewrite");
     TCase *test = tcase_create("rewrite");
 
-    tcase_set_timeout(test, 60);
     tcase_add_loop_test(test, golden, 0, COUNT_OF(cases));
     tcase_add_loop_test(test, combinations, 0, COUNT_OF(cases));
     tcase_add_test(test, parameters_of_one_name);

@@ -1924,7 +1924,6 @@ int main(void)
     suite_add_tcase(suite, open);
 
     TCase *failing = tcase_create("failing");
-    tcase_set_timeout(failing, 300);
     tcase_add_checked_fixture(failing, begin, remove_directory);
     tcase_add_loop_test(failing, every_driver_call_may_fail, 0, 2);
     tcase_add_loop_test(failing, every_allocation_may_fail, 0, 2);

@@ -650,7 +650,6 @@ static Suite *make_suite(void)
     TCase *conditions = tcase_create("conditions");
 
     tcase_add_checked_fixture(conditions, setup, teardown);
-    tcase_set_timeout(conditions, 120);
     tcase_add_loop_test(conditions, each_condition_is_broken_by_itself, 0, (int)subject_count);
     tcase_add_loop_test(conditions, an_extent_belongs_to_an_address, 0, (int)subject_count);
     suite_add_tcase(suite, conditions);
