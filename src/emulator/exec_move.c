@@ -16,20 +16,20 @@ void gd_run_predicates(gd_warp *warp, const gd_code *code, uint32_t mask)
                      mask);
 }
 
-/* A subtraction adds the complement; its borrow is the missing carry (PTX ISA 9.7.2). */
+/* A subtraction adds the complement, and CC.CF is the carry of that addition: set where nothing was borrowed. So on a GPU (sm_90), where an
+ * addition may go on with what a subtraction left, and the other way round. */
 void gd_run_carry(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
+    const uint64_t limit = code->bytes == 8 ? UINT64_MAX : UINT32_MAX;
     bool subtract = code->flags & GD_CARRY_SUB;
     uint32_t carries = 0;
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t limit = code->bytes == 8 ? UINT64_MAX : UINT32_MAX;
         uint64_t a = gd_lane_get(warp, code->a, lane, code->bytes), b = gd_lane_get(warp, code->b, lane, code->bytes);
-        uint64_t held = code->flags & GD_CARRY_IN ? warp->carry >> lane & 1 : 0;
-        uint64_t result = (subtract ? a - b - held : a + b + held) & limit;
-        bool carry = subtract ? a < b || (a == b && held) : result < a || (held && result == a);
-        carries |= carry ? UINT32_C(1) << lane : 0;
+        uint64_t held = code->flags & GD_CARRY_IN ? warp->carry >> lane & 1 : subtract;
+        uint64_t result = (a + (subtract ? ~b : b) + held) & limit;
+        carries |= result < a || (held && result == a) ? UINT32_C(1) << lane : 0;
         gd_lane_put(warp, code->d, lane, code->bytes, result);
     }
     if (code->flags & GD_CARRY_OUT)

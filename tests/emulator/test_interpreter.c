@@ -981,6 +981,53 @@ START_TEST(carries)
 }
 END_TEST
 
+/* What an addition or a subtraction leaves in CC.CF, for one of the other kind: a subtraction leaves the carry of adding the complement.
+ * The first three rows were measured on an H100. */
+START_TEST(carries_between_additions_and_subtractions)
+{
+    static const struct {
+        const char *first, *next;
+        uint64_t a, b;
+        uint32_t expected;
+    } rows[] = {
+        {"sub.cc.u32", "addc.u32", 1, 2, 0},
+        {"sub.cc.u32", "addc.u32", 2, 1, 1},
+        {"add.cc.u32", "subc.u32", 1, 2, UINT32_MAX},
+        {"sub.cc.u32", "addc.u32", 2, 2, 1},
+        {"add.cc.u32", "subc.u32", UINT32_MAX, 1, 0},
+        {"sub.cc.u32", "subc.u32", 1, 2, UINT32_MAX},
+        {"sub.cc.u32", "subc.u32", 2, 1, 0},
+        {"mad.lo.cc.u32", "subc.u32", UINT32_MAX, 1, 0}, /* the sum is of the product and the first source */
+        {"sub.cc.u64", "addc.u32", 1, 2, 0},
+        {"sub.cc.s64", "addc.u32", UINT64_C(1) << 32, 1, 1},
+        {"add.cc.u64", "subc.u32", UINT64_MAX, 1, 0},
+        {"add.cc.u64", "subc.u32", UINT32_MAX, 1, UINT32_MAX},
+    };
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, HEAD ".visible .entry k(.param .u64 out) {\n" REGISTERS "ld.param.u64 %rd1, [out];\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *letter = strstr(rows[i].first, "64") ? "rd" : "r";
+        gd_text_format(&text, "mov.b%d %%%s2, %" PRIu64 "; mov.b%d %%%s3, %" PRIu64 "; %s %%%s4, %%%s2, %%%s3%s;\n",
+                       letter[1] ? 64 : 32, letter, rows[i].a, letter[1] ? 64 : 32, letter, rows[i].b, rows[i].first,
+                       letter, letter, letter, *rows[i].first == 'm' ? ", %r2" : "");
+        gd_text_format(&text, "%s %%r5, 0, 0; st.global.u32 [%%rd1+%zu], %%r5;\n", rows[i].next, 4 * i);
+    }
+    gd_text_string(&text, "ret; }\n");
+    device_open(&dev, gd_text_get(&text));
+    uint64_t out = device_take(&dev, NULL, sizeof rows / sizeof *rows * 4);
+    run_done(&dev, "k", 1, 1, 0, &out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t found = ((const uint32_t *)device_bytes(&dev, out))[i];
+        ck_assert_msg(found == rows[i].expected, "%s, %s: %#x, expected %#x", rows[i].first, rows[i].next, found,
+                      rows[i].expected);
+    }
+    device_close(&dev);
+    gd_text_free(&text);
+}
+END_TEST
+
 /* ---- registers, vectors, special registers ---- */
 
 START_TEST(packing)
@@ -2107,7 +2154,7 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 
 static Suite *interpreter_suite(void)
 {
-    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {measured, 0}, {measured_atomics, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
+    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {measured, 0}, {measured_atomics, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {carries_between_additions_and_subtractions, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
     const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {spinning_lanes_give_way, 8}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};

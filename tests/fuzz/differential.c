@@ -7,7 +7,8 @@
  *   differential digests FILE                                a line for each program: seed and digest
  *   differential coverage                                    checks that each instruction of ops.def comes up
  *
- * Options: --variant any|straight|split; --forms: instead of seeds, every alternative of every form by its number;
+ * Options: --variant any|straight|split|carries (chains that mix additions and
+ * subtractions with carry); --forms: instead of seeds, every alternative of every form by its number;
  * --jobs N processes;
  * --batch N programs a module; --digests-only: run keeps no results; --optimize 0..4 is the level of the driver's
  * compiler. generate takes --count too. Where programs come from is told by the same options in every command.
@@ -81,9 +82,10 @@ static bool set_option(options *into, int letter, const char *value)
         into->target.digests_only = true;
         return true;
     case 'v':
-        into->range.variant = strcmp(value, "straight") == 0 ? DIFF_STRAIGHT
-                              : strcmp(value, "split") == 0  ? DIFF_SPLIT
-                                                             : DIFF_ANY;
+        into->range.variant = strcmp(value, "straight") == 0  ? DIFF_STRAIGHT
+                              : strcmp(value, "split") == 0   ? DIFF_SPLIT
+                              : strcmp(value, "carries") == 0 ? DIFF_CARRIES
+                                                              : DIFF_ANY;
         return into->range.variant != DIFF_ANY || strcmp(value, "any") == 0;
     default:
         return false;

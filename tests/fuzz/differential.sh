@@ -47,6 +47,7 @@ check "every form runs" run forms --forms --from 0 --count "$forms"
 check "results of every form are those of a GPU" same_sum forms
 check "straight programs run" run straight --variant straight --from 1 --count 150
 check "straight programs run on two paths" run split --variant split --from 1 --count 150
+check "chains of carries run" run carries --variant carries --from 1 --count 100
 check "paths change nothing" "$differential" compare --variant straight "$work/straight" "$work/split"
 
 finish

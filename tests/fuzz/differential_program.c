@@ -809,6 +809,11 @@ void diff_choose_from(diff_program *program, diff_make *const *list, uint32_t co
 static void statement(diff_program *program)
 {
     static diff_make *const flow[] = {branch, branch, loop, indexed};
+
+    if (program->variant == DIFF_CARRIES) {
+        diff_make_mixed_carries(program);
+        return;
+    }
     uint32_t dice = diff_below(program, 100);
     bool whole = program->depth == 0 && !program->in_function;
 

@@ -67,7 +67,7 @@ typedef struct diff_slot {
 
 /* STRAIGHT has no branches, barriers or warp operations. SPLIT executes a straight program's text in two copies, one
  * for lanes of odd value of an input and one for the others: its results must be those of the straight one. */
-typedef enum diff_variant { DIFF_ANY, DIFF_STRAIGHT, DIFF_SPLIT } diff_variant;
+typedef enum diff_variant { DIFF_ANY, DIFF_STRAIGHT, DIFF_SPLIT, DIFF_CARRIES } diff_variant;
 
 typedef struct diff_program {
     uint64_t seed, random;

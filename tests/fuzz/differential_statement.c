@@ -22,6 +22,28 @@ static void carry_line(diff_program *program, const char *op, const char *type, 
     diff_say(program, ";\n");
 }
 
+/* A chain that mixes what sets the carry and what goes on with it. */
+void diff_make_mixed_carries(diff_program *program)
+{
+    static const char *const first[] = {"add.cc", "sub.cc", "mad.lo.cc", "mad.hi.cc"};
+    static const char *const next[] = {"addc", "subc", "madc.lo", "madc.hi"};
+    static const char *const types[] = {".u32", ".s32", ".u64", ".s64"};
+    uint32_t count = 2 + diff_below(program, 3), chosen = diff_below(program, 4);
+    diff_results made = {.count = 0};
+
+    diff_begin(program);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = i ? next[chosen] : first[chosen];
+        uint32_t type = diff_below(program, 4);
+        char op[16];
+        snprintf(op, sizeof op, "%s%s", name, i && diff_chance(program, 60) ? ".cc" : "");
+        carry_line(program, op, types[type], type < 2 ? 'w' : 'd', *name == 'm' ? 3 : 2, &made);
+        chosen = diff_below(program, 4);
+    }
+    for (uint32_t i = 0; i < made.count; i++)
+        diff_finish(program, made.values[i]);
+}
+
 void diff_make_carries(diff_program *program)
 {
     static const char *const lines[][3] = {{"add.cc", "addc.cc", "addc"},
