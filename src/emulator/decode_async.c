@@ -62,11 +62,8 @@ bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space,
 static bool simple(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
 {
     gd_code from = {.d = GD_AREA_SINK, .a = GD_AREA_SINK, .b = GD_AREA_SINK};
-    uint32_t operands = operation == GD_MBARRIER_INVAL ? 1 : 2;
 
-    if (decoder->operand_count != operands)
-        return gd_decode_refuse_form(decoder);
-    if (operands == 2 && !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
+    if (operation != GD_MBARRIER_INVAL && !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
         return false;
     return gd_memory_operand(decoder, decoder->operands[0], space, &from) && emit_mbarrier(decoder, &from, operation);
 }
@@ -81,8 +78,7 @@ static uint8_t release_order(gd_decoder *decoder)
 static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
 {
     bool expects = gd_has(decoder, GD_MODIFIER_EXPECT_TX);
-    bool state = decoder->operand_count &&
-                 gd_operand_at(decoder, decoder->operands[0])->kind != GD_OPERAND_MEMORY;
+    bool state = gd_operand_at(decoder, decoder->operands[0])->kind != GD_OPERAND_MEMORY;
     uint32_t first = state ? 1 : 0;
     gd_code from = {.d = GD_AREA_SINK, .order = release_order(decoder)};
     gd_slot zero, one;
@@ -108,12 +104,9 @@ static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
 static bool wait(gd_decoder *decoder, gd_ptx_space space)
 {
     gd_code from = {.b = GD_AREA_SINK, .order = release_order(decoder)};
-    bool timed = decoder->instruction->op == GD_OP_MBARRIER_TRY_WAIT;
     gd_slot time;
 
     from.y = gd_has(decoder, GD_MODIFIER_PARITY);
-    if (decoder->operand_count != 3 && !(timed && decoder->operand_count == 4))
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[2], from.y ? GD_TYPE_U32 : GD_TYPE_B64, &from.a) ||
         !gd_predicate_target(decoder, decoder->operands[0], &from.d) ||
         (decoder->operand_count == 4 && !gd_source(decoder, decoder->operands[3], GD_TYPE_U32, &time)))
@@ -126,7 +119,7 @@ static bool pending(gd_decoder *decoder)
 {
     gd_slot d, a;
 
-    if (decoder->operand_count != 2 || gd_type_at(decoder, 0) != GD_TYPE_B64)
+    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B64, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
@@ -240,8 +233,6 @@ bool gd_decode_cp_async_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_ALL);
-    if (decoder->operand_count != (wait ? 1u : 0u))
-        return gd_decode_refuse_form(decoder);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
     return emit_group(decoder, commit ? GD_ASYNC_COMMIT : wait ? GD_ASYNC_WAIT : GD_ASYNC_WAIT_ALL, groups);
@@ -257,7 +248,7 @@ bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_MBARRIER);
     gd_has(decoder, GD_MODIFIER_ARRIVE);
-    if (!barrier_space(decoder, &space) || decoder->operand_count != 1)
+    if (!barrier_space(decoder, &space))
         return gd_decode_refuse_form(decoder);
     if (!gd_constant(decoder, 4, 1, &from.a) || !gd_constant(decoder, 4, 0, &from.b) ||
         !gd_memory_operand(decoder, decoder->operands[0], space, &from))
@@ -282,7 +273,7 @@ static bool prefetch(gd_decoder *decoder, uint32_t operands)
     if (operands != 2 || gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
         return gd_decode_refuse_form(decoder);
     return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_GLOBAL, &from) &&
-           gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes);
+           gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes) && gd_emit(decoder, gd_run_nothing);
 }
 
 /* What cp.reduce.async.bulk does to its elements (PTX ISA 9.7.9.25). */
@@ -359,8 +350,6 @@ bool gd_decode_bulk_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
     bool reads = gd_has(decoder, GD_MODIFIER_READ);
-    if (decoder->operand_count != (wait ? 1u : 0u))
-        return gd_decode_refuse_form(decoder);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
     return emit_group(decoder, !wait ? GD_ASYNC_COMMIT : reads ? GD_ASYNC_WAIT_READ : GD_ASYNC_WAIT, groups);

@@ -15,7 +15,7 @@ bool gd_decode_mapa(gd_decoder *decoder)
     gd_slot d, a, rank;
 
     gd_space_at(decoder, 0);
-    if (decoder->operand_count != 3 || !is_address_type(type))
+    if (!is_address_type(type))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) ||
         !gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &rank) ||
@@ -37,7 +37,7 @@ bool gd_decode_getctarank(gd_decoder *decoder)
     gd_slot d, a;
 
     gd_space_at(decoder, 0);
-    if (decoder->operand_count != 2 || !is_address_type(type))
+    if (!is_address_type(type))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
@@ -61,8 +61,6 @@ bool gd_decode_cluster_barrier(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     bool relaxed = gd_has(decoder, GD_MODIFIER_RELAXED); /* release, acquire where nothing is said (PTX ISA 9.7.13.4) */
     gd_ignore_order(decoder);
-    if (decoder->operand_count)
-        return gd_decode_refuse_form(decoder);
     gd_code *code = gd_emit(decoder, wait ? gd_run_cluster_wait : gd_run_cluster_arrive);
     if (code)
         code->order = relaxed ? 0 : GD_ORDER_ACQUIRE | GD_ORDER_RELEASE;

@@ -176,7 +176,7 @@ bool gd_decode_setp(gd_decoder *decoder)
     gd_slot p, q = GD_AREA_SINK, a, b;
     combination with;
 
-    if (!how || decoder->operand_count < 3 || !read_combination(decoder, 3, &with))
+    if (!how || !read_combination(decoder, 3, &with))
         return gd_decode_refuse_form(decoder);
     uint32_t target = decoder->operands[0];
     pair = gd_operand_at(decoder, target)->kind == GD_OPERAND_PAIR;
@@ -243,7 +243,7 @@ bool gd_decode_set(gd_decoder *decoder)
     combination with;
     uint64_t value;
 
-    if (!how || decoder->operand_count < 3 || !read_combination(decoder, 3, &with) || !set_value(td, type, &value))
+    if (!how || !read_combination(decoder, 3, &with) || !set_value(td, type, &value))
         return gd_decode_refuse_form(decoder);
     if (type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2)
         return set_halves(decoder, how, ftz, value, &with);
@@ -261,7 +261,7 @@ bool gd_decode_selp(gd_decoder *decoder)
     bool negated, wide = gd_bytes_of(type) == 8;
     gd_slot d, a, b, p;
 
-    if (decoder->operand_count != 4 || gd_bytes_of(type) < 2 || gd_bytes_of(type) > 8)
+    if (gd_bytes_of(type) < 2 || gd_bytes_of(type) > 8)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
         !gd_predicate_source(decoder, decoder->operands[3], &p, &negated) ||
@@ -284,7 +284,7 @@ bool gd_decode_slct(gd_decoder *decoder)
                                             : (wide ? GD_LANES_SLCT_64_F32 : GD_LANES_SLCT_32_F32);
     if (chooser == GD_TYPE_F32 && gd_has(decoder, GD_MODIFIER_FTZ)) {
         gd_slot d, a, b, c;
-        if (decoder->operand_count != 4 || !gd_source(decoder, decoder->operands[1], type, &a) ||
+        if (!gd_source(decoder, decoder->operands[1], type, &a) ||
             !gd_source(decoder, decoder->operands[2], type, &b) ||
             !gd_source(decoder, decoder->operands[3], chooser, &c) ||
             !gd_target(decoder, decoder->operands[0], type, &d) || !widen(decoder, GD_TYPE_F32, true, &c, 0))

@@ -23,7 +23,7 @@ static uint32_t label_target(const gd_decoder *decoder, uint32_t operand)
 
 bool gd_decode_bra(gd_decoder *decoder)
 {
-    uint32_t target = decoder->operand_count == 1 ? label_target(decoder, decoder->operands[0]) : GD_PTX_NONE;
+    uint32_t target = label_target(decoder, decoder->operands[0]);
 
     gd_has(decoder, GD_MODIFIER_UNI);
     if (target == GD_PTX_NONE)
@@ -40,7 +40,7 @@ bool gd_decode_brx(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_IDX);
     gd_has(decoder, GD_MODIFIER_UNI);
-    if (decoder->operand_count != 2 || !(targets = gd_ptx_operand_directive(decoder->module, decoder->operands[1])) ||
+    if (!(targets = gd_ptx_operand_directive(decoder->module, decoder->operands[1])) ||
         targets->kind != GD_DIRECTIVE_BRANCHTARGETS)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &index))
@@ -116,7 +116,7 @@ bool gd_decode_nothing(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_DEC);
     gd_has(decoder, GD_MODIFIER_MASK);
     gd_type_at(decoder, 0);
-    return decoder->operand_count == 1 && gd_known(decoder, decoder->operands[0], &value);
+    return gd_known(decoder, decoder->operands[0], &value) && gd_emit(decoder, gd_run_nothing);
 }
 
 /* ---- calls ---- */
@@ -399,7 +399,7 @@ static bool red_operands(gd_decoder *decoder, gd_code *into, uint32_t *first, ui
     bool negated;
 
     into->flags |= (uint16_t)red_flags(decoder);
-    if (!(into->flags & GD_BARRIER_RED) || decoder->operand_count < 3)
+    if (!(into->flags & GD_BARRIER_RED))
         return gd_decode_refuse_form(decoder);
     *first = 1;
     *count = decoder->operand_count - 2;
@@ -422,8 +422,6 @@ bool gd_decode_barrier(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ARRIVE);
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     if (form.red && !red_operands(decoder, &from, &first, &count))
-        return gd_decode_refuse_form(decoder);
-    if (count < 1 || count > 2 || (form.arrive && count != 2))
         return gd_decode_refuse_form(decoder);
     from.flags |= form.arrive ? GD_BARRIER_ARRIVE : 0;
     from.flags |= count == 2 ? GD_BARRIER_COUNTED : 0;
@@ -449,8 +447,6 @@ bool gd_decode_warp_sync(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_WARP);
     gd_has(decoder, GD_MODIFIER_SYNC);
-    if (decoder->operand_count != 1)
-        return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[0], GD_TYPE_B32, &masks))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_warp_sync);
@@ -471,7 +467,7 @@ bool gd_decode_nanosleep(gd_decoder *decoder)
 {
     gd_slot time;
 
-    if (decoder->operand_count != 1 || gd_type_at(decoder, 0) != GD_TYPE_U32)
+    if (gd_type_at(decoder, 0) != GD_TYPE_U32)
         return gd_decode_refuse_form(decoder);
     return gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &time) && gd_emit(decoder, gd_run_nanosleep);
 }

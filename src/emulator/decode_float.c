@@ -240,7 +240,7 @@ bool gd_decode_testp(gd_decoder *decoder)
         if (gd_has(decoder, properties[i]))
             property = i;
     }
-    if (property == 6 || decoder->operand_count != 2 || (type != GD_TYPE_F32 && type != GD_TYPE_F64))
+    if (property == 6 || (type != GD_TYPE_F32 && type != GD_TYPE_F64))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_predicate_target(decoder, decoder->operands[0], &p))
         return false;

@@ -227,7 +227,7 @@ static bool predicates(gd_decoder *decoder, uint8_t combine)
     gd_slot d, a, b;
     bool not_a, not_b;
 
-    if (decoder->operand_count != 3 || !gd_predicate_source(decoder, decoder->operands[1], &a, &not_a) ||
+    if (!gd_predicate_source(decoder, decoder->operands[1], &a, &not_a) ||
         !gd_predicate_source(decoder, decoder->operands[2], &b, &not_b) ||
         !gd_predicate_target(decoder, decoder->operands[0], &d))
         return gd_decode_refuse_form(decoder);
@@ -265,7 +265,7 @@ bool gd_decode_not(gd_decoder *decoder)
 
     if (gd_type_at(decoder, 0) != GD_TYPE_PRED)
         return same(decoder, by_type, 0, 1);
-    if (decoder->operand_count != 2 || !gd_predicate_source(decoder, decoder->operands[1], &a, &negated) ||
+    if (!gd_predicate_source(decoder, decoder->operands[1], &a, &negated) ||
         !gd_predicate_target(decoder, decoder->operands[0], &d))
         return gd_decode_refuse_form(decoder);
     gd_code *code = gd_emit(decoder, gd_run_predicates);
@@ -505,7 +505,7 @@ bool gd_decode_carry(gd_decoder *decoder)
 
     flags |= op == GD_OP_ADDC || op == GD_OP_SUBC ? GD_CARRY_IN : 0;
     flags |= op == GD_OP_SUB || op == GD_OP_SUBC ? GD_CARRY_SUB : 0;
-    if (decoder->operand_count != 3 || (bytes != 4 && bytes != 8) || gd_is_float(type))
+    if ((bytes != 4 && bytes != 8) || gd_is_float(type))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
         !gd_target(decoder, decoder->operands[0], type, &d))
@@ -537,7 +537,7 @@ bool gd_decode_madc(gd_decoder *decoder)
     gd_slot d, a, b, c, product = gd_scratch(decoder, 0);
 
     flags |= decoder->instruction->op == GD_OP_MADC ? GD_CARRY_IN : 0;
-    if (!op || upper == gd_has(decoder, GD_MODIFIER_LO) || decoder->operand_count != 4)
+    if (!op || upper == gd_has(decoder, GD_MODIFIER_LO))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
         !gd_source(decoder, decoder->operands[3], type, &c) || !gd_target(decoder, decoder->operands[0], type, &d) ||

@@ -32,7 +32,7 @@ static bool matrix_access(gd_decoder *decoder, bool store)
 
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     if (!count || !sync || !gd_has(decoder, GD_MODIFIER_M8N8) || gd_type_at(decoder, 0) != GD_TYPE_B16 ||
-        decoder->operand_count != 2 || (space != GD_SPACE_SHARED && space != GD_SPACE_NONE))
+        (space != GD_SPACE_SHARED && space != GD_SPACE_NONE))
         return gd_decode_refuse_form(decoder);
     if (!read_slots(decoder, decoder->operands[store ? 1 : 0], count, GD_TYPE_B32, !store, slots) ||
         !gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &from) ||
@@ -69,7 +69,7 @@ bool gd_decode_movmatrix(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_M8N8) ||
-        !gd_has(decoder, GD_MODIFIER_TRANS) || gd_type_at(decoder, 0) != GD_TYPE_B16 || decoder->operand_count != 2)
+        !gd_has(decoder, GD_MODIFIER_TRANS) || gd_type_at(decoder, 0) != GD_TYPE_B16)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) || !gd_constant(decoder, 4, UINT32_MAX, &all))
@@ -220,7 +220,7 @@ bool gd_decode_mma(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_ALIGNED);
     if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ROW) || !gd_has(decoder, GD_MODIFIER_COL) ||
-        decoder->operand_count != 4 || !read_form(decoder, &item))
+        !read_form(decoder, &item))
         return gd_decode_refuse_form(decoder);
     gd_ptx_type type = item.types[1] == GD_MATRIX_F64 ? GD_TYPE_B64 : GD_TYPE_B32;
     uint32_t columns = item.k / gd_matrix_packed((gd_matrix_element)item.types[1]) / 4, sums = item.m / 4;

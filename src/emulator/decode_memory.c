@@ -131,9 +131,8 @@ bool gd_decode_prefetch(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_TENSORMAP);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         gd_has(decoder, levels[i]);
-    if (decoder->operand_count != 1)
-        return gd_decode_refuse_form(decoder);
-    return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code);
+    return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code) &&
+           gd_emit(decoder, gd_run_nothing);
 }
 
 /* discard, applypriority [a], 128: the range must be there. */
@@ -144,7 +143,7 @@ bool gd_decode_discard(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_L2);
     gd_has(decoder, GD_MODIFIER_L2_EVICT_NORMAL);
-    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+    if (!gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
         return gd_decode_refuse_form(decoder);
     if (!gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code))
         return false;
@@ -164,7 +163,7 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
     gd_space_at(decoder, 0);
     gd_ignore_cache(decoder);
-    if (gd_type_at(decoder, 0) != GD_TYPE_B64 || decoder->operand_count < 1)
+    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
         return gd_decode_refuse_form(decoder);
     return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) && gd_constant(decoder, 8, 0, &zero) &&
            gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
@@ -178,7 +177,7 @@ static bool acquires_map(gd_decoder *decoder)
 
     if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
         return gd_decode_refuse_form(decoder);
-    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code);
+    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code) && gd_emit(decoder, gd_run_nothing);
 }
 
 /* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
@@ -202,9 +201,7 @@ bool gd_decode_fence(gd_decoder *decoder)
         return acquires_map(decoder);
     if (decoder->operand_count != 0)
         return gd_decode_refuse_form(decoder);
-    if (proxy)
-        return true;
-    gd_code *code = gd_emit(decoder, gd_run_fence);
+    gd_code *code = gd_emit(decoder, proxy ? gd_run_nothing : gd_run_fence);
     if (!code)
         return false;
     code->order = sc ? order | GD_ORDER_SC : order;

@@ -158,7 +158,7 @@ static bool move_special(gd_decoder *decoder, gd_ptx_type type)
     uint32_t elements[4];
     gd_slot d, a;
 
-    if (decoder->operand_count != 2 || type != GD_TYPE_U32 ||
+    if (type != GD_TYPE_U32 ||
         gd_elements(decoder, decoder->operands[0], elements, 4) != 4)
         return gd_decode_refuse_form(decoder);
     for (uint32_t i = 0; i < 4; i++) {
@@ -177,8 +177,6 @@ bool gd_decode_mov(gd_decoder *decoder)
 
     if (gd_has(decoder, GD_MODIFIER_V4))
         return move_special(decoder, type);
-    if (decoder->operand_count != 2)
-        return gd_decode_refuse_form(decoder);
     if (type == GD_TYPE_PRED)
         return move_predicate(decoder);
     if (bytes < 2)
@@ -208,7 +206,7 @@ bool gd_decode_cvta(gd_decoder *decoder)
     gd_ptx_space space = gd_space_at(decoder, 0);
     gd_slot d, a, window;
 
-    if (decoder->operand_count != 2 || gd_type_at(decoder, 0) != GD_TYPE_U64 || space == GD_SPACE_NONE)
+    if (gd_type_at(decoder, 0) != GD_TYPE_U64 || space == GD_SPACE_NONE)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_U64, &a) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U64, &d) ||
@@ -223,7 +221,7 @@ bool gd_decode_isspacep(gd_decoder *decoder)
     uint32_t bytes = 0;
     gd_slot d, a;
 
-    if (decoder->operand_count != 2 || space == GD_SPACE_NONE)
+    if (space == GD_SPACE_NONE)
         return gd_decode_refuse_form(decoder);
     if (!gd_source_wide(decoder, decoder->operands[1], GD_TYPE_U64, &a, &bytes) ||
         !gd_predicate_target(decoder, decoder->operands[0], &d))

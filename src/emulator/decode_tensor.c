@@ -113,7 +113,7 @@ static bool read_form(gd_decoder *decoder, gd_code *into, uint32_t *operands)
     gd_has(decoder, GD_MODIFIER_TILE);
     into->count = (uint8_t)read_dimensions(decoder);
     *operands = decoder->operand_count - (hint ? 1u : 0u);
-    return into->count && decoder->operand_count;
+    return into->count;
 }
 
 bool gd_decode_tensor(gd_decoder *decoder)

@@ -137,7 +137,7 @@ bool gd_decode_activemask(gd_decoder *decoder)
 {
     gd_slot d;
 
-    if (decoder->operand_count != 1 || gd_type_at(decoder, 0) != GD_TYPE_B32)
+    if (gd_type_at(decoder, 0) != GD_TYPE_B32)
         return gd_decode_refuse_form(decoder);
     if (!gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;

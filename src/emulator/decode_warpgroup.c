@@ -159,7 +159,7 @@ bool gd_decode_wgmma(gd_decoder *decoder)
     if (!read_form(decoder, &item))
         return false;
     const uint32_t sums = item.flags & GD_MATRIX_HALF_D ? item.n / 4 : item.n / 2;
-    if (decoder->operand_count < 4 || !read_slots(decoder, &item, sums, slots, &used) ||
+    if (!read_slots(decoder, &item, sums, slots, &used) ||
         !gd_predicate_source(decoder, decoder->operands[3], &keep, &negated) || !read_immediates(decoder, &item) ||
         !gd_constant(decoder, 4, UINT32_MAX, &all))
         return gd_decode_refuse_form(decoder);
@@ -189,8 +189,7 @@ bool gd_decode_wgmma_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_FENCE);
     gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED) ||
-        decoder->operand_count != (wait ? 1u : 0u))
+    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED))
         return gd_decode_refuse_form(decoder);
     if ((wait && !gd_known(decoder, decoder->operands[0], &left)) || !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;

@@ -223,6 +223,13 @@ void gd_run_trap(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_TRAP, 0, 0, false, "trap");
 }
 
+/* Behind the last operation of an image, where no path leads. */
+void gd_run_end(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_UNSUPPORTED, 0, 0, false,
+                "the emulator ran past the end of the kernel, which is a defect of it");
+}
+
 void gd_run_nothing(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     (void)warp;

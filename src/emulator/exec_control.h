@@ -23,6 +23,7 @@ gd_run gd_run_ret;
 gd_run gd_run_exit;
 gd_run gd_run_trap;
 gd_run gd_run_nothing;
+gd_run gd_run_end;
 gd_run gd_run_barrier;   /* a: number, b: threads, c: predicate of bar.red, y: it is negated, d: result */
 gd_run gd_run_warp_sync; /* a: mask */
 gd_run gd_run_fence;

@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "emulator/api.h"
+#include "emulator/exec_control.h"
+#include "emulator/program.h"
 #include "machine_test.h"
 
 #ifndef SOURCE_DIRECTORY
@@ -296,6 +298,88 @@ START_TEST(others_are_refused)
 }
 END_TEST
 
+/* ---- forms with other operands than theirs ---- */
+
+enum { WITHOUT_LAST, WITHOUT_ALL, LAST_TWICE, NUMBER_MORE, VARIANTS };
+
+/* The first instruction with an operand fewer or more; the rest of the form as it is. */
+static void write_variant(gd_text *text, const char *form_text, int variant)
+{
+    const char *end = strchr(form_text, ';'), *last = end;
+    size_t name = strcspn(form_text, " ;{");
+    int depth = 0;
+
+    if (form_text[0] == '@')
+        name += 1 + strcspn(form_text + name + 1, " ;{");
+    while (last > form_text + name && (depth || *last != ',')) {
+        depth += *last == ']' || *last == '}' || *last == ')';
+        depth -= *last == '[' || *last == '{' || *last == '(';
+        last--;
+    }
+    if (variant == WITHOUT_LAST)
+        gd_text_format(text, "%.*s", (int)(last - form_text), form_text);
+    else if (variant == WITHOUT_ALL)
+        gd_text_format(text, "%.*s", (int)name, form_text);
+    else if (last > form_text + name)
+        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text, variant == NUMBER_MORE ? ", 32" : last);
+    else
+        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text, end == form_text + name ? " 32" : ", 32");
+    if (variant == LAST_TWICE && last > form_text + name)
+        return; /* the rest stands behind the operand already */
+    gd_text_string(text, end);
+}
+
+static void check_decoded(const gd_ptx_module *module, const gd_entry *entry)
+{
+    const gd_image *image = (const gd_image *)(const void *)entry;
+    const gd_ptx_function *function = &module->functions[entry->function];
+    uint32_t next = function->instruction;
+
+    if (entry->refused) {
+        ck_assert_msg(image->refusal.text[0] && image->refusal.line, "%s is refused without a reason", entry->name);
+        return;
+    }
+    for (uint32_t i = 0; i < image->code_count; i++)
+        next += image->code[i].instruction == next;
+    ck_assert_msg(next == function->instruction_end, "an instruction became nothing: %s", entry->name);
+    ck_assert_msg(image->code[image->code_count - 1].run == gd_run_end, "%s has no end", entry->name);
+}
+
+/* An instruction becomes operations, or its entry is refused for a reason, whatever operands it has. */
+START_TEST(each_instruction_is_decoded_or_refused)
+{
+    const size_t declarations = (size_t)(strstr(prologue, "ld.param") - prologue);
+
+    read_list();
+    for (size_t first = 0; first < forms.count; first += BATCH) {
+        gd_text text = {0};
+        gd_text_string(&text, head);
+        for (size_t i = first; i < first + BATCH && i < forms.count; i++) {
+            for (int variant = 0; variant < VARIANTS; variant++) {
+                gd_text_format(&text, ".visible .entry e%zu_%d%.*s\n", i, variant, (int)declarations, prologue);
+                write_variant(&text, forms.list[i].text, variant);
+                gd_text_string(&text, "\n}\n");
+            }
+        }
+        gd_ptx_module module;
+        gd_program_error error;
+        ck_assert_int_eq(gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
+        ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
+        gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
+        gd_program *program = gd_program_create(&module, memory, &error);
+        ck_assert_msg(program != NULL, "%s", error.text);
+        for (uint32_t i = 0; i < module.entry_count; i++)
+            check_decoded(&module, gd_program_entry_at(program, i));
+        gd_program_destroy(program);
+        gd_memory_destroy(memory);
+        gd_ptx_module_free(&module);
+        gd_text_free(&text);
+    }
+    free(forms.list);
+    free(forms.bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("forms");
@@ -303,6 +387,7 @@ int main(void)
 
     tcase_add_test(item, forms_do_what_the_list_says);
     tcase_add_test(item, others_are_refused);
+    tcase_add_test(item, each_instruction_is_decoded_or_refused);
     suite_add_tcase(suite, item);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
