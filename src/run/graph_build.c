@@ -375,10 +375,13 @@ int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_
                             "edges of a graph from outside are added by cuGraphAddDependencies of API 12.3, which the "
                             "driver lacks");
     int32_t status = gd_graph_append_edge(graph, edge, error);
-    if (!status)
-        status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status)
         return status;
+    status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status) {
+        gd_graph_drop_last_edge(graph);
+        return status;
+    }
     gd_graph_edge *added = &graph->edges[graph->edge_count - 1];
     gd_CUresult result = driver->cuGraphAddDependencies(graph->handle, &graph->nodes[edge->from].handle,
                                                         &graph->nodes[edge->to].handle, &data, 1);

@@ -48,7 +48,7 @@ tests=${GRIDDEP_ARM64_TESTS-conformance/test_conformance cli/test_bench measure/
     kernels/test_kernels:rms_norm
     emulator/test_cluster emulator/test_driver emulator/test_findings emulator/test_forms emulator/test_graph emulator/test_hostile
     emulator/test_interpreter emulator/test_race emulator/test_sweep emulator/test_tensor emulator/test_tune
-    unit/test_attribute unit/test_base unit/test_check unit/test_cuda unit/test_explain unit/test_flow unit/test_graph unit/test_ptx
+    unit/test_attribute unit/test_base unit/test_check unit/test_context unit/test_cuda unit/test_explain unit/test_flow unit/test_graph unit/test_ptx
     unit/test_require unit/test_rewrite unit/test_run unit/test_shelf}
 skipped=0
 for test in $tests; do
