@@ -48,6 +48,46 @@ static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t m
                                .context = check->context};
 }
 
+/* A finding about what a lane does, in words that follow "kernel k (launch 1)". What has been told is told once. */
+static void report(const gd_warp *warp, const gd_code *code, uint32_t lane, const gd_race_access *of, const char *kind,
+                   const gd_allocation *memory, uint64_t address, const char *words)
+{
+    const gd_cta *cta = warp->cta;
+    const gd_grid_view *view = cta->view;
+    const gd_ptx_module *module = cta->image->entry.program->module;
+    const uint32_t thread = warp->index * GD_LANES + lane;
+    char instruction[160], text[384];
+    gd_race_access access = *of;
+
+    access.kernel = view->entry->name;
+    access.launch = gd_race_task_launch(view->race_task);
+    access.thread[0] = thread % view->block[0];
+    access.thread[1] = thread / view->block[0] % view->block[1];
+    access.thread[2] = thread / view->block[0] / view->block[1];
+    access.instruction = instruction;
+    memcpy(access.cta, cta->position, sizeof access.cta);
+    gd_entry_instruction(view->entry, code->instruction, instruction, sizeof instruction, &access.module);
+    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line, &access.column);
+    snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel, access.launch, words);
+    gd_report_fault(kind, &access, memory, address, text);
+}
+
+/* A device takes a store to the address of a .const variable, but its constant caches may keep what was there before.
+ */
+static void check_constant(const gd_warp *warp, const gd_code *code, uint32_t lane, const gd_allocation *item,
+                           uint64_t address, const gd_race_operation *operation)
+{
+    const gd_race_access access = {.action = operation->action, .writes = true, .bytes = operation->bytes};
+    char text[256];
+
+    if (item->kind != GD_MEMORY_CONSTANT || operation->action == GD_ACTION_READ)
+        return;
+    snprintf(text, sizeof text,
+             "writes to .const variable %.80s: what ld.const reads before the next launch may be the value from before",
+             item->name ? item->name : "");
+    report(warp, code, lane, &access, "read-only", item, address, text);
+}
+
 /* The lanes of a mask whose addresses lie in one allocation with the lowest of them. */
 static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask, const uint64_t *addresses,
                            gd_allocation **item)
@@ -71,6 +111,9 @@ static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask, gd_r
         gd_allocation *item;
         operation->mask = find_group(warp, code, mask, operation->addresses, &item);
         gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
+        uint32_t lane = gd_lowest(operation->mask);
+        if (item)
+            check_constant(warp, code, lane, item, operation->addresses[lane], operation);
         if (shadow)
             gd_race_global(warp->cta->race, shadow, operation);
         mask &= ~operation->mask;
@@ -129,30 +172,16 @@ void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint3
         set_written(warp->cta, warp->index * GD_LANES + lane, start, bytes, true);
 }
 
-static void report_local(const gd_warp *warp, const gd_code *code, uint32_t thread, uint64_t address, uint32_t bytes)
+static void report_local(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes)
 {
-    const gd_cta *cta = warp->cta;
-    const gd_grid_view *view = cta->view;
-    const gd_ptx_module *module = cta->image->entry.program->module;
-    char instruction[160], text[256];
-    gd_race_access access = {.kernel = view->entry->name,
-                             .launch = gd_race_task_launch(view->race_task),
-                             .thread = {thread % view->block[0], thread / view->block[0] % view->block[1],
-                                        thread / view->block[0] / view->block[1]},
-                             .instruction = instruction,
-                             .bytes = bytes};
+    const gd_race_access access = {.bytes = bytes};
+    char text[128];
 
-    memcpy(access.cta, cta->position, sizeof access.cta);
-    gd_entry_instruction(view->entry, code->instruction, instruction, sizeof instruction, &access.module);
-    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line, &access.column);
-    snprintf(text, sizeof text,
-             "kernel %.80s (launch %" PRIu64 ") reads local memory, byte %" PRIu64 ", where nothing has been written",
-             access.kernel, access.launch, address);
-    gd_report_fault("uninitialized", &access, NULL, 0, text);
+    snprintf(text, sizeof text, "reads local memory, byte %" PRIu64 ", where nothing has been written", address);
+    report(warp, code, lane, &access, "uninitialized", NULL, 0, text);
 }
 
-/* A read of which some bytes have been written is let pass: structures have padding. What has been told is told once.
- */
+/* A read of which some bytes have been written is let pass: structures have padding. */
 static void check_local(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
                         const gd_check *check)
 {
@@ -160,7 +189,7 @@ static void check_local(const gd_warp *warp, const gd_code *code, uint32_t lane,
     const uint32_t thread = warp->index * GD_LANES + lane;
 
     if (check->action == GD_ACTION_READ && !is_written(cta, thread, address, check->bytes))
-        report_local(warp, code, thread, address, check->bytes);
+        report_local(warp, code, lane, address, check->bytes);
     else if (check->action == GD_ACTION_READ)
         return;
     set_written(cta, thread, address, check->bytes, true);
@@ -225,14 +254,16 @@ static uint32_t count_alike(gd_warp *warp, const gd_code *code, gd_space space, 
     return alike;
 }
 
-static void check_alike(gd_warp *warp, const gd_code *code, gd_space space, const gd_race_operation *operation,
-                        const gd_race_piece *pieces, uint32_t count)
+static void check_alike(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                        const gd_race_operation *operation, const gd_race_piece *pieces, uint32_t count)
 {
     uint64_t address = pieces->address;
 
     if (space == GD_AT_GLOBAL) {
         gd_allocation *item = gd_allocation_find(warp->cta, code, address);
         gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
+        if (item)
+            check_constant(warp, code, lane, item, address, operation);
         if (shadow)
             gd_race_global_pieces(warp->cta->race, shadow, operation, pieces, count);
     } else if (space == GD_AT_SHARED || space == GD_AT_CLUSTER) {
@@ -254,7 +285,7 @@ void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd
     operation.warpgroup = kind->warpgroup;
     for (uint32_t done = 0; done < count;) {
         uint32_t alike = count_alike(warp, code, kind->space, pieces + done, count - done);
-        check_alike(warp, code, kind->space, &operation, pieces + done, alike);
+        check_alike(warp, code, lane, kind->space, &operation, pieces + done, alike);
         done += alike;
     }
 }

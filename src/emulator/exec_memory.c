@@ -42,8 +42,9 @@ gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t add
     return *recent;
 }
 
-static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,
-                                   bool write)
+/* A .const variable is memory like any other for who has its address; only .const stores have no such address. */
+static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address,
+                                   uint32_t bytes, bool write)
 {
     gd_allocation *item = gd_allocation_find(warp->cta, code, address);
 
@@ -55,7 +56,7 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
                     verb(write), bytes, address);
         return NULL;
     }
-    if (write && item->kind == GD_MEMORY_CONSTANT) {
+    if (write && space == GD_AT_CONSTANT) {
         gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write, "write to constant memory at 0x%" PRIx64,
                     address);
         return NULL;
@@ -141,7 +142,7 @@ unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_s
     case GD_AT_PARAMETER:
         return parameter_place(warp, code, lane, address, bytes, write);
     default:
-        return global_place(warp, code, lane, address, bytes, write);
+        return global_place(warp, code, lane, space, address, bytes, write);
     }
 }
 
@@ -167,7 +168,7 @@ static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places
     if (code->space == GD_AT_LOCAL)
         return false;
     const gd_allocation *item = gd_allocation_find(cta, code, places->low);
-    if (!item || item->freed || item->kind == GD_MEMORY_CONDITION || (write && item->kind == GD_MEMORY_CONSTANT))
+    if (!item || item->freed || item->kind == GD_MEMORY_CONDITION || (write && code->space == GD_AT_CONSTANT))
         return false;
     *into = (piece){item->host, item->start, item->bytes};
     return true;

@@ -157,6 +157,37 @@ START_TEST(without_checks_nothing_is_reported)
 }
 END_TEST
 
+/* ---- constants ---- */
+
+/* A store, an atomic operation and a copy by the address of a .const variable are findings, and are carried out. */
+START_TEST(writes_to_constants_are_found)
+{
+    uint64_t address;
+    size_t bytes;
+    gd_CUmodule module;
+    gd_CUfunction function;
+    uint32_t value = 0;
+
+    begin("race");
+    ck_good(cuModuleLoadData(&module, HEADER ".visible .const .align 4 .u32 c = 3;\n"
+                                             ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n"
+                                             "    .reg .b32 %v;\n    ld.param.u64 %a, [a];\n    st.u32 [%a], 5;\n"
+                                             "    atom.global.add.u32 %v, [%a], 1;\n    ld.const.u32 %v, [c];\n"
+                                             "    ret;\n}\n"));
+    ck_good(cuModuleGetFunction(&function, module, "k"));
+    ck_good(cuModuleGetGlobal_v2(&address, &bytes, module, "c"));
+    ck_good(launch(function, 1, 1, address));
+    ck_good(cuMemcpyDtoH_v2(&value, address, sizeof value));
+    ck_assert_uint_eq(value, 6);
+    expect("\"kind\":\"read-only\"", 2);
+    expect("writes to .const variable c", 2);
+    expect("\"line\":10,\"column\":5,\"instruction\":\"st.u32 [%a], 5;\"", 1);
+    ck_good(cuMemcpyHtoD_v2(address, &value, sizeof value));
+    expect("\"kind\":", 2);
+    end();
+}
+END_TEST
+
 /* ---- local memory ---- */
 
 #define CALLEE                                                                                                         \
@@ -321,6 +352,7 @@ int main(void)
                                   a_refused_kernel_is_a_finding,
                                   without_checks_nothing_is_reported,
                                   a_loop_of_races_is_one_finding,
+                                  writes_to_constants_are_found,
                                   unwritten_local_memory_is_found,
                                   a_frame_begins_unwritten,
                                   unordered_values_are_races,
