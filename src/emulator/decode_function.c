@@ -220,8 +220,10 @@ bool gd_decode_refuse_form(gd_decoder *decoder)
     decoder->refused = true;
     name_instruction(decoder, name, sizeof name);
     note_place(decoder);
-    snprintf(refusal->text, sizeof refusal->text, "%s%s is not emulated", name,
-             decoders[decoder->instruction->op].decode ? " in this form" : "");
+    snprintf(refusal->text, sizeof refusal->text, "%s%s", name,
+             decoder->instruction->op == GD_OP_UNKNOWN           ? ": unknown instruction"
+             : decoders[decoder->instruction->op].decode ? " in this form is not emulated"
+                                                                 : " is not emulated");
     return false;
 }
 

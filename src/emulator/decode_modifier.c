@@ -125,8 +125,11 @@ bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
     decoder->unknown = GD_PTX_NONE;
     for (uint32_t i = 1; i <= item->modifiers; i++)
         read_modifier(decoder, item->opcode + i);
-    if (decoder->unknown != GD_PTX_NONE)
-        return gd_decode_refuse_form(decoder);
+    if (decoder->unknown != GD_PTX_NONE) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(decoder->module, decoder->unknown, &length);
+        return gd_decode_refuse(decoder, "modifier %.*s", (int)length, text);
+    }
     for (uint32_t operand = item->operand; operand < item->operand_end;
          operand = decoder->module->operands[operand].end) {
         if (decoder->operand_count == GD_MOST_OPERANDS)

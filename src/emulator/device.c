@@ -23,6 +23,14 @@ gd_device gd_the_device;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_callback;
 static bool has_ended;
+static bool is_child; /* of a process that had called cuInit, by fork: its driver is not usable here */
+
+/* Why the last call of a thread that ended with this result was refused. */
+static __thread struct {
+    gd_CUresult result;
+    bool fresh; /* by the call that is being carried out */
+    char text[768];
+} refusal;
 
 /* ---- lock ---- */
 
@@ -34,10 +42,11 @@ gd_CUresult gd_call_begin(gd_need need, gd_context **context)
     if (in_callback)
         return GD_CUDA_ERROR_NOT_PERMITTED;
     pthread_mutex_lock(&lock);
+    refusal.fresh = false;
     gd_CUresult result = GD_CUDA_SUCCESS;
     if (has_ended)
         result = GD_CUDA_ERROR_DEINITIALIZED;
-    else if (need >= GD_NEED_INIT && !gd_the_device.initialized)
+    else if (need >= GD_NEED_INIT && (!gd_the_device.initialized || is_child))
         result = GD_CUDA_ERROR_NOT_INITIALIZED;
     if (result == GD_CUDA_SUCCESS)
         *context = gd_context_current(&destroyed);
@@ -107,19 +116,60 @@ void gd_device_fault(gd_context *context, gd_CUresult result, const char *text)
     gd_device_log(GRIDDEP_LOG_ERROR, "%s: %s", gd_device_result_name(result), text);
 }
 
+gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(refusal.text, sizeof refusal.text, format, list);
+    va_end(list);
+    refusal.result = result;
+    refusal.fresh = true;
+    return result;
+}
+
+bool gd_device_has_reason(gd_CUresult result)
+{
+    return refusal.fresh && refusal.result == result;
+}
+
 gd_CUresult gd_device_unsupported(const char *what)
 {
-    static const char *said[1024];
-    static size_t count;
-    size_t i = 0;
+    return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "%s is not emulated", what);
+}
 
-    while (i < count && strcmp(said[i], what))
-        i++;
-    if (i == count && count < sizeof said / sizeof *said) {
-        said[count++] = what;
-        gd_device_log(GRIDDEP_LOG_WARNING, "%s is not emulated: CUDA_ERROR_NOT_SUPPORTED", what);
+/* Whether this is the first time; what there is no room to remember counts as new. */
+static bool is_new_refusal(const char *function)
+{
+    static uint64_t said[1024];
+    static size_t count;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (const char *at = function; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (const char *at = refusal.text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < count; i++) {
+        if (said[i] == hash)
+            return false;
     }
-    return GD_CUDA_ERROR_NOT_SUPPORTED;
+    if (count < sizeof said / sizeof *said)
+        said[count++] = hash;
+    return true;
+}
+
+void gd_call_tell(const char *function, gd_CUresult result)
+{
+    const bool told = gd_device_has_reason(result);
+
+    if (result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_READY)
+        return;
+    if (!told && refusal.result == result)
+        refusal.result = GD_CUDA_SUCCESS;
+    if (!told)
+        gd_device_log(GRIDDEP_LOG_INFO, "%s returns %s", function, gd_device_result_name(result));
+    else if (is_new_refusal(function))
+        gd_device_log(GRIDDEP_LOG_WARNING, "%s: %s: %s", function, refusal.text, gd_device_result_name(result));
 }
 
 /* ---- results as words ---- */
@@ -152,11 +202,13 @@ const char *gd_device_result_name(gd_CUresult result)
     return found ? found->name : NULL;
 }
 
-/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; the last fault has a text of its own. */
+/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; refusals and the last fault have texts of their own. */
 static const char *describe(result_words *entry)
 {
     const char *name = entry->name + strlen("CUDA_");
 
+    if (entry->result != GD_CUDA_SUCCESS && entry->result == refusal.result)
+        return refusal.text;
     if (entry->result != GD_CUDA_SUCCESS && entry->result == gd_the_device.last_fault)
         return gd_the_device.fault_text;
     if (!strncmp(name, "ERROR_", 6))
@@ -322,14 +374,29 @@ static bool make_race(gd_device *device)
     return device->race;
 }
 
+/* A child of fork has none of the other threads, one of which may have had the lock; nothing is used that it guards. */
+static void enter_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    in_callback = false;
+    is_child = gd_the_device.initialized;
+}
+
 static gd_CUresult initialize(unsigned flags)
 {
+    static bool prepared;
     gd_device *device = &gd_the_device;
 
     if (flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    if (is_child)
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_INITIALIZED,
+                                "the process was forked after cuInit, and the driver cannot be used in the child");
     if (device->initialized)
         return GD_CUDA_SUCCESS;
+    if (!prepared && pthread_atfork(NULL, NULL, enter_child))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    prepared = true;
     read_settings(&device->settings);
     device->process = (int)getpid();
     device->memory = gd_memory_create(device->settings.memory);

@@ -107,6 +107,9 @@ typedef enum gd_need {
 gd_CUresult gd_call_begin(gd_need need, gd_context **context);
 void gd_call_end(void);
 
+/* What a call ended with: the log learns of what it refused. */
+void gd_call_tell(const char *function, gd_CUresult result);
+
 /* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
 #define GD_CALL(need, expression)                                                                                      \
     do {                                                                                                               \
@@ -115,6 +118,7 @@ void gd_call_end(void);
         if (result_of_call == GD_CUDA_SUCCESS) {                                                                       \
             (void)context;                                                                                             \
             result_of_call = (expression);                                                                             \
+            gd_call_tell(__func__, result_of_call);                                                                    \
             gd_call_end();                                                                                             \
         }                                                                                                              \
         return result_of_call;                                                                                         \
@@ -130,7 +134,14 @@ void gd_device_log(int32_t level, const char *format, ...) __attribute__((format
 /* Notes that a kernel has ended a context: logs the text at level error and keeps it for cuGetErrorString. */
 void gd_device_fault(gd_context *context, gd_CUresult result, const char *text);
 
-/* NOT_SUPPORTED, and a warning the first time that this, a constant, is asked for. */
+/* The result, of which cuGetErrorString tells the reason in this thread until another call ends with the same result. The
+ * log has it at level warning, once, with the name of the entry point. */
+gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether the call that is being carried out has given a reason for this result. */
+bool gd_device_has_reason(gd_CUresult result);
+
+/* NOT_SUPPORTED: "WHAT is not emulated". */
 gd_CUresult gd_device_unsupported(const char *what);
 
 /* "CUDA_ERROR_INVALID_VALUE"; NULL for no result. */

@@ -36,7 +36,7 @@ static gd_CUresult create(gd_context *context, gd_CUevent *handle, unsigned flag
     if (!handle || flags & ~known || (flags & GD_CU_EVENT_INTERPROCESS && !(flags & GD_CU_EVENT_DISABLE_TIMING)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (flags & GD_CU_EVENT_INTERPROCESS)
-        return GD_CUDA_ERROR_NOT_SUPPORTED;
+        return gd_device_unsupported("an event that processes share");
     gd_event *event = calloc(1, sizeof *event);
     if (!event || !gd_object_add(&event->object, GD_OBJECT_EVENT, context)) {
         free(event);

@@ -245,14 +245,15 @@ static gd_CUresult check_bodies(const gd_graph *graph, gd_instantiate_refusal *r
 static gd_CUresult check_conditions(const gd_graph *graph, gd_instantiate_refusal *refusal)
 {
     if (graph->parent)
-        return GD_CUDA_ERROR_NOT_SUPPORTED;
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "the graph is the body of a conditional node");
     for (uint32_t i = 0; i < graph->condition_count; i++) {
         if (!graph->conditions[i]->taken) {
             refusal->result = GD_CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
             return GD_CUDA_ERROR_INVALID_VALUE;
         }
         if (graph->conditions[i]->instantiated)
-            return GD_CUDA_ERROR_NOT_SUPPORTED;
+            return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                    "a graph with conditional nodes can be instantiated once at a time");
     }
     return GD_CUDA_SUCCESS;
 }

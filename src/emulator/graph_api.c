@@ -56,7 +56,7 @@ static gd_CUresult clone_graph(gd_CUgraph *clone, gd_CUgraph handle)
     if (!clone || !graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (gd_graph_is_conditional(graph))
-        return GD_CUDA_ERROR_NOT_SUPPORTED;
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned");
     gd_graph *made = gd_graph_clone(graph);
     if (!made)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -253,7 +253,7 @@ static gd_CUresult make_child(gd_CUgraph handle, gd_work *work)
     if (!graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (gd_graph_is_conditional(graph))
-        return GD_CUDA_ERROR_NOT_SUPPORTED;
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "a graph with conditional nodes cannot be a child graph");
     gd_graph *clone = gd_graph_clone(graph);
     if (!clone)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;

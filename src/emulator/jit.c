@@ -35,6 +35,7 @@ enum { LAST_OPTION = GD_CU_JIT_SPLIT_COMPILE + 1 }; /* CU_JIT_BINARY_LOADER_THRE
 gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values)
 {
     *jit = (gd_jit){0};
+    jit->errors.first = jit->reason;
     if (count && (!options || !values))
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
@@ -68,6 +69,8 @@ void gd_jit_write(gd_jit_log *log, const char *format, ...)
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
+    if (log->first && !*log->first)
+        snprintf(log->first, LINE_BYTES, "%s", line);
     if (!log->buffer || room == 0)
         return;
     int written = snprintf(log->buffer + log->used, room, "%s%s", log->used ? "\n" : "", line);
@@ -81,10 +84,15 @@ static void close_log(gd_jit_log *log)
         *log->size_value = (void *)(uintptr_t)log->used;
 }
 
-void gd_jit_close(gd_jit *jit)
+/* Who has no log learns the first error from cuGetErrorString. */
+gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result)
 {
     close_log(&jit->info);
     close_log(&jit->errors);
+    if (result != GD_CUDA_SUCCESS && *jit->reason && !jit->errors.buffer && !gd_device_has_reason(result))
+        gd_device_refuse(result, "%s", jit->reason);
+    *jit->reason = 0;
+    return result;
 }
 
 /* ---- checks ---- */
@@ -169,22 +177,10 @@ static bool report_names(gd_jit *jit, const gd_ptx_module *module)
     return found;
 }
 
-/* A module that is not loaded, in the emulator's own words. */
-__attribute__((format(printf, 1, 2))) static void tell_refusal(const char *format, ...)
-{
-    char text[LINE_BYTES];
-    va_list list;
-
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    gd_device_log(GRIDDEP_LOG_ERROR, "a module is refused: %s", text);
-}
-
 static gd_CUresult refuse_specific(const char *target)
 {
-    tell_refusal(".target %s is for one other compute capability than 9.0", target);
-    return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, ".target %s is for one other compute capability than 9.0",
+                            target);
 }
 
 /* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own. */
@@ -195,34 +191,98 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
     if (module->capability > GD_DEVICE_CAPABILITY) {
         gd_jit_write(&jit->errors,
                      "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
-        tell_refusal(".target %s is newer than the emulated sm_%d", target ? target : "", GD_DEVICE_CAPABILITY);
-        return GD_CUDA_ERROR_INVALID_PTX;
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX, ".target %s is newer than the emulated sm_%d",
+                                target ? target : "", GD_DEVICE_CAPABILITY);
     }
     if (target && *target && target[strlen(target) - 1] == 'a' && module->capability != GD_DEVICE_CAPABILITY)
         return refuse_specific(target);
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module)
+/* Functions that the driver gives to each module, as ptxas knows them; their declarations have no body. */
+static bool is_system_function(const char *name)
+{
+    static const char *const names[] = {"vprintf",        "malloc", "free", "__assertfail", "cudaGraphSetConditional",
+                                        "cudaGraphLaunch"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(name, names[i]))
+            return true;
+    }
+    return !strncmp(name, "cnp", 3) || !strncmp(name, "__cuda_syscall_", 15);
+}
+
+static bool is_defined_variable(const gd_ptx_module *module, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const gd_ptx_symbol *other = &module->symbols[i];
+        if (other->name == module->symbols[symbol].name && other->kind == GD_SYMBOL_VARIABLE && other->scope == 0 &&
+            !(other->link & GD_LINK_EXTERN))
+            return true;
+    }
+    return false;
+}
+
+/* What an operand names and nothing defines; NULL: there is no such thing. */
+static const char *find_open(const gd_ptx_module *module, const gd_ptx_operand *operand, gd_jit_kind kind)
+{
+    if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
+        return NULL;
+    const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
+    if (symbol->kind == GD_SYMBOL_FUNCTION) {
+        const gd_ptx_function *function = &module->functions[symbol->target];
+        return function->flags & GD_FUNCTION_BODY || is_system_function(function->name) ? NULL : "function";
+    }
+    return kind == GD_JIT_LINKED && symbol->kind == GD_SYMBOL_VARIABLE && symbol->link & GD_LINK_EXTERN &&
+                   symbol->space != GD_SPACE_SHARED && !is_defined_variable(module, operand->symbol)
+               ? "variable"
+               : NULL;
+}
+
+static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
+{
+    for (uint32_t i = 0; i < module->operand_count; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        const char *open = find_open(module, operand, kind);
+        int32_t line, column;
+        uint32_t length;
+        if (!open)
+            continue;
+        gd_ptx_token_position(module, operand->token, &line, &column);
+        const char *name = gd_ptx_name_text(module, module->symbols[operand->symbol].name, &length);
+        if (kind == GD_JIT_LINKED)
+            gd_jit_write(&jit->errors, "error   : Undefined reference to '%.*s'", (int)length, name);
+        else
+            gd_jit_write(&jit->errors,
+                         "ptxas application ptx input, line %" PRId32 "; fatal   : Unresolved extern %s '%.*s'", line,
+                         open, (int)length, name);
+        return kind == GD_JIT_LINKED ? GD_CUDA_ERROR_UNKNOWN : GD_CUDA_ERROR_INVALID_PTX;
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
 {
     if (module->version > GD_DEVICE_PTX_VERSION) {
         gd_jit_write(
             &jit->errors,
             "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current version is '%d.%d'",
             module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
-        tell_refusal(".version %d.%d is newer than %d.%d", module->version / 10, module->version % 10,
-                     GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
-        return GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+        return gd_device_refuse(GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ".version %d.%d is newer than %d.%d",
+                                module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10,
+                                GD_DEVICE_PTX_VERSION % 10);
     }
     if (module->diagnostics->count)
         return report_syntax(jit, module);
     gd_CUresult result = check_target(jit, module);
     if (result != GD_CUDA_SUCCESS)
         return result;
-    return report_names(jit, module) ? refuse(jit) : GD_CUDA_SUCCESS;
+    if (report_names(jit, module))
+        return refuse(jit);
+    return kind == GD_JIT_PART ? GD_CUDA_SUCCESS : check_open(jit, module, kind);
 }
 
-gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, griddep_ptx **ptx)
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind, griddep_ptx **ptx)
 {
     griddep_ptx *made = NULL;
     griddep_error error;
@@ -237,7 +297,7 @@ gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gridd
         gd_jit_write(&jit->errors, "error   : %s", error.text);
         return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
     }
-    gd_CUresult result = check_module(jit, &made->module);
+    gd_CUresult result = check_module(jit, &made->module, kind);
     if (result == GD_CUDA_SUCCESS)
         *ptx = made;
     else
@@ -291,8 +351,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
 static gd_CUresult refuse_binary(gd_jit *jit, const char *kind)
 {
     gd_jit_write(&jit->errors, "error   : the emulator runs PTX; a %s cannot be emulated", kind);
-    tell_refusal("the emulator runs PTX; a %s cannot be emulated", kind);
-    return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, "the emulator runs PTX; a %s cannot be emulated", kind);
 }
 
 /* An ELF image: the emulator's own, or something else's. Its sizes are believed once it has the emulator's magic. */
@@ -316,7 +375,7 @@ static gd_CUresult parse_elf(gd_jit *jit, const char *bytes, griddep_ptx **ptx)
     digest_text(bytes + sizeof head, head.head.bytes, digest);
     if (memcmp(digest, head.head.digest, sizeof digest))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    return gd_jit_parse_text(jit, bytes + sizeof head, head.head.bytes, ptx);
+    return gd_jit_parse_text(jit, bytes + sizeof head, head.head.bytes, GD_JIT_WHOLE, ptx);
 }
 
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
@@ -330,5 +389,5 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
         return refuse_binary(jit, "fatbin");
     if (bytes[0] == ELFMAG0)
         return parse_elf(jit, bytes, ptx);
-    return gd_jit_parse_text(jit, bytes, strlen(bytes), ptx);
+    return gd_jit_parse_text(jit, bytes, strlen(bytes), GD_JIT_WHOLE, ptx);
 }

@@ -69,7 +69,9 @@ static gd_CUresult check_event(gd_CUevent handle)
 
     if (!event)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    return event->flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
+    return event->flags & GD_CU_EVENT_DISABLE_TIMING
+               ? GD_CUDA_SUCCESS
+               : gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "an event of a launch was made without DISABLE_TIMING");
 }
 
 /* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any priority. */
@@ -115,7 +117,7 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
         kernel->priority = value->priority;
         return GD_CUDA_SUCCESS;
     case GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return value->deviceUpdatableKernelNode.deviceUpdatable ? gd_device_unsupported("launch attribute 13")
+        return value->deviceUpdatableKernelNode.deviceUpdatable ? gd_device_unsupported("a kernel node that the device updates (launch attribute 13)")
                                                                 : GD_CUDA_SUCCESS;
     default:
         return is_value(attribute) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
@@ -221,7 +223,7 @@ static gd_CUresult refuse(const gd_entry *entry)
     if (why.line)
         gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction, &access.module);
     gd_report_fault("unsupported", &access, NULL, 0, text);
-    return GD_CUDA_ERROR_NOT_SUPPORTED;
+    return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "%s", text);
 }
 
 gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle,

@@ -70,8 +70,7 @@ static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
     gd_library *library = calloc(1, sizeof *library);
     if (!library)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    result = gd_jit_parse(&jit, image, &library->ptx);
-    gd_jit_close(&jit);
+    result = gd_jit_close(&jit, gd_jit_parse(&jit, image, &library->ptx));
     if (result == GD_CUDA_SUCCESS &&
         !(gd_object_add(&library->object, GD_OBJECT_LIBRARY, NULL) && make_kernels(library)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,18 +1,18 @@
-/* The linker, for one PTX text: cuLink*. What comes out is an image in the emulator's own format. */
+/* The linker, for PTX texts: cuLink*. What comes out is an image in the emulator's own format. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "emulator/api.h"
+#include "emulator/merge.h"
 #include "emulator/module.h"
 
 typedef struct gd_link {
     gd_object object;
-    gd_CUjit_option *options;
-    void **values; /* the program's: log sizes are written into it */
-    unsigned count;
-    char *text;
-    size_t bytes;
+    gd_jit jit; /* its logs grow from call to call */
+    gd_merge_input *inputs;
+    uint32_t input_count, input_capacity;
     void *image;
 } gd_link;
 
@@ -21,8 +21,11 @@ void gd_link_destroy(gd_object *object)
     gd_link *link = (gd_link *)object;
 
     gd_object_remove(&link->object);
-    free(link->options);
-    free(link->text);
+    for (uint32_t i = 0; i < link->input_count; i++) {
+        griddep_ptx_destroy(link->inputs[i].ptx);
+        free(link->inputs[i].name);
+    }
+    free(link->inputs);
     free(link->image);
     free(link);
 }
@@ -33,46 +36,75 @@ static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_op
     if (!handle || (count && (!options || !values)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_link *link = calloc(1, sizeof *link);
-    gd_CUjit_option *copy = calloc((size_t)count + 1, sizeof *copy);
-    if (!link || !copy || !gd_object_add(&link->object, GD_OBJECT_LINK, context)) {
+    gd_CUresult result = link ? gd_jit_read(&link->jit, count, options, values) : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == GD_CUDA_SUCCESS && !gd_object_add(&link->object, GD_OBJECT_LINK, context))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != GD_CUDA_SUCCESS) {
         free(link);
-        free(copy);
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+        return result;
     }
-    if (count)
-        memcpy(copy, options, count * sizeof *copy);
-    link->options = copy;
-    link->values = values;
-    link->count = count;
     *handle = link->object.handle;
     return GD_CUDA_SUCCESS;
 }
 
-/* Reads the text once, so that what is wrong with it is told now. */
-static gd_CUresult check_text(gd_link *link, const char *text, size_t bytes)
+static bool has_extern_variable(const gd_ptx_module *module)
 {
-    griddep_ptx *ptx = NULL;
-    gd_program_error error = {0};
-    gd_jit jit;
-    gd_CUresult result = gd_jit_read(&jit, link->count, link->options, link->values);
-
-    if (result == GD_CUDA_SUCCESS)
-        result = gd_jit_parse_text(&jit, text, bytes, &ptx);
-    if (result == GD_CUDA_SUCCESS) {
-        gd_program *program = gd_program_create(&ptx->module, gd_the_device.memory, &error);
-        if (!program) {
-            gd_jit_write(&jit.errors, "ptxas application ptx input, line %d; error   : %s", (int)error.line,
-                         error.text);
-            result = error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
-        }
-        gd_program_destroy(program);
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        if (module->symbols[i].kind == GD_SYMBOL_VARIABLE && module->symbols[i].link & GD_LINK_EXTERN)
+            return true;
     }
-    gd_jit_close(&jit);
-    griddep_ptx_destroy(ptx);
-    return result;
+    return false;
 }
 
-static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes)
+/* What is wrong with a text is told now, unless it depends on others. */
+static gd_CUresult check_program(const griddep_ptx *ptx, gd_jit *jit)
+{
+    gd_program_error error = {0};
+
+    if (has_extern_variable(&ptx->module))
+        return GD_CUDA_SUCCESS;
+    gd_program *program = gd_program_create(&ptx->module, gd_the_device.memory, &error);
+
+    if (program) {
+        gd_program_destroy(program);
+        return GD_CUDA_SUCCESS;
+    }
+    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", error.line, error.text);
+    return error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
+}
+
+static gd_CUresult keep(gd_link *link, griddep_ptx *ptx, const char *name)
+{
+    if (link->input_count == link->input_capacity) {
+        const uint32_t capacity = link->input_capacity ? link->input_capacity * 2 : 4;
+        gd_merge_input *more = realloc(link->inputs, capacity * sizeof *more);
+        if (!more)
+            return GD_CUDA_ERROR_OUT_OF_MEMORY;
+        link->inputs = more;
+        link->input_capacity = capacity;
+    }
+    char *kept = strdup(name && *name ? name : "ptx");
+    if (!kept)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    link->inputs[link->input_count++] = (gd_merge_input){ptx, kept};
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult add_text(gd_link *link, const char *text, size_t bytes, const char *name)
+{
+    griddep_ptx *ptx = NULL;
+    gd_CUresult result = gd_jit_parse_text(&link->jit, text, bytes, GD_JIT_PART, &ptx);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = check_program(ptx, &link->jit);
+    if (result == GD_CUDA_SUCCESS)
+        result = keep(link, ptx, name);
+    if (result != GD_CUDA_SUCCESS)
+        griddep_ptx_destroy(ptx);
+    return gd_jit_close(&link->jit, result);
+}
+
+static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes, const char *name)
 {
     gd_link *link = gd_object_find(handle, GD_OBJECT_LINK);
 
@@ -82,19 +114,7 @@ static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (type != GD_CU_JIT_INPUT_PTX)
         return gd_device_unsupported("linking anything but PTX");
-    if (link->text)
-        return gd_device_unsupported("linking several PTX texts");
-    size_t length = strnlen(data, bytes);
-    gd_CUresult result = check_text(link, data, length);
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    link->text = malloc(length + 1);
-    if (!link->text)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(link->text, data, length);
-    link->text[length] = 0;
-    link->bytes = length;
-    return GD_CUDA_SUCCESS;
+    return add_text(link, data, strnlen(data, bytes), name);
 }
 
 static gd_CUresult add_file(gd_CUlinkState handle, gd_CUjitInputType type, const char *path)
@@ -109,9 +129,35 @@ static gd_CUresult add_file(gd_CUlinkState handle, gd_CUjitInputType type, const
     int32_t status = gd_file_read(path, &data, &bytes, &error);
     if (status)
         return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
-    gd_CUresult result = add(handle, type, data, bytes);
+    gd_CUresult result = add(handle, type, data, bytes, path);
     free(data);
     return result;
+}
+
+/* One text stays as it is, so that its lines keep their numbers. */
+static gd_CUresult join(gd_link *link, gd_text *joined)
+{
+    const gd_ptx_module *first = &link->inputs[0].ptx->module;
+
+    if (link->input_count > 1)
+        return gd_merge(link->inputs, link->input_count, &link->jit, joined);
+    gd_text_append(joined, first->text, first->bytes);
+    return joined->failed ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult make_image(gd_link *link, size_t *made)
+{
+    griddep_ptx *ptx = NULL;
+    gd_text joined = {0};
+    gd_CUresult result = join(link, &joined);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_jit_parse_text(&link->jit, joined.data, joined.bytes, GD_JIT_LINKED, &ptx);
+    if (result == GD_CUDA_SUCCESS && !(link->image = gd_jit_make_image(joined.data, joined.bytes, made)))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    griddep_ptx_destroy(ptx);
+    gd_text_free(&joined);
+    return gd_jit_close(&link->jit, result);
 }
 
 static gd_CUresult complete(gd_CUlinkState handle, void **image, size_t *bytes)
@@ -121,11 +167,11 @@ static gd_CUresult complete(gd_CUlinkState handle, void **image, size_t *bytes)
 
     if (!link)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (!image || !link->text || link->image)
+    if (!image || !link->input_count || link->image)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    link->image = gd_jit_make_image(link->text, link->bytes, &made);
-    if (!link->image)
-        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = make_image(link, &made);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
     *image = link->image;
     if (bytes)
         *bytes = made;
@@ -150,10 +196,9 @@ gd_CUresult cuLinkCreate_v2(unsigned int count, gd_CUjit_option *options, void *
 gd_CUresult cuLinkAddData_v2(gd_CUlinkState link, gd_CUjitInputType type, void *data, size_t bytes, const char *name,
                              unsigned int count, gd_CUjit_option *options, void **values)
 {
-    (void)name;
     (void)options;
     (void)values;
-    GD_CALL(GD_NEED_LIVE, count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes));
+    GD_CALL(GD_NEED_LIVE, count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes, name));
 }
 
 gd_CUresult cuLinkAddFile_v2(gd_CUlinkState link, gd_CUjitInputType type, const char *path, unsigned int count,

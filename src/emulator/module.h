@@ -31,23 +31,31 @@ typedef struct gd_jit_log {
     char *buffer;
     size_t capacity, used;
     void **size_value; /* where the driver tells how much it wrote */
+    char *first;       /* its first line goes here too, room for 512 bytes; NULL */
 } gd_jit_log;
 
 typedef struct gd_jit {
     gd_jit_log info, errors;
     bool verbose;
+    char reason[512]; /* the first error, for cuGetErrorString */
 } gd_jit;
+
+/* What may be left open: a part of what is linked calls what others define; a linked whole has all that it names; in a
+ * module of one text an .extern variable is the text's own. */
+typedef enum gd_jit_kind { GD_JIT_WHOLE, GD_JIT_PART, GD_JIT_LINKED } gd_jit_kind;
 
 /* jit.c */
 gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values);
 void gd_jit_write(gd_jit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void gd_jit_close(gd_jit *jit);
+
+/* The end of a call with this result, which it returns. */
+gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result);
 
 /* An image, PTX text or the emulator's own format, becomes parsed PTX that this device can run. */
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
 
 /* The same of PTX text of known length. */
-gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, griddep_ptx **ptx);
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind, griddep_ptx **ptx);
 
 /* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
 void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);

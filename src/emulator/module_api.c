@@ -43,10 +43,19 @@ static bool make_functions(gd_module *module, gd_context *context)
     return true;
 }
 
-static void write_verbose(gd_jit *jit, const gd_module *module)
+/* Entries that cannot be launched are told in any case. */
+static void write_information(gd_jit *jit, const gd_module *module)
 {
-    for (uint32_t i = 0; jit->verbose && i < module->function_count; i++) {
+    for (uint32_t i = 0; i < module->function_count; i++) {
         const gd_entry *entry = module->functions[i].entry;
+        gd_program_error why;
+        if (entry->refused) {
+            gd_entry_refusal(entry, &why);
+            gd_jit_write(&jit->info, "ptxas application ptx input, line %" PRId32 "; warning : %s: %s", why.line,
+                         entry->name, why.text);
+        }
+        if (!jit->verbose)
+            continue;
         gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%d'", entry->name,
                      GD_DEVICE_CAPABILITY);
         gd_jit_write(&jit->info, "ptxas info    : Used %" PRIu32 " registers", gd_schedule_registers(entry));
@@ -82,7 +91,7 @@ gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit
         gd_module_discard(made);
         return result;
     }
-    write_verbose(jit, made);
+    write_information(jit, made);
     *module = made;
     return GD_CUDA_SUCCESS;
 }
@@ -185,8 +194,7 @@ static gd_CUresult load(gd_context *context, gd_CUmodule *handle, const void *im
     gd_CUresult result = gd_jit_read(&jit, count, options, values);
     if (result != GD_CUDA_SUCCESS)
         return result;
-    result = gd_module_create(context, image, &jit, &module);
-    gd_jit_close(&jit);
+    result = gd_jit_close(&jit, gd_module_create(context, image, &jit, &module));
     if (result == GD_CUDA_SUCCESS)
         *handle = module->object.handle;
     return result;

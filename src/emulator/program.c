@@ -239,8 +239,6 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
     uint64_t bytes = symbol->bytes;
     uint32_t length, values;
 
-    if (symbol->link & GD_LINK_EXTERN)
-        return true;
     if (symbol->flags & GD_SYMBOL_UNSIZED && symbol->flags & GD_SYMBOL_INITIALISED) {
         if (has_dimensions(module, symbol->token, &values))
             return fail(error, module, symbol->token, "an array of several dimensions without its size is not emulated");
@@ -250,20 +248,46 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
     char *name = gd_arena_string(&program->names, text, length);
     if (!name)
         return fail_memory(error);
-    program->variables[index] = gd_memory_take(program->memory, bytes, kind, NULL, name);
+    program->variables[index] = gd_memory_take(program->memory, bytes ? bytes : 1, kind, NULL, name);
     return program->variables[index] || fail_memory(error);
 }
 
-/* Declarations find the definition of the same name. */
+/* By name: the symbol that its declarations mean, the definition, or without one the first declaration, which ptxas takes
+ * for a definition. */
+static bool find_definitions(gd_program *program)
+{
+    const gd_ptx_module *module = program->module;
+
+    program->definitions = malloc(((size_t)module->names.count + 1) * sizeof *program->definitions);
+    if (!program->definitions)
+        return false;
+    memset(program->definitions, 0xff, ((size_t)module->names.count + 1) * sizeof *program->definitions);
+    for (uint32_t i = module->symbol_count; i-- > 0;) {
+        const gd_ptx_symbol *symbol = &module->symbols[i];
+        uint32_t *known = &program->definitions[symbol->name];
+        if (symbol->scope == 0 && is_module_variable(symbol) &&
+            (*known == GD_PTX_NONE || !(symbol->link & GD_LINK_EXTERN) || module->symbols[*known].link & GD_LINK_EXTERN))
+            *known = i;
+    }
+    return true;
+}
+
+/* Whether a symbol has memory of its own. */
+static bool is_own(const gd_program *program, uint32_t index)
+{
+    const gd_ptx_symbol *symbol = &program->module->symbols[index];
+
+    return is_module_variable(symbol) && (symbol->scope != 0 || program->definitions[symbol->name] == index);
+}
+
 static void share_declarations(gd_program *program)
 {
     const gd_ptx_module *module = program->module;
 
     for (uint32_t i = 0; i < module->symbol_count; i++) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
-        uint32_t other = module->names.list[symbol->name].symbol;
-        if (is_module_variable(symbol) && symbol->scope == 0 && !program->variables[i] && other != GD_PTX_NONE)
-            program->variables[i] = program->variables[other];
+        if (is_module_variable(symbol) && !program->variables[i])
+            program->variables[i] = program->variables[program->definitions[symbol->name]];
     }
 }
 
@@ -271,15 +295,17 @@ static bool place_variables(gd_program *program, gd_program_error *error)
 {
     const gd_ptx_module *module = program->module;
 
+    if (!find_definitions(program))
+        return fail_memory(error);
     for (uint32_t i = 0; i < module->symbol_count; i++) {
-        if (is_module_variable(&module->symbols[i]) && !place_variable(program, i, error))
-            return false;
-    }
-    for (uint32_t i = 0; i < module->symbol_count; i++) {
-        if (program->variables[i] && !initialise(program, i, error))
+        if (is_own(program, i) && !place_variable(program, i, error))
             return false;
     }
     share_declarations(program);
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        if (is_own(program, i) && !initialise(program, i, error))
+            return false;
+    }
     return true;
 }
 
@@ -389,7 +415,7 @@ void gd_program_destroy(gd_program *program)
     if (!program)
         return;
     for (uint32_t i = 0; program->variables && i < program->module->symbol_count; i++) {
-        if (program->variables[i] && !(program->module->symbols[i].link & GD_LINK_EXTERN))
+        if (program->variables[i] && is_own(program, i))
             gd_memory_give(program->memory, program->variables[i]->start);
     }
     for (uint32_t i = 0; program->images && i < program->module->entry_count; i++) {
@@ -401,6 +427,7 @@ void gd_program_destroy(gd_program *program)
         free(program->images[i].constant_table);
     }
     free(program->variables);
+    free(program->definitions);
     free(program->spans);
     free(program->addressed);
     free(program->images);

@@ -41,6 +41,7 @@ struct gd_program {
     const gd_ptx_module *module;
     gd_memory *memory;
     gd_allocation **variables; /* by symbol; NULL for what is no module variable */
+    uint32_t *definitions;     /* by name; GD_PTX_NONE for what is no module variable */
     gd_symbol_span *spans;     /* by function */
     bool *addressed;           /* by function: an initial value holds its address */
     gd_arena names;            /* of variables */

@@ -9,6 +9,7 @@
 #include "run/attribute_check.h"
 #include "run/event.h"
 #include "run/launch.h"
+#include "run/module.h"
 #include "run/require.h"
 
 enum { CONFIG_MINIMUM = sizeof(griddep_launch_config), POINTERS_ON_STACK = 64 };
@@ -285,6 +286,17 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
 
 /* ---- launching ---- */
 
+/* The emulated driver refuses a kernel by the line of its PTX, which is a place in the kernel's module. */
+static void place_refusal(const griddep_kernel *kernel, gd_CUresult result, griddep_error *error)
+{
+    const char *line = error && result == GD_CUDA_ERROR_NOT_SUPPORTED ? strstr(error->text, ": line ") : NULL;
+
+    if (!line || !kernel->module || !kernel->module->ptx)
+        return;
+    error->line = (int32_t)strtol(line + strlen(": line "), NULL, 10);
+    gd_error_set_file(error, kernel->module->name);
+}
+
 int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &launch->config;
@@ -294,6 +306,7 @@ int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd
                        kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
                        config->blockDimY, config->blockDimZ, config->sharedMemBytes);
 
+    place_refusal(kernel, result, error);
     for (uint32_t i = 1; i <= launch->attribute_count; i++) {
         char name[64];
         gd_attribute_name(launch->attributes[i].id, name, sizeof name);

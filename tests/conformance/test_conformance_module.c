@@ -274,6 +274,82 @@ START_TEST(unloaded_modules_are_refused)
 }
 END_TEST
 
+/* A function that nothing defines is told when a module is loaded, and where it is called; those of the system are
+ * there, and so is an .extern variable, which is the module's own. */
+START_TEST(unresolved_names)
+{
+    static const char open[] = PTX_HEAD ".extern .func nowhere(.param .b32 v);\n"
+                                        ".func unused()\n{\n    .param .b32 v;\n    call nowhere, (v);\n    ret;\n}\n"
+                                        ".visible .entry k()\n{\n    ret;\n}\n";
+    static const char system[] =
+        PTX_HEAD ".extern .func nowhere(.param .b32 v);\n.extern .func (.param .b64 r) malloc(.param .b64 v);\n"
+                 ".extern .func free(.param .b64 v);\n.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+                 ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+                 ".extern .global .align 4 .u32 number;\n"
+                 ".visible .entry store(.param .u64 out)\n{\n    .reg .b64 %out;\n    .reg .b32 %v;\n"
+                 "    ld.param.u64 %out, [out];\n    ld.global.u32 %v, [number];\n    add.u32 %v, %v, 3;\n"
+                 "    st.global.u32 [%out], %v;\n    ret;\n}\n"
+                 ".visible .entry heap()\n{\n    .param .b64 p, q;\n    .param .b32 i;\n    st.param.b64 [p], 1;\n"
+                 "    call (q), malloc, (p);\n    call free, (q);\n    ret;\n}\n";
+    gd_CUmodule module = NULL;
+    gd_CUdeviceptr address = 0;
+    size_t bytes = 0;
+    uint32_t number = 4;
+    char log[1024] = "";
+    int names[] = {GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+
+    bad(ERROR_INVALID_PTX, cuModuleLoadData, (&module, open));
+    bad(ERROR_INVALID_PTX, cuModuleLoadDataEx, (&module, open, 2, names, values));
+    ck_assert_msg(strstr(log, "Unresolved extern function 'nowhere'") != NULL, "%s", log);
+    good(cuModuleLoadData, (&module, system));
+    good(cuModuleGetGlobal_v2, (&address, &bytes, module, "number"));
+    expect(bytes == 4);
+    good(cuMemcpyHtoD_v2, (address, &number, sizeof number));
+    gd_CUdeviceptr out = allocate(sizeof number);
+    void *parameters[] = {&out};
+    run(function_of(module, "store"), 1, 1, parameters);
+    read_back(&number, out, sizeof number);
+    ck_assert_uint_eq(number, 7);
+    release(out);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
+/* The address of a .const variable is one of memory: copies and kernels write there, and later launches read it. */
+START_TEST(constants_are_written)
+{
+    static const char writer[] =
+        PTX_HEAD ".visible .const .align 4 .u32 factor[2] = {3, 4};\n"
+                 ".visible .entry put(.param .u64 to, .param .u32 v)\n{\n    .reg .b64 %to;\n    .reg .b32 %v;\n"
+                 "    ld.param.u64 %to, [to];\n    ld.param.u32 %v, [v];\n    st.global.u32 [%to], %v;\n"
+                 "    st.u32 [%to+4], %v;\n    ret;\n}\n"
+                 ".visible .entry get(.param .u64 to)\n{\n    .reg .b64 %to;\n    .reg .b32 %v, %w;\n"
+                 "    ld.param.u64 %to, [to];\n    ld.const.u32 %v, [factor];\n    ld.const.u32 %w, [factor+4];\n"
+                 "    mad.lo.u32 %v, %v, 1000, %w;\n    st.global.u32 [%to], %v;\n    ret;\n}\n";
+    gd_CUmodule module = load(writer);
+    gd_CUdeviceptr address = 0, out = allocate(4);
+    size_t bytes = 0;
+    uint32_t number = 5, values[2] = {7, 8};
+    void *get[] = {&out}, *put[] = {&address, &number};
+
+    good(cuModuleGetGlobal_v2, (&address, &bytes, module, "factor"));
+    good(cuMemcpyHtoD_v2, (address, values, sizeof values));
+    run(function_of(module, "get"), 1, 1, get);
+    read_back(&number, out, sizeof number);
+    ck_assert_uint_eq(number, 7008);
+    number = 9;
+    run(function_of(module, "put"), 1, 1, put);
+    run(function_of(module, "get"), 1, 1, get);
+    read_back(&number, out, sizeof number);
+    ck_assert_uint_eq(number, 9009);
+    read_back(values, address, sizeof values);
+    ck_assert_uint_eq(values[1], 9);
+    release(out);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
 /* ---- the linker ---- */
 
 START_TEST(linking)
@@ -321,6 +397,97 @@ START_TEST(linking_errors)
     bad(ERROR_INVALID_HANDLE, cuLinkAddData_v2, (NULL, GD_CU_JIT_INPUT_PTX, data, sizeof text, "", 0, NULL, NULL));
     bad(ERROR_INVALID_HANDLE, cuLinkComplete, (NULL, &image, &bytes));
     bad(ERROR_INVALID_HANDLE, cuLinkDestroy, (NULL));
+}
+END_TEST
+
+/* Names of two texts: what one declares the other defines, a weak definition gives way, and what is not .visible stays
+ * its text's own. */
+static const char first_part[] =
+    PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 v);\n"
+             ".extern .global .align 4 .u32 count;\n.extern .global .align 8 .u64 pointer;\n"
+             ".global .align 4 .u32 own = 5;\n.weak .global .align 4 .u32 level = 1;\n"
+             ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
+             "    st.param.b32 [r], %v;\n    ret;\n}\n"
+             ".visible .entry sum(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n    .reg .b32 %v, %s;\n"
+             "    .param .b32 a, b;\n    ld.param.u64 %out, [out];\n    mov.u32 %v, 7;\n    st.param.b32 [a], %v;\n"
+             "    call (b), twice, (a);\n    ld.param.b32 %s, [b];\n    call (b), ten;\n"
+             "    ld.param.b32 %v, [b];\n    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [count];\n"
+             "    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [own];\n    add.u32 %s, %s, %v;\n"
+             "    ld.global.u32 %v, [level];\n    add.u32 %s, %s, %v;\n    ld.global.u64 %at, [pointer];\n"
+             "    ld.u32 %v, [%at];\n    add.u32 %s, %s, %v;\n    st.global.u32 [%out], %s;\n    ret;\n}\n";
+static const char second_part[] =
+    PTX_HEAD ".global .align 4 .u32 own = 100;\n.visible .global .align 4 .u32 level = 20000;\n"
+             ".visible .global .align 4 .u32 count = 1000;\n"
+             ".visible .global .align 8 .u64 pointer = generic(count);\n"
+             ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
+             "    st.param.b32 [r], %v;\n    ret;\n}\n"
+             ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    .reg .b32 %v, %o;\n"
+             "    ld.param.b32 %v, [v];\n    ld.global.u32 %o, [own];\n    mad.lo.u32 %v, %v, 2, %o;\n"
+             "    st.param.b32 [r], %v;\n    ret;\n}\n";
+
+static void add_part(gd_CUlinkState link, const char *part, const char *name)
+{
+    good(cuLinkAddData_v2,
+         (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)part, strlen(part) + 1, name, 0, NULL, NULL));
+}
+
+START_TEST(linking_several)
+{
+    const char *const orders[][2] = {{first_part, second_part}, {second_part, first_part}};
+    gd_CUlinkState link = NULL;
+    gd_CUmodule module = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+
+    good(cuLinkCreate_v2, (0, NULL, NULL, &link));
+    add_part(link, orders[_i][0], "one");
+    add_part(link, orders[_i][1], "two");
+    good(cuLinkComplete, (link, &image, &bytes));
+    good(cuModuleLoadData, (&module, image));
+    good(cuLinkDestroy, (link));
+    uint32_t result = 0;
+    gd_CUdeviceptr out = allocate(sizeof result), address = 0;
+    void *parameters[] = {&out};
+    good(cuCtxSynchronize, ());
+    run(function_of(module, "sum"), 1, 1, parameters);
+    read_back(&result, out, sizeof result);
+    ck_assert_uint_eq(result, (14 + 100) + 10 + 1000 + 5 + 20000 + 1000);
+    good(cuModuleGetGlobal_v2, (&address, &bytes, module, "level"));
+    read_back(&result, address, sizeof result);
+    ck_assert_uint_eq(result, 20000);
+    release(out);
+    good(cuModuleUnload, (module));
+}
+END_TEST
+
+START_TEST(linking_leaves_nothing_open)
+{
+    static const char twice[] = PTX_HEAD ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    ret;\n}\n";
+    gd_CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    char log[1024] = "";
+    int names[] = {GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+
+    good(cuLinkCreate_v2, (2, names, values, &link));
+    add_part(link, first_part, "one");
+    bad(ERROR_UNKNOWN, cuLinkComplete, (link, &image, &bytes));
+    ck_assert_msg(strstr(log, "ndefined reference to 'twice'") != NULL, "%s", log);
+    good(cuLinkDestroy, (link));
+
+    /* Which of the two calls tells that a name has two definitions is the driver's choice. */
+    *log = 0;
+    values[1] = (void *)(uintptr_t)sizeof log;
+    good(cuLinkCreate_v2, (2, names, values, &link));
+    add_part(link, second_part, "two");
+    gd_CUresult result = raw(cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)twice, sizeof twice,
+                                                "again", 0, NULL, NULL));
+    if (result == GD_CUDA_SUCCESS)
+        result = raw(cuLinkComplete, (link, &image, &bytes));
+    expect(result != GD_CUDA_SUCCESS);
+    ck_assert_msg(strstr(log, "ultiple definition of 'twice'") != NULL, "%s", log);
+    good(cuLinkDestroy, (link));
 }
 END_TEST
 
@@ -443,8 +610,11 @@ Suite *module_suite(void)
                                         {functions_of_modules, 0},
                                         {null_handles_of_functions, 0},
                                         {function_attributes, 0},
-                                        {unloaded_modules_are_refused, 0}};
-    const conformance_case links[] = {{linking, 0}, {linking_errors, 0}};
+                                        {unloaded_modules_are_refused, 0},
+                                        {unresolved_names, 0},
+                                        {constants_are_written, 0}};
+    const conformance_case links[] = {
+        {linking, 0}, {linking_errors, 0}, {linking_several, 2}, {linking_leaves_nothing_open, 0}};
     const conformance_case libraries_[] = {{libraries, 0}, {libraries_from_files, 0}, {null_handles_of_libraries, 0}};
     Suite *suite = suite_create("module");
 

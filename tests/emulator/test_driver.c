@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "emulator/api.h"
@@ -1556,7 +1557,7 @@ START_TEST(refused_modules_are_told)
     char text[512] = "", path[] = "/tmp/griddep-log-XXXXXX";
     int file = mkstemp(path), kept = dup(2);
 
-    setenv("GRIDDEP_LOG", "error", 1);
+    setenv("GRIDDEP_LOG", "warning", 1);
     setup();
     ck_assert_int_ge(file, 0);
     ck_assert_int_ge(dup2(file, 2), 0);
@@ -1565,7 +1566,105 @@ START_TEST(refused_modules_are_told)
     ck_assert_int_ge(pread(file, text, sizeof text - 1, 0), 0);
     close(file);
     unlink(path);
-    ck_assert_msg(strstr(text, "a module is refused: .target sm_100 is newer than the emulated sm_90"), "%s", text);
+    ck_assert_msg(strstr(text, "cuModuleLoadData: .target sm_100 is newer than the emulated sm_90: CUDA_ERROR_INVALID_PTX"), "%s", text);
+}
+END_TEST
+
+/* The reason of a refusal is the thread's, until another call ends with the same result for no reason of its own. */
+START_TEST(refusals_have_reasons)
+{
+    static const char unknown[] = HEADER ".visible .entry k()\n{\n    .reg .b32 %r;\n    .reg .b64 %a;\n"
+                                         "    ld.globl.u32 %r, [%a];\n    ret;\n}\n"
+                                         ".visible .entry l()\n{\n    frobnicate.u32;\n    ret;\n}\n";
+    const char *words = "";
+    char information[512] = "";
+    int names[] = {GD_CU_JIT_INFO_LOG_BUFFER, GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {information, (void *)(uintptr_t)sizeof information};
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+    gd_CUresult (*by_name_only)(void);
+    void *found;
+
+    setup();
+    ck_good(cuModuleLoadDataEx(&loaded, unknown, 2, names, values));
+    ck_assert_msg(strstr(information, "line 8; warning : k: ld.globl.u32: modifier .globl is not emulated") != NULL, "%s",
+                  information);
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
+    ck_assert_str_eq(words, "kernel k cannot be launched: line 8: ld.globl.u32: modifier .globl is not emulated");
+    ck_good(cuModuleGetFunction(&function, loaded, "l"));
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
+    ck_assert_str_eq(words, "kernel l cannot be launched: line 13: frobnicate.u32: unknown instruction");
+
+    ck_good(cuGetProcAddress_v2("cuGLInit", &found, 13000, 0, NULL));
+    memcpy(&by_name_only, &found, sizeof by_name_only);
+    ck_assert_int_eq(by_name_only(), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
+    ck_assert_str_eq(words, "cuGLInit is not emulated");
+
+    ck_assert_int_eq(cuModuleLoadData(&loaded, HEADER ".visible .entry k()\n{\n    mov.u32 %x, 1;\n    ret;\n}\n"),
+                     GD_CUDA_ERROR_INVALID_PTX);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_INVALID_PTX, &words));
+    ck_assert_msg(strstr(words, "line 6; error   : Unknown symbol '%x'") != NULL, "%s", words);
+    ck_assert_int_eq(cuMemFree_v2(1), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_INVALID_VALUE, &words));
+    ck_assert_str_eq(words, "invalid value");
+}
+END_TEST
+
+static void *hold_the_driver(void *user)
+{
+    (void)user;
+    for (;;)
+        cuCtxSynchronize();
+    return NULL;
+}
+
+/* A child of fork has no driver, and waits for no lock of a thread that it does not have. */
+START_TEST(a_forked_child_has_no_driver)
+{
+    pthread_t thread;
+    int status = 0;
+
+    setup();
+    ck_assert_int_eq(pthread_create(&thread, NULL, hold_the_driver, NULL), 0);
+    for (int i = 0; i < 200; i++) {
+        const pid_t child = fork();
+        if (!child) {
+            uint64_t address = 0;
+            int count = 0;
+            alarm(20);
+            bool same = cuMemAlloc_v2(&address, 64) == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuDeviceGetCount(&count) == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuCtxSynchronize() == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuInit(0) == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuDriverGetVersion(&count) == GD_CUDA_SUCCESS;
+            if (!same)
+                _exit(1);
+            exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        if (status)
+            ck_abort_msg("child %d ended with %x", i, status);
+    }
+    ck_good(cuCtxSynchronize());
+}
+END_TEST
+
+/* Where the parent has not called cuInit, the child may. */
+START_TEST(a_child_may_begin_by_itself)
+{
+    int status = 0, version;
+
+    ck_good(cuDriverGetVersion(&version));
+    const pid_t child = fork();
+    if (!child)
+        _exit(cuInit(0) == GD_CUDA_SUCCESS ? 0 : 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -1790,7 +1889,7 @@ int main(void)
 
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
-    ADD(suite, "system", refused_modules_are_told, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
+    ADD(suite, "system", refused_modules_are_told, refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
         the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
