@@ -137,8 +137,13 @@ static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream
 
 static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
 {
-    if (graph->exec)
+    bool pushed;
+
+    if (graph->exec) {
+        gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
         chain->runtime->driver->cuGraphExecDestroy(graph->exec);
+        gd_runtime_leave(chain->runtime, pushed);
+    }
     griddep_graph_destroy(graph->graph);
     free(graph->edges);
     *graph = (gd_chain_graph){0};
@@ -146,12 +151,8 @@ static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
 
 static void drop_graphs(griddep_chain *chain)
 {
-    bool pushed;
-
-    gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         drop_graph(chain, &chain->graphs[mode]);
-    gd_runtime_leave(chain->runtime, pushed);
 }
 
 /* The chain's launches as a graph, by capturing a stream made for it. */
@@ -388,12 +389,13 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
 
 void griddep_chain_destroy(griddep_chain *chain)
 {
-    bool pushed;
+    bool pushed = false;
 
     if (!chain)
         return;
     drop_graphs(chain);
-    gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
+    if (chain->lanes_made)
+        gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
     gd_chain_drop_lanes(chain);
     for (uint32_t i = 0; i < chain->count; i++)
         destroy_launch(chain, &chain->launches[i]);

@@ -134,6 +134,7 @@ static int32_t put_dot_body(const printing *out, const griddep_graph *body, cons
     if (body)
         status = put_parts(out, body, words, error);
     gd_text_format(out->text, "    }\n    %sn%" PRIu32 " -> %s [style=dotted];\n", prefix, node, words);
+    out->text->failed |= inner.failed;
     gd_text_free(&inner);
     return status;
 }
@@ -157,6 +158,7 @@ static int32_t put_body(const printing *out, const gd_graph_node *of, const char
     } else {
         status = put_dot_body(out, body, prefix, node, number, gd_text_get(&name), error);
     }
+    out->text->failed |= name.failed;
     gd_text_free(&name);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <unwind.h>
 
 #include "fail_alloc.h"
 
@@ -21,10 +22,25 @@ char *__wrap_strndup(const char *text, size_t most);
 static atomic_long remaining = -1; /* allocations that will succeed before one fails; negative: none fails */
 static atomic_bool hit;
 
+/* Where functions begin that were at work when the allocation failed, innermost first. */
+enum { DEEPEST = 64 };
+static void *callers[DEEPEST];
+static int caller_count;
+
+static _Unwind_Reason_Code note_caller(struct _Unwind_Context *context, void *user)
+{
+    (void)user;
+    if (caller_count == DEEPEST)
+        return _URC_END_OF_STACK;
+    callers[caller_count++] = _Unwind_FindEnclosingFunction((void *)_Unwind_GetIP(context));
+    return _URC_NO_REASON;
+}
+
 static bool fails(void)
 {
     if (atomic_load(&remaining) < 0 || atomic_fetch_sub(&remaining, 1) != 0)
         return false;
+    _Unwind_Backtrace(note_caller, NULL);
     atomic_store(&hit, true);
     return true;
 }
@@ -68,6 +84,8 @@ char *__wrap_strdup(const char *text)
 
 void fail_alloc_after(long n)
 {
+    if (n >= 0)
+        caller_count = 0;
     atomic_store(&hit, false);
     atomic_store(&remaining, n);
 }
@@ -75,4 +93,13 @@ void fail_alloc_after(long n)
 bool fail_alloc_hit(void)
 {
     return atomic_load(&hit);
+}
+
+bool fail_alloc_within(void (*function)(void))
+{
+    for (int i = 0; i < caller_count; i++) {
+        if (callers[i] == (void *)function)
+            return true;
+    }
+    return false;
 }

@@ -11,4 +11,7 @@ void fail_alloc_after(long n);
 /* Whether an allocation has failed since the last fail_alloc_after. */
 bool fail_alloc_hit(void);
 
+/* Whether the one that failed last was made by this function, or by what it called. To name those that may fail quietly. */
+bool fail_alloc_within(void (*function)(void));
+
 #endif

@@ -239,8 +239,8 @@ static void do_nothing(void *user)
     CALL(tensor_map_tiled, "a", world.runtime, &tiles, &map, &error)                                                   \
     CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                                                 \
     CALL(chain_create, "", world.runtime, &world.made_chain, &error)                                                   \
-    CALL(chain_add, "ae", world.chain, world.step, &one_block, world.arguments, 2, &error)                             \
-    CALL(chain_add_to, "ae", world.chain, 1, world.step, &one_block, world.arguments, 2, &error)                       \
+    CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)                              \
+    CALL(chain_add_to, "a", world.chain, 1, world.step, &one_block, world.arguments, 2, &error)                        \
     CALL(chain_depend, "", world.chain, 1, 0, &error)                                                                  \
     CALL(chain_prepare, "a", world.chain, GRIDDEP_MODE_GRAPH, &error)                                                  \
     CALL(chain_run, "a", world.chain, GRIDDEP_MODE_PDL, NULL, &error)                                                  \

@@ -943,10 +943,7 @@ START_TEST(no_allocation_that_fails_is_missed)
         int32_t status = griddep_module_load(runtime, text, strlen(text), NULL, &module, &error);
         done = !fail_alloc_hit();
         fail_alloc_after(-1);
-        if (done)
-            ck_assert_int_eq(status, GRIDDEP_OK);
-        else if (status)
-            ck_assert_int_eq(status, GRIDDEP_ERROR_MEMORY);
+        ck_assert_int_eq(status, done ? GRIDDEP_OK : GRIDDEP_ERROR_MEMORY);
         griddep_module_unload(module);
     }
 }
