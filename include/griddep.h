@@ -1069,6 +1069,10 @@ int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, gridde
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error);
 
+/* Takes the index-th edge away; those behind it count one less from then on. What was instantiated is dropped. In an adopted graph the CUgraph itself is changed
+ * (UNSUPPORTED before API 12.3). Past the last: NOT_FOUND. Since 0.1. */
+int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
+
 /* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Since 0.1. */
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
 

@@ -563,6 +563,7 @@ void griddep_conditional_destroy(griddep_conditional *conditional);
 int32_t griddep_conditional_argument(griddep_conditional *conditional, griddep_argument *argument);
 int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional, griddep_graph *const  *bodies, uint32_t body_count, uint32_t *node, griddep_error *error);
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, griddep_error *error);
+int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
 int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error);

@@ -578,6 +578,7 @@ const prototypes = [
   'int32_t griddep_conditional_argument(void *conditional, _Inout_ griddep_argument *argument)',
   'int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, _Out_ void **bodies, uint32_t body_count, _Out_ uint32_t *node, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, _Inout_ griddep_error *error)',
+  'int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_from_chain(void *chain, int32_t mode, _Out_ void **graph, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_capture_begin(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_capture_end(void *runtime, void *stream, _Out_ void **graph, _Inout_ griddep_error *error)',

@@ -590,6 +590,7 @@ my @FUNCTIONS = (
     [conditional_argument => [qw(opaque opaque)] => 'sint32'],
     [graph_add_conditional => [qw(opaque sint32 opaque opaque* uint32 uint32* opaque)] => 'sint32'],
     [graph_add_edge => [qw(opaque uint32 uint32 sint32 sint32 opaque)] => 'sint32'],
+    [graph_remove_edge => [qw(opaque uint32 opaque)] => 'sint32'],
     [graph_from_chain => [qw(opaque sint32 opaque* opaque)] => 'sint32'],
     [graph_capture_begin => [qw(opaque opaque opaque)] => 'sint32'],
     [graph_capture_end => [qw(opaque opaque opaque* opaque)] => 'sint32'],

@@ -996,6 +996,7 @@ _FUNCTIONS = {
     "conditional_argument": (c_int32, [c_void_p, c_void_p]),
     "graph_add_conditional": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_add_edge": (c_int32, [c_void_p, c_uint32, c_uint32, c_int32, c_int32, c_void_p]),
+    "graph_remove_edge": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "graph_from_chain": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "graph_capture_begin": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_capture_end": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),

@@ -597,6 +597,7 @@ module Griddep
       "int32_t griddep_conditional_argument(void *conditional, void *argument)",
       "int32_t griddep_graph_add_conditional(void *graph, int32_t kind, void *conditional, void *bodies, uint32_t body_count, void *node, void *error)",
       "int32_t griddep_graph_add_edge(void *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type, void *error)",
+      "int32_t griddep_graph_remove_edge(void *graph, uint32_t edge, void *error)",
       "int32_t griddep_graph_from_chain(void *chain, int32_t mode, void *graph, void *error)",
       "int32_t griddep_graph_capture_begin(void *runtime, void *stream, void *error)",
       "int32_t griddep_graph_capture_end(void *runtime, void *stream, void *graph, void *error)",

@@ -1006,6 +1006,7 @@ functions! {
     fn conditional_argument(conditional: *mut Conditional, argument: *mut Argument) -> i32;
     fn graph_add_conditional(graph: *mut Graph, kind: i32, conditional: *mut Conditional, bodies: *mut *mut Graph, body_count: u32, node: *mut u32, error: *mut Error) -> i32;
     fn graph_add_edge(graph: *mut Graph, from: u32, to: u32, from_port: i32, r#type: i32, error: *mut Error) -> i32;
+    fn graph_remove_edge(graph: *mut Graph, edge: u32, error: *mut Error) -> i32;
     fn graph_from_chain(chain: *mut Chain, mode: i32, graph: *mut *mut Graph, error: *mut Error) -> i32;
     fn graph_capture_begin(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn graph_capture_end(runtime: *mut Runtime, stream: *mut c_void, graph: *mut *mut Graph, error: *mut Error) -> i32;

@@ -1,9 +1,9 @@
-/* A captured graph, upgraded: plain edges between kernels become programmatic ones where that is safe.
+/* A graph, upgraded: plain edges between kernels become programmatic ones where that is safe.
  *
  *     cc -o upgrade_graph upgrade_graph.c $(pkg-config --cflags --libs griddep)
  *
- * Here the launches say that they never overlap, as code does that knows nothing of dependent launch. A CUgraph from elsewhere is taken over with
- * griddep_graph_adopt.
+ * Here the edges are plain, as code makes them that knows nothing of dependent launch. A CUgraph from elsewhere, captured or made by hand, is taken over
+ * with griddep_graph_adopt. Launches that say GRIDDEP_PDL_OFF stay as they are, also when they were captured.
  */
 #include <griddep.h>
 #include <stdint.h>
@@ -31,16 +31,19 @@ static void tell(const griddep_graph *graph)
     }
 }
 
-static griddep_graph *capture(griddep_runtime *runtime, griddep_kernel *kernel, void *stream, uint64_t x)
+static griddep_graph *build(griddep_runtime *runtime, griddep_kernel *kernel, uint64_t x)
 {
     griddep_graph *graph;
-    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}, .pdl = GRIDDEP_PDL_OFF, .stream = stream};
+    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}};
     griddep_argument arguments[] = {{.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 4, .value = COUNT}};
+    uint32_t node;
 
-    check(griddep_graph_capture_begin(runtime, stream, &error));
-    for (int i = 0; i < LAUNCHES; i++)
-        check(griddep_launch(kernel, &config, arguments, 4, NULL, &error));
-    check(griddep_graph_capture_end(runtime, stream, &graph, &error));
+    check(griddep_graph_create(runtime, &graph, &error));
+    for (int i = 0; i < LAUNCHES; i++) {
+        check(griddep_graph_add_kernel(graph, kernel, &config, arguments, 4, &node, &error));
+        if (i)
+            check(griddep_graph_add_edge(graph, node - 1, node, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, &error));
+    }
     return graph;
 }
 
@@ -64,7 +67,7 @@ int main(void)
     check(griddep_memory_allocate(runtime, sizeof host, &x, &error));
     check(griddep_memory_write(runtime, x, host, sizeof host, stream, &error));
 
-    griddep_graph *graph = capture(runtime, kernel, stream, x);
+    griddep_graph *graph = build(runtime, kernel, x);
     tell(graph);
     check(griddep_graph_upgrade(graph, &upgraded, &error));
     printf("upgraded: %u\n", upgraded);

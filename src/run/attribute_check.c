@@ -65,7 +65,7 @@ static cluster_words describe(const unsigned cluster[3])
 
 static bool find_cluster(const gd_launch *launch, unsigned cluster[3])
 {
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
         const gd_CUlaunchAttribute *attribute = &launch->attributes[i];
         if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             continue;
@@ -105,12 +105,12 @@ static int32_t opt_in(griddep_kernel *kernel, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* The driver's configuration of a launch: all its attributes but attribute 6. */
+/* The driver's configuration of a launch, without attribute 6. */
 static gd_CUlaunchConfig config_of(const gd_launch *launch)
 {
     gd_CUlaunchConfig config = launch->config;
 
-    config.attrs = launch->attributes + 1;
+    config.attrs = launch->attributes;
     config.numAttrs = launch->attribute_count;
     return config;
 }
@@ -357,7 +357,7 @@ static int32_t check_once(const griddep_kernel *kernel, const gd_launch *launch,
     int32_t id = launch->attributes[index].id;
     char name[64];
 
-    for (uint32_t i = index + 1; i <= launch->attribute_count && id != GD_CU_LAUNCH_ATTRIBUTE_IGNORE; i++) {
+    for (uint32_t i = index + 1; i < launch->attribute_count && id != GD_CU_LAUNCH_ATTRIBUTE_IGNORE; i++) {
         if (launch->attributes[i].id == id) {
             gd_attribute_name(id, name, sizeof name);
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %s is given twice", kernel->name, name);
@@ -370,11 +370,11 @@ int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, grid
 {
     int32_t status = GRIDDEP_OK;
 
-    for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
+    for (uint32_t i = 0; i < launch->attribute_count && !status; i++)
         status = check_once(kernel, launch, i, error);
     if (!status && kernel->required_cluster[0])
         status = check_required_cluster(kernel, launch, error);
-    for (uint32_t i = 1; i <= launch->attribute_count && !status; i++)
+    for (uint32_t i = 0; i < launch->attribute_count && !status; i++)
         status = check_one(kernel, launch, &launch->attributes[i], error);
     return status;
 }
@@ -384,11 +384,11 @@ int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, grid
 /* A launch without a cluster becomes one of clusters of `size` blocks, one of them. */
 static void add_cluster(gd_launch *launch, unsigned size)
 {
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
         if (launch->attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             return;
     }
-    launch->attributes[1 + launch->attribute_count++] =
+    launch->attributes[launch->attribute_count++] =
         (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
     launch->config.gridDimX = size;
     launch->config.gridDimY = launch->config.gridDimZ = 1;

@@ -58,15 +58,14 @@ static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_er
     return status;
 }
 
-/* Keeps a launch; its attributes in as much memory as they need. The first place is attribute 6's, and the last one
- * stays free for an event that a chain records. */
+/* Keeps a launch; its attributes in as much memory as they need. */
 static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error *error)
 {
-    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 2, sizeof *attributes);
+    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
 
     if (!attributes)
         return gd_error_memory(error);
-    memcpy(attributes + 1, launch->attributes + 1, launch->attribute_count * sizeof *attributes);
+    memcpy(attributes, launch->attributes, launch->attribute_count * sizeof *attributes);
     call->launch = *launch;
     call->launch.attributes = attributes;
     return GRIDDEP_OK;
@@ -183,7 +182,7 @@ bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
     uint32_t count = a->launch.attribute_count;
 
     return count == b->launch.attribute_count &&
-           !memcmp(a->launch.attributes + 1, b->launch.attributes + 1, count * sizeof *a->launch.attributes);
+           !memcmp(a->launch.attributes, b->launch.attributes, count * sizeof *a->launch.attributes);
 }
 
 static gd_CUDA_KERNEL_NODE_PARAMS node_params(const gd_call *call, void **pointers)

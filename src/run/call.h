@@ -1,6 +1,5 @@
 /* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains and kernel nodes of
- * graphs are made of them. A call that was made never changes, but for what running a chain sets in its configuration:
- * stream and attribute 6. */
+ * graphs are made of them. A call that was made never changes. */
 #ifndef GD_RUN_CALL_H
 #define GD_RUN_CALL_H
 
@@ -30,7 +29,7 @@ typedef struct gd_call {
 typedef struct gd_call_owner {
     const char *what;  /* "chain" */
     const char *where; /* "griddep_chain_run" */
-    bool conditionals;   /* arguments may name them */
+    bool conditionals; /* arguments may name them */
 } gd_call_owner;
 
 int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,

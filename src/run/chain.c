@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "run/chain.h"
+#include "run/event.h"
 #include "run/graph.h"
 #include "run/hop.h"
 
@@ -36,14 +37,18 @@ static bool overlaps(int32_t mode)
 
 /* ---- decisions ---- */
 
+int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index)
+{
+    return overlaps(mode) ? chain->launches[index].call->launch.pdl : GRIDDEP_PDL_OFF;
+}
+
 /* Attribute 6 of a lane's first launch would be about what stood before in the stream. An edge of a graph is about the
  * launch that it comes from. */
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
     bool first = launch->previous == GD_CHAIN_NONE && !(is_graph(mode) && launch->on_count);
-    int32_t reason =
-        gd_launch_decide(launch->call->kernel, overlaps(mode) ? launch->call->launch.pdl : GRIDDEP_PDL_OFF);
+    int32_t reason = gd_launch_decide(launch->call->kernel, gd_chain_pdl(chain, mode, index));
 
     return first && reason == GRIDDEP_REASON_SET ? GRIDDEP_REASON_FIRST : reason;
 }
@@ -91,33 +96,17 @@ static int32_t append(griddep_chain *chain, uint32_t lane, gd_call *call, gridde
     return GRIDDEP_OK;
 }
 
-/* Attribute 7 behind the attributes that the call has. */
-static void add_event(gd_call *call, gd_CUevent event)
-{
-    gd_CUlaunchAttribute *attribute = &call->launch.attributes[call->launch.attribute_count + 1];
-
-    memset(attribute, 0, sizeof *attribute);
-    attribute->id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
-    attribute->value.programmaticEvent.event = event;
-    call->launch.config.numAttrs++;
-}
-
 int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream, gd_CUevent event,
                             griddep_error *error)
 {
-    gd_call *call = chain->launches[index].call;
-    int32_t reason = gd_chain_decide(chain, mode, index);
+    const gd_call *call = chain->launches[index].call;
+    gd_launch_given given;
 
-    gd_launch_allow_overlap(&call->launch, reason <= GRIDDEP_REASON_FORCED);
-    call->launch.config.hStream = stream;
-    if (event)
-        add_event(call, event);
-    gd_CUresult result =
-        chain->runtime->driver->cuLaunchKernelEx(&call->launch.config, call->kernel->function, call->pointers, NULL);
-    if (result == GD_CUDA_SUCCESS)
-        return GRIDDEP_OK;
-    int32_t status = gd_launch_fail(call->kernel, &call->launch, result, error);
-    gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
+    gd_launch_give(chain->runtime, &call->launch, gd_chain_pdl(chain, mode, index), gd_chain_decide(chain, mode, index),
+                   stream, event, &given);
+    int32_t status = gd_launch_submit(call->kernel, &call->launch, &given, call->pointers, NULL, error);
+    if (status)
+        gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
     return status;
 }
 
@@ -270,11 +259,26 @@ static void note_edges(const griddep_chain *chain, const griddep_graph *graph, i
     memset(edges, -1, chain->count);
     for (uint32_t i = 0; i < graph->edge_count && chain->runtime->driver->cuGraphGetEdges; i++) {
         const gd_graph_edge *edge = &graph->edges[i];
-        if (chain->launches[edge->to].previous != edge->from)
+        if (edge->to >= chain->count || chain->launches[edge->to].previous != edge->from)
             continue;
         gd_graph_resolve(graph, edge, &data);
         edges[edge->to] = data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
     }
+}
+
+/* In a graph nothing would record them when it runs; nodes do. */
+static bool records_events(const griddep_chain *chain)
+{
+    gd_early how;
+
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const gd_launch *launch = &chain->launches[i].call->launch;
+        for (uint32_t k = 0; k < launch->attribute_count; k++) {
+            if (gd_event_of(&launch->attributes[k], &how))
+                return true;
+        }
+    }
+    return false;
 }
 
 static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made, griddep_error *error)
@@ -292,9 +296,9 @@ static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *m
 static int32_t make_graph(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     gd_chain_graph made = {.edges = malloc((size_t)chain->count + 1)};
-    int32_t status = !made.edges             ? gd_error_memory(error)
-                     : chain->lane_count > 1 ? build_graph(chain, mode, &made, error)
-                                             : capture_graph(chain, mode, &made, error);
+    int32_t status = !made.edges                                        ? gd_error_memory(error)
+                     : chain->lane_count > 1 || records_events(chain) ? build_graph(chain, mode, &made, error)
+                                                                       : capture_graph(chain, mode, &made, error);
 
     if (status)
         drop_graph(chain, &made);

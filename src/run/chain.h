@@ -27,7 +27,7 @@ typedef struct gd_chain_lane {
 /* What a graph mode made ready. */
 typedef struct gd_chain_graph {
     gd_CUgraphExec exec;  /* of a chain with one lane; NULL: not made yet */
-    griddep_graph *graph; /* of one with several */
+    griddep_graph *graph; /* of one with several, or with launches that record events */
     int8_t *edges;        /* for each launch, as griddep_hop_info.edge */
 } gd_chain_graph;
 
@@ -45,6 +45,9 @@ struct griddep_chain {
 };
 
 /* ---- chain.c */
+
+/* What a launch says in a mode: GRIDDEP_PDL_*. */
+int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index);
 
 /* GRIDDEP_REASON_* for a launch in a mode. */
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "run/chain.h"
+#include "run/early.h"
+#include "run/event.h"
 #include "run/graph.h"
 
 /* ---- streams and events ---- */
@@ -32,15 +34,14 @@ static int32_t make_lane(const griddep_chain *chain, gd_chain_lane *lane, gridde
 }
 
 /* A recorded event parts a launch from the next one in its lane. A programmatic one does not, and is enough where all
- * that wait for it execute griddepcontrol.wait on every path. */
+ * that wait for it execute griddepcontrol.wait on every path. A launch that says off records none. */
 static void find_early(griddep_chain *chain)
 {
-    bool can = chain->runtime->info.features & GRIDDEP_FEATURE_PROGRAMMATIC_EVENT;
-
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_launch *launch = &chain->launches[i].call->launch;
+        bool can = gd_early_obstacle(chain->runtime, launch->pdl, GD_EARLY_TRIGGER_EVENT) == GRIDDEP_REASON_FORCED;
         chain->launches[i].early = can && chain->launches[i].watched;
-        for (uint32_t k = 1; k <= launch->attribute_count; k++) {
+        for (uint32_t k = 0; k < launch->attribute_count; k++) {
             if (launch->attributes[k].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
                 chain->launches[i].early = false; /* a launch has one */
         }
@@ -188,6 +189,24 @@ static int32_t add_edge(const griddep_chain *chain, int32_t mode, uint32_t from,
     return gd_graph_append_edge(graph, &edge, error);
 }
 
+/* The events that a launch records, each by a node behind it: complete. */
+static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph *graph, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < launch->attribute_count && !status; i++) {
+        gd_graph_edge edge = {.from = index, .reason = -1};
+        gd_early how;
+        gd_CUevent event = gd_event_of(&launch->attributes[i], &how);
+        if (!event)
+            continue;
+        status = griddep_graph_add_event_record(graph, event, &edge.to, error);
+        if (!status)
+            status = gd_graph_append_edge(graph, &edge, error);
+    }
+    return status;
+}
+
 int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error)
 {
     griddep_graph *made = NULL;
@@ -202,6 +221,8 @@ int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_gr
         for (uint32_t k = 0; k < launch->on_count && !status; k++)
             status = add_edge(chain, mode, launch->on[k], i, made, error);
     }
+    for (uint32_t i = 0; i < chain->count && !status; i++)
+        status = add_events(&chain->launches[i].call->launch, i, made, error);
     if (status)
         griddep_graph_destroy(made);
     else

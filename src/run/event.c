@@ -61,17 +61,28 @@ void gd_event_forget_all(griddep_runtime *runtime)
 
 /* ---- attributes that record events ---- */
 
+gd_CUevent gd_event_of(const gd_CUlaunchAttribute *attribute, gd_early *how)
+{
+    switch (attribute->id) {
+    case GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        *how = GD_EARLY_TRIGGER_EVENT;
+        return attribute->value.programmaticEvent.event;
+    case GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        *how = GD_EARLY_BEGIN_EVENT;
+        return attribute->value.launchCompletionEvent.event;
+    default:
+        return NULL;
+    }
+}
+
 int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute, griddep_error *error)
 {
-    gd_CUlaunchAttributeValue value;
+    gd_CUlaunchAttribute same;
+    gd_early how;
 
-    if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
-        attribute->id != GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-        return GRIDDEP_OK;
-    memcpy(&value, attribute->value, sizeof value);
-    gd_CUevent event = attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? value.programmaticEvent.event
-                                                                                  : value.launchCompletionEvent.event;
-    if (!gd_event_has_timing(runtime, event))
+    memcpy(&same, attribute, sizeof same);
+    gd_CUevent event = gd_event_of(&same, &how);
+    if (!event || !gd_event_has_timing(runtime, event))
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                         "attribute %" PRId32 " has an event with timing; a launch records events without "

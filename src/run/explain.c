@@ -200,7 +200,7 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
 
 static const gd_CUlaunchAttributeValue *find_attribute(const gd_launch *launch, int32_t id)
 {
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
         if (launch->attributes[i].id == id)
             return &launch->attributes[i].value;
     }

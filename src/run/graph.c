@@ -150,7 +150,7 @@ gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type)
         graph->node_capacity = capacity;
     }
     gd_graph_node *node = &graph->nodes[graph->node_count++];
-    *node = (gd_graph_node){.type = type, .enabled = true};
+    *node = (gd_graph_node){.type = type, .enabled = true, .pdl = GRIDDEP_PDL_AUTO};
     return node;
 }
 
@@ -174,6 +174,14 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the graph has %" PRIu32 " nodes; there is no node %" PRIu32,
                         graph->node_count, node);
+}
+
+int32_t gd_graph_check_edge(const griddep_graph *graph, uint32_t edge, griddep_error *error)
+{
+    if (edge < graph->edge_count)
+        return GRIDDEP_OK;
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the graph has %" PRIu32 " edges; there is no edge %" PRIu32,
+                        graph->edge_count, edge);
 }
 
 int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
@@ -334,12 +342,27 @@ int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, gr
     return GRIDDEP_OK;
 }
 
-void gd_graph_drop_last_edge(griddep_graph *graph)
+/* Takes an edge out of a node's list, and counts those behind it down. */
+static void forget_edge(gd_node_list *list, uint32_t index)
 {
-    const gd_graph_edge *edge = &graph->edges[--graph->edge_count];
+    uint32_t kept = 0;
 
-    graph->nodes[edge->from].after.count--;
-    graph->nodes[edge->to].before.count--;
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t edge = list->edges[i];
+        if (edge != index)
+            list->edges[kept++] = edge > index ? edge - 1 : edge;
+    }
+    list->count = kept;
+}
+
+void gd_graph_drop_edge(griddep_graph *graph, uint32_t index)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        forget_edge(&graph->nodes[i].before, index);
+        forget_edge(&graph->nodes[i].after, index);
+    }
+    graph->edge_count--;
+    memmove(graph->edges + index, graph->edges + index + 1, (graph->edge_count - index) * sizeof *graph->edges);
 }
 
 /* A search along the edges with a list of the nodes that are still to be looked at. */
@@ -598,6 +621,21 @@ int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to,
         status = gd_graph_append_edge(graph, &edge, error);
     if (!status)
         gd_graph_drop(graph);
+    return status;
+}
+
+int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error)
+{
+    int32_t status = gd_graph_check(graph, error);
+
+    if (!status)
+        status = gd_graph_check_edge(graph, edge, error);
+    if (!status && graph->adopted)
+        status = gd_graph_withdraw_edge(graph, edge, error);
+    else if (!status)
+        gd_graph_drop(graph);
+    if (!status)
+        gd_graph_drop_edge(graph, edge);
     return status;
 }
 

@@ -31,6 +31,7 @@ typedef struct gd_graph_node {
     gd_call *call;          /* NULL: no kernel, or an adopted one whose arguments are not known */
     char *name;             /* of a kernel without `kernel`; NULL */
     uint32_t traits;        /* of a kernel */
+    int32_t pdl; /* GRIDDEP_PDL_* of a kernel without a call: AUTO, or OFF where its launch was captured so */
     bool enabled;
     uint64_t target, source, bytes; /* copy and fill */
     uint8_t value;                  /* fill */
@@ -49,7 +50,7 @@ typedef struct gd_graph_edge {
     uint32_t from, to;
     int32_t port, type; /* as asked for; in an adopted graph, as the driver has it */
     int32_t reason;     /* GRIDDEP_REASON_* that a plain edge was asked for with; -1: none */
-    bool upgraded;      /* made programmatic by griddep_graph_upgrade */
+    bool upgraded;      /* made programmatic by griddep_graph_upgrade; in an adopted graph, about to be */
 } gd_graph_edge;
 
 struct griddep_graph {
@@ -81,6 +82,7 @@ griddep_graph *gd_graph_hold(griddep_graph *graph);
 /* Checks what public calls share: the error, and that the graph is not NULL. */
 int32_t gd_graph_check(const griddep_graph *graph, griddep_error *error);
 int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_error *error);
+int32_t gd_graph_check_edge(const griddep_graph *graph, uint32_t edge, griddep_error *error);
 
 /* Room for one more node, zeroed and enabled, whose number is node_count - 1. */
 gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type);
@@ -100,9 +102,9 @@ void gd_graph_drop_last(griddep_graph *graph);
 
 int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, griddep_error *error);
 
-/* Adds an edge without any check. */
+/* Adds an edge without any check, or takes one away. */
 int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, griddep_error *error);
-void gd_graph_drop_last_edge(griddep_graph *graph);
+void gd_graph_drop_edge(griddep_graph *graph, uint32_t index);
 
 /* Gives back what was instantiated, and the driver's graph where it was made here. */
 void gd_graph_drop(griddep_graph *graph);
@@ -149,7 +151,11 @@ gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph
 
 /* ---- graph_audit.c */
 
-/* What an edge is, or becomes, in the driver's graph; returns the GRIDDEP_REASON_* for it. */
+/* GRIDDEP_PDL_* of a node. */
+int32_t gd_graph_pdl(const gd_graph_node *node);
+
+/* What an edge is, or becomes, in the driver's graph; returns the GRIDDEP_REASON_* for it. In an adopted graph a switch
+ * that is off makes an edge plain that is not: gd_graph_make_plain. */
 int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data);
 
 /* The same of an edge that is to be added, also to an adopted graph. */
@@ -157,7 +163,15 @@ int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, g
 
 int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 
+/* ---- graph_upgrade.c. The context is current. */
+
+/* Gives plain edges to the driver's graph of an adopted one, where a switch that is off wants it. */
+int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error);
+
 /* ---- graph_build.c. The context is current. */
+
+/* The nodes in an order in which no edge leads back. */
+int32_t gd_graph_sort(const griddep_graph *graph, uint32_t *order, griddep_error *error);
 
 /* What the driver has of a graph. */
 typedef struct gd_graph_made {
@@ -174,6 +188,9 @@ int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_gr
  * current. The edge is then in the graph too, as the driver has it. */
 int32_t gd_graph_insert(griddep_graph *graph, uint32_t index, griddep_error *error);
 int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_error *error);
+
+/* Takes an edge from the driver's graph of an adopted one, and drops what was instantiated. The list is left alone. */
+int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_error *error);
 
 /* Builds and instantiates, beside what the graph has already. */
 int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_error *error);

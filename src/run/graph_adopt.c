@@ -1,5 +1,4 @@
-/* Graphs from elsewhere: of a chain, of a capture, of another part of the program; and plain edges made programmatic.
- */
+/* Graphs from elsewhere: of a chain, of a capture, of another part of the program. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "ptx/ptx.h"
+#include "run/capture.h"
 #include "run/chain.h"
 #include "run/graph.h"
 #include "run/module.h"
@@ -50,6 +50,8 @@ static int32_t read_node(griddep_graph *graph, gd_CUgraphNode handle, griddep_er
     if (!node)
         return gd_error_memory(error);
     node->handle = handle;
+    if (type == GRIDDEP_GRAPH_NODE_KERNEL && gd_capture_said_off(graph->runtime, graph->handle, handle))
+        node->pdl = GRIDDEP_PDL_OFF;
     return type == GRIDDEP_GRAPH_NODE_KERNEL ? read_kernel(graph, node, error) : GRIDDEP_OK;
 }
 
@@ -191,6 +193,8 @@ static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed,
         return status;
     }
     made->borrowed = borrowed;
+    if (!borrowed)
+        gd_capture_forget(runtime, handle);
     *graph = made;
     return GRIDDEP_OK;
 }
@@ -239,91 +243,6 @@ static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph
     int32_t status = adopt(runtime, handle, false, graph, error);
     if (status)
         runtime->driver->cuGraphDestroy(handle);
-    return status;
-}
-
-/* ---- upgrade ---- */
-
-/* The driver's edge data of an adopted graph's edge. */
-static gd_CUgraphEdgeData data_of(bool programmatic)
-{
-    return programmatic ? (gd_CUgraphEdgeData){.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-                                               .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC}
-                        : (gd_CUgraphEdgeData){0};
-}
-
-/* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses that too. */
-static gd_CUresult exchange(const griddep_graph *graph, const gd_graph_edge *edge, bool programmatic)
-{
-    const gd_driver *driver = graph->runtime->driver;
-    const gd_CUgraphNode *from = &graph->nodes[edge->from].handle, *to = &graph->nodes[edge->to].handle;
-    const gd_CUgraphEdgeData old = data_of(!programmatic), new = data_of(programmatic);
-    gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, from, to, &old, 1);
-
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    result = driver->cuGraphAddDependencies(graph->handle, from, to, &new, 1);
-    if (result != GD_CUDA_SUCCESS)
-        driver->cuGraphAddDependencies(graph->handle, from, to, &old, 1);
-    return result;
-}
-
-/* Makes the edges programmatic, or those up to `count` plain again. */
-static int32_t change_edges(griddep_graph *graph, const uint32_t *edges, uint32_t count, bool programmatic,
-                            uint32_t *changed, griddep_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        gd_graph_edge *edge = &graph->edges[edges[i]];
-        gd_CUresult result = graph->adopted ? exchange(graph, edge, programmatic) : GD_CUDA_SUCCESS;
-        if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(graph->runtime->driver, result, error,
-                                  "changing the edge from node %" PRIu32 " to node %" PRIu32, edge->from, edge->to);
-        if (graph->adopted) {
-            edge->port = programmatic ? GRIDDEP_PORT_PROGRAMMATIC : GRIDDEP_PORT_DEFAULT;
-            edge->type = programmatic ? GRIDDEP_EDGE_PROGRAMMATIC : GRIDDEP_EDGE_DEFAULT;
-        } else {
-            edge->upgraded = programmatic;
-        }
-        (*changed)++;
-    }
-    return GRIDDEP_OK;
-}
-
-static int32_t list_candidates(const griddep_graph *graph, uint32_t *edges, uint32_t *count, griddep_error *error)
-{
-    int32_t status = GRIDDEP_OK;
-
-    for (uint32_t i = 0; i < graph->edge_count && !status; i++) {
-        griddep_graph_edge_info info;
-        status = gd_graph_judge(graph, i, &info, error);
-        if (!status && info.audit == GRIDDEP_AUDIT_PLAIN)
-            edges[(*count)++] = i;
-    }
-    return status;
-}
-
-/* The context is current. */
-static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t count, griddep_error *error)
-{
-    gd_graph_made made = {0};
-    uint32_t changed = 0, restored = 0;
-
-    if (graph->adopted && count && !graph->runtime->driver->cuGraphRemoveDependencies)
-        return gd_error_set(
-            error, GRIDDEP_ERROR_UNSUPPORTED,
-            "edges of a graph from outside are changed by cuGraphRemoveDependencies, which the driver lacks");
-    int32_t status = change_edges(graph, edges, count, true, &changed, error);
-
-    if (!status)
-        status = gd_graph_prepare(graph, &made, error);
-    if (!status) {
-        gd_graph_install(graph, &made);
-        return GRIDDEP_OK;
-    }
-    change_edges(graph, edges, changed, false, &restored, NULL);
-    if (restored < changed)
-        gd_error_append(error, "; of %" PRIu32 " edges that were changed the driver puts %" PRIu32 " back", changed,
-                        restored);
     return status;
 }
 
@@ -423,28 +342,4 @@ int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const gridde
     of->name = name;
     of->traits = info.traits;
     return GRIDDEP_OK;
-}
-
-int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error)
-{
-    bool pushed;
-    uint32_t found = 0;
-    int32_t status = gd_graph_check(graph, error);
-
-    if (status)
-        return status;
-    uint32_t *edges = calloc((size_t)graph->edge_count + 1, sizeof *edges);
-    if (!edges)
-        return gd_error_memory(error);
-    status = list_candidates(graph, edges, &found, error);
-    if (!status && found)
-        status = gd_runtime_enter(graph->runtime, &pushed, error);
-    if (!status && found) {
-        status = upgrade(graph, edges, found, error);
-        gd_runtime_leave(graph->runtime, pushed);
-    }
-    if (!status && count)
-        *count = found;
-    free(edges);
-    return status;
 }

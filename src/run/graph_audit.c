@@ -1,41 +1,40 @@
 /* The audit of a graph: what each edge is in the driver's graph, whether the two kernels at its ends overlap, and if
  * not, why not. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "run/early.h"
 #include "run/graph.h"
 
 enum { NODE_MINIMUM = sizeof(griddep_graph_node_info), EDGE_MINIMUM = sizeof(griddep_graph_edge_info) };
 
 /* ---- what an edge becomes ---- */
 
-/* Why device or driver allow no early start at all; GRIDDEP_REASON_FORCED: they do. */
-static int32_t find_obstacle(const griddep_runtime *runtime)
+int32_t gd_graph_pdl(const gd_graph_node *node)
 {
-    if (runtime->kill_switch)
-        return GRIDDEP_REASON_KILL_SWITCH;
-    if (runtime->info.capability < 90)
-        return GRIDDEP_REASON_DEVICE;
-    return runtime->driver->cuGraphAddDependencies ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
+    return node->call ? node->call->launch.pdl : node->pdl;
 }
 
-/* A node of an adopted graph has no call until its arguments are told, and no kernel when its code is not known. */
-static int32_t decide_node(const griddep_graph *graph, const gd_graph_node *node)
+static bool is_kernel(const griddep_graph *graph, uint32_t node)
 {
-    int32_t pdl = node->call ? node->call->launch.pdl : GRIDDEP_PDL_AUTO;
+    return graph->nodes[node].type == GRIDDEP_GRAPH_NODE_KERNEL;
+}
 
-    return gd_launch_decide_traits(graph->runtime, node->traits, pdl);
+/* Why the edge cannot let its second node start early; GRIDDEP_REASON_FORCED: it can. */
+static int32_t find_obstacle(const griddep_graph *graph, const gd_graph_edge *edge)
+{
+    return gd_early_obstacle(graph->runtime, gd_graph_pdl(&graph->nodes[edge->to]), GD_EARLY_EDGE);
 }
 
 static int32_t decide_auto(const griddep_graph *graph, const gd_graph_edge *edge)
 {
-    const gd_graph_node *from = &graph->nodes[edge->from], *to = &graph->nodes[edge->to];
-    int32_t obstacle = find_obstacle(graph->runtime);
+    const gd_graph_node *to = &graph->nodes[edge->to];
 
-    if (from->type != GRIDDEP_GRAPH_NODE_KERNEL || to->type != GRIDDEP_GRAPH_NODE_KERNEL)
+    if (!is_kernel(graph, edge->from) || !is_kernel(graph, edge->to))
         return GRIDDEP_REASON_OFF;
-    return obstacle == GRIDDEP_REASON_FORCED ? decide_node(graph, to) : obstacle;
+    return gd_early_decide(graph->runtime, to->traits, gd_graph_pdl(to), GD_EARLY_EDGE);
 }
 
 static int32_t plain_reason(const gd_graph_edge *edge)
@@ -43,12 +42,24 @@ static int32_t plain_reason(const gd_graph_edge *edge)
     return edge->reason >= 0 ? edge->reason : GRIDDEP_REASON_OFF;
 }
 
+static gd_CUgraphEdgeData data_of(const gd_graph_edge *edge)
+{
+    return (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+}
+
+/* What the driver has, unless a switch is off. */
+static int32_t resolve_adopted(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
+{
+    int32_t off = gd_early_switch(graph->runtime, gd_graph_pdl(&graph->nodes[edge->to]));
+    bool plain = !edge->type && !edge->port;
+
+    *data = plain || off != GRIDDEP_REASON_FORCED ? (gd_CUgraphEdgeData){0} : data_of(edge);
+    return plain ? plain_reason(edge) : off;
+}
+
 int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
 {
-    if (!graph->adopted)
-        return gd_graph_decide(graph, edge, data);
-    *data = (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
-    return edge->type ? GRIDDEP_REASON_FORCED : plain_reason(edge);
+    return graph->adopted && !edge->upgraded ? resolve_adopted(graph, edge, data) : gd_graph_decide(graph, edge, data);
 }
 
 int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
@@ -57,13 +68,13 @@ int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, g
 
     *data = (gd_CUgraphEdgeData){0};
     if (edge->upgraded) {
-        reason = find_obstacle(graph->runtime);
+        reason = find_obstacle(graph, edge);
     } else if (edge->type == GRIDDEP_EDGE_AUTO) {
         reason = decide_auto(graph, edge);
     } else if (edge->type || edge->port) {
-        reason = find_obstacle(graph->runtime);
+        reason = find_obstacle(graph, edge);
         if (reason == GRIDDEP_REASON_FORCED)
-            *data = (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+            *data = data_of(edge);
         return reason;
     } else {
         return plain_reason(edge);
@@ -76,11 +87,6 @@ int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, g
 }
 
 /* ---- judging ---- */
-
-static bool is_kernel(const griddep_graph *graph, uint32_t node)
-{
-    return graph->nodes[node].type == GRIDDEP_GRAPH_NODE_KERNEL;
-}
 
 static bool has_kernel(const griddep_graph *graph, const gd_node_list *edges, bool before)
 {
@@ -111,28 +117,169 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
     }
 }
 
-/* A node that holds the second kernel up besides the first kernel, and need not have ended when the first one begins.
- * Beside a programmatic edge other programmatic ones hold nothing up. */
+/* What the kernels say about an edge that is plain; AUDIT_PLAIN: it need not be. */
+static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *second)
+{
+    uint32_t traits = second->traits;
+
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        return GRIDDEP_AUDIT_UNKNOWN_CODE;
+    if (traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
+        return GRIDDEP_AUDIT_PLAIN;
+    if (traits & GRIDDEP_TRAIT_WAITS)
+        return GRIDDEP_AUDIT_WAIT_NOT_ALWAYS;
+    bool swapped = traits & GRIDDEP_TRAIT_TRIGGERS && first->traits & GRIDDEP_TRAIT_WAITS &&
+                   !(first->traits & GRIDDEP_TRAIT_TRIGGERS);
+    return swapped ? GRIDDEP_AUDIT_WRONG_END : GRIDDEP_AUDIT_NO_WAIT;
+}
+
+static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge)
+{
+    const gd_graph_node *second = &graph->nodes[edge->to];
+
+    switch (edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge)) {
+    case GRIDDEP_REASON_KILL_SWITCH:
+        return GRIDDEP_AUDIT_KILL_SWITCH;
+    case GRIDDEP_REASON_OFF:
+        return GRIDDEP_AUDIT_OFF;
+    case GRIDDEP_REASON_DEVICE:
+        return GRIDDEP_AUDIT_DEVICE;
+    case GRIDDEP_REASON_DRIVER:
+        return GRIDDEP_AUDIT_DRIVER;
+    default:
+        return judge_kernels(&graph->nodes[edge->from], second);
+    }
+}
+
+/* What is over of one node when another one begins or ends. */
+enum { ENDS_BEHIND = 1, BEGINS_BEHIND = 2 };
+
+static unsigned char step_over(const griddep_graph *graph, const gd_graph_edge *edge, unsigned char level)
+{
+    const gd_graph_node *to = &graph->nodes[edge->to];
+    gd_CUgraphEdgeData data;
+
+    gd_graph_resolve(graph, edge, &data);
+    if ((!data.type && !data.from_port) || level == BEGINS_BEHIND)
+        return BEGINS_BEHIND;
+    return data.type && to->enabled && to->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? ENDS_BEHIND : 0;
+}
+
+/* For each node whether it begins or ends behind the end of `from`: along plain edges it begins behind it, and along
+ * programmatic ones a kernel that waits ends behind it. `open` has room for each node twice. */
+static void mark_behind(const griddep_graph *graph, uint32_t from, unsigned char *levels, uint32_t *open)
+{
+    uint32_t count = 0;
+
+    memset(levels, 0, graph->node_count);
+    levels[from] = ENDS_BEHIND;
+    open[count++] = from;
+    while (count) {
+        uint32_t node = open[--count];
+        const gd_node_list *after = &graph->nodes[node].after;
+        for (uint32_t i = 0; i < after->count; i++) {
+            const gd_graph_edge *edge = &graph->edges[after->edges[i]];
+            unsigned char level = step_over(graph, edge, levels[node]);
+            if (level <= levels[edge->to])
+                continue;
+            levels[edge->to] = level;
+            open[count++] = edge->to;
+        }
+    }
+}
+
+/* What is asked about the edges to one node. */
+typedef struct join {
+    const griddep_graph *graph;
+    const griddep_graph_edge_info *info; /* the edge that is judged */
+    bool some_fixed;                     /* another edge stays plain */
+    unsigned char *levels;
+    uint32_t *open;
+} join;
+
+/* Whether the first node of one edge has ended when that of another one begins. */
+static bool is_over(const join *of, uint32_t first, uint32_t second)
+{
+    mark_behind(of->graph, first, of->levels, of->open);
+    return of->levels[second] == BEGINS_BEHIND;
+}
+
+static bool is_plain(const join *of, const gd_graph_edge *edge)
+{
+    gd_CUgraphEdgeData data;
+
+    gd_graph_resolve(of->graph, edge, &data);
+    return !data.type && !data.from_port;
+}
+
+/* Whether a plain edge stays plain. Beside a programmatic edge each does: it was not changed when that one was. */
+static bool is_fixed(const join *of, const gd_graph_edge *edge)
+{
+    const griddep_graph *graph = of->graph;
+
+    return of->info->type == GRIDDEP_EDGE_PROGRAMMATIC || !is_kernel(graph, edge->from) ||
+           !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_AUDIT_PLAIN;
+}
+
+/* Whether a plain edge holds the second node up until its first one ends: it stays plain, or would overlap with nothing
+ * because of another one that does. The plain edges of a join that can all be programmatic hold up nothing. */
+static bool holds_up(const join *of, const gd_graph_edge *edge)
+{
+    const gd_node_list *before = &of->graph->nodes[edge->to].before;
+
+    if (!is_plain(of, edge))
+        return false;
+    if (is_fixed(of, edge))
+        return true;
+    for (uint32_t i = 0; i < before->count && of->some_fixed; i++) {
+        const gd_graph_edge *other = &of->graph->edges[before->edges[i]];
+        if (other != edge && is_plain(of, other) && is_fixed(of, other) && !is_over(of, other->from, edge->from))
+            return true;
+    }
+    return false;
+}
+
+/* A node that begins behind the first kernel's end; or one that must have ended before the second kernel begins, and
+ * need not have when the first one does. */
+static bool find_among(join *of, uint32_t *node)
+{
+    const griddep_graph_edge_info *info = of->info;
+    const gd_node_list *before = &of->graph->nodes[info->to].before;
+
+    mark_behind(of->graph, info->from, of->levels, of->open);
+    for (uint32_t i = 0; i < before->count; i++) {
+        *node = of->graph->edges[before->edges[i]].from;
+        if (*node != info->from && of->levels[*node] == BEGINS_BEHIND)
+            return true;
+    }
+    for (uint32_t i = 0; i < before->count && !of->some_fixed; i++) {
+        const gd_graph_edge *edge = &of->graph->edges[before->edges[i]];
+        of->some_fixed = edge->from != info->from && is_plain(of, edge) && is_fixed(of, edge);
+    }
+    for (uint32_t i = 0; i < before->count; i++) {
+        const gd_graph_edge *edge = &of->graph->edges[before->edges[i]];
+        *node = edge->from;
+        if (edge->from != info->from && holds_up(of, edge) && !is_over(of, edge->from, info->from))
+            return true;
+    }
+    return false;
+}
+
 static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_edge_info *info, bool *found,
                                 uint32_t *node, griddep_error *error)
 {
-    const gd_node_list *before = &graph->nodes[info->to].before;
-    int32_t status = GRIDDEP_OK;
-
     *found = false;
-    for (uint32_t i = 0; i < before->count && !*found && !status; i++) {
-        const gd_graph_edge *edge = &graph->edges[before->edges[i]];
-        gd_CUgraphEdgeData data;
-        bool earlier = false;
-        if (edge->from == info->from)
-            continue;
-        gd_graph_resolve(graph, edge, &data);
-        bool counts = !data.type || info->type != GRIDDEP_EDGE_PROGRAMMATIC;
-        if (counts)
-            status = gd_graph_leads(graph, edge->from, info->from, &earlier, error);
-        *found = counts && !earlier;
-        *node = edge->from;
-    }
+    if (graph->nodes[info->to].before.count == 1)
+        return GRIDDEP_OK;
+    join of = {.graph = graph,
+               .info = info,
+               .levels = malloc(graph->node_count),
+               .open = calloc(graph->node_count, 2 * sizeof *of.open)};
+    int32_t status = of.levels && of.open ? GRIDDEP_OK : gd_error_memory(error);
+    if (!status)
+        *found = find_among(&of, node);
+    free(of.levels);
+    free(of.open);
     return status;
 }
 
@@ -157,42 +304,9 @@ static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_in
         info->overlap = GRIDDEP_OVERLAP_TAIL;
 }
 
-/* What the kernels say about an edge that is plain; AUDIT_PLAIN: it need not be. */
-static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *second)
-{
-    uint32_t traits = second->traits;
-
-    if (!(traits & GRIDDEP_TRAIT_KNOWN))
-        return GRIDDEP_AUDIT_UNKNOWN_CODE;
-    if (traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
-        return GRIDDEP_AUDIT_PLAIN;
-    if (traits & GRIDDEP_TRAIT_WAITS)
-        return GRIDDEP_AUDIT_WAIT_NOT_ALWAYS;
-    bool swapped = traits & GRIDDEP_TRAIT_TRIGGERS && first->traits & GRIDDEP_TRAIT_WAITS &&
-                   !(first->traits & GRIDDEP_TRAIT_TRIGGERS);
-    return swapped ? GRIDDEP_AUDIT_WRONG_END : GRIDDEP_AUDIT_NO_WAIT;
-}
-
-static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge, int32_t reason)
-{
-    const gd_graph_node *second = &graph->nodes[edge->to];
-    int32_t obstacle = find_obstacle(graph->runtime);
-    bool off = (edge->type == GRIDDEP_EDGE_AUTO || edge->reason >= 0) && reason == GRIDDEP_REASON_OFF;
-
-    if (obstacle == GRIDDEP_REASON_KILL_SWITCH)
-        return GRIDDEP_AUDIT_KILL_SWITCH;
-    if (obstacle == GRIDDEP_REASON_DEVICE)
-        return GRIDDEP_AUDIT_DEVICE;
-    if (obstacle == GRIDDEP_REASON_DRIVER)
-        return GRIDDEP_AUDIT_DRIVER;
-    if (off || (second->call && second->call->launch.pdl == GRIDDEP_PDL_OFF))
-        return GRIDDEP_AUDIT_OFF;
-    return judge_kernels(&graph->nodes[edge->from], second);
-}
-
 /* Between two kernels. */
-static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge, int32_t reason,
-                          griddep_graph_edge_info *info, griddep_error *error)
+static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge, griddep_graph_edge_info *info,
+                          griddep_error *error)
 {
     bool other = false;
     uint32_t node = 0;
@@ -203,7 +317,7 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
         info->audit = GRIDDEP_AUDIT_WRONG_PORT;
         info->overlap = GRIDDEP_OVERLAP_FULL;
     } else {
-        info->audit = judge_plain(graph, edge, reason);
+        info->audit = judge_plain(graph, edge);
     }
     if (info->audit == GRIDDEP_AUDIT_UNSAFE || info->audit == GRIDDEP_AUDIT_WRONG_PORT ||
         (!info->overlap && info->audit != GRIDDEP_AUDIT_PLAIN))
@@ -221,8 +335,8 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
 {
     const gd_graph_edge *edge = &graph->edges[index];
     gd_CUgraphEdgeData data;
-    int32_t reason = gd_graph_resolve(graph, edge, &data);
 
+    gd_graph_resolve(graph, edge, &data);
     *info = (griddep_graph_edge_info){.size = sizeof *info,
                                       .from = edge->from,
                                       .to = edge->to,
@@ -242,7 +356,7 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
         info->audit = GRIDDEP_AUDIT_DISABLED;
         return GRIDDEP_OK;
     }
-    return judge_pair(graph, edge, reason, info, error);
+    return judge_pair(graph, edge, info, error);
 }
 
 /* ---- public ---- */
@@ -315,10 +429,9 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, gridd
 
     if (status)
         return status;
-    if (index >= graph->edge_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the graph has %" PRIu32 " edges; there is no edge %" PRIu32, graph->edge_count, index);
-    status = gd_graph_judge(graph, index, &known, error);
+    status = gd_graph_check_edge(graph, index, error);
+    if (!status)
+        status = gd_graph_judge(graph, index, &known, error);
     return status ? status
                   : gd_struct_write(info, &known, sizeof known, EDGE_MINIMUM, "griddep_graph_edge_info", error);
 }

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "run/event.h"
 #include "run/graph.h"
 
 /* ---- order ---- */
 
-/* The nodes in an order in which no edge leads back (Kahn 1962): the driver wants a node's dependencies to be there. */
-static int32_t sort(const griddep_graph *graph, uint32_t *order, griddep_error *error)
+/* Kahn 1962. The driver wants a node's dependencies to be there. */
+int32_t gd_graph_sort(const griddep_graph *graph, uint32_t *order, griddep_error *error)
 {
     uint32_t *open = calloc((size_t)graph->node_count + 1, sizeof *open);
     uint32_t done = 0, ready = 0;
@@ -59,9 +60,12 @@ static gd_CUresult set_attributes(const gd_driver *driver, gd_CUgraphNode node, 
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
 
-    for (uint32_t i = 1; i <= call->launch.attribute_count && result == GD_CUDA_SUCCESS; i++)
-        result = driver->cuGraphKernelNodeSetAttribute(node, call->launch.attributes[i].id,
-                                                       &call->launch.attributes[i].value);
+    for (uint32_t i = 0; i < call->launch.attribute_count && result == GD_CUDA_SUCCESS; i++) {
+        const gd_CUlaunchAttribute *attribute = &call->launch.attributes[i];
+        gd_early how;
+        if (!gd_event_of(attribute, &how)) /* a chain's graph has a node that records it */
+            result = driver->cuGraphKernelNodeSetAttribute(node, attribute->id, &attribute->value);
+    }
     return result;
 }
 
@@ -151,7 +155,8 @@ static int32_t add_child(const builder *build, uint32_t index, size_t count, gd_
     const gd_driver *driver = build->graph->runtime->driver;
     griddep_graph *child = build->content->nodes[index].child;
     gd_graph_made inner = {.handle = child->adopted ? child->handle : NULL};
-    int32_t status = inner.handle ? GRIDDEP_OK : build_new(child, child, build->bindings, &inner, error);
+    int32_t status =
+        inner.handle ? gd_graph_make_plain(child, error) : build_new(child, child, build->bindings, &inner, error);
 
     if (status)
         return status;
@@ -168,6 +173,9 @@ static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph h
     gd_CUgraphNode copy;
 
     if (body->adopted) {
+        int32_t plain = gd_graph_make_plain(body, error);
+        if (plain)
+            return plain;
         gd_CUresult result = driver->cuGraphAddChildGraphNode(&copy, handle, NULL, 0, body->handle);
         return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_driver_fail(driver, result, error, "a copy of the graph");
     }
@@ -294,7 +302,7 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd
                      .handle = made->handle,
                      .nodes = calloc(room, sizeof *build.nodes),
                      .before = calloc(room, sizeof *build.before)};
-    int32_t status = order && build.nodes && build.before ? sort(graph, order, error) : gd_error_memory(error);
+    int32_t status = order && build.nodes && build.before ? gd_graph_sort(graph, order, error) : gd_error_memory(error);
 
     if (!status)
         status = build_nodes(&build, order, error);
@@ -379,7 +387,7 @@ int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_
         return status;
     status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status) {
-        gd_graph_drop_last_edge(graph);
+        gd_graph_drop_edge(graph, graph->edge_count - 1);
         return status;
     }
     gd_graph_edge *added = &graph->edges[graph->edge_count - 1];
@@ -390,12 +398,36 @@ int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_
                                  .to = edge->to,
                                  .port = data.from_port,
                                  .type = data.type,
-                                 .reason = is_plain(data) && edge->type ? reason : -1};
+                                 .reason = is_plain(data) && (edge->type || edge->port) ? reason : -1};
         gd_graph_drop(graph);
     } else {
         status = fail_edge(graph, edge, result, error);
-        gd_graph_drop_last_edge(graph);
+        gd_graph_drop_edge(graph, graph->edge_count - 1);
     }
+    gd_runtime_leave(graph->runtime, pushed);
+    return status;
+}
+
+int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_error *error)
+{
+    const gd_driver *driver = graph->runtime->driver;
+    const gd_graph_edge *edge = &graph->edges[index];
+    const gd_CUgraphEdgeData data = {.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+    bool pushed;
+
+    if (!driver->cuGraphRemoveDependencies || graph->lossy)
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "edges of a graph from outside are removed by cuGraphRemoveDependencies of API 12.3, which "
+                            "the driver lacks");
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, &graph->nodes[edge->from].handle,
+                                                           &graph->nodes[edge->to].handle, &data, 1);
+    if (result == GD_CUDA_SUCCESS)
+        gd_graph_drop(graph);
+    else
+        status = fail_edge(graph, edge, result, error);
     gd_runtime_leave(graph->runtime, pushed);
     return status;
 }
@@ -419,7 +451,7 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {.handle = graph->adopted ? graph->handle : NULL};
-    int32_t status = graph->adopted ? GRIDDEP_OK : gd_graph_build(graph, graph, &built, error);
+    int32_t status = graph->adopted ? gd_graph_make_plain(graph, error) : gd_graph_build(graph, graph, &built, error);
 
     if (status)
         return status;

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "run/conditional.h"
 #include "run/attribute_check.h"
+#include "run/capture.h"
+#include "run/early.h"
 #include "run/event.h"
 #include "run/launch.h"
 #include "run/module.h"
@@ -126,14 +128,14 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
         if (status)
             return status;
         if (!asks_for_nothing(attribute))
-            memcpy(&launch->attributes[1 + launch->attribute_count++], attribute, sizeof *attribute);
+            memcpy(&launch->attributes[launch->attribute_count++], attribute, sizeof *attribute);
     }
     return GRIDDEP_OK;
 }
 
 static void add_cluster(gd_launch *launch, const shape *cluster)
 {
-    gd_CUlaunchAttribute *attribute = &launch->attributes[1 + launch->attribute_count++];
+    gd_CUlaunchAttribute *attribute = &launch->attributes[launch->attribute_count++];
 
     memset(attribute, 0, sizeof *attribute);
     attribute->id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -196,39 +198,7 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
 
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
 {
-    return gd_launch_decide_traits(kernel->runtime, kernel->info.traits, pdl);
-}
-
-int32_t gd_launch_decide_traits(const griddep_runtime *runtime, uint32_t traits, int32_t pdl)
-{
-    if (runtime->kill_switch)
-        return GRIDDEP_REASON_KILL_SWITCH;
-    if (pdl == GRIDDEP_PDL_OFF)
-        return GRIDDEP_REASON_OFF;
-    if (runtime->info.capability < 90)
-        return GRIDDEP_REASON_DEVICE;
-    if (!(runtime->info.features & GRIDDEP_FEATURE_PDL))
-        return GRIDDEP_REASON_DRIVER;
-    if (pdl == GRIDDEP_PDL_FORCE)
-        return GRIDDEP_REASON_FORCED;
-    if (!(traits & GRIDDEP_TRAIT_KNOWN))
-        return GRIDDEP_REASON_UNKNOWN_CODE;
-    if (!(traits & GRIDDEP_TRAIT_WAITS))
-        return GRIDDEP_REASON_NO_WAIT;
-    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
-}
-
-void gd_launch_allow_overlap(gd_launch *launch, bool allow)
-{
-    gd_CUlaunchAttribute *attribute = &launch->attributes[0];
-
-    if (allow) {
-        memset(attribute, 0, sizeof *attribute);
-        attribute->id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-        attribute->value.programmaticStreamSerializationAllowed = 1;
-    }
-    launch->config.attrs = allow ? launch->attributes : launch->attributes + 1;
-    launch->config.numAttrs = launch->attribute_count + (allow ? 1u : 0u);
+    return gd_early_decide(kernel->runtime, kernel->info.traits, pdl, GD_EARLY_LAUNCH);
 }
 
 /* ---- arguments ---- */
@@ -297,7 +267,8 @@ static void place_refusal(const griddep_kernel *kernel, gd_CUresult result, grid
     gd_error_set_file(error, kernel->module->name);
 }
 
-int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result, griddep_error *error)
+static int32_t refuse_launch(const griddep_kernel *kernel, const gd_launch *launch, gd_CUstream stream,
+                             gd_CUresult result, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &launch->config;
     int32_t status =
@@ -307,24 +278,86 @@ int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd
                        config->blockDimY, config->blockDimZ, config->sharedMemBytes);
 
     place_refusal(kernel, result, error);
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
         char name[64];
         gd_attribute_name(launch->attributes[i].id, name, sizeof name);
-        gd_error_append(error, "%s %s", i == 1 ? "; with" : ",", name);
+        gd_error_append(error, "%s %s", i ? "," : "; with", name);
     }
     gd_attribute_explain(kernel, launch, result, error);
-    return gd_runtime_blame_stream(kernel->runtime, config->hStream, status, error);
+    return gd_runtime_blame_stream(kernel->runtime, stream, status, error);
+}
+
+static void add_attribute(gd_launch_given *given, const gd_CUlaunchAttribute *attribute)
+{
+    given->attributes[given->config.numAttrs++] = *attribute;
+}
+
+void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl, int32_t reason,
+                    gd_CUstream stream, gd_CUevent event, gd_launch_given *given)
+{
+    const gd_CUlaunchAttribute dependent = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                            .value = {.programmaticStreamSerializationAllowed = 1}};
+    const gd_CUlaunchAttribute trigger = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                          .value = {.programmaticEvent = {.event = event}}};
+
+    given->config = launch->config;
+    given->config.hStream = stream;
+    given->config.attrs = given->attributes;
+    given->config.numAttrs = 0;
+    given->off = pdl == GRIDDEP_PDL_OFF;
+    given->late_count = 0;
+    if (reason <= GRIDDEP_REASON_FORCED)
+        add_attribute(given, &dependent);
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
+        gd_early how;
+        gd_CUevent recorded = gd_event_of(&launch->attributes[i], &how);
+        if (recorded && gd_early_obstacle(runtime, pdl, how) != GRIDDEP_REASON_FORCED)
+            given->late[given->late_count++] = recorded;
+        else
+            add_attribute(given, &launch->attributes[i]);
+    }
+    if (event)
+        add_attribute(given, &trigger);
+}
+
+static int32_t record_late(const griddep_kernel *kernel, const gd_launch_given *given, griddep_error *error)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < given->late_count && result == GD_CUDA_SUCCESS; i++)
+        result = kernel->runtime->driver->cuEventRecord(given->late[i], given->config.hStream);
+    return result == GD_CUDA_SUCCESS
+               ? GRIDDEP_OK
+               : gd_driver_fail(kernel->runtime->driver, result, error,
+                                "kernel %s was launched; recording its event behind it", kernel->name);
+}
+
+int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch, gd_launch_given *given, void **pointers,
+                         void **extra, griddep_error *error)
+{
+    griddep_runtime *runtime = kernel->runtime;
+    const bool noted = given->off && gd_early_switch(runtime, GRIDDEP_PDL_AUTO) == GRIDDEP_REASON_FORCED;
+    int32_t status = noted ? gd_capture_reserve(runtime, given->config.hStream, error) : GRIDDEP_OK;
+
+    if (status)
+        return status;
+    gd_CUresult result = runtime->driver->cuLaunchKernelEx(&given->config, kernel->function, pointers, extra);
+    if (result != GD_CUDA_SUCCESS)
+        return refuse_launch(kernel, launch, given->config.hStream, result, error);
+    if (noted)
+        status = gd_capture_note_off(runtime, given->config.hStream, error);
+    return status ? status : record_late(kernel, given, error);
 }
 
 /* The driver writes the handle of a device-updatable node into the attribute that it is given, which is the library's
  * copy. */
-static void return_node(const griddep_launch_config *config, const gd_launch *made)
+static void return_node(const griddep_launch_config *config, const gd_launch_given *made)
 {
     for (uint32_t i = 0; i < config->attribute_count; i++) {
         const griddep_attribute *given = &config->attributes[i];
         if (given->id != GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE || !(int32_t)given->value[0])
             continue;
-        for (uint32_t k = 1; k <= made->attribute_count; k++) {
+        for (uint32_t k = 0; k < made->config.numAttrs; k++) {
             if (made->attributes[k].id == given->id)
                 ((griddep_attribute *)(uintptr_t)given)->value[1] =
                     (uint64_t)(uintptr_t)made->attributes[k].value.deviceUpdatableKernelNode.devNode;
@@ -348,15 +381,14 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
     if (!status)
         status = gd_require_check(kernel, &made, each, error);
     if (!status) {
+        gd_launch_given given;
         int32_t decision = gd_launch_decide(kernel, made.pdl);
-        gd_launch_allow_overlap(&made, decision <= GRIDDEP_REASON_FORCED);
-        gd_CUresult result = kernel->runtime->driver->cuLaunchKernelEx(&made.config, kernel->function, pointers, extra);
-        if (result != GD_CUDA_SUCCESS)
-            status = gd_launch_fail(kernel, &made, result, error);
-        else if (reason)
+        gd_launch_give(kernel->runtime, &made, made.pdl, decision, made.config.hStream, NULL, &given);
+        status = gd_launch_submit(kernel, &made, &given, pointers, extra, error);
+        if (!status && reason)
             *reason = decision;
         if (!status)
-            return_node(config, &made);
+            return_node(config, &given);
     }
     gd_runtime_leave(kernel->runtime, pushed);
     return status;

@@ -8,16 +8,25 @@
 enum { GD_LAUNCH_ATTRIBUTES = 32 }; /* most that a caller may give */
 
 typedef struct gd_launch {
-    gd_CUlaunchConfig config;         /* attrs and numAttrs are set by gd_launch_allow_overlap */
-    int32_t pdl;                      /* GRIDDEP_PDL_*, resolved: never DEFAULT */
-    uint32_t attribute_count;         /* besides attribute 6 */
-    gd_CUlaunchAttribute *attributes; /* [0] is attribute 6; then the cluster; then the caller's */
+    gd_CUlaunchConfig config; /* without attrs: gd_launch_give */
+    int32_t pdl;              /* GRIDDEP_PDL_*, resolved: never DEFAULT */
+    uint32_t attribute_count;
+    gd_CUlaunchAttribute *attributes; /* the cluster; then the caller's. Attribute 6 is none of them */
 } gd_launch;
 
 /* Room for the attributes of any launch. */
 typedef struct gd_launch_room {
-    gd_CUlaunchAttribute attributes[GD_LAUNCH_ATTRIBUTES + 2];
+    gd_CUlaunchAttribute attributes[GD_LAUNCH_ATTRIBUTES + 1];
 } gd_launch_room;
+
+/* A launch as the driver is given it. */
+typedef struct gd_launch_given {
+    gd_CUlaunchConfig config; /* its attrs are `attributes` */
+    gd_CUlaunchAttribute attributes[GD_LAUNCH_ATTRIBUTES + 3];
+    bool off; /* where it is captured, its node is to know that it said off */
+    uint32_t late_count;
+    gd_CUevent late[2]; /* events that it must not record early: they are recorded behind it */
+} gd_launch_given;
 
 /* Checks a caller's configuration against kernel and device, and fills a launch, whose attributes go into `room`. The
  * kernel's context must be current when the launch needs to opt in to more shared memory. */
@@ -26,10 +35,15 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *conf
 
 /* Whether attribute 6 may be set for a kernel: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl);
-int32_t gd_launch_decide_traits(const griddep_runtime *runtime, uint32_t traits, int32_t pdl);
 
-/* Points config.attrs at the attributes with or without attribute 6. */
-void gd_launch_allow_overlap(gd_launch *launch, bool allow);
+/* What the driver is given of a launch in a stream, which the caller's mode may switch off beyond what the launch says:
+ * `pdl`. `reason` is the decision about attribute 6. An event that is not NULL is recorded at the trigger. */
+void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl, int32_t reason,
+                    gd_CUstream stream, gd_CUevent event, gd_launch_given *given);
+
+/* Launches. The driver may write into the attributes. */
+int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch, gd_launch_given *given, void **pointers,
+                         void **extra, griddep_error *error);
 
 /* Checks arguments against the kernel's parameters in number and size. Conditionals are for kernels of graphs. */
 int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
@@ -37,8 +51,5 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
 
 /* Where an argument's bytes are. */
 const void *gd_launch_argument_data(const griddep_argument *argument);
-
-/* Reports a launch that the driver refused. */
-int32_t gd_launch_fail(const griddep_kernel *kernel, const gd_launch *launch, gd_CUresult result, griddep_error *error);
 
 #endif

@@ -18,7 +18,7 @@ static void read_cluster(const griddep_kernel *kernel, const gd_launch *launch, 
 {
     for (int i = 0; i < 3; i++)
         cluster[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
-    for (uint32_t i = 1; i <= launch->attribute_count; i++) {
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
         const gd_CUlaunchAttribute *attribute = &launch->attributes[i];
         if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             continue;

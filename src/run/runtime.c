@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/word.h"
 #include "run/cache.h"
+#include "run/capture.h"
 #include "run/event.h"
 #include "run/runtime.h"
 
@@ -388,6 +389,7 @@ static void release(griddep_runtime *runtime)
     gd_nvrtc_close(runtime->nvrtc);
     gd_cache_close(runtime->cache);
     gd_event_forget_all(runtime);
+    gd_capture_forget_all(runtime);
     free(runtime->nvrtc_path);
     free(runtime->fallback);
     if (runtime->primary)

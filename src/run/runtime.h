@@ -14,6 +14,7 @@
 
 struct gd_cache;
 struct gd_timed_event;
+struct gd_capture;
 
 typedef struct gd_limits {
     uint32_t grid[3];
@@ -39,7 +40,8 @@ struct griddep_runtime {
     gd_nvrtc *nvrtc;           /* opened by the first compilation */
     griddep_module *modules;   /* those that are loaded */
     struct gd_timed_event *timed_events;
-    pthread_mutex_t mutex; /* guards nvrtc, modules and timed_events */
+    struct gd_capture *captures; /* notes on launches in them, the newest first */
+    pthread_mutex_t mutex;       /* guards nvrtc, modules, timed_events and captures */
     bool mutex_ready;
 };
 

@@ -363,6 +363,26 @@ gd_CUresult fake_do_set_kernel(gd_CUgraphExec executable, bool is_executable, gd
     return GD_CUDA_SUCCESS;
 }
 
+/* Like an H200's driver: what nobody set is 0, but for the map of memory domains, and some attributes cannot be read.
+ */
+gd_CUresult fake_do_get_node_attribute(gd_CUgraphNode handle, gd_CUlaunchAttributeID id,
+                                       gd_CUlaunchAttributeValue *value)
+{
+    const fake_node *node = find_in_graphs(handle);
+    const bool readable = (id >= 1 && id <= 5 && id != 3) || (id >= 8 && id <= 10) || id == 13 || id == 14;
+
+    if (!node || node->type != GD_CU_GRAPH_NODE_TYPE_KERNEL || !value || !readable)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *value = (gd_CUlaunchAttributeValue){.pad = {0}};
+    if (id == GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
+        value->memSyncDomainMap.remote = 1;
+    for (unsigned i = 0; i < node->launch.config.numAttrs; i++) {
+        if (node->launch.config.attrs[i].id == id)
+            *value = node->launch.config.attrs[i].value;
+    }
+    return GD_CUDA_SUCCESS;
+}
+
 gd_CUresult fake_do_node_attribute(gd_CUgraphNode handle, gd_CUlaunchAttributeID id,
                                    const gd_CUlaunchAttributeValue *value)
 {

@@ -209,6 +209,10 @@ ENTRY(cuStreamGetCtx, (gd_CUstream stream, gd_CUcontext *context), CURRENT, fake
       P(stream))
 ENTRY(cuStreamIsCapturing, (gd_CUstream stream, gd_CUstreamCaptureStatus *status), CURRENT,
       fake_do_is_capturing(stream, status), P(stream))
+ENTRY(cuStreamGetCaptureInfo,
+      (gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph, const gd_CUgraphNode **before,
+       size_t *count),
+      CURRENT, fake_do_capture_info(stream, status, id, graph, before, count), P(stream))
 ENTRY(cuStreamBeginCapture, (gd_CUstream stream, gd_CUstreamCaptureMode mode), CURRENT, fake_do_begin_capture(stream, mode),
       P(stream), N(mode))
 ENTRY(cuStreamEndCapture, (gd_CUstream stream, gd_CUgraph *graph), CURRENT | ENDS,
@@ -291,6 +295,9 @@ ENTRY(cuGraphKernelNodeSetParams, (gd_CUgraphNode node, const gd_CUDA_KERNEL_NOD
 ENTRY(cuGraphKernelNodeSetAttribute,
       (gd_CUgraphNode node, gd_CUlaunchAttributeID attribute, const gd_CUlaunchAttributeValue *value), CURRENT,
       fake_do_node_attribute(node, attribute, value), P(node), N(attribute))
+ENTRY(cuGraphKernelNodeGetAttribute,
+      (gd_CUgraphNode node, gd_CUlaunchAttributeID attribute, gd_CUlaunchAttributeValue *value), INITIALIZED,
+      fake_do_get_node_attribute(node, attribute, value), P(node), N(attribute))
 ENTRY(cuGraphExecKernelNodeSetParams,
       (gd_CUgraphExec executable, gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params), CURRENT,
       fake_do_set_kernel(executable, true, node, params), P(executable), P(node))

@@ -91,6 +91,8 @@ typedef struct fake_object {
             gd_CUstreamCaptureStatus status;
             gd_CUstreamCaptureMode mode;
             pthread_t thread;
+            void *graph; /* handle that the captured graph will have */
+            void *tip;   /* the node that was captured last */
             fake_body body;
         } stream;
         struct {
@@ -245,6 +247,8 @@ gd_CUresult fake_do_stream_synchronize(gd_CUstream handle);
 gd_CUresult fake_do_stream_context(gd_CUstream handle, gd_CUcontext *context);
 gd_CUresult fake_do_is_capturing(gd_CUstream handle, gd_CUstreamCaptureStatus *status);
 gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mode);
+gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
+                                 const gd_CUgraphNode **before, size_t *count);
 gd_CUresult fake_do_end_capture(gd_CUstream handle, gd_CUgraph *graph, bool discard);
 gd_CUresult fake_do_event_create(gd_CUevent *event, unsigned int flags);
 gd_CUresult fake_do_event_record(gd_CUevent handle, gd_CUstream stream_handle);
@@ -300,6 +304,8 @@ gd_CUresult fake_do_dependencies(gd_CUgraphNode node, gd_CUgraphNode *before, si
 gd_CUresult fake_do_kernel_params(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params);
 gd_CUresult fake_do_set_kernel(gd_CUgraphExec executable, bool is_executable, gd_CUgraphNode node,
                                const gd_CUDA_KERNEL_NODE_PARAMS *params);
+gd_CUresult fake_do_get_node_attribute(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
+                                       gd_CUlaunchAttributeValue *value);
 gd_CUresult fake_do_node_attribute(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
                                    const gd_CUlaunchAttributeValue *value);
 gd_CUresult fake_do_update(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *info);

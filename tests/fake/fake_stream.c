@@ -118,7 +118,8 @@ gd_CUresult fake_do_allocate(gd_CUdeviceptr *address, size_t bytes)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (bytes > fake_state.memory_bytes - fake_state.memory_used)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    memory = aligned_alloc(256, (bytes + 255) / 256 * 256); /* the device's, which tests of failing allocations let be */
+    memory =
+        aligned_alloc(256, (bytes + 255) / 256 * 256); /* the device's, which tests of failing allocations let be */
     if (!memory)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     memset(memory, 0xA5, bytes); /* device memory holds anything */
@@ -235,6 +236,26 @@ gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mod
     stream->is.stream.status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
     stream->is.stream.mode = mode;
     stream->is.stream.thread = pthread_self();
+    stream->is.stream.graph = fake_handle_create();
+    return GD_CUDA_SUCCESS;
+}
+
+/* Each capture has a graph of its own, whose handle serves as the id too. */
+gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
+                                 const gd_CUgraphNode **before, size_t *count)
+{
+    fake_object *stream = NULL;
+    gd_CUresult result = fake_do_is_capturing(handle, status);
+
+    if (result != GD_CUDA_SUCCESS || *status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return result;
+    fake_stream_find(handle, &stream);
+    const fake_body *body = &stream->is.stream.body;
+    stream->is.stream.tip = body->node_count ? body->nodes[body->node_count - 1].handle : NULL;
+    *id = (uint64_t)(uintptr_t)stream->is.stream.graph;
+    *graph = stream->is.stream.graph;
+    *before = (const gd_CUgraphNode *)&stream->is.stream.tip;
+    *count = body->node_count ? 1 : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -259,6 +280,7 @@ gd_CUresult fake_do_end_capture(gd_CUstream handle, gd_CUgraph *graph, bool disc
         return GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     fake_object *made = fake_object_create(GRAPH, NULL);
+    made->handle = stream->is.stream.graph;
     made->is.graph = stream->is.stream.body;
     stream->is.stream.body = (fake_body){0};
     *graph = made->handle;

@@ -321,6 +321,32 @@ static void launch_in(const char *name, int in, int out, void *stream, const gri
     ck_good(griddep_launch(kernel_of(name), &config, arguments, 2, NULL, &error));
 }
 
+/* As a part of the program launches that knows nothing of the library. */
+static void launch_elsewhere(const char *name, int in, int out, void *stream)
+{
+    griddep_kernel_info kernel = {.size = sizeof kernel};
+    griddep_runtime_info info = {.size = sizeof info};
+    uint64_t addresses[2] = {buffers[in], buffers[out]};
+    void *arguments[2] = {&addresses[0], &addresses[1]};
+    const gd_CUlaunchConfig config = {.gridDimX = two_blocks.grid[0],
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = two_blocks.block[0],
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .hStream = stream};
+    gd_driver *driver = NULL;
+    gd_CUcontext popped;
+
+    ck_good(griddep_kernel_get_info(kernel_of(name), &kernel, &error));
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
+    ck_good(gd_driver_open(info.driver, &driver, &error));
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuLaunchKernelEx(&config, kernel.function, arguments, NULL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    gd_driver_close(driver);
+}
+
 /* The event of a launch becomes a port: trigger 0 the programmatic one, trigger 1 and launch completion the order of
  * launches. Eagerly the waiting kernel has the right word in any case. */
 START_TEST(events_of_launches_order_streams)
@@ -339,9 +365,9 @@ START_TEST(events_of_launches_order_streams)
     for (int captures = 0; captures < 2; captures++) {
         if (captures)
             ck_good(griddep_graph_capture_begin(runtime, first, &error));
-        launch_in("slow", 0, 1, first, &attribute, GRIDDEP_PDL_OFF);
+        launch_in("slow", 0, 1, first, &attribute, GRIDDEP_PDL_AUTO);
         ck_good(griddep_stream_wait_event(runtime, second, event, &error));
-        launch_in("step", _i < 2 ? 1 : 0, 2, second, NULL, GRIDDEP_PDL_OFF);
+        launch_elsewhere("step", _i < 2 ? 1 : 0, 2, second);
         ck_good(griddep_event_record(runtime, end, second, &error));
         ck_good(griddep_stream_wait_event(runtime, first, end, &error));
         launch_in("step", 2, 3, first, NULL, GRIDDEP_PDL_OFF);
@@ -377,7 +403,7 @@ START_TEST(captures_are_upgraded)
     ck_good(griddep_stream_create(runtime, &stream, &error));
     ck_good(griddep_graph_capture_begin(runtime, stream, &error));
     launch_in("slow", 0, 1, stream, NULL, GRIDDEP_PDL_OFF);
-    launch_in("step", 1, 2, stream, NULL, GRIDDEP_PDL_OFF);
+    launch_elsewhere("step", 1, 2, stream);
     launch_in("step", 2, 3, stream, NULL, GRIDDEP_PDL_AUTO);
     launch_in("quiet", 3, 4, stream, NULL, GRIDDEP_PDL_AUTO);
     ck_good(griddep_graph_capture_end(runtime, stream, &captured, &error));

@@ -256,7 +256,9 @@ static int32_t launch(void *stream, const probe *p)
                                           .grid = {p->grid},
                                           .block = {1},
                                           .shared_bytes = p->shared,
-                                          .pdl = p->pdl ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_OFF,
+                                          .pdl = p->pdl               ? GRIDDEP_PDL_FORCE
+                                                 : p->attribute_count ? GRIDDEP_PDL_AUTO /* off would take its event */
+                                                                      : GRIDDEP_PDL_OFF,
                                           .stream = stream,
                                           .attributes = p->attributes,
                                           .attribute_count = p->attribute_count};

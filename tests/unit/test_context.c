@@ -86,7 +86,9 @@ static void open_world(void)
     ck_good(griddep_graph_capture_begin(world.runtime, world.stream, &error));
     ck_good(griddep_launch(world.step, &config, world.arguments, 2, NULL, &error));
     ck_good(griddep_graph_capture_end(world.runtime, world.stream, &world.captured, &error));
-    ck_good(griddep_graph_add_kernel(world.captured, world.step, &one_block, world.arguments, 2, &node, &error));
+    for (int k = 0; k < 2; k++)
+        ck_good(griddep_graph_add_kernel(world.captured, world.step, &one_block, world.arguments, 2, &node, &error));
+    ck_good(griddep_graph_add_edge(world.captured, 0, node, 0, GRIDDEP_EDGE_DEFAULT, &error));
     ck_good(griddep_graph_capture_begin(world.runtime, world.capturing, &error)); /* ends with the stream */
 }
 
@@ -256,6 +258,7 @@ static void do_nothing(void *user)
     CALL(graph_add_event_record, "ea", world.captured, world.event, &node, &error)                                     \
     CALL(graph_add_event_wait, "ea", world.captured, world.event, &node, &error)                                       \
     CALL(graph_add_edge, "a", world.captured, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error)                                   \
+    CALL(graph_remove_edge, "a", world.captured, 0, &error)                                                            \
     CALL(graph_from_chain, "", world.chain, GRIDDEP_MODE_GRAPH, &world.graph, &error)                                  \
     CALL(graph_describe, "", world.captured, 0, world.text, "step", &error)                                            \
     CALL(graph_instantiate, "a", world.built, &error)                                                                  \

@@ -714,16 +714,37 @@ static int try_built_graph(griddep_kernel *kernel)
     return edge.type == GRIDDEP_EDGE_PROGRAMMATIC ? BUILT : 0;
 }
 
+/* As a part of the program launches that knows nothing of the library. */
+static void launch_elsewhere(griddep_kernel *kernel, void *stream)
+{
+    griddep_kernel_info info = {.size = sizeof info};
+    uint64_t address = pointer.value;
+    void *arguments[] = {&address};
+    const gd_CUlaunchConfig config = {.gridDimX = 4,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 32,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .hStream = stream};
+    gd_CUcontext popped;
+
+    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_assert_int_eq(runtime->driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(runtime->driver->cuLaunchKernelEx(&config, info.function, arguments, NULL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(runtime->driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+}
+
 static int try_captured_graph(griddep_kernel *kernel)
 {
-    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}, .pdl = GRIDDEP_PDL_OFF};
+    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
     griddep_graph *graph = NULL;
     uint32_t count = 0;
 
     ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
     ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
-    for (int i = 0; i < 2; i++)
-        ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    launch_elsewhere(kernel, config.stream); /* the edge to it is plain */
     ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
     int32_t status = griddep_graph_upgrade(graph, &count, &error);
     ck_assert_msg(!status || status == GRIDDEP_ERROR_UNSUPPORTED, "%s", error.text);

@@ -722,8 +722,8 @@ START_TEST(captures_become_graphs)
     griddep_graph *captured = capture(stream);
     ck_assert_uint_eq(griddep_graph_node_count(captured), 4);
     expect_edge(captured, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
-    expect_edge(captured, 1, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
-    expect_edge(captured, 2, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(captured, 1, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(captured, 2, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(captured, NULL, &error));
     ck_assert_uint_eq(word_of(1), 1);
     ck_good(griddep_graph_add_empty(captured, &node, &error));
@@ -1426,11 +1426,15 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     if (!status)
         status = ended;
     if (!status)
-        status = griddep_graph_upgrade(all->graphs[4], &count, &error);
-    if (!status)
         status = griddep_graph_set_arguments(all->graphs[4], 1, arguments, 2, &error);
     if (!status)
         status = griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
+    if (!status)
+        status = griddep_graph_add_edge(all->graphs[4], 2, node, 0, GRIDDEP_EDGE_DEFAULT, &error);
+    if (!status)
+        status = griddep_graph_upgrade(all->graphs[4], &count, &error);
+    if (!status)
+        status = griddep_graph_remove_edge(all->graphs[4], 2, &error);
     if (!status)
         status = griddep_graph_add_edge(all->graphs[4], 2, node, 0, GRIDDEP_EDGE_AUTO, &error);
     if (!status)

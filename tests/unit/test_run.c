@@ -1241,7 +1241,8 @@ START_TEST(runtime_says_what_launches_do)
     } cases[] = {{GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_SET},
                  {GRIDDEP_PDL_OFF, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_OFF},
                  {GRIDDEP_PDL_FORCE, GRIDDEP_PDL_DEFAULT, GRIDDEP_REASON_FORCED},
-                 {GRIDDEP_PDL_OFF, GRIDDEP_PDL_AUTO, GRIDDEP_REASON_SET},
+                 {GRIDDEP_PDL_OFF, GRIDDEP_PDL_AUTO, GRIDDEP_REASON_OFF},
+                 {GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE, GRIDDEP_REASON_OFF},
                  {GRIDDEP_PDL_FORCE, GRIDDEP_PDL_OFF, GRIDDEP_REASON_OFF}};
     const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .pdl = cases[_i].runtime};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].launch};
@@ -1871,7 +1872,7 @@ int main(void)
     tcase_add_test(opening, cache_removes_what_dead_writers_left);
     tcase_add_test(opening, cache_tells_chips_apart);
     tcase_add_loop_test(opening, cache_can_be_switched_off, 0, 4);
-    tcase_add_loop_test(opening, runtime_says_what_launches_do, 0, 5);
+    tcase_add_loop_test(opening, runtime_says_what_launches_do, 0, 6);
     tcase_add_test(opening, cache_that_cannot_be_written_is_no_failure);
     tcase_add_test(opening, cache_place_comes_from_the_environment);
     tcase_add_test(opening, old_driver_launches_cubins_packed_only);

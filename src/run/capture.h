@@ -1,0 +1,22 @@
+/* What captures are told of launches that the driver's nodes do not keep: that a launch said off. Of captures that
+ * others began too, since the launches are ours. */
+#ifndef GD_RUN_CAPTURE_H
+#define GD_RUN_CAPTURE_H
+
+#include "griddep.h"
+#include "run/runtime.h"
+
+/* Makes room for a note on the next launch in a stream. Nothing to do where it is not being captured. */
+int32_t gd_capture_reserve(griddep_runtime *runtime, gd_CUstream stream, griddep_error *error);
+
+/* Notes that the launch that was just captured in a stream said off. */
+int32_t gd_capture_note_off(griddep_runtime *runtime, gd_CUstream stream, griddep_error *error);
+
+/* Whether a node of a captured graph said off; and, when nobody will ask again, the notes on that graph go. */
+bool gd_capture_said_off(griddep_runtime *runtime, gd_CUgraph graph, gd_CUgraphNode node);
+void gd_capture_forget(griddep_runtime *runtime, gd_CUgraph graph);
+
+/* At the runtime's end. */
+void gd_capture_forget_all(griddep_runtime *runtime);
+
+#endif

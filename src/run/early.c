@@ -1,0 +1,47 @@
+/* The one decision about early starts. */
+#include "run/early.h"
+
+int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl)
+{
+    if (runtime->kill_switch)
+        return GRIDDEP_REASON_KILL_SWITCH;
+    return runtime->pdl == GRIDDEP_PDL_OFF || pdl == GRIDDEP_PDL_OFF ? GRIDDEP_REASON_OFF : GRIDDEP_REASON_FORCED;
+}
+
+static bool driver_can(const griddep_runtime *runtime, gd_early how)
+{
+    switch (how) {
+    case GD_EARLY_LAUNCH:
+        return runtime->info.features & GRIDDEP_FEATURE_PDL;
+    case GD_EARLY_TRIGGER_EVENT:
+        return runtime->info.features & GRIDDEP_FEATURE_PROGRAMMATIC_EVENT;
+    case GD_EARLY_BEGIN_EVENT:
+        return runtime->info.features & GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
+    default:
+        return runtime->driver->cuGraphAddDependencies != NULL;
+    }
+}
+
+int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early how)
+{
+    int32_t off = gd_early_switch(runtime, pdl);
+
+    if (off != GRIDDEP_REASON_FORCED)
+        return off;
+    if (runtime->info.capability < 90 && how != GD_EARLY_BEGIN_EVENT)
+        return GRIDDEP_REASON_DEVICE;
+    return driver_can(runtime, how) ? GRIDDEP_REASON_FORCED : GRIDDEP_REASON_DRIVER;
+}
+
+int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how)
+{
+    int32_t obstacle = gd_early_obstacle(runtime, pdl, how);
+
+    if (obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE)
+        return obstacle;
+    if (!(traits & GRIDDEP_TRAIT_KNOWN))
+        return GRIDDEP_REASON_UNKNOWN_CODE;
+    if (!(traits & GRIDDEP_TRAIT_WAITS))
+        return GRIDDEP_REASON_NO_WAIT;
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
