@@ -273,7 +273,7 @@ enum {
     GRIDDEP_TRAIT_WAITS = 2,       /* contains griddepcontrol.wait */
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4, /* each path from the entry to an exit executes an unpredicated griddepcontrol.wait */
     GRIDDEP_TRAIT_TRIGGERS = 8,    /* contains griddepcontrol.launch_dependents */
-    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the module that are called by name */
+    GRIDDEP_TRAIT_CALLS = 16       /* calls a function; the bits above look into functions of the module that are called by name or through .calltargets */
 };
 
 enum {

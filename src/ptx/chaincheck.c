@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "ptx/chaincheck.h"
 
-enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane), CAPABILITY = 90 };
+enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane) };
 
 typedef struct builder {
     gd_chain chain;
@@ -138,8 +138,12 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
     kernel->unknown = kernel->dry_unknown = GD_PTX_NONE;
     for (uint32_t i = 0; i < kernel->report.access_count && !status; i++)
         status = note_access(kernel, &kernel->report.accesses[i]);
-    kernel->covers = kernel->report.has_wait && !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE);
+    kernel->covers = kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ||
+                     (kernel->report.has_wait && !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
     kernel->covers_trigger = kernel->covers && !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
+    const gd_dry_search *search = gd_check_dry_search(&kernel->module->functions);
+    if (!search || !gd_dry_search_describe(search, kernel->report.function, &kernel->dry_path))
+        return gd_error_memory(build->error);
     return status;
 }
 
@@ -256,9 +260,8 @@ static bool sets_attribute(const gd_chain_launch *launch)
 {
     bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
     const gd_chain_kernel *kernel = launch->kernel;
-    int32_t capability = kernel ? kernel->module->functions.module->capability : 0;
 
-    if (launch->given.node != GRIDDEP_NODE_KERNEL || (capability && capability < CAPABILITY))
+    if (launch->given.node != GRIDDEP_NODE_KERNEL)
         return false;
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
@@ -409,8 +412,10 @@ static int32_t check_chain(builder *build, const griddep_check_launch *launches)
 
 static void free_builder(builder *build)
 {
-    for (uint32_t i = 0; i < build->kernel_count; i++)
+    for (uint32_t i = 0; i < build->kernel_count; i++) {
         gd_entry_report_free(&build->kernel_list[i]->report);
+        gd_text_free(&build->kernel_list[i]->dry_path);
+    }
     for (uint32_t i = 0; i < build->module_count; i++)
         gd_check_functions_free(&build->module_list[i]->functions);
     gd_table_free(&build->modules);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "ptx/check_rules.h"
 #include "ptx/ptx.h"
 
@@ -43,6 +44,7 @@ typedef struct gd_chain_kernel {
     gd_access_words dry_unknown_words;
     bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on every way out */
     bool covers_trigger; /* so are its triggers */
+    gd_text dry_path;    /* in words, a path that leaves without a wait; empty: there is none, or no wait at all */
 } gd_chain_kernel;
 
 typedef struct gd_chain_launch {

@@ -53,9 +53,6 @@ static const char *lack(const gd_chain *chain, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
 
-    if (launch->kernel && launch->kernel->module->functions.module->capability &&
-        launch->kernel->module->functions.module->capability < 90)
-        return "its PTX is for a target below sm_90";
     if (launch->previous == GD_PTX_NONE)
         return chain->lane_count > 1 ? "it is the first of its lane, and what stands before it is not known"
                                      : "it is the first of the chain, and what stands before it is not known";
@@ -81,8 +78,9 @@ static void check_launch(gd_chain *chain, uint32_t index)
                      launch->name, previous, before->name);
     if (!launch->attribute && launch->kernel && launch->given.pdl <= GRIDDEP_PDL_AUTO)
         gd_chain_add(chain, index, 0, GD211, GD_PTX_NONE, "insert a wait (griddep rewrite)",
-                     "%s is not launched dependently: %s", launch->name,
-                     launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait");
+                     "%s is not launched dependently: %s%s%s", launch->name,
+                     launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait",
+                     launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
 }
 
 void gd_chain_check_hops(gd_chain *chain)

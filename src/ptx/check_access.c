@@ -165,21 +165,6 @@ gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *in
     }
 }
 
-bool gd_access_is_harmless_call(const gd_ptx_module *module, const gd_ptx_instruction *call)
-{
-    static const char *const names[] = {"vprintf",      "malloc",        "free",
-                                        "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
-    uint32_t operand = gd_ptx_call_operand(module, call);
-
-    if (operand == GD_PTX_NONE || module->operands[operand].kind != GD_OPERAND_SYMBOL)
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (gd_ptx_token_is(module, module->operands[operand].token, names[i]))
-            return true;
-    }
-    return false;
-}
-
 /* ---- synchronization ---- */
 
 /* The number of a CTA barrier: the first operand when it is a literal. bar.red has its destination in front. */

@@ -52,8 +52,4 @@ bool gd_sync_is_release_fence(const gd_ptx_module *module, const gd_ptx_instruct
 /* Whether an instruction has a modifier: exactly this text, dot included. */
 bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const char *modifier);
 
-/* Whether nothing else than its own text lets a function without a body touch global memory of the program: the
- * device runtime's printf, allocator and assertion. */
-bool gd_access_is_harmless_call(const gd_ptx_module *module, const gd_ptx_instruction *call);
-
 #endif

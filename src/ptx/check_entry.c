@@ -181,15 +181,35 @@ static bool add_anything(builder *build, uint32_t instruction, uint32_t state)
     return access.parameters && add_access(build, &access);
 }
 
-static bool enter_call(builder *build, const context *at, const gd_check_function *function, uint32_t call,
-                       uint32_t state)
+static bool add_place(gd_entry_places *places, uint32_t instruction, uint32_t state)
+{
+    void *list = places->list;
+
+    if (places->count == places->capacity) {
+        bool grown = gd_array_grow(&list, &places->capacity, sizeof *places->list);
+        places->list = list;
+        if (!grown)
+            return false;
+    }
+    places->list[places->count++] = (gd_entry_place){.instruction = instruction, .state = state};
+    return true;
+}
+
+/* Code that cannot be looked into: it may do anything, and leave. */
+static bool enter_unknown(builder *build, uint32_t call, uint32_t state)
 {
     const gd_ptx_module *module = build->report->module;
-    const gd_ptx_instruction *item = &module->instructions[call];
-    uint32_t callee = gd_check_callee(module, item);
 
-    if (callee == GD_PTX_NONE)
-        return gd_access_is_harmless_call(module, item) || add_anything(build, call, state);
+    if (gd_ptx_is_system_call(module, &module->instructions[call]))
+        return true;
+    return add_place(&build->report->exits, call, state) && add_anything(build, call, state);
+}
+
+static bool enter_function(builder *build, const context *at, const gd_check_function *function, uint32_t call,
+                           uint32_t callee, uint32_t state)
+{
+    const gd_ptx_module *module = build->report->module;
+
     if (build->context_count >= GD_CHECK_LIMIT_CONTEXTS) {
         note_limit(build, "GD_CHECK_LIMIT_CONTEXTS", call);
         return add_anything(build, call, state);
@@ -204,21 +224,20 @@ static bool enter_call(builder *build, const context *at, const gd_check_functio
     return fill_arguments(build, at, function, call, made) && push(build, made);
 }
 
-/* ---- one context ---- */
-
-static bool add_place(gd_entry_places *places, uint32_t instruction, uint32_t state)
+static bool enter_call(builder *build, const context *at, const gd_check_function *function, uint32_t call,
+                       uint32_t state)
 {
-    void *list = places->list;
+    gd_call_targets targets = gd_ptx_call_targets(build->report->module, &build->report->module->instructions[call]);
+    bool entered = true;
+    uint32_t callee;
 
-    if (places->count == places->capacity) {
-        bool grown = gd_array_grow(&list, &places->capacity, sizeof *places->list);
-        places->list = list;
-        if (!grown)
-            return false;
-    }
-    places->list[places->count++] = (gd_entry_place){.instruction = instruction, .state = state};
-    return true;
+    while (entered && gd_call_targets_next(&targets, &callee))
+        entered = callee == GD_PTX_NONE ? enter_unknown(build, call, state)
+                                        : enter_function(build, at, function, call, callee, state);
+    return entered;
 }
+
+/* ---- one context ---- */
 
 static bool add_site(builder *build, gd_sync sync, uint32_t instruction, uint32_t state)
 {
@@ -272,12 +291,14 @@ static bool note_exit(builder *build, const context *at, const gd_check_function
     const gd_flow *flow = function->flow;
     const gd_flow_block *item = &flow->blocks[block];
     gd_entry_report *report = build->report;
+    bool returns =
+        at->function != report->function && !(report->module->functions[at->function].flags & GD_FUNCTION_NORETURN);
 
     for (uint32_t i = item->successor; i < item->successor_end; i++) {
         if (flow->edges[i] != flow->count)
             continue;
         uint32_t last = item->instruction_end - 1;
-        if (at->function != report->function && !gd_walk_ends_thread(flow, &report->module->instructions[last]))
+        if (returns && !gd_walk_ends_thread(flow, &report->module->instructions[last]))
             continue;
         if (!add_place(&report->exits, last, gd_walk_edge(function, block, flow->count, state)))
             return false;

@@ -43,17 +43,18 @@ void gd_check_functions_free(gd_check_functions *functions)
         free(functions->list[i].waits);
         free(functions->list[i].waiting_ways);
     }
+    gd_dry_search_destroy(functions->dry);
     free(functions->list);
     free(functions->summaries);
     free(functions->orders);
     *functions = (gd_check_functions){0};
 }
 
-uint32_t gd_check_callee(const gd_ptx_module *module, const gd_ptx_instruction *call)
+const gd_dry_search *gd_check_dry_search(gd_check_functions *functions)
 {
-    uint32_t callee = gd_ptx_call_function(module, call);
-
-    return callee != GD_PTX_NONE && module->functions[callee].flags & GD_FUNCTION_BODY ? callee : GD_PTX_NONE;
+    if (!functions->dry)
+        functions->dry = gd_dry_search_create(functions->module);
+    return functions->dry;
 }
 
 /* ---- scopes ---- */
@@ -117,6 +118,35 @@ static int32_t find_scopes(const gd_check_functions *functions, gd_check_functio
 
 static int32_t make_function(gd_check_functions *functions, uint32_t index, uint32_t depth, griddep_error *error);
 
+static int32_t callee_waits(gd_check_functions *functions, uint32_t callee, uint32_t depth, bool *waits,
+                            griddep_error *error)
+{
+    *waits = false;
+    if (callee == GD_PTX_NONE || !(functions->module->functions[callee].traits & GRIDDEP_TRAIT_WAITS) ||
+        depth >= GD_CHECK_LIMIT_CALL_DEPTH)
+        return GRIDDEP_OK;
+    int32_t status = make_function(functions, callee, depth + 1, error);
+    if (status)
+        return status;
+    const gd_check_function *called = &functions->list[callee];
+    *waits = called->made && !called->refused && called->flow->count && called->waits[0];
+    return GRIDDEP_OK;
+}
+
+/* Each function that the call may reach waits. */
+static int32_t call_waits(gd_check_functions *functions, const gd_ptx_instruction *call, uint32_t depth, bool *waits,
+                          griddep_error *error)
+{
+    gd_call_targets targets = gd_ptx_call_targets(functions->module, call);
+    int32_t status = GRIDDEP_OK;
+    uint32_t callee;
+
+    *waits = true;
+    while (*waits && !status && gd_call_targets_next(&targets, &callee))
+        status = callee_waits(functions, callee, depth, waits, error);
+    return status;
+}
+
 /* Whether an instruction is a wait for all threads that get to it, or for some of them whom the others have for
  * company. */
 static int32_t instruction_waits(gd_check_functions *functions, const gd_check_function *function, uint32_t instruction,
@@ -132,16 +162,7 @@ static int32_t instruction_waits(gd_check_functions *functions, const gd_check_f
         *waits = true;
         return GRIDDEP_OK;
     }
-    uint32_t callee = item->op == GD_OP_CALL ? gd_check_callee(module, item) : GD_PTX_NONE;
-    if (callee == GD_PTX_NONE || !(module->functions[callee].traits & GRIDDEP_TRAIT_WAITS) ||
-        depth >= GD_CHECK_LIMIT_CALL_DEPTH)
-        return GRIDDEP_OK;
-    int32_t status = make_function(functions, callee, depth + 1, error);
-    if (status)
-        return status;
-    const gd_check_function *called = &functions->list[callee];
-    *waits = called->made && !called->refused && called->flow->count && called->waits[0];
-    return GRIDDEP_OK;
+    return item->op == GD_OP_CALL ? call_waits(functions, item, depth, waits, error) : GRIDDEP_OK;
 }
 
 static int32_t block_waits(gd_check_functions *functions, const gd_check_function *function, uint32_t block,

@@ -9,6 +9,7 @@
 #include "ptx/check_state.h"
 #include "ptx/flow.h"
 #include "ptx/provenance.h"
+#include "ptx/traits.h"
 
 typedef struct gd_check_function {
     gd_flow *flow; /* NULL: not made yet, or beyond a limit */
@@ -36,6 +37,7 @@ typedef struct gd_check_functions {
     uint8_t *orders;            /* by instruction: gd_sync_kind of a barrier that orders, else 0; check_entry.c's */
     uint32_t generation;        /* of summaries */
     uint64_t visits_left;       /* instructions that may still be looked at, GD_CHECK_LIMIT_VISITS */
+    gd_dry_search *dry;         /* made when it is first asked for */
     bool warp_barriers;         /* the module has bar.warp.sync */
     bool cluster_ranks;         /* the module looks at a CTA's place in its cluster */
 } gd_check_functions;
@@ -49,11 +51,11 @@ void gd_check_functions_free(gd_check_functions *functions);
 int32_t gd_check_function_get(gd_check_functions *functions, uint32_t index, const gd_check_function **function,
                               griddep_error *error);
 
+/* The search for paths on which nothing waits; NULL: no memory. */
+const gd_dry_search *gd_check_dry_search(gd_check_functions *functions);
+
 /* How an instruction's guard divides threads; GD_SCOPE_NONE without a guard. */
 gd_scope gd_check_guard_scope(const gd_check_functions *functions, const gd_check_function *function,
                               uint32_t instruction);
-
-/* The function with a body that a call calls by name; GD_PTX_NONE for any other call. */
-uint32_t gd_check_callee(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "ptx/check_rules.h"
 
@@ -295,34 +296,136 @@ static int32_t repeats(gd_rules *rules, uint32_t instruction, bool *again)
     return status;
 }
 
+/* ---- exits ---- */
+
+enum { PATHS_TOLD = 16 }; /* of one entry: each takes time that grows with the path */
+
+#define EXIT_HINT "wait in front of the branch that leads here"
+#define LEAVES_ALONE "a path ends here without griddepcontrol.wait: the grid may complete before its prerequisites"
+#define LEAVES_OTHERS                                                                                                  \
+    "threads end here without griddepcontrol.wait while others wait: the order is kept, but GRIDDEP_PDL_AUTO does "    \
+    "not launch such a kernel dependently"
+
+/* The exits of an entry of which the search for dry paths says that it does not always wait. */
+typedef struct exit_check {
+    gd_rules *rules;
+    const gd_entry_report *report;
+    const gd_dry_search *search;
+    gd_dry_path whole; /* from the entry's start to some exit */
+    uint32_t told;
+} exit_check;
+
+static bool is_own(const exit_check *check, uint32_t instruction)
+{
+    const gd_ptx_function *entry = &check->rules->module->functions[check->report->function];
+
+    return instruction >= entry->instruction && instruction < entry->instruction_end;
+}
+
+/* Where a whole path ends; the entry's first instruction where it is not known. */
+static uint32_t end_of_path(const exit_check *check)
+{
+    const gd_dry_path *path = &check->whole;
+    uint32_t last = path->count ? path->steps[path->count - 1].instruction : GD_PTX_NONE;
+
+    return last != GD_PTX_NONE ? last : check->rules->module->functions[check->report->function].instruction;
+}
+
+/* The path on which a thread leaves at an instruction, in words. In a function that is called, only the whole path is
+ * known. *dry is false where the search knows no such path. */
+static bool describe_exit(exit_check *check, uint32_t instruction, gd_text *text, bool *dry)
+{
+    gd_dry_path path = {0};
+    bool own = is_own(check, instruction), done = true;
+
+    *dry = true;
+    if (own && (done = gd_dry_search_path_to(check->search, instruction, &path)))
+        *dry = path.count;
+    if (done && check->told < PATHS_TOLD && (own ? path.count > 1 : end_of_path(check) == instruction)) {
+        gd_text_string(text, "; ");
+        gd_dry_path_describe(own ? &path : &check->whole, check->rules->module, text);
+        check->told++;
+    }
+    gd_dry_path_free(&path);
+    return done && !text->failed;
+}
+
+static bool check_exit(exit_check *check, const gd_entry_place *leave, bool *found)
+{
+    bool alone = leave->state & GD_STATE_ALONE, dry;
+    gd_text path = {0};
+    bool done = describe_exit(check, leave->instruction, &path, &dry);
+
+    if (done && dry)
+        gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121, leave->instruction,
+                     EXIT_HINT, "%s%s", alone ? LEAVES_ALONE : LEAVES_OTHERS, gd_text_get(&path));
+    *found |= dry;
+    gd_text_free(&path);
+    return done;
+}
+
+/* Barriers may order all threads that do not wait behind those that do, and what may leave may be unknown: then no exit
+ * was found, and the path is told all the same, since GRIDDEP_PDL_AUTO goes by it. */
+static bool check_path(exit_check *check)
+{
+    bool alone = gd_entry_places_state(&check->report->exits) & GD_STATE_ALONE;
+    gd_text path = {0};
+
+    gd_dry_path_describe(&check->whole, check->rules->module, &path);
+    gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121, end_of_path(check), EXIT_HINT,
+                 "%s; %s", alone ? LEAVES_ALONE : LEAVES_OTHERS, gd_text_get(&path));
+    bool done = !path.failed;
+    gd_text_free(&path);
+    return done;
+}
+
+static bool is_unknown(const gd_ptx_module *module, uint32_t instruction)
+{
+    gd_op_control control = gd_ops[module->instructions[instruction].op].control;
+
+    return control == GD_CONTROL_UNKNOWN || control == GD_CONTROL_CALL;
+}
+
+static bool check_exits(exit_check *check)
+{
+    const gd_entry_places *exits = &check->report->exits;
+    bool found = false, done = true;
+
+    for (uint32_t i = 0; i < exits->count && done; i++) {
+        if (exits->list[i].state & GD_STATE_ALL_DRY && !is_unknown(check->rules->module, exits->list[i].instruction))
+            done = check_exit(check, &exits->list[i], &found);
+    }
+    return done && (found || check_path(check));
+}
+
+/* Whether each path waits is for the traits to say, which AUTO goes by; how bad a path without is, for the states. */
+static int32_t check_paths(gd_rules *rules, const gd_entry_report *report)
+{
+    exit_check check = {.rules = rules, .report = report};
+    uint32_t traits = rules->module->functions[report->function].traits;
+
+    if (!(traits & GRIDDEP_TRAIT_WAITS) || traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
+        return GRIDDEP_OK;
+    check.search = gd_check_dry_search(rules->functions);
+    bool done = check.search && gd_dry_search_path(check.search, report->function, true, &check.whole) &&
+                (!check.whole.count || check_exits(&check));
+    gd_dry_path_free(&check.whole);
+    return done ? GRIDDEP_OK : gd_error_memory(rules->error);
+}
+
 int32_t gd_rules_check_waits(gd_rules *rules, const gd_entry_report *report)
 {
+    int32_t status = check_paths(rules, report);
     bool again;
 
-    for (uint32_t i = 0; i < report->exits.count; i++) {
-        const gd_entry_place *leave = &report->exits.list[i];
-        if (gd_ops[rules->module->instructions[leave->instruction].op].control == GD_CONTROL_UNKNOWN)
-            continue; /* it may leave: GD112 says that it may do anything */
-        if (leave->state & GD_STATE_ALONE)
-            gd_rules_add(
-                rules, report, 0, GD121, leave->instruction, "wait in front of the branch that leads here",
-                "a path ends here without griddepcontrol.wait: the grid may complete before its prerequisites");
-        else if (leave->state & GD_STATE_ACCOMPANIED)
-            gd_rules_add(rules, report, GRIDDEP_SEVERITY_NOTE, GD121, leave->instruction,
-                         "wait in front of the branch that leads here",
-                         "threads end here without griddepcontrol.wait while others wait: the order is kept, but "
-                         "GRIDDEP_PDL_AUTO does not launch such a kernel dependently");
-    }
-    for (uint32_t i = 0; i < report->waits.count; i++) {
+    for (uint32_t i = 0; i < report->waits.count && !status; i++) {
         uint32_t at = report->waits.list[i].instruction;
-        int32_t status = repeats(rules, at, &again);
-        if (status)
-            return status;
-        if (again)
+        status = repeats(rules, at, &again);
+        if (!status && again)
             gd_rules_add(rules, report, 0, GD122, at, "put it in front of the loop",
                          "griddepcontrol.wait is repeated by a loop; only the first one does anything");
     }
-    return GRIDDEP_OK;
+    return status;
 }
 
 void gd_rules_check_target(gd_rules *rules)

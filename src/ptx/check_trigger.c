@@ -40,7 +40,7 @@ static void find_sure_triggers(const gd_flow *flow, const gd_ptx_module *module,
 static bool is_work(const gd_ptx_module *module, const gd_ptx_instruction *item)
 {
     if (item->op == GD_OP_CALL)
-        return !gd_access_is_harmless_call(module, item);
+        return !gd_ptx_is_system_call(module, item);
     return gd_access_of(module, item).flags;
 }
 

@@ -163,21 +163,37 @@ static uint32_t pass_by(const gd_walk *walk, const gd_check_function *function, 
     return gd_state_leave_company(state, gd_check_guard_scope(walk->functions, function, instruction));
 }
 
+/* Code that cannot be looked into changes nothing. */
+static int32_t walk_callee(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32_t *state, uint32_t depth,
+                           bool *waits)
+{
+    *waits = false;
+    if (callee == GD_PTX_NONE)
+        return GRIDDEP_OK;
+    const gd_check_function *called = &walk->functions->list[callee];
+    *waits = called->made && !called->refused && called->flow->count && called->waits[0];
+    return call(walk, callee, instruction, state, depth);
+}
+
 static int32_t walk_call(gd_walk *walk, const gd_check_function *function, uint32_t instruction, uint32_t *state,
                          uint32_t depth)
 {
     const gd_ptx_instruction *item = &walk->functions->module->instructions[instruction];
-    uint32_t callee = gd_check_callee(walk->functions->module, item), passed = 0;
+    gd_call_targets targets = gd_ptx_call_targets(walk->functions->module, item);
+    uint32_t callee, result = 0;
+    bool all_wait = true;
+    int32_t status = GRIDDEP_OK;
 
-    if (callee == GD_PTX_NONE)
-        return GRIDDEP_OK;
-    if (item->flags & GD_INSTRUCTION_GUARDED) {
-        const gd_check_function *called = &walk->functions->list[callee];
-        bool waits = called->made && !called->refused && called->flow->count && called->waits[0];
-        passed = waits ? pass_by(walk, function, instruction, *state) : *state;
+    while (!status && gd_call_targets_next(&targets, &callee)) {
+        uint32_t behind = *state;
+        bool waits;
+        status = walk_callee(walk, callee, instruction, &behind, depth, &waits);
+        all_wait &= waits;
+        result |= behind;
     }
-    int32_t status = call(walk, callee, instruction, state, depth);
-    *state |= passed;
+    if (item->flags & GD_INSTRUCTION_GUARDED)
+        result |= all_wait ? pass_by(walk, function, instruction, *state) : *state;
+    *state = result;
     return status;
 }
 

@@ -27,20 +27,6 @@ static bool is_guarded(const gd_ptx_instruction *instruction)
     return instruction->flags & GD_INSTRUCTION_GUARDED;
 }
 
-/* Whether a call never comes back: the function's own word, or that of an indirect call's prototype, its last operand.
- */
-static bool never_returns(const gd_ptx_module *module, const gd_ptx_instruction *call)
-{
-    uint32_t callee = gd_ptx_call_function(module, call), last = GD_PTX_NONE;
-
-    if (callee != GD_PTX_NONE)
-        return module->functions[callee].flags & GD_FUNCTION_NORETURN;
-    for (uint32_t i = call->operand; i < call->operand_end; i = module->operands[i].end)
-        last = i;
-    const gd_ptx_directive *prototype = last == GD_PTX_NONE ? NULL : gd_ptx_operand_directive(module, last);
-    return prototype && prototype->flags & GD_DIRECTIVE_NORETURN;
-}
-
 /* Whether a block ends behind an instruction. */
 static bool ends_block(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
@@ -53,7 +39,7 @@ static bool ends_block(const gd_ptx_module *module, const gd_ptx_instruction *in
     case GD_CONTROL_UNKNOWN:
         return true;
     case GD_CONTROL_CALL:
-        return never_returns(module, instruction);
+        return gd_ptx_call_never_returns(module, instruction);
     default:
         return false;
     }

@@ -95,3 +95,73 @@ const gd_ptx_directive *gd_ptx_operand_directive(const gd_ptx_module *module, ui
         return NULL;
     return &module->directives[module->symbols[item->symbol].directive];
 }
+
+/* The last operand of a call through a register names its list or its prototype. */
+static const gd_ptx_directive *last_directive(const gd_ptx_module *module, const gd_ptx_instruction *call)
+{
+    uint32_t last = GD_PTX_NONE;
+
+    for (uint32_t i = call->operand; i < call->operand_end; i = module->operands[i].end)
+        last = i;
+    return last == GD_PTX_NONE ? NULL : gd_ptx_operand_directive(module, last);
+}
+
+const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module, const gd_ptx_instruction *call)
+{
+    const gd_ptx_directive *list =
+        gd_ptx_call_function(module, call) == GD_PTX_NONE ? last_directive(module, call) : NULL;
+
+    return list && list->kind == GD_DIRECTIVE_CALLTARGETS && list->operand < list->operand_end ? list : NULL;
+}
+
+bool gd_ptx_call_never_returns(const gd_ptx_module *module, const gd_ptx_instruction *call)
+{
+    uint32_t callee = gd_ptx_call_function(module, call);
+    const gd_ptx_directive *prototype = callee == GD_PTX_NONE ? last_directive(module, call) : NULL;
+
+    return callee != GD_PTX_NONE ? module->functions[callee].flags & GD_FUNCTION_NORETURN
+                                 : prototype && prototype->flags & GD_DIRECTIVE_NORETURN;
+}
+
+gd_call_targets gd_ptx_call_targets(const gd_ptx_module *module, const gd_ptx_instruction *call)
+{
+    const gd_ptx_directive *list = gd_ptx_call_list(module, call);
+
+    return (gd_call_targets){.module = module,
+                             .named = gd_ptx_call_function(module, call),
+                             .operand = list ? list->operand : 0,
+                             .operand_end = list ? list->operand_end : 0,
+                             .listed = list};
+}
+
+bool gd_call_targets_next(gd_call_targets *targets, uint32_t *function)
+{
+    uint32_t found = targets->named;
+
+    if (targets->over)
+        return false;
+    if (targets->listed) {
+        found = function_of(targets->module, targets->module->operands[targets->operand].symbol);
+        targets->operand = targets->module->operands[targets->operand].end;
+    }
+    targets->over = targets->operand >= targets->operand_end;
+    *function =
+        found != GD_PTX_NONE && targets->module->functions[found].flags & GD_FUNCTION_BODY ? found : GD_PTX_NONE;
+    return true;
+}
+
+bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction *call)
+{
+    static const char *const names[] = {"vprintf",      "malloc",        "free",
+                                        "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
+    uint32_t operand = gd_ptx_call_operand(module, call), callee = gd_ptx_call_function(module, call);
+
+    if (operand == GD_PTX_NONE || module->operands[operand].kind != GD_OPERAND_SYMBOL ||
+        (callee != GD_PTX_NONE && module->functions[callee].flags & GD_FUNCTION_BODY))
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (gd_ptx_token_is(module, module->operands[operand].token, names[i]))
+            return true;
+    }
+    return false;
+}

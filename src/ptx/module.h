@@ -267,6 +267,31 @@ bool gd_ptx_token_is(const gd_ptx_module *module, uint32_t token, const char *te
 uint32_t gd_ptx_call_operand(const gd_ptx_module *module, const gd_ptx_instruction *call);
 uint32_t gd_ptx_call_function(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
+/* Where a call may lead: to the function that it names; of a call through a register, to each function of its
+ * .calltargets. Each may be one that has no body here. A call through a register without such a list may lead to any
+ * function at all, also of other modules (the address may come from memory): to one that is not known. */
+typedef struct gd_call_targets {
+    const gd_ptx_module *module;
+    uint32_t named;                /* the callee, or GD_PTX_NONE; used where there is no list */
+    uint32_t operand, operand_end; /* of the list that are still to come */
+    bool listed, over;
+} gd_call_targets;
+
+gd_call_targets gd_ptx_call_targets(const gd_ptx_module *module, const gd_ptx_instruction *call);
+
+/* The next one: *function has a body, or is GD_PTX_NONE for code that cannot be looked into. false: there are no more;
+ * each call has at least one. */
+bool gd_call_targets_next(gd_call_targets *targets, uint32_t *function);
+
+/* The .calltargets of a call through a register, NULL where it has none; whether a call says that it never returns: the
+ * function that it names does, or its prototype. */
+const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module, const gd_ptx_instruction *call);
+bool gd_ptx_call_never_returns(const gd_ptx_module *module, const gd_ptx_instruction *call);
+
+/* Whether a call names a function of the device runtime whose behaviour is known though it has no body: printf, the
+ * allocator, the assertion. None touches the program's memory, and none leaves the kernel but by an error. */
+bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction *call);
+
 /* The directive (.branchtargets, .calltargets or .callprototype) that an operand names; NULL when it names none. */
 const gd_ptx_directive *gd_ptx_operand_directive(const gd_ptx_module *module, uint32_t operand);
 

@@ -65,7 +65,7 @@ typedef struct effect_search {
 /* A call of something without a body, or of what is not known. */
 static uint8_t foreign_effect(const gd_ptx_module *module, const gd_ptx_instruction *call)
 {
-    return gd_access_is_harmless_call(module, call) ? 0 : ANY_EFFECT;
+    return gd_ptx_is_system_call(module, call) ? 0 : ANY_EFFECT;
 }
 
 /* A function's own effects; its calls are listed. One that ends its thread counts as if it did everything: what has to

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/ptx.h"
+#include "ptx/traits.h"
 #include "run/footprint.h"
 #include "run/hop.h"
 #include "run/module.h"
@@ -179,6 +180,20 @@ static const char *wait_text(uint32_t traits)
                                                : "a path through it misses griddepcontrol.wait";
 }
 
+/* A path that misses the wait. */
+static bool describe_dry_path(const griddep_kernel *kernel, gd_text *text)
+{
+    const griddep_ptx *ptx = kernel->module->ptx;
+    uint32_t entry;
+
+    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &entry))
+        return true;
+    gd_dry_search *search = gd_dry_search_create(&ptx->module);
+    bool done = search && gd_dry_search_describe(search, ptx->module.entries[entry], text);
+    gd_dry_search_destroy(search);
+    return done;
+}
+
 /* The wait matters to the attribute, which says so; forced, the kernel overlaps without one. */
 static void explain_attribute(griddep_explanation *explanation, const pair *hop)
 {
@@ -186,9 +201,13 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
     uint32_t traits = kernel->info.traits;
     bool set = hop->consumer.reason <= GRIDDEP_REASON_FORCED;
 
+    gd_text path = {0};
+    if (!describe_dry_path(kernel, &path))
+        explanation->text.failed = true; /* the one text that is checked at the end */
     add(explanation, GRIDDEP_CONDITION_WAIT,
-        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s",
-        kernel->name, wait_text(traits));
+        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s",
+        kernel->name, wait_text(traits), path.bytes ? ": " : "", gd_text_get(&path));
+    gd_text_free(&path);
     add(explanation, GRIDDEP_CONDITION_ATTRIBUTE, set, true, "%s", griddep_reason_text(hop->consumer.reason));
     if (hop->graph && hop->has_producer)
         add(explanation, GRIDDEP_CONDITION_EDGE, hop->consumer.edge, true,

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "griddep.h"
 #include "ptx/ptx.h"
+#include "ptx/traits.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -656,6 +657,7 @@ typedef struct trait_case {
 
 #define WAIT "griddepcontrol.wait; "
 #define WAITER ".func waiter() { " WAIT "ret; } "
+#define LEAVES ".func leaves() { exit; } "
 #define SOMETIMES ".func sometimes() { .reg .pred p; @p ret; " WAIT "ret; } "
 
 static const trait_case trait_cases[] = {
@@ -719,16 +721,49 @@ static const trait_case trait_cases[] = {
     {WAITER ".func outer() { @p call waiter; } ", "call outer;", W | C},
     {".func waiter; ", "call waiter; ret; } " WAITER ".func unused() {", W | A | C},
     {WAITER ".func other; .alias other, waiter; ", "call other;", W | A | C},
-    {".func f; .func g; .alias f, g; .alias g, f; ", "call f; " WAIT, W | A | C},
-    {".extern .func outside; ", "call outside; " WAIT, W | A | C},
+    {".func f; .func g; .alias f, g; .alias g, f; ", "call f; " WAIT, W | C},
+    {".extern .func outside; ", "call outside; " WAIT, W | C},
+    {".extern .func outside; ", WAIT "call outside;", W | A | C},
+    {".extern .func outside; ", "@p call outside; " WAIT, W | C},
+    {".extern .func outside; .func other() { call outside; ret; } ", "call other; " WAIT, W | C},
     {".extern .func outside; ", "call outside; ret;", C},
-    {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
-    {".func fails .noreturn { ret; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
+    {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | C},
+    {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: " WAIT "call fails; ret;", W | A | C},
+    {".func fails .noreturn { ret; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | C},
+    {".func fails .noreturn { trap; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
+    {".func fails .noreturn { " WAIT "} ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
     {".func fails .noreturn { exit; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | C},
-    {"", "call d, proto; " WAIT "proto: .callprototype _ ();", W | A | C},
-    {"", "proto: .callprototype _ () .noreturn; @p bra x; " WAIT "ret; x: call d, (), proto;", W | A | C},
+    /* the device runtime's own functions return, or end the grid with an error */
+    {".extern .func vprintf; ", "call vprintf; " WAIT, W | A | C},
+    {".extern .func free; ", "@p call free; " WAIT, W | A | C},
+    {".extern .func __assertfail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;", W | A | C},
+    {".extern .func vprintf; ", "@p bra x; " WAIT "ret; x: call vprintf; ret;", W | C},
+    {".func free() { exit; } ", "call free; " WAIT, W | C},
+    /* through a register: any function */
+    {"", "call d, proto; " WAIT "proto: .callprototype _ ();", W | C},
+    {"", "proto: .callprototype _ () .noreturn; @p bra x; " WAIT "ret; x: call d, (), proto;", W | C},
+    {"", "proto: .callprototype _ (); " WAIT "call d, (), proto;", W | A | C},
+    {WAITER ".global .u64 table[1] = {waiter}; ", "call d, (), table; " WAIT, W | C},
+    /* through a register, with a list: the functions of the list */
+    {LEAVES, "list: .calltargets leaves; call d, (), list; " WAIT, W | C},
+    {LEAVES, "call d, (), list; list: .calltargets leaves; " WAIT, W | C},
+    {LEAVES, "list: .calltargets leaves; " WAIT "call d, (), list;", W | A | C},
+    {LEAVES WAITER, "list: .calltargets waiter, leaves; call d, (), list; ret;", W | C},
+    {WAITER ".func more() { call waiter; } ", "list: .calltargets waiter, more; call d, (), list; ret;", W | A | C},
+    {WAITER ".func same; .alias same, waiter; ", "list: .calltargets same; call d, (), list; ret;", W | A | C},
+    {WAITER, "list: .calltargets waiter; @p call d, (), list; ret;", W | C},
+    {SOMETIMES, "list: .calltargets sometimes; call d, (), list; ret;", W | C},
+    {SOMETIMES, "list: .calltargets sometimes; call d, (), list; " WAIT, W | A | C},
+    {WAITER ".extern .func outside; ", "list: .calltargets waiter, outside; call d, (), list; ret;", W | C},
+    {WAITER ".func f() { .reg .b64 d; list: .calltargets waiter; call d, (), list; } ", "call f;", W | A | C},
+    {".func f() { griddepcontrol.launch_dependents; } ", "list: .calltargets f; call d, (), list;", T | C},
+    {".func f .noreturn { ret; } ", "list: .calltargets f; call d, (), list; " WAIT, W | C},
+    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p exit; call d, (), list; " WAIT "} ", "call f;",
+     W | C},
+    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p bra x; call d, (), list; ret; x: " WAIT "} ",
+     "call f;", W | A | C},
     {"", "proto: .callprototype _ (); @p bra x; " WAIT "ret; x: call d, (), proto;", W | C},
-    {WAITER, "list: .calltargets waiter; call d, (), list; ret;", C},
+    {WAITER, "list: .calltargets waiter; call d, (), list; ret;", W | A | C},
     {WAITER, "call k; call waiter;", W | A | C},
     /* recursion: a path must end */
     {".func down() { @p ret; call down; " WAIT "} ", "call down;", W | C},
@@ -754,6 +789,63 @@ START_TEST(traits_follow_the_paths)
     ck_assert_int_eq(griddep_ptx_get_entry(ptx, index, &info, &error), GRIDDEP_OK);
     ck_assert_msg(info.traits == (item->traits | GRIDDEP_TRAIT_KNOWN), "traits %" PRIu32 ", expected %" PRIu32 ":\n%s",
                   info.traits, item->traits | GRIDDEP_TRAIT_KNOWN, text);
+    griddep_ptx_destroy(ptx);
+}
+END_TEST
+
+/* Texts of one instruction a line, the entry's first one on line 1, and the path in words. */
+static const struct {
+    const char *body, *functions, *words;
+} path_cases[] = {
+    {WAIT, "", ""},
+    {"ret;", "", ""},
+    {"@p bra x;\n" WAIT "\nx: ret;", "", "line 1 branches past the wait of line 2 to line 3, line 3 leaves by ret"},
+    {"@p exit;\n" WAIT, "", "line 1 leaves by exit"},
+    {"@p " WAIT "\nmov.u32 r, 1;", "",
+     "line 1 waits under a predicate only, line 2 is the last one, and the end leaves"},
+    {"@p bra x;\n" WAIT "\nx:", "", "line 1 branches to the end and leaves"},
+    {"bra.uni y;\nx: " WAIT "\nret;\ny: @p bra x;\nret;", "",
+     "line 1 branches past the wait of line 2 to line 4, line 5 leaves by ret"},
+    {"list: .branchtargets a, b;\nbrx.idx r, list;\na: " WAIT "\nb: ret;", "",
+     "line 2 branches past the wait of line 3 to line 4, line 4 leaves by ret"},
+    {"call leaves;\n" WAIT, "\n.func leaves()\n{\nexit;\n}", "line 1 calls leaves, line 5 leaves by exit"},
+    {"call outer;\n" WAIT, "\n.func leaves()\n{\nexit;\n}\n.func outer()\n{\ncall leaves;\n}",
+     "line 1 calls outer, line 9 calls leaves, line 5 leaves by exit"},
+    {"list: .calltargets leaves;\ncall d, (), list;\n" WAIT, "\n.func leaves()\n{\nexit;\n}",
+     "line 2 calls d, which may be leaves, line 6 leaves by exit"},
+    {"call sometimes;\nret;", "\n.func sometimes()\n{\n.reg .pred p;\n@p ret;\n" WAIT "}",
+     "line 1 calls sometimes, which may return without a wait, line 2 leaves by ret"},
+    {"@p call waits;\nret;", "\n.func waits()\n{\n" WAIT "}",
+     "line 1 calls waits under a predicate only, line 2 leaves by ret"},
+    {"call fails;\n" WAIT, "\n.func fails .noreturn\n{\nret;\n}", "line 1 calls fails, line 5 leaves by ret"},
+    {"proto: .callprototype _ ();\ncall d, (), proto;\n" WAIT, "",
+     "line 2 calls d, which cannot be looked into and may leave"},
+    {"call outside;\n" WAIT, "\n.extern .func outside;",
+     "line 1 calls outside, which cannot be looked into and may leave"},
+    {"made.up r;\n" WAIT, "", "line 1 is not known and may leave"},
+    {"bra nowhere;\n" WAIT, "", "line 1 is not known and may leave"},
+    {"bra a;\nb: bra c;\na: bra b;\nd: bra e;\nc: bra d;\nf: bra g;\ne: bra f;\ng: @p " WAIT "\nret;", "",
+     "line 1 branches to line 3, line 3 branches to line 2, line 2 branches to line 5, ..., "
+     "line 6 branches to line 8, line 8 waits under a predicate only, line 9 leaves by ret"},
+};
+
+START_TEST(dry_paths_are_told)
+{
+    char text[2048];
+    gd_text words = {0};
+
+    snprintf(
+        text, sizeof text,
+        ".version 8.0 .target sm_90 .address_size 64 .func leaves; .func outer; .func sometimes; .func waits; .func "
+        "fails .noreturn; .extern .func outside; .entry k() { .reg .pred p; .reg .b32 r; .reg .b64 d; %s }%s\n",
+        path_cases[_i].body, path_cases[_i].functions);
+    griddep_ptx *ptx = parse(text);
+    gd_dry_search *search = gd_dry_search_create(&ptx->module);
+    ck_assert_ptr_nonnull(search);
+    ck_assert(gd_dry_search_describe(search, ptx->module.entries[0], &words));
+    ck_assert_str_eq(gd_text_get(&words), path_cases[_i].words);
+    gd_text_free(&words);
+    gd_dry_search_destroy(search);
     griddep_ptx_destroy(ptx);
 }
 END_TEST
@@ -1237,6 +1329,7 @@ static void add_meaning_tests(Suite *suite)
 {
     TCase *tests = make_case(suite, "traits");
     tcase_add_loop_test(tests, traits_follow_the_paths, 0, COUNT(trait_cases));
+    tcase_add_loop_test(tests, dry_paths_are_told, 0, sizeof path_cases / sizeof path_cases[0]);
     tcase_add_test(tests, long_chains_of_calls_take_linear_time);
     tests = make_case(suite, "public");
     tcase_add_test(tests, info_tells_about_the_module);
