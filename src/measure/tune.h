@@ -187,6 +187,11 @@ int32_t gd_tune_measure_noise(griddep_tune *tune, griddep_error *error);
 int32_t gd_tune_confirm(griddep_tune *tune, const gd_tune_setup *before, const gd_tune_setup *after,
                         gd_tune_proof *proof, griddep_error *error);
 
+/* Whether these gains (1: all of the time) of GD_TUNE_GROUPS groups are more than chance, as the next of the search's
+ * confirmations; not `before_us` and `after_us`. */
+enum { GD_TUNE_GROUPS = 13 };
+void gd_tune_judge(griddep_tune *tune, const double gains[GD_TUNE_GROUPS], gd_tune_proof *proof);
+
 /* What Student's t, of the degrees of freedom that a confirmation has (28), exceeds with a probability below a half. */
 double gd_tune_student(double probability);
 

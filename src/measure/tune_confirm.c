@@ -10,7 +10,7 @@
 
 enum {
     NOISE_GROUPS = 16,
-    GROUPS = 13,
+    GROUPS = GD_TUNE_GROUPS,
     FREEDOM = NOISE_GROUPS + GROUPS - 1, /* even, which makes the distribution a polynomial */
     SHARE = 6,                           /* a group has this part of a trial's pairs */
     LEAST_PAIRS = 3
@@ -138,7 +138,7 @@ int32_t gd_tune_measure_noise(griddep_tune *tune, griddep_error *error)
 
 /* ---- one gain ---- */
 
-static void judge(griddep_tune *tune, const double gains[GROUPS], gd_tune_proof *proof)
+void gd_tune_judge(griddep_tune *tune, const double gains[GD_TUNE_GROUPS], gd_tune_proof *proof)
 {
     double sum = 0, scatter = tune->scatter, asked = ++tune->info.confirmations;
 
@@ -194,7 +194,7 @@ int32_t gd_tune_confirm(griddep_tune *tune, const gd_tune_setup *before, const g
     free_groups(tune, &all);
     if (status)
         return status;
-    judge(tune, gains, proof);
+    gd_tune_judge(tune, gains, proof);
     proof->before_us = gd_tune_median(times[0], GROUPS);
     proof->after_us = gd_tune_median(times[1], GROUPS);
     return GRIDDEP_OK;

@@ -2,6 +2,7 @@
  * place of its code and chance say, and ever longer. What is really faster must be found and written, what is luck must
  * not. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,10 +200,57 @@ static uint32_t count_outcome(const fixture *f, int32_t outcome)
 /* The quantiles of Student's distribution with 28 degrees of freedom that tables have. */
 START_TEST(quantiles)
 {
-    static const double table[][2] = {{0.25, 0.683}, {0.025, 2.048}, {0.005, 2.763}, {0.0005, 3.674}};
+    static const double table[][2] = {{0.25, 0.683352843},  {0.05, 1.701130934},  {0.025, 2.048407142},
+                                      {0.01, 2.467140098},  {0.005, 2.763262455}, {0.001, 3.408155178},
+                                      {0.0005, 3.673906401}};
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        ck_assert_double_eq_tol(gd_tune_student(table[i][0]), table[i][1], 0.0006);
+        ck_assert_double_eq_tol(gd_tune_student(table[i][0]), table[i][1], 1e-8);
+}
+END_TEST
+
+/* Six groups gain `apart` less than the middle one, six as much more: what they have to exceed on average was computed
+ * from the table above, for the first confirmation of a search and for the second. */
+START_TEST(a_gain_must_exceed_its_bound)
+{
+    static const double exceeded[2] = {2.048407142, 2.546465223}; /* of 0.05 / (1 * 2) and of 0.05 / (2 * 3) */
+    const double apart = 0.01, scatter = 0.0016;                  /* 12 * 0.01 ^ 2 is 0.0012 */
+    double gains[GD_TUNE_GROUPS];
+
+    for (int i = 0; i < 2; i++) {
+        const double bound = exceeded[i] * sqrt((scatter + 0.0012) / 28 / 13);
+        for (int above = 0; above < 2; above++) {
+            griddep_tune tune = {
+                .options = {.least_gain = 0.001}, .scatter = scatter, .info = {.confirmations = (uint32_t)i}};
+            const double mean = bound * (above ? 1.000001 : 0.999999);
+            gd_tune_proof proof = {0};
+            for (int k = 0; k < GD_TUNE_GROUPS; k++)
+                gains[k] = mean + (k == 6 ? 0 : k < 6 ? -apart : apart);
+            gd_tune_judge(&tune, gains, &proof);
+            ck_assert_double_eq_tol(proof.needed, bound, 1e-10);
+            ck_assert_double_eq_tol(proof.ratio, 1 - mean, 1e-12);
+            ck_assert_double_eq_tol(proof.lowest, 1 - mean - apart, 1e-12);
+            ck_assert_double_eq_tol(proof.highest, 1 - mean + apart, 1e-12);
+            ck_assert_int_eq(proof.holds, above);
+            ck_assert_uint_eq(tune.info.confirmations, (uint32_t)i + 1);
+        }
+    }
+}
+END_TEST
+
+/* Where all groups agree there is no chance, and a gain need only be the least that is asked for. */
+START_TEST(a_gain_must_exceed_the_least)
+{
+    for (int above = 0; above < 2; above++) {
+        griddep_tune tune = {.options = {.least_gain = 0.25}};
+        double gains[GD_TUNE_GROUPS];
+        gd_tune_proof proof = {0};
+        for (int k = 0; k < GD_TUNE_GROUPS; k++)
+            gains[k] = above ? 0.28125 : 0.25; /* sums of these are exact */
+        gd_tune_judge(&tune, gains, &proof);
+        ck_assert_double_eq(proof.needed, 0.25);
+        ck_assert_int_eq(proof.holds, above);
+    }
 }
 END_TEST
 
@@ -292,6 +340,8 @@ int main(void)
     TCase *test = tcase_create("clock");
 
     tcase_add_test(test, quantiles);
+    tcase_add_test(test, a_gain_must_exceed_its_bound);
+    tcase_add_test(test, a_gain_must_exceed_the_least);
     tcase_add_test(test, luck_is_not_taken_for_a_gain);
     tcase_add_test(test, a_gain_is_found);
     tcase_add_loop_test(test, carveouts_are_written, 0, 2);

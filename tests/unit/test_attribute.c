@@ -535,6 +535,94 @@ START_TEST(tensor_maps_refuse_with_the_field)
 }
 END_TEST
 
+/* Bytes of an element, and whether fills may be NaN, of each type: GRIDDEP_TENSOR_*. A box of as many elements as have
+ * 16 bytes is taken, and one of half of them is not. */
+START_TEST(tensor_maps_know_every_type)
+{
+    static const struct {
+        int32_t type;
+        uint32_t bits;
+        bool real;
+        uint32_t only; /* the one box that the type takes, or 0 */
+    } types[] = {{GRIDDEP_TENSOR_U8, 8, false, 0},
+                 {GRIDDEP_TENSOR_U16, 16, false, 0},
+                 {GRIDDEP_TENSOR_U32, 32, false, 0},
+                 {GRIDDEP_TENSOR_S32, 32, false, 0},
+                 {GRIDDEP_TENSOR_U64, 64, false, 0},
+                 {GRIDDEP_TENSOR_S64, 64, false, 0},
+                 {GRIDDEP_TENSOR_F16, 16, true, 0},
+                 {GRIDDEP_TENSOR_F32, 32, true, 0},
+                 {GRIDDEP_TENSOR_F64, 64, true, 0},
+                 {GRIDDEP_TENSOR_BF16, 16, true, 0},
+                 {GRIDDEP_TENSOR_F32_FTZ, 32, true, 0},
+                 {GRIDDEP_TENSOR_TF32, 32, true, 0},
+                 {GRIDDEP_TENSOR_TF32_FTZ, 32, true, 0},
+                 {GRIDDEP_TENSOR_16U4_ALIGN8, 4, false, 0},
+                 {GRIDDEP_TENSOR_16U4_ALIGN16, 4, false, 128},
+                 {GRIDDEP_TENSOR_16U6_ALIGN16, 6, false, 128}};
+    griddep_tensor_map map;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        griddep_tensor_options options = {.size = sizeof options,
+                                          .type = types[i].type,
+                                          .address = 0x10000,
+                                          .rank = 2,
+                                          .dimensions = {256, 2},
+                                          .strides = {4096},
+                                          .box = {types[i].only ? types[i].only : 128 / types[i].bits, 1}};
+        ck_assert_int_eq(types[i].type, (int32_t)i); /* none is left out */
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
+        options.box[0] /= 2;
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+        options.box[0] *= 2;
+        options.fill = GRIDDEP_FILL_NAN;
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+                  types[i].real ? GRIDDEP_OK : GRIDDEP_ERROR_ARGUMENT);
+        options.fill = GRIDDEP_FILL_ZERO;
+        options.strides[0] = 4112; /* a multiple of 16, of 32 it is not */
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+                  types[i].only ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
+        options.strides[0] = 4096;
+        options.dimensions[0] = 255;
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+                  types[i].bits < 8 ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
+    }
+}
+END_TEST
+
+/* The greatest values that the fields of a map may have. */
+static const struct {
+    int im2col, offset, bytes;
+    int64_t value;
+} good_maps[] = {
+    {0, FIELD(promotion), 4, GRIDDEP_PROMOTION_256B},
+    {0, FIELD(swizzle), 4, GRIDDEP_SWIZZLE_128B_ATOM_64B},
+    {0, FIELD(dimensions[0]), 8, INT64_C(1) << 32},
+    {0, FIELD(strides[0]), 8, (INT64_C(1) << 40) - 16},
+    {0, FIELD(address), 8, 0x10010},
+    {0, FIELD(box[1]), 4, 256},
+    {0, FIELD(box[0]), 4, 256},
+    {0, FIELD(box[0]), 4, 4},
+    {1, FIELD(lower[0]), 4, -128},
+    {1, FIELD(upper[1]), 4, 127},
+    {1, FIELD(channels), 4, 256},
+    {1, FIELD(channels), 4, 1},
+    {1, FIELD(pixels), 4, 1024},
+    {1, FIELD(pixels), 4, 1},
+};
+
+START_TEST(tensor_maps_take_the_greatest_values)
+{
+    griddep_tensor_options options = good_maps[_i].im2col ? images() : matrix();
+    griddep_tensor_map map;
+
+    memcpy((char *)&options + good_maps[_i].offset, &good_maps[_i].value, (size_t)good_maps[_i].bytes);
+    ck_status(good_maps[_i].im2col ? griddep_tensor_map_im2col(runtime, &options, &map, &error)
+                                   : griddep_tensor_map_tiled(runtime, &options, &map, &error),
+              GRIDDEP_OK);
+}
+END_TEST
+
 START_TEST(tensor_maps_need_what_they_need)
 {
     griddep_tensor_options options = matrix();
@@ -573,6 +661,8 @@ int main(void)
     tcase_add_checked_fixture(maps, setup, teardown);
     tcase_add_test(maps, tensor_maps_are_encoded_and_passed);
     tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0, (int)(sizeof bad_maps / sizeof bad_maps[0]));
+    tcase_add_test(maps, tensor_maps_know_every_type);
+    tcase_add_loop_test(maps, tensor_maps_take_the_greatest_values, 0, (int)(sizeof good_maps / sizeof good_maps[0]));
     tcase_add_test(maps, tensor_maps_need_what_they_need);
     suite_add_tcase(suite, maps);
     SRunner *runner = srunner_create(suite);
