@@ -37,3 +37,10 @@ need_ptxas() {
     [ "${GRIDDEP_REQUIRE_PTXAS:-0}" = 1 ] && exit 1
     exit 77
 }
+
+# not_sanitized: ends a test that asks nothing of what was built, but of files that are the same in every build; another build asks.
+not_sanitized() {
+    [ "${SANITIZED-}" = 1 ] || return 0
+    echo "skipped: sanitizers change nothing of what is assembled; the build without them asks"
+    exit 77
+}

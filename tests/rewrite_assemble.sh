@@ -7,6 +7,7 @@ set -u
 srcdir=${srcdir:-.}
 . "$srcdir/tests/cases.sh"
 
+not_sanitized
 need_ptxas
 
 count=0

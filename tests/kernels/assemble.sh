@@ -22,6 +22,7 @@ assemble() {
     echo "ok   $1 for $2: $registers registers"
 }
 
+not_sanitized
 need_ptxas
 
 count=0
