@@ -171,6 +171,54 @@ START_TEST(makers_refuse_what_no_device_takes)
 }
 END_TEST
 
+/* The least and the greatest value that each maker takes, and those beside them that it does not. */
+START_TEST(makers_take_what_stands_at_the_limits)
+{
+    griddep_attribute a, before;
+
+    for (int i = 0; i < 3; i++) {
+        uint32_t at[3] = {1, 1, 1};
+        at[i] = 16;
+        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_OK);
+        at[i] = 17;
+        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_ERROR_ARGUMENT);
+        at[i] = 0;
+        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error),
+                  GRIDDEP_ERROR_ARGUMENT);
+        ck_status(griddep_attribute_cluster_scheduling_policy(&a, i, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 0.5, i, 0, &error), GRIDDEP_OK);
+    }
+    ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 2, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    for (int32_t on = 0; on < 2; on++) {
+        ck_status(griddep_attribute_memory_sync_domain(&a, on, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_cooperative(&a, on, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_device_updatable_node(&a, on, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_nvlink_centric_scheduling(&a, on, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, on, 0, on, &error), GRIDDEP_OK);
+    }
+    ck_status(griddep_attribute_memory_sync_domain_map(&a, 255, 255, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_carveout(&a, -1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_carveout(&a, 0, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_carveout(&a, 100, &error), GRIDDEP_OK);
+    before = a;
+    ck_status(griddep_attribute_cluster_scheduling_policy(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_memory_sync_domain(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_memory_sync_domain_map(&a, 256, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, -0.01, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1.01, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, -1, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_cooperative(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_device_updatable_node(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_nvlink_centric_scheduling(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_mem_eq(&a, &before, sizeof a);
+}
+END_TEST
+
 /* ---- at a launch ---- */
 
 static int32_t launch_with(griddep_launch_config *config, const griddep_attribute *attributes, uint32_t count)
@@ -645,6 +693,7 @@ int main(void)
     tcase_add_checked_fixture(making, setup, teardown);
     tcase_add_test(making, makers_write_what_cuda_reads);
     tcase_add_test(making, makers_refuse_what_no_device_takes);
+    tcase_add_test(making, makers_take_what_stands_at_the_limits);
     suite_add_tcase(suite, making);
     TCase *launching = tcase_create("launching");
     tcase_add_checked_fixture(launching, setup, teardown);

@@ -1224,6 +1224,50 @@ START_TEST(status_that_is_none_has_a_name_too)
 }
 END_TEST
 
+/* Each member of these enumerations has words of its own, and what is none has the words of none, or no words. */
+START_TEST(every_member_has_its_words)
+{
+    static const struct {
+        const char *prefix, *(*words)(int32_t);
+    } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text}, {"GRIDDEP_REASON_", griddep_reason_text},
+                        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_AUDIT_", griddep_audit_text},
+                        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_CONDITION_", griddep_condition_name}};
+
+    for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
+        const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;
+        int32_t value, greatest = 0, found = 0;
+        for (uint32_t k = 0; (name = griddep_constant_at(k, &value)); k++) {
+            if (!starts_with(name, enumerations[i].prefix) || strstr(name, "_COUNT"))
+                continue;
+            const char *words = enumerations[i].words(value);
+            ck_assert_msg(words && (!none || strcmp(words, none) != 0), "%s has no words", name);
+            for (int32_t other = 0; other < found; other++)
+                ck_assert_msg(strcmp(words, seen[other]) != 0, "%s has the words of another: %s", name, words);
+            ck_assert_int_lt(found, 128);
+            seen[found++] = words;
+            greatest = value > greatest ? value : greatest;
+        }
+        ck_assert_msg(found > 2, "%s", enumerations[i].prefix);
+        for (int32_t beyond = greatest + 1; beyond < greatest + 3; beyond++)
+            ck_assert_pstr_eq(enumerations[i].words(beyond), none);
+        ck_assert_pstr_eq(enumerations[i].words(INT32_MIN), none);
+    }
+}
+END_TEST
+
+START_TEST(modes_are_found_by_name)
+{
+    static const char *const names[GRIDDEP_MODE_COUNT] = {"serial", "pdl", "graph", "graph-pdl"};
+    int32_t mode = 77;
+
+    for (int32_t i = 0; i < GRIDDEP_MODE_COUNT; i++) {
+        ck_assert_str_eq(griddep_mode_name(i), names[i]);
+        ck_assert_int_eq(griddep_mode_find(names[i], &mode), GRIDDEP_OK);
+        ck_assert_int_eq(mode, i);
+    }
+}
+END_TEST
+
 START_TEST(constants_are_found_by_name)
 {
     static const struct {
@@ -1310,6 +1354,8 @@ static TCase *constant_case(void)
     TCase *tests = tcase_create("status and constants");
 
     tcase_add_test(tests, status_names_are_those_of_the_header);
+    tcase_add_test(tests, every_member_has_its_words);
+    tcase_add_test(tests, modes_are_found_by_name);
     tcase_add_test(tests, status_that_is_none_has_a_name_too);
     tcase_add_test(tests, constants_are_found_by_name);
     tcase_add_test(tests, constants_are_listed_once);
