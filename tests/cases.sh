@@ -38,9 +38,9 @@ need_ptxas() {
     exit 77
 }
 
-# not_sanitized: ends a test that asks nothing of what was built, but of files that are the same in every build; another build asks.
+# not_sanitized: ends a test whose answers are the same in every build, and whose code other tests run with sanitizers.
 not_sanitized() {
     [ "${SANITIZED-}" = 1 ] || return 0
-    echo "skipped: sanitizers change nothing of what is assembled; the build without them asks"
+    echo "skipped: sanitizers change no answer here; the build without them asks"
     exit 77
 }

@@ -166,6 +166,47 @@ START_TEST(shapes_are_checked)
 }
 END_TEST
 
+/* Every limit of a shape: what stands at it is launched, and the next one is refused. */
+START_TEST(shapes_at_their_limits)
+{
+    static const struct {
+        unsigned grid[3], block[3], shared;
+        bool fits;
+    } rows[] = {{{1, 1, 1}, {1024, 1, 1}, 0, true},  {{1, 1, 1}, {1025, 1, 1}, 0, false},
+                {{1, 1, 1}, {1, 1024, 1}, 0, true},  {{1, 1, 1}, {1, 1025, 1}, 0, false},
+                {{1, 1, 1}, {1, 1, 64}, 0, true},    {{1, 1, 1}, {1, 1, 65}, 0, false},
+                {{1, 1, 1}, {32, 32, 1}, 0, true},   {{1, 1, 1}, {32, 32, 2}, 0, false},
+                {{1, 1, 1}, {16, 1, 64}, 0, true},   {{1, 1, 1}, {17, 1, 64}, 0, false},
+                {{1, 1, 1}, {1, 16, 64}, 0, true},   {{1, 1, 1}, {1, 17, 64}, 0, false},
+                {{1, 65535, 1}, {1, 1, 1}, 0, true}, {{1, 65536, 1}, {1, 1, 1}, 0, false},
+                {{1, 1, 65535}, {1, 1, 1}, 0, true}, {{1, 1, 65536}, {1, 1, 1}, 0, false},
+                {{1, 1, 1}, {1, 1, 1}, 49152, true}, {{1, 1, 1}, {1, 1, 1}, 49153, false},
+                {{0, 1, 1}, {1, 1, 1}, 0, false},    {{1, 0, 1}, {1, 1, 1}, 0, false},
+                {{1, 1, 0}, {1, 1, 1}, 0, false},    {{1, 1, 1}, {0, 1, 1}, 0, false},
+                {{1, 1, 1}, {1, 0, 1}, 0, false},    {{1, 1, 1}, {1, 1, 0}, 0, false}};
+    gd_CUfunction shape = function_of(module, "shape"), narrow = function_of(module, "narrow");
+    gd_CUdeviceptr out = allocate(32);
+    uint32_t tag = 7;
+    void *parameters[] = {&out, &tag};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const unsigned *grid = rows[i].grid, *block = rows[i].block;
+        if (!rows[i].fits) {
+            bad(ERROR_INVALID_VALUE, cuLaunchKernel,
+                (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, stream, parameters,
+                 NULL));
+            continue;
+        }
+        good(cuLaunchKernel, (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, stream,
+                              parameters, NULL));
+        check_words(out, (uint32_t[8]){grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, tag});
+    }
+    good(cuLaunchKernel, (narrow, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    good(cuStreamSynchronize, (stream));
+    release(out);
+}
+END_TEST
+
 START_TEST(null_functions)
 {
     gd_CUlaunchConfig config = config_of(1, 1);
@@ -398,10 +439,10 @@ END_TEST
 
 Suite *launch_suite(void)
 {
-    const conformance_case cases[] = {{shapes, 0},           {packed_arguments, 0},   {arguments_are_copied, 0},
-                                      {all_ctas_run, 0},     {shapes_are_checked, 0}, {null_functions, 0},
-                                      {attributes, 0},       {cluster_shapes, 0},     {occupancy, 0},
-                                      {carved_occupancy, 0}, {cluster_occupancy, 0}};
+    const conformance_case cases[] = {{shapes, 0},         {packed_arguments, 0},   {arguments_are_copied, 0},
+                                      {all_ctas_run, 0},   {shapes_are_checked, 0}, {shapes_at_their_limits, 0},
+                                      {null_functions, 0}, {attributes, 0},         {cluster_shapes, 0},
+                                      {occupancy, 0},      {carved_occupancy, 0},   {cluster_occupancy, 0}};
     const conformance_case faults[] = {{traps, 0}, {stray_addresses, 0}, {skewed_addresses, 0}};
     Suite *suite = suite_create("launch");
 

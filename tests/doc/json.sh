@@ -15,6 +15,8 @@ if ! command -v "$python" >/dev/null 2>&1; then
     echo "skipped: no Python to read JSON"
     exit 77
 fi
+. "$top/tests/cases.sh"
+not_sanitized
 GRIDDEP_CACHE=off
 export GRIDDEP_CACHE
 unset GRIDDEP_DRIVER GRIDDEP_PDL GRIDDEP_LOG

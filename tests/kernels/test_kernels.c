@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sanitized.h"
 #include "shelf.h"
 
 static const shelf_case *const case_lists[] = {attention_cases, elementwise_cases, embedding_cases,
@@ -50,6 +51,9 @@ static const shelf_link *link_at(int index)
 START_TEST(test_launch)
 {
     const shelf_case *test = case_at(_i);
+    if (SANITIZED &&
+        _i % 3) /* results are the same, chains run every kernel, and kernels that differ by a type stand together */
+        return;
     shelf_random_state = 1 + (uint64_t)_i;
     shelf_kernel kernel = shelf_load(test->kernel, test->capability);
     test->run(&kernel);
