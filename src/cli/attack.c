@@ -103,7 +103,8 @@ static int32_t pdl_of(const gd_attacked *attacked, const gd_attack *attack, uint
     return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index) ? GRIDDEP_PDL_FORCE : own;
 }
 
-/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is the first one's. */
+/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is the first one's. GD207
+ * says of a producer what GD205 says of its dependent. */
 static int count_findings(const gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
                           uint32_t *count, char **code)
 {
@@ -130,7 +131,7 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack, 
     for (uint32_t i = 0; status == GRIDDEP_OK && i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof(finding)};
         if (griddep_findings_get(findings, i, &finding, NULL) != GRIDDEP_OK ||
-            finding.severity <= GRIDDEP_SEVERITY_NOTE)
+            finding.severity <= GRIDDEP_SEVERITY_NOTE || strcmp(finding.code, "GD207") == 0)
             continue;
         if (code != NULL && *count == 0)
             *code = gd_heap_string(finding.code);

@@ -180,6 +180,8 @@ static const char *wait_text(uint32_t traits)
                                                : "a path through it misses griddepcontrol.wait";
 }
 
+#define RACES "forced to be dependent, it races with the launch before it where they share memory"
+
 /* A path that misses the wait. */
 static bool describe_dry_path(const griddep_kernel *kernel, gd_text *text)
 {
@@ -200,13 +202,14 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
     const griddep_kernel *kernel = hop->consumer.kernel;
     uint32_t traits = kernel->info.traits;
     bool set = hop->consumer.reason <= GRIDDEP_REASON_FORCED;
+    bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
 
     gd_text path = {0};
     if (!describe_dry_path(kernel, &path))
         explanation->text.failed = true; /* the one text that is checked at the end */
     add(explanation, GRIDDEP_CONDITION_WAIT,
-        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s",
-        kernel->name, wait_text(traits), path.bytes ? ": " : "", gd_text_get(&path));
+        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s%s",
+        kernel->name, wait_text(traits), path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
     add(explanation, GRIDDEP_CONDITION_ATTRIBUTE, set, true, "%s", griddep_reason_text(hop->consumer.reason));
     if (hop->graph && hop->has_producer)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <unwind.h>
 
@@ -98,7 +99,7 @@ bool fail_alloc_hit(void)
 bool fail_alloc_within(void (*function)(void))
 {
     for (int i = 0; i < caller_count; i++) {
-        if (callers[i] == (void *)function)
+        if ((uintptr_t)callers[i] == (uintptr_t)function)
             return true;
     }
     return false;

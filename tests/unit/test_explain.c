@@ -17,6 +17,8 @@ static const char ptx[] =
     "    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry never(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry plain(.param .u64 p)\n{\n    ret;\n}\n"
+    ".visible .entry sometimes(.param .u64 p)\n{\n    .reg .pred %q;\n    @%q bra over;\n    griddepcontrol.wait;\n"
+    "over:\n    ret;\n}\n"
     ".func help()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n"
     ".visible .entry called(.param .u64 p)\n{\n    call help;\n    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
@@ -231,6 +233,16 @@ static const struct {
      .mode = GRIDDEP_MODE_PDL,
      .condition = GRIDDEP_CONDITION_WAIT,
      .says = "plain: it has no griddepcontrol.wait"},
+    {.after = {"sometimes", 1, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_WAIT,
+     .says = "sometimes: a path through it misses griddepcontrol.wait: line 22 branches past the wait of line 23 to line "
+             "25, line 25 leaves by ret"},
+    {.after = {"sometimes", 1, 32, 0, GRIDDEP_PDL_FORCE, NULL, 0},
+     .mode = GRIDDEP_MODE_PDL,
+     .condition = GRIDDEP_CONDITION_WAIT,
+     .prediction = GRIDDEP_PREDICTION_BESIDE,
+     .says = "leaves by ret; forced to be dependent, it races with the launch before it"},
     {.before = {"never", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = GRIDDEP_CONDITION_TRIGGER,
