@@ -512,6 +512,10 @@ static const chain_case chain_cases[] = {
     {"a gap over a launch that overlapped itself",
      "3:GD201:3",
      {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 3, 4, 0, 0}}},
+    /* The nearest of the older writers is told, once; without a text a finding has no position that would fold them. */
+    {"a gap behind two writers: one finding",
+     "1:GD205:3 3:GD201:3 3:GD202:3 3:GD205:2",
+     {{"plain", 1, 2, OFF, 0}, {"bare", 8, 2, FORCE, 0}, {"bare", 7, 9, FORCE, 0}, {"?", 2, 2, FORCE, GRIDDEP_ACCESS_UPDATE}}},
     {"two buffers in turn, the one between has no wait",
      "0:GD207:3 1:GD205:3 2:GD201:3 2:GD202:3",
      {{"first", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}, {"first", 2, 1, 0, 0}}},

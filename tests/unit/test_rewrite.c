@@ -92,6 +92,7 @@ static const golden_case cases[] = {
     {"vector_add", "start", {OPTIONS, .wait = GRIDDEP_WAIT_START, .trigger = GRIDDEP_TRIGGER_START}},
     {"vector_add", "loads", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
     {"vector_add", "end", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
+    {"guarded_end", "end", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
     {"saxpy", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
     {"saxpy", "stores", {OPTIONS, .wait = GRIDDEP_WAIT_MOVE, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
     {"reduction", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
