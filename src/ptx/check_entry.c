@@ -298,7 +298,7 @@ static bool note_exit(builder *build, const context *at, const gd_check_function
         if (flow->edges[i] != flow->count)
             continue;
         uint32_t last = item->instruction_end - 1;
-        if (returns && !gd_walk_ends_thread(flow, &report->module->instructions[last]))
+        if (returns && gd_ops[report->module->instructions[last].op].control != GD_CONTROL_EXIT)
             continue;
         if (!add_place(&report->exits, last, gd_walk_edge(function, block, flow->count, state)))
             return false;

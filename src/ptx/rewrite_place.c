@@ -68,8 +68,8 @@ static uint8_t foreign_effect(const gd_ptx_module *module, const gd_ptx_instruct
     return gd_ptx_is_system_call(module, call) ? 0 : ANY_EFFECT;
 }
 
-/* A function's own effects; its calls are listed. One that ends its thread counts as if it did everything: what has to
- * come before all exits has to come before it. */
+/* A function's own effects; its calls are listed. One that ends its thread, as a .noreturn one does at its end, counts
+ * as if it did everything: what has to come before all exits has to come before it. */
 static int32_t find_own_effects(effect_search *search, uint32_t function, griddep_error *error)
 {
     const gd_ptx_module *module = search->module;
@@ -78,6 +78,8 @@ static int32_t find_own_effects(effect_search *search, uint32_t function, gridde
 
     if (status)
         return status;
+    if (module->functions[function].flags & GD_FUNCTION_NORETURN)
+        search->effects[function] |= ANY_EFFECT;
     for (uint32_t i = module->functions[function].instruction; i < module->functions[function].instruction_end; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
         uint32_t callee = is_call(instruction) ? gd_ptx_call_function(module, instruction) : GD_PTX_NONE;

@@ -381,6 +381,12 @@ static const small_case small_cases[] = {
      HEAD ".func f()\n{\n    .reg .b32 r;\n    ld.global.u32 r, [8];\n}\n.func g()\n{\n    call f;\n}\n.entry k()\n{\n"
           "    " W "\n    call g;\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
+    {HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 r;\n    @p bra x;\n"
+          "    ld.global.u32 r, [8];\n    ret;\nx:\n    call f;\n}\n",
+     HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 r;\n    " W
+          "\n    @p bra x;\n"
+          "    ld.global.u32 r, [8];\n    ret;\nx:\n    call f;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     {HEAD ".func f()\n{\n    exit;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
      HEAD ".func f()\n{\n    exit;\n}\n.entry k()\n{\n    " W "\n    call f;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0,
      0},
