@@ -25,7 +25,8 @@ typedef struct use {
     uint32_t next; /* of the same callee */
 } use;
 
-enum { NOT_SEEN = UINT32_MAX, START = UINT32_MAX - 1 };
+#define NOT_SEEN UINT32_MAX
+#define START (UINT32_MAX - 1)
 
 struct gd_dry_search {
     const gd_ptx_module *module;
