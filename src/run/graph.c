@@ -50,7 +50,7 @@ void gd_graph_drop(griddep_graph *graph)
     const gd_driver *driver = graph->runtime->driver;
     bool pushed;
 
-    if (!graph->exec && !graph->handle)
+    if (!graph->exec && (!graph->handle || graph->adopted))
         return;
     gd_runtime_enter(graph->runtime, &pushed, NULL); /* failed or not, what is held is given back */
     if (graph->exec)

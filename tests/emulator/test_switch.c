@@ -689,7 +689,6 @@ int main(void)
         printf(" %11s", switches[i].name);
     puts("");
     fflush(stdout);
-    tcase_set_timeout(item, 120);
     tcase_add_loop_test(item, off_is_off, 0, WAYS);
     suite_add_tcase(suite, item);
     SRunner *runner = srunner_create(suite);

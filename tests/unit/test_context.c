@@ -249,14 +249,14 @@ static void do_nothing(void *user)
     CALL(chain_get_hop, "a", world.chain, GRIDDEP_MODE_PDL, 0, SIZED(griddep_hop_info), &error)                        \
     CALL(chain_explain, "aa", world.chain, GRIDDEP_MODE_PDL, 1, &world.explanation, &error)                            \
     CALL(graph_create, "", world.runtime, &world.graph, &error)                                                        \
-    CALL(graph_add_kernel, "aea", world.captured, world.step, &one_block, world.arguments, 2, &node, &error)           \
-    CALL(graph_add_fill, "ea", world.captured, world.memory, 1, 4, &node, &error)                                      \
-    CALL(graph_add_copy, "ea", world.captured, world.memory, world.memory + BYTES, 4, &node, &error)                   \
-    CALL(graph_add_host, "ea", world.captured, do_nothing, NULL, &node, &error)                                        \
-    CALL(graph_add_empty, "ea", world.captured, &node, &error)                                                         \
-    CALL(graph_add_child, "ea", world.captured, world.same, &node, &error)                                             \
-    CALL(graph_add_event_record, "ea", world.captured, world.event, &node, &error)                                     \
-    CALL(graph_add_event_wait, "ea", world.captured, world.event, &node, &error)                                       \
+    CALL(graph_add_kernel, "aa", world.captured, world.step, &one_block, world.arguments, 2, &node, &error)            \
+    CALL(graph_add_fill, "a", world.captured, world.memory, 1, 4, &node, &error)                                       \
+    CALL(graph_add_copy, "a", world.captured, world.memory, world.memory + BYTES, 4, &node, &error)                    \
+    CALL(graph_add_host, "a", world.captured, do_nothing, NULL, &node, &error)                                         \
+    CALL(graph_add_empty, "a", world.captured, &node, &error)                                                          \
+    CALL(graph_add_child, "a", world.captured, world.same, &node, &error)                                              \
+    CALL(graph_add_event_record, "a", world.captured, world.event, &node, &error)                                      \
+    CALL(graph_add_event_wait, "a", world.captured, world.event, &node, &error)                                        \
     CALL(graph_add_edge, "a", world.captured, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error)                                   \
     CALL(graph_remove_edge, "a", world.captured, 0, &error)                                                            \
     CALL(graph_from_chain, "", world.chain, GRIDDEP_MODE_GRAPH, &world.graph, &error)                                  \
