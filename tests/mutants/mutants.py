@@ -93,7 +93,7 @@ class Tree:
         for variable in ("long_programs", "unit_tests"):
             names += [name for name in self.makefile.words(variable) if name != "tests/unit/abi_check"]
         self.tests = names
-        for name in names + ["tests/kernels/test_kernels", "tests/fuzz/differential", "tests/fuzz/tensor", "tests/gpu/test_questions"]:
+        for name in dict.fromkeys(names + [name for name in self.makefile.words("check_PROGRAMS") if name != "tests/unit/abi_check"]):
             self.programs[name] = self.describe(name, self.makefile.sources(name), name)
 
     def add(self, source, options=()):
@@ -225,12 +225,12 @@ class Build:
             self.link(name)
 
 
-SCRIPTS_RUN = {"tests/emulator/kernels.sh": ["tests/kernels/test_kernels"], "tests/emulator/questions.sh": ["tests/gpu/test_questions"],
-               "tests/fuzz/differential.sh": ["tests/fuzz/differential"], "tests/fuzz/tensor.sh": ["tests/fuzz/tensor"]}
-
-
 def needed_by(tree, test):
-    return [test] if test in tree.programs else SCRIPTS_RUN.get(test, []) + ["griddep"]
+    """A program needs itself; a script the command and the programs that it names."""
+    if test in tree.programs:
+        return [test]
+    named = re.findall(r"tests/\w+/\w+", (TOP / test).read_text())
+    return ["griddep"] + [name for name in dict.fromkeys(named) if name in tree.programs]
 
 
 def concerns(build, test, changed):
