@@ -361,7 +361,7 @@ START_TEST(each_instruction_is_decoded_or_refused)
                 gd_text_string(&text, "\n}\n");
             }
         }
-        gd_ptx_module module;
+        gd_ptx_module module = {0};
         gd_program_error error;
         ck_assert_int_eq(gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
         ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
