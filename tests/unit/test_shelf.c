@@ -351,31 +351,28 @@ static void pin(trial *tried, const gd_requirement *requirement)
     }
 }
 
-/* Goes on to the launch that changes one value and breaks fewest conditions, until none is broken or none is better. */
+/* Takes each change of one value that breaks fewer conditions, over and over, until none is broken or none is better.
+ */
 static bool climb(trial *tried)
 {
     uint32_t broken = count_broken(tried, NULL) + !is_possible(tried);
 
-    while (broken) {
-        trial best = *tried, changed;
-        uint32_t least = broken;
-        for (uint32_t name = 0; name < on.terms->name_count; name++) {
-            for (uint32_t i = 0; i < on.value_count[name] && name != pinned; i++) {
-                changed = *tried;
+    for (bool better = true; broken && better;) {
+        better = false;
+        for (uint32_t name = 0; name < on.terms->name_count && broken; name++) {
+            for (uint32_t i = 0; i < on.value_count[name] && name != pinned && broken; i++) {
+                trial changed = *tried;
                 changed.values[name] = on.values[name][i];
                 uint32_t count = count_broken(&changed, NULL) + !is_possible(&changed);
-                if (count < least) {
-                    least = count;
-                    best = changed;
+                if (count < broken) {
+                    broken = count;
+                    *tried = changed;
+                    better = true;
                 }
             }
         }
-        if (least == broken)
-            return false;
-        broken = least;
-        *tried = best;
     }
-    return true;
+    return !broken;
 }
 
 static gd_wide distance(gd_wide a, gd_wide b)
