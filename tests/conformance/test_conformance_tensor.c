@@ -110,6 +110,41 @@ START_TEST(tensor_maps_for_convolutions)
 }
 END_TEST
 
+/* Each limit of a map of rank 4 for convolutions, of 2-byte elements in 28 x 28 pixels: at it, and beyond it. */
+START_TEST(convolutions_at_their_limits)
+{
+    static const struct {
+        uint32_t channels, pixels;
+        int lower, upper;
+        bool fits;
+    } rows[] = {{256, 1, 0, 0, true},   {264, 1, 0, 0, false},   {8, 1024, 0, 0, true}, {8, 1025, 0, 0, false},
+                {8, 0, 0, 0, false},    {0, 8, 0, 0, false},     {8, 1, 0, 0, true},    {4, 1, 0, 0, false},
+                {256, 454, 0, 0, true}, {256, 455, 0, 0, false}, /* 232448 bytes are what a block may have */
+                {8, 1, -128, 0, true},  {8, 1, -129, 0, false},  {8, 1, 0, 127, true},  {8, 1, 0, 128, false},
+                {8, 1, 27, 0, true},    {8, 1, 28, 0, false},    {8, 1, 29, 0, false},  {8, 1, 0, -27, true},
+                {8, 1, 0, -28, false}};
+    const uint64_t sizes[] = {512, 28, 28, 8}, strides[] = {1024, 28672, 802816};
+    const uint32_t steps[] = {1, 1, 1, 1};
+    gd_CUtensorMap map;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int at = 0; at < 2; at++) {
+            int lower[2] = {0}, upper[2] = {0};
+            lower[at] = rows[i].lower;
+            upper[at] = rows[i].upper;
+            if (rows[i].fits)
+                good(cuTensorMapEncodeIm2col,
+                     (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, lower,
+                      upper, rows[i].channels, rows[i].pixels, steps, 0, 0, 0, 0));
+            else
+                bad(ERROR_INVALID_VALUE, cuTensorMapEncodeIm2col,
+                    (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides, lower, upper,
+                     rows[i].channels, rows[i].pixels, steps, 0, 0, 0, 0));
+        }
+    }
+}
+END_TEST
+
 /* ---- copies ---- */
 
 /* 32-bit words of a type, of which the rows have so many; the box is 32 of them wide, which the swizzle of 128 bytes
@@ -485,6 +520,7 @@ Suite *tensor_suite(void)
     const conformance_case cases[] = {{tensor_maps_are_encoded, COUNT_OF(good_maps)},
                                       {tensor_maps_are_refused, COUNT_OF(bad_maps)},
                                       {tensor_maps_for_convolutions, 0},
+                                      {convolutions_at_their_limits, 0},
                                       {boxes_are_loaded, 0},
                                       {loads_convert, COUNT_OF(float_types)},
                                       {boxes_are_stored, 0},
