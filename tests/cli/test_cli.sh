@@ -14,9 +14,9 @@ python=${PYTHON3:-python3}
 command -v "$python" >/dev/null 2>&1 || python=
 nowhere=/nonexistent/libcuda.so.1
 
-GRIDDEP_CACHE=off
+GRIDDEP_STORE=off
 NO_COLOR=1
-export GRIDDEP_CACHE NO_COLOR
+export GRIDDEP_STORE NO_COLOR
 unset GRIDDEP_DRIVER GRIDDEP_PDL GRIDDEP_LOG GRIDDEP_NVRTC
 
 work=$(mktemp -d) || exit 99

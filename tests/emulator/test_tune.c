@@ -55,7 +55,7 @@ static void need(int32_t status)
 static void open_runtime(void)
 {
     griddep_runtime_options options = {
-        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = cache};
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .store_directory = cache};
 
     griddep_error_init(&error);
     ck_assert_ptr_nonnull(mkdtemp(cache));

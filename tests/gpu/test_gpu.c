@@ -1,5 +1,5 @@
 /* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams and contexts of
- * others, faults, captures, the code cache, CUDA C++, and that dependent launches overlap. The same calls on the
+ * others, faults, captures, CUDA C++, and that dependent launches overlap. The same calls on the
  * scripted driver are in tests/unit/test_run.c. Exits 77 without a GPU; each test runs in a process of its own. */
 #include <check.h>
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static void setup(void)
 {
     snprintf(directory, sizeof directory, "/tmp/griddep-gpu-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory, .log = remember};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = directory, .log = remember};
     griddep_error_init(&error);
     ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
     ck_status(gd_driver_open("libcuda.so.1", &driver, &error), GRIDDEP_OK);
@@ -263,7 +263,7 @@ END_TEST
 START_TEST(current_context_is_adopted)
 {
     gd_CUcontext other = other_context(), popped = NULL;
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     griddep_runtime *inside = NULL;
     griddep_runtime_info info = {.size = sizeof info};
 
@@ -380,28 +380,6 @@ START_TEST(large_alignments_follow_the_driver)
     ck_assert_uint_eq(seen[1], 90);
     printf("a parameter with .align 64 behind 12 bytes stands at offset %u\n", parameter.offset);
     griddep_module_unload(module);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
-}
-END_TEST
-
-START_TEST(cached_code_computes_the_same)
-{
-    griddep_module_info info = {.size = sizeof info};
-    uint64_t memory = allocate(256);
-    const griddep_argument arguments[3] = {
-        {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-
-    for (uint32_t round = 0; round < 2; round++) {
-        griddep_kernel *spin = NULL;
-        griddep_module *module = load_spin(&spin);
-        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
-        ck_assert_uint_eq(info.from_cache, round);
-        ck_status(griddep_memory_fill(runtime, memory + 128, 0, 128, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
-        ck_assert_uint_eq(first_word(memory + 128), 1);
-        griddep_module_unload(module);
-    }
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
 }
 END_TEST
@@ -682,7 +660,6 @@ int main(void)
     tcase_add_test(all, faults_are_reported_as_such);
     tcase_add_test(all, parameter_layouts_agree_with_the_driver);
     tcase_add_test(all, large_alignments_follow_the_driver);
-    tcase_add_test(all, cached_code_computes_the_same);
     tcase_add_test(all, source_runs);
     tcase_add_test(all, dependent_launches_overlap);
     tcase_add_test(all, tensor_maps_reach_kernels);
