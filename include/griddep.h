@@ -171,7 +171,7 @@ typedef struct griddep_runtime_options {
                                     else the oldest that is */
     griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
     void *log_user;              /* handed to log */
-    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING */
+    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING. Without log: 0 */
     uint32_t reserved;
 } griddep_runtime_options;
 

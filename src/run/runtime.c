@@ -42,6 +42,12 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d",
                             options->log_level, GRIDDEP_LOG_DEBUG);
+    if (options->log_level && !options->log)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "log_level is %" PRId32
+                            " and log is NULL; GRIDDEP_LOG in the environment makes the library "
+                            "write to stderr",
+                            options->log_level);
     if (options->log) {
         *log = (gd_log){options->log, options->log_user, options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
         return GRIDDEP_OK;

@@ -216,6 +216,9 @@ START_TEST(runtime_refuses_bad_options)
     ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
     options = (griddep_runtime_options){.size = sizeof options, .log_level = 9};
     ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
+    options.log_level = GRIDDEP_LOG_DEBUG; /* it would be handed to nobody */
+    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
+    ck_says("log is NULL");
     ck_assert_ptr_eq(opened, (griddep_runtime *)&error); /* outputs are written on success only */
 
     struct {

@@ -691,6 +691,26 @@ START_TEST(newer_nvrtc_is_loaded_as_the_driver_takes_it)
 }
 END_TEST
 
+/* The emulated driver refuses newer texts as others do. */
+START_TEST(newer_nvrtc_is_loaded_on_the_emulated_driver)
+{
+    const griddep_runtime_options options = {.size = sizeof options,
+                                             .driver = getenv("EMULATED_DRIVER"),
+                                             .store_directory = folder,
+                                             .nvrtc = place_nvrtc("libnvrtc.so", "13.1 9.1")};
+    static const char newer[] = ".version 9.1\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
+    griddep_runtime *runtime = NULL;
+    griddep_module *module = NULL;
+
+    ck_assert_msg(options.driver, "EMULATED_DRIVER is not set");
+    ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
+    ck_status(griddep_module_load(runtime, newer, strlen(newer), NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    ck_assert_int_eq(version_of(runtime, "int a;"), 90);
+    griddep_runtime_close(runtime);
+}
+END_TEST
+
 /* The text needs what the driver lacks, or has another error: both say what is newer than what. */
 START_TEST(newer_nvrtc_is_named_where_the_driver_refuses)
 {
@@ -915,6 +935,7 @@ int main(void)
     tcase_add_test(users, failed_compilation_is_not_kept);
     tcase_add_test(users, code_is_the_drivers);
     tcase_add_test(users, newer_nvrtc_is_loaded_as_the_driver_takes_it);
+    tcase_add_test(users, newer_nvrtc_is_loaded_on_the_emulated_driver);
     tcase_add_test(users, newer_nvrtc_is_named_where_the_driver_refuses);
     tcase_add_test(users, nvrtc_that_fits_the_driver_is_chosen);
     tcase_add_test(users, driver_cache_is_as_the_environment_says);
