@@ -398,27 +398,33 @@ static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes, 
 static int32_t compile(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
                        griddep_module **module, griddep_error *error)
 {
+    griddep_module *made = NULL;
     char *ptx = NULL, *log = NULL;
     size_t bytes = 0;
     bool from_store = false;
+    gd_text both = {0};
     int32_t status = gd_compile_source(runtime, source, options, &ptx, &bytes, &log, &from_store, error);
 
     if (status)
         return status;
-    status = load_compiled(runtime, ptx, bytes, options, module, error);
-    if (!status)
-        (*module)->from_store = from_store;
-    if (!status && *log) {
-        gd_text both = {0};
-        gd_text_format(&both, "%s%s", log, (*module)->log);
-        if (!both.failed) {
-            free((*module)->log);
-            (*module)->log = both.data;
-        }
+    status = load_compiled(runtime, ptx, bytes, options, &made, error);
+    if (!status) {
+        gd_text_format(&both, "%s%s", log, made->log);
+        if (both.failed)
+            status = gd_error_memory(error);
     }
     free(ptx);
     free(log);
-    return status;
+    if (status) {
+        gd_text_free(&both);
+        griddep_module_unload(made);
+        return status;
+    }
+    free(made->log);
+    made->log = both.data;
+    made->from_store = from_store;
+    *module = made;
+    return GRIDDEP_OK;
 }
 
 static bool ends_with(const char *text, const char *end)
