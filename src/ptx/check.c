@@ -5,6 +5,7 @@
 #include "ptx/check.h"
 #include "ptx/check_constant.h"
 #include "ptx/check_head.h"
+#include "ptx/check_instruction.h"
 #include "ptx/check_rules.h"
 
 enum { OPTIONS_MINIMUM = sizeof(griddep_check_options) };
@@ -182,7 +183,10 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
     gd_check_diagnostics(findings, ptx, -1);
     check_requires(findings, ptx);
     gd_check_head(findings, module);
-    if (module->diagnostics->count == 0)
+    bool wrong = module->diagnostics->count > 0;
+    if (!wrong)
+        status = gd_check_instructions(findings, module, &wrong, error);
+    if (!status && !wrong)
         status = gd_check_functions_create(&functions, module, error);
     if (!status && functions.module)
         status = check_module(&rules, &constants);

@@ -59,6 +59,11 @@ bool gd_op_is_family(gd_op base)
     return base != GD_OP_UNKNOWN && base + 1u < GD_OP_COUNT && is_member(&gd_ops[base + 1u], &gd_ops[base]);
 }
 
+bool gd_op_is_member(gd_op member, gd_op family)
+{
+    return is_member(&gd_ops[member], &gd_ops[family]);
+}
+
 gd_op gd_op_refine(gd_op base, const char *modifiers, size_t length)
 {
     gd_op best = base;

@@ -53,6 +53,9 @@ gd_op gd_op_find(const char *name, size_t length);
 /* Whether the table has operations that begin with this one's name and a dot. */
 bool gd_op_is_family(gd_op base);
 
+/* Whether a name begins with another one and a dot. */
+bool gd_op_is_member(gd_op member, gd_op family);
+
 /* The operation with the longest name that begins an instruction: `base` is what gd_op_find gave for the opcode,
  * `modifiers` are those that follow it, dots included and nothing between them. */
 gd_op gd_op_refine(gd_op base, const char *modifiers, size_t length);

@@ -163,6 +163,69 @@ START_TEST(golden_files_have_the_expected_findings)
 }
 END_TEST
 
+/* ---- what ptxas says of instructions ---- */
+
+/* A sample that ptxas was asked about (tests/fuzz/instructions.py): the check refuses nothing that ptxas takes, and misses little of what
+ * ptxas refuses. A finding must stand in the instruction's line. */
+enum { SAMPLE_LINES = 400 };
+
+static void replay_part(const char *frame, const char **lines, int count, int *refused, int *missed)
+{
+    const char *hole = strchr(frame, '@');
+    gd_text text = {0};
+    bool found[SAMPLE_LINES] = {false};
+    int first = 1;
+
+    for (const char *at = frame; at < hole; at++)
+        first += *at == '\n';
+    gd_text_append(&text, frame, (size_t)(hole - frame));
+    for (int i = 0; i < count; i++)
+        gd_text_append(&text, lines[i] + 2, strcspn(lines[i], "\n") - 1);
+    gd_text_string(&text, hole + 1);
+    griddep_findings *findings = check_text(gd_text_get(&text), text.bytes, "sample.ptx", NULL, 0);
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = get(findings, i);
+        int line = finding.line - first;
+        if (finding.severity == GRIDDEP_SEVERITY_ERROR && (line < 0 || line >= count))
+            ck_abort_msg("%s, outside of the sample", finding.text);
+        if (finding.severity == GRIDDEP_SEVERITY_ERROR)
+            found[line] = true;
+    }
+    for (int i = 0; i < count; i++) {
+        int length = (int)strcspn(lines[i], "\n") - 2;
+        if (lines[i][0] == '+' && found[i])
+            ck_abort_msg("ptxas takes this: %.*s", length, lines[i] + 2);
+        *refused += lines[i][0] == '-';
+        *missed += lines[i][0] == '-' && !found[i];
+    }
+    griddep_findings_destroy(findings);
+    gd_text_free(&text);
+}
+
+START_TEST(instructions_are_judged_as_ptxas_judges_them)
+{
+    char *frame, *sample;
+    size_t bytes;
+    const char *lines[SAMPLE_LINES];
+    int count = 0, refused = 0, missed = 0;
+
+    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.txt", &sample, &bytes, &error), GRIDDEP_OK);
+    for (const char *at = sample; *at; at += strcspn(at, "\n") + 1) {
+        lines[count++] = at;
+        if (count < SAMPLE_LINES)
+            continue;
+        replay_part(frame, lines, count, &refused, &missed);
+        count = 0;
+    }
+    replay_part(frame, lines, count, &refused, &missed);
+    ck_assert_int_gt(refused, 1000);
+    ck_assert_msg(missed * 50 <= refused, "ptxas refuses %d of the sample; the check misses %d", refused, missed);
+    free(frame);
+    free(sample);
+}
+END_TEST
+
 /* Each code about a text has a case that fires and a neighbour that does not. */
 START_TEST(each_code_has_its_golden_files)
 {
@@ -899,6 +962,7 @@ int main(void)
     TCase *tests = make_case(suite, "golden");
 
     tcase_add_test(tests, golden_files_have_the_expected_findings);
+    tcase_add_test(tests, instructions_are_judged_as_ptxas_judges_them);
     tcase_add_test(tests, each_code_has_its_golden_files);
     tcase_add_test(tests, any_prefix_of_a_text_can_be_checked);
     tests = make_case(suite, "findings");

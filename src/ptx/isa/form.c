@@ -1,0 +1,209 @@
+/* Fitting modifiers to forms. ptxas treats modifiers as a bag: their order counts among types, and among state spaces,
+ * and nowhere else. */
+#include <string.h>
+
+#include "ptx/isa/form.h"
+
+typedef struct set {
+    const char *name;
+    const char *alternatives;
+} set;
+
+static const set sets[] = {
+#define GD_SET(name, alternatives) {name, alternatives},
+#define GD_FORM(op, modifiers, operands, version, target)
+#include "ptx/isa/forms.def"
+#undef GD_SET
+#undef GD_FORM
+};
+
+static const gd_form forms[] = {
+#define GD_SET(name, alternatives)
+#define GD_FORM(op, modifiers, operands, version, target) {modifiers, operands, GD_OP_##op, version, target},
+#include "ptx/isa/forms.def"
+#undef GD_SET
+#undef GD_FORM
+};
+
+enum { SET_COUNT = sizeof sets / sizeof sets[0], FORM_COUNT = sizeof forms / sizeof forms[0] };
+
+const gd_form *gd_forms_of(gd_op op, uint32_t *count)
+{
+    uint32_t low = 0, high = FORM_COUNT;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (forms[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < FORM_COUNT && forms[high].op == op;)
+        high++;
+    *count = high - low;
+    return &forms[low];
+}
+
+/* ---- alternatives ---- */
+
+static size_t word_length(const char *text)
+{
+    return strcspn(text, "| ?");
+}
+
+static const char *find_set(const char *name, size_t length)
+{
+    for (size_t i = 0; i < SET_COUNT; i++) {
+        if (strlen(sets[i].name) == length && memcmp(sets[i].name, name, length) == 0)
+            return sets[i].alternatives;
+    }
+    return "";
+}
+
+bool gd_alternatives_next(gd_alternatives *from, gd_modifier *alternative)
+{
+    for (;;) {
+        const char *text = from->within ? from->within : from->at;
+        size_t length = word_length(text);
+        if (!from->within && *text == '@') {
+            from->within = find_set(text + 1, length - 1);
+            continue;
+        }
+        if (length) {
+            *alternative = (gd_modifier){text, (uint32_t)length};
+            text += length;
+            text += *text == '|';
+        }
+        if (from->within) {
+            from->within = text;
+            if (length)
+                return true;
+            from->within = NULL;
+            from->at += word_length(from->at);
+            from->at += *from->at == '|';
+            continue;
+        }
+        from->at = text;
+        return length > 0;
+    }
+}
+
+const char *gd_form_next_group(const char *group)
+{
+    const char *space = strchr(group, ' ');
+
+    return space ? space + 1 : NULL;
+}
+
+static bool group_has(const char *group, const gd_modifier *modifier)
+{
+    gd_alternatives from = {group, NULL};
+    gd_modifier alternative;
+
+    while (gd_alternatives_next(&from, &alternative)) {
+        if (alternative.length == modifier->length && memcmp(alternative.text, modifier->text, modifier->length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool group_is_optional(const char *group)
+{
+    return group[strcspn(group, " ?")] == '?';
+}
+
+/* ---- what a modifier is ---- */
+
+static bool is(const gd_modifier *modifier, const char *text)
+{
+    return strlen(text) == modifier->length && memcmp(text, modifier->text, modifier->length) == 0;
+}
+
+static bool is_type(const gd_modifier *modifier)
+{
+    static const char *const others[] = {"u16x2",  "s16x2",   "tf32",   "e4m3",   "e5m2",   "e2m3",
+                                         "e3m2",   "e2m1",    "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2",
+                                         "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4"};
+
+    for (int i = 1; i < GD_TYPE_COUNT; i++) {
+        if (is(modifier, gd_ptx_types[i].name))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (is(modifier, others[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_space(const gd_modifier *modifier)
+{
+    static const char *const spaces[] = {"global", "local", "const", "param", "shared"};
+
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        size_t length = strlen(spaces[i]);
+        if (modifier->length >= length && memcmp(modifier->text, spaces[i], length) == 0 &&
+            (modifier->length == length || modifier->text[length] == ':'))
+            return true;
+    }
+    return false;
+}
+
+static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *types)
+{
+    if (is_type(modifier) && *types < GD_FORM_TYPES)
+        match->types[(*types)++] = *modifier;
+    if (is_space(modifier))
+        match->spaces[match->spaces[0].length > 0] = *modifier;
+    if (modifier->length == 2 && modifier->text[0] == 'v' && modifier->text[1] >= '2' && modifier->text[1] <= '8')
+        match->vector = (uint8_t)(modifier->text[1] - '0');
+    if (modifier->length == 2 && modifier->text[0] == 'x')
+        match->matrices = (uint8_t)(modifier->text[1] - '0');
+    match->hint |= is(modifier, "L2::cache_hint");
+    match->multicast |= is(modifier, "multicast::cluster");
+}
+
+/* ---- fitting ---- */
+
+/* The first group from `first` on that has the modifier and is still empty; UINT32_MAX: none. */
+static uint32_t find_group(const gd_form *form, uint32_t filled, uint32_t first, const gd_modifier *modifier)
+{
+    uint32_t index = 0;
+
+    if (!*form->modifiers)
+        return UINT32_MAX;
+    for (const char *group = form->modifiers; group; group = gd_form_next_group(group), index++) {
+        if (index >= first && !(filled >> index & 1) && group_has(group, modifier))
+            return index;
+    }
+    return UINT32_MAX;
+}
+
+bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, gd_form_match *match)
+{
+    uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;
+
+    *match = (gd_form_match){.form = form, .unmatched = UINT32_MAX, .vector = 1};
+    for (uint32_t i = 0; i < count; i++) {
+        bool type = is_type(&modifiers[i]), space = is_space(&modifiers[i]);
+        uint32_t group = find_group(form, filled, type ? next_type : space ? next_space : 0, &modifiers[i]);
+        if (group == UINT32_MAX) {
+            if (match->unmatched == UINT32_MAX)
+                match->unmatched = i;
+            continue;
+        }
+        filled |= 1u << group;
+        if (type)
+            next_type = group + 1;
+        if (space)
+            next_space = group + 1;
+        match->matched++;
+        note(match, &modifiers[i], &types);
+    }
+    for (const char *group = *form->modifiers ? form->modifiers : NULL; group && !match->missing;
+         group = gd_form_next_group(group), index++) {
+        if (!(filled >> index & 1) && !group_is_optional(group))
+            match->missing = group;
+    }
+    return match->unmatched == UINT32_MAX && !match->missing;
+}

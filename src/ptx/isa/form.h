@@ -1,0 +1,59 @@
+/* The forms of instructions as forms.def has them, and which of them an instruction's modifiers fit. */
+#ifndef GD_PTX_ISA_FORM_H
+#define GD_PTX_ISA_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx/module.h"
+
+typedef struct gd_form {
+    const char *modifiers; /* groups, as forms.def writes them */
+    const char *operands;
+    uint16_t op;
+    uint16_t version; /* 10 * major + minor */
+    uint16_t target;  /* 10 * sm_NN, and 1 where one architecture alone has it */
+} gd_form;
+
+enum { GD_FORM_TYPES = 4, GD_FORMS_VERSION = 90 /* 10 times that of the PTX ISA that forms.def describes */ };
+
+/* A modifier of an instruction, without its dot. */
+typedef struct gd_modifier {
+    const char *text;
+    uint32_t length;
+} gd_modifier;
+
+/* How a form's modifiers fit an instruction's. */
+typedef struct gd_form_match {
+    const gd_form *form;
+    gd_modifier types[GD_FORM_TYPES]; /* those that the form numbers; length 0: none */
+    gd_modifier spaces[2];            /* state spaces in their order; length 0: none */
+    uint32_t matched;                 /* of the instruction's modifiers */
+    uint32_t unmatched;               /* the first modifier that fits no group; UINT32_MAX: all fit */
+    const char *missing;              /* a group that must be there and is not; NULL: none */
+    uint8_t vector;                   /* .v2, .v4, .v8: the number; 1 without */
+    uint8_t matrices;                 /* .x1, .x2, .x4: the number; 0 without */
+    bool hint;                        /* .L2::cache_hint is there */
+    bool multicast;                   /* .multicast::cluster is there */
+} gd_form_match;
+
+/* The forms of an instruction, in the order of the table; *count 0: it is not described. */
+const gd_form *gd_forms_of(gd_op op, uint32_t *count);
+
+/* Fits one form to the modifiers that follow the instruction's name. true: it takes them all and lacks none. */
+bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, gd_form_match *match);
+
+/* Walks over the alternatives of a form's groups, or of one group: at first *from is the group's text. false: no more.
+ */
+typedef struct gd_alternatives {
+    const char *at;     /* in the form's text */
+    const char *within; /* in a set's text; NULL: in no set */
+} gd_alternatives;
+
+bool gd_alternatives_next(gd_alternatives *from, gd_modifier *alternative);
+
+/* The group behind this one; NULL: there is none. `group` may be a form's whole list. */
+const char *gd_form_next_group(const char *group);
+
+#endif

@@ -1,0 +1,632 @@
+/* Operands against the roles and types of a form. The rules are those that ptxas keeps, which are wider than the ISA's
+ * in places: an integer register serves .f16x2, a function's name any source. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/isa/operand.h"
+
+typedef enum value_class { CLASS_INTEGER, CLASS_FLOAT, CLASS_BITS, CLASS_PREDICATE, CLASS_OPAQUE } value_class;
+
+typedef struct value_type {
+    char name[12];
+    uint8_t class; /* value_class */
+    uint8_t bytes;
+    uint8_t type;     /* gd_ptx_type; GD_TYPE_NONE: no register is declared with it */
+    bool never_wider; /* also where the role allows a wider register */
+} value_type;
+
+/* One operand of a form, read from its text. */
+typedef struct role {
+    char kind;
+    char pair;     /* '|' or '&': a predicate may, or must, follow; else 0 */
+    bool sink;     /* may be '_' */
+    bool optional; /* may be left out */
+    bool typed;
+    uint32_t vector; /* elements; 0: no vector */
+    value_type type;
+} form_role;
+
+typedef struct fitting {
+    const gd_ptx_module *module;
+    const gd_ptx_instruction *instruction;
+    const gd_form_match *match;
+    gd_operand_fault *fault;
+    uint32_t position;
+    uint32_t addresses; /* operands that are addresses so far */
+    uint32_t function;
+} fitting;
+
+/* ---- types ---- */
+
+static const uint8_t classes[] = {
+    [GD_TYPE_NONE] = CLASS_OPAQUE,
+#define UNSIGNED INTEGER
+#define SIGNED INTEGER
+#define GD_CLASS_OF(class) CLASS_##class
+#define GD_TYPE(identifier, name, bytes, class) [GD_TYPE_##identifier] = GD_CLASS_OF(class),
+#include "ptx/types.def"
+#undef GD_TYPE
+#undef UNSIGNED
+#undef SIGNED
+};
+
+/* Types that modifiers name and registers do not have: .tf32, packed ones. They live in registers of bits. */
+static value_type read_packed(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        uint8_t bytes;
+    } packed[] = {{"tf32", 4},   {"u16x2", 4},  {"s16x2", 4},  {"e4m3x2", 2}, {"e5m2x2", 2},
+                  {"e2m3x2", 2}, {"e3m2x2", 2}, {"e2m1x2", 1}, {"ue8m0x2", 2}};
+
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        if (strlen(packed[i].name) == length && memcmp(packed[i].name, name, length) == 0)
+            return (value_type){.class = CLASS_FLOAT, .bytes = packed[i].bytes, .never_wider = true};
+    }
+    return (value_type){.class = CLASS_OPAQUE};
+}
+
+static value_type read_type(const char *name, size_t length)
+{
+    value_type type = {.class = CLASS_OPAQUE};
+
+    for (uint8_t i = 1; i < GD_TYPE_COUNT; i++) {
+        if (strlen(gd_ptx_types[i].name) != length || memcmp(gd_ptx_types[i].name, name, length) != 0)
+            continue;
+        type = (value_type){.class = classes[i], .bytes = gd_ptx_types[i].bytes, .type = i};
+        type.never_wider = i == GD_TYPE_BF16;
+    }
+    if (type.class == CLASS_OPAQUE)
+        type = read_packed(name, length);
+    snprintf(type.name, sizeof type.name, "%.*s", (int)length, name);
+    return type;
+}
+
+static value_type twice_as_wide(value_type type)
+{
+    char name[12];
+
+    snprintf(name, sizeof name, "%c%d", type.name[0], type.bytes * 16);
+    return read_type(name, strlen(name));
+}
+
+/* Whether a register of a declared type holds a value. */
+static bool holds(uint8_t declared, const value_type *wanted, bool wider)
+{
+    uint8_t class = classes[declared], bytes = gd_ptx_types[declared].bytes;
+
+    if (wanted->class == CLASS_PREDICATE)
+        return class == CLASS_PREDICATE || declared == GD_TYPE_F16X2;
+    if (class == CLASS_PREDICATE || class == CLASS_OPAQUE)
+        return false;
+    if (wider && !wanted->never_wider ? bytes < wanted->bytes : bytes != wanted->bytes)
+        return false;
+    if (class == CLASS_BITS || wanted->class == CLASS_BITS)
+        return true;
+    return wanted->class == CLASS_FLOAT ? declared == wanted->type && wanted->type != GD_TYPE_NONE
+                                        : class == CLASS_INTEGER || declared == GD_TYPE_F16X2;
+}
+
+/* Whether a constant is a value of a type. */
+static bool is_constant_of(const gd_ptx_operand *operand, const value_type *wanted)
+{
+    bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
+
+    if (wanted->class == CLASS_FLOAT)
+        return fraction && (wanted->type == GD_TYPE_F32 || wanted->type == GD_TYPE_F64);
+    if (wanted->class == CLASS_BITS && fraction)
+        return operand->kind == GD_OPERAND_SINGLE ? wanted->bytes == 4 : wanted->bytes == 8;
+    return !fraction;
+}
+
+/* ---- roles ---- */
+
+static uint32_t read_vector(const fitting *fit, char size)
+{
+    if (size == 'V')
+        return fit->match->vector > 1 ? fit->match->vector : 0;
+    return size == 'X' ? fit->match->matrices : (uint32_t)(size - '0');
+}
+
+/* Reads the role that begins at *text, and steps behind it. false: there is none. */
+static bool read_role(const fitting *fit, const char **text, form_role *into)
+{
+    const char *at = *text;
+
+    while (*at == ' ')
+        at++;
+    if (!*at)
+        return false;
+    *into = (form_role){.kind = *at++};
+    if (*at >= '1' && *at <= '4') {
+        const gd_modifier *type = &fit->match->types[*at++ - '1'];
+        into->type = read_type(type->text, type->length);
+        into->typed = true;
+        if (*at == 'w') {
+            into->type = twice_as_wide(into->type);
+            at++;
+        }
+    } else if (*at == '.') {
+        size_t length = strcspn(++at, "|&*_? ");
+        into->type = read_type(at, length);
+        into->typed = true;
+        at += length;
+    }
+    if (*at == '|' || *at == '&')
+        into->pair = *at++;
+    if (*at == '*') {
+        into->vector = read_vector(fit, at[1]);
+        at += 2;
+    }
+    if (*at == '_') {
+        into->sink = true;
+        at++;
+    }
+    if (*at == '?') {
+        into->optional = true;
+        at++;
+    }
+    *text = at;
+    return true;
+}
+
+static bool is_destination(const form_role *role)
+{
+    return role->kind == 'd' || role->kind == 'D' || role->kind == 'y';
+}
+
+/* ---- faults ---- */
+
+__attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint32_t token, const char *format, ...)
+{
+    va_list arguments;
+
+    fit->fault->token = token;
+    fit->fault->position = fit->position;
+    va_start(arguments, format);
+    vsnprintf(fit->fault->text, sizeof fit->fault->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static void describe_type(const gd_ptx_symbol *symbol, char *text, size_t capacity)
+{
+    static const char *const vectors[] = {[2] = ".v2 ", [4] = ".v4 ", [8] = ".v8 "};
+    const char *vector = symbol->vector < sizeof vectors / sizeof vectors[0] ? vectors[symbol->vector] : NULL;
+
+    snprintf(text, capacity, "a %s.%s register", vector ? vector : "", gd_ptx_types[symbol->type].name);
+}
+
+static void describe(const fitting *fit, const gd_ptx_operand *operand, char *text, size_t capacity)
+{
+    switch (operand->kind) {
+    case GD_OPERAND_REGISTER:
+        describe_type(&fit->module->symbols[operand->symbol], text, capacity);
+        break;
+    case GD_OPERAND_SYMBOL:
+        snprintf(text, capacity, "%s",
+                 operand->symbol == GD_PTX_NONE                                      ? "a name"
+                 : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL     ? "a label"
+                 : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_PARAMETER ? "a parameter"
+                 : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_FUNCTION  ? "a function"
+                                                                                     : "a variable");
+        break;
+    case GD_OPERAND_SPECIAL:
+        snprintf(text, capacity, "a special register");
+        break;
+    case GD_OPERAND_SINK:
+        snprintf(text, capacity, "'_'");
+        break;
+    case GD_OPERAND_SINGLE:
+    case GD_OPERAND_DOUBLE:
+        snprintf(text, capacity, "a floating-point constant");
+        break;
+    case GD_OPERAND_MEMORY:
+        snprintf(text, capacity, "an address in brackets");
+        break;
+    case GD_OPERAND_VECTOR:
+        snprintf(text, capacity, "a vector");
+        break;
+    case GD_OPERAND_LIST:
+        snprintf(text, capacity, "a list");
+        break;
+    case GD_OPERAND_PAIR:
+        snprintf(text, capacity, "a pair");
+        break;
+    default:
+        snprintf(text, capacity, "an integer constant");
+    }
+}
+
+static void describe_role(const form_role *role, char *text, size_t capacity)
+{
+    const char *wider = (role->kind == 'D' || role->kind == 'S') && !role->type.never_wider ? " or wider" : "";
+    char vector[40] = "";
+
+    if (role->vector)
+        snprintf(vector, sizeof vector, "a vector of %u: ", (unsigned)role->vector);
+    switch (role->kind) {
+    case 'i':
+        snprintf(text, capacity, "an integer constant");
+        return;
+    case 'a':
+        snprintf(text, capacity, "an address in brackets");
+        return;
+    case 'l':
+        snprintf(text, capacity, "a label");
+        return;
+    case 'p':
+        snprintf(text, capacity, "a predicate");
+        return;
+    case 'h':
+        snprintf(text, capacity, "the cache policy, a .b64 register");
+        return;
+    case 'm':
+        snprintf(text, capacity, "the multicast mask, a .b16 register");
+        return;
+    default:
+        snprintf(text, capacity, "%sa .%s%s register%s", vector, role->type.name, wider,
+                 is_destination(role) || role->kind == 'r' ? "" : " or constant");
+    }
+}
+
+static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand, const form_role *role)
+{
+    char found[64], expected[100];
+
+    describe(fit, operand, found, sizeof found);
+    describe_role(role, expected, sizeof expected);
+    return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position, found, expected);
+}
+
+/* ---- fitting one operand ---- */
+
+static const gd_ptx_operand *operand_at(const fitting *fit, uint32_t index)
+{
+    return &fit->module->operands[index];
+}
+
+static bool is_function(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
+           fit->module->symbols[operand->symbol].kind == GD_SYMBOL_FUNCTION;
+}
+
+static bool is_constant(const fitting *fit, const gd_ptx_operand *operand)
+{
+    uint32_t length;
+
+    if (operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE) {
+        const char *name = gd_ptx_token_text(fit->module, operand->token, &length);
+        return length == 7 && memcmp(name, "WARP_SZ", 7) == 0;
+    }
+    return operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION ||
+           operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
+}
+
+/* A name that nothing declares is told of by another finding. */
+static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
+{
+    uint32_t length;
+    const char *name = gd_ptx_token_text(fit->module, operand->token, &length);
+
+    if (operand->kind == GD_OPERAND_SPECIAL)
+        return !gd_is_special_register(name, length);
+    return operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE && !is_constant(fit, operand);
+}
+
+static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, const form_role *role, bool wider)
+{
+    const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+
+    if (operand->flags & GD_OPERAND_OFFSET && !is_destination(role))
+        return role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS;
+    if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) && role->type.class != CLASS_PREDICATE)
+        return false;
+    if (operand->flags & GD_OPERAND_NOT && is_destination(role))
+        return false;
+    if (operand->component && symbol->vector == 1)
+        return false;
+    return holds(symbol->type, &role->type, wider);
+}
+
+/* A scalar: a register, or where the role has them, a constant or a symbol. */
+static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const form_role *role)
+{
+    bool wider = role->kind == 'D' || role->kind == 'S' || role->kind == 'C';
+    bool source = !is_destination(role) && role->kind != 'r';
+
+    if (is_undeclared(fit, operand))
+        return true;
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return fits_register(fit, operand, role, wider);
+    if (operand->kind == GD_OPERAND_SINK)
+        return role->sink;
+    if (!source)
+        return false;
+    if (is_constant(fit, operand))
+        return is_constant_of(operand, &role->type);
+    if (is_function(fit, operand))
+        return true;
+    if (operand->kind == GD_OPERAND_SPECIAL)
+        return (role->kind == 'C' || role->kind == 'z') && role->type.class != CLASS_FLOAT;
+    if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT || role->type.class == CLASS_PREDICATE)
+        return false;
+    if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL)
+        return false;
+    return role->kind == 'x' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET;
+}
+
+/* The registers among a vector's elements have one size and type; those of bits go with any. */
+static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uint32_t index)
+{
+    uint8_t type = GD_TYPE_NONE;
+
+    for (uint32_t i = index + 1; i < vector->end; i = operand_at(fit, i)->end) {
+        const gd_ptx_operand *element = operand_at(fit, i);
+        if (element->kind != GD_OPERAND_REGISTER)
+            continue;
+        uint8_t next = fit->module->symbols[element->symbol].type;
+        if (type != GD_TYPE_NONE && (gd_ptx_types[next].bytes != gd_ptx_types[type].bytes ||
+                                     (next != type && classes[next] != CLASS_BITS && classes[type] != CLASS_BITS &&
+                                      (classes[next] != CLASS_INTEGER || classes[type] != CLASS_INTEGER))))
+            return tell(fit, element->token, "operand %u mixes .%s and .%s registers", (unsigned)fit->position,
+                        gd_ptx_types[type].name, gd_ptx_types[next].name);
+        if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
+            type = next;
+    }
+    return true;
+}
+
+/* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
+static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, const form_role *role)
+{
+    uint32_t count = 0, bytes = 0;
+
+    for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end)
+        count++;
+    if (count == 0 || role->type.class != CLASS_BITS || role->type.bytes % count)
+        return false;
+    bytes = role->type.bytes / count;
+    for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end) {
+        const gd_ptx_operand *element = operand_at(fit, i);
+        if (is_undeclared(fit, element) || (element->kind == GD_OPERAND_SINK && role->kind == 'y'))
+            continue;
+        if (element->kind == GD_OPERAND_REGISTER
+                ? gd_ptx_types[fit->module->symbols[element->symbol].type].bytes != bytes
+                : role->kind == 'y' || !is_constant(fit, element))
+            return false;
+    }
+    return elements_agree(fit, operand, index);
+}
+
+static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, form_role role)
+{
+    uint32_t count = 0;
+
+    if (operand->kind == GD_OPERAND_REGISTER) {
+        const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
+        return symbol->vector == role.vector && holds(symbol->type, &role.type, true);
+    }
+    if (operand->kind == GD_OPERAND_SINK)
+        return role.sink;
+    if (operand->kind != GD_OPERAND_VECTOR)
+        return is_undeclared(fit, operand);
+    role.sink |= is_destination(&role);
+    for (uint32_t i = index + 1; i < operand->end; i = operand_at(fit, i)->end, count++) {
+        const gd_ptx_operand *element = operand_at(fit, i);
+        if (element->kind != GD_OPERAND_SPECIAL && !fits_scalar(fit, element, &role))
+            return tell_expected(fit, element, &role);
+    }
+    if (count == role.vector)
+        return elements_agree(fit, operand, index);
+    return tell(fit, operand->token, "operand %u has %u elements; %u are expected", (unsigned)fit->position,
+                (unsigned)count, (unsigned)role.vector);
+}
+
+/* Whether a variable lies in the state space that the instruction names; without one, the address is generic. */
+static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
+{
+    const gd_modifier *space = &fit->match->spaces[fit->addresses > 1];
+    const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
+    static const char *const names[] = {
+        [GD_SPACE_CONST] = "const", [GD_SPACE_GLOBAL] = "global", [GD_SPACE_LOCAL] = "local",
+        [GD_SPACE_PARAM] = "param", [GD_SPACE_SHARED] = "shared", [GD_SPACE_TEX] = NULL};
+
+    if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL)
+        return false;
+    if (symbol->space >= sizeof names / sizeof names[0] || !names[symbol->space] || !space->length)
+        return fit->addresses > 1 || (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
+                                      (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
+    if (symbol->space == GD_SPACE_PARAM && fit->instruction->op == GD_OP_ST &&
+        symbol->scope == fit->module->functions[fit->function].scope &&
+        fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
+        return false; /* an entry's parameters are read only */
+    size_t length = strlen(names[symbol->space]);
+    return space->length >= length && memcmp(space->text, names[symbol->space], length) == 0;
+}
+
+/* Expressions that begin with a name: %rd1+4*2 in brackets, and table[2] without them. */
+static bool begins_with_name(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_EXPRESSION &&
+           gd_token_kind(fit->module->tokens.list[operand->token]) == GD_TOKEN_NAME;
+}
+
+static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
+{
+    if (operand->kind != GD_OPERAND_MEMORY)
+        return begins_with_name(fit, operand) &&
+               gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
+    const gd_ptx_operand *address = operand_at(fit, index + 1);
+    if (operand->end != address->end)
+        return tell(fit, operand_at(fit, address->end)->token, "operand %u is an address in brackets with a comma",
+                    (unsigned)fit->position);
+    if (address->kind == GD_OPERAND_SYMBOL && address->symbol != GD_PTX_NONE)
+        return is_in_space(fit, address) ||
+               tell(fit, address->token, "operand %u does not lie in the instruction's state space",
+                    (unsigned)fit->position);
+    if (address->kind != GD_OPERAND_REGISTER) {
+        const gd_modifier *space = &fit->match->spaces[0];
+        bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
+        return local || (address->kind == GD_OPERAND_SPECIAL && !address->component) || is_undeclared(fit, address) ||
+               begins_with_name(fit, address) ||
+               tell(fit, address->token, "operand %u is neither a register nor a variable, and is not in .local",
+                    (unsigned)fit->position);
+    }
+    const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
+    uint8_t class = classes[symbol->type];
+    if ((class == CLASS_INTEGER || class == CLASS_BITS) && gd_ptx_types[symbol->type].bytes <= 8)
+        return true;
+    return tell(fit, address->token, "a .%s register holds no address; one of integers or bits does",
+                gd_ptx_types[symbol->type].name);
+}
+
+static bool fits_predicate(const fitting *fit, const gd_ptx_operand *operand)
+{
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return fit->module->symbols[operand->symbol].type == GD_TYPE_PRED && !(operand->flags & GD_OPERAND_MINUS);
+    if (is_undeclared(fit, operand))
+        return true;
+    return is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE;
+}
+
+static bool fits_label(const fitting *fit, const gd_ptx_operand *operand)
+{
+    return is_undeclared(fit, operand) || (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
+                                           fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
+}
+
+static bool fits_pair(const fitting *fit, uint32_t index, form_role role)
+{
+    static const value_type predicate = {.name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
+    const gd_ptx_operand *first = operand_at(fit, index + 1), *second = operand_at(fit, first->end);
+
+    role.pair = 0;
+    role.sink = true;
+    if (!fits_scalar(fit, first, &role))
+        return tell_expected(fit, first, &role);
+    role.type = predicate;
+    return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
+}
+
+static bool fits(const fitting *fit, uint32_t index, form_role role)
+{
+    const gd_ptx_operand *operand = operand_at(fit, index);
+
+    if (role.pair && operand->kind == GD_OPERAND_PAIR)
+        return fits_pair(fit, index, role);
+    if (role.pair == '&')
+        return tell(fit, operand->token, "operand %u has a predicate behind a '|' here", (unsigned)fit->position);
+    switch (role.kind) {
+    case 'a':
+        return fits_address(fit, operand, index);
+    case 'p':
+        return fits_predicate(fit, operand);
+    case 'l':
+        return fits_label(fit, operand);
+    case 'i':
+        return is_undeclared(fit, operand) ||
+               (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE);
+    case 'h':
+        role.type = read_type("b64", 3);
+        return fits_scalar(fit, operand, &role);
+    case 'm':
+        role.type = read_type("b16", 3);
+        return fits_scalar(fit, operand, &role);
+    case 'y':
+    case 'z':
+        if (operand->kind == GD_OPERAND_VECTOR)
+            return fits_pack(fit, operand, index, &role);
+        break;
+    default:
+        break;
+    }
+    if (role.pair)
+        role.sink = true;
+    return role.vector ? fits_vector(fit, operand, index, role) : fits_scalar(fit, operand, &role);
+}
+
+/* ---- all operands ---- */
+
+static bool is_absent(const fitting *fit, const form_role *role)
+{
+    return (role->kind == 'h' && !fit->match->hint) || (role->kind == 'm' && !fit->match->multicast);
+}
+
+static uint32_t count_operands(const fitting *fit, uint32_t from)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = from; i < fit->instruction->operand_end; i = operand_at(fit, i)->end)
+        count++;
+    return count;
+}
+
+/* How many operands the roles from here on need at least. */
+static uint32_t count_needed(const fitting *fit, const char *text)
+{
+    uint32_t count = 0;
+    form_role next;
+
+    while (read_role(fit, &text, &next))
+        count += !next.optional && !is_absent(fit, &next);
+    return count;
+}
+
+bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const gd_form_match *match,
+                     gd_operand_fault *fault)
+{
+    fitting fit = {.module = module,
+                   .instruction = instruction,
+                   .match = match,
+                   .fault = fault,
+                   .function = module->scopes[instruction->scope].function};
+    const char *text = match->form->operands;
+    uint32_t index = instruction->operand;
+    form_role next;
+
+    *fault = (gd_operand_fault){.token = instruction->opcode};
+    while (read_role(&fit, &text, &next)) {
+        if (is_absent(&fit, &next))
+            continue;
+        fit.addresses += next.kind == 'a';
+        uint32_t left = count_operands(&fit, index), needed = count_needed(&fit, text);
+        if (next.optional && left <= needed)
+            continue;
+        fit.position++;
+        if (left == 0)
+            return tell(&fit, instruction->token_end - 1, "operand %u is missing", (unsigned)fit.position);
+        if (!fits(&fit, index, next))
+            return fault->text[0] ? false : tell_expected(&fit, operand_at(&fit, index), &next);
+        index = operand_at(&fit, index)->end;
+    }
+    fit.position++;
+    if (index < instruction->operand_end)
+        return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many", (unsigned)fit.position);
+    return true;
+}
+
+bool gd_is_special_register(const char *name, uint32_t length)
+{
+    static const char *const names[] = {
+#define GD_SPECIAL(name) name,
+#include "ptx/isa/special.def"
+#undef GD_SPECIAL
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t bytes = strlen(names[i]);
+        bool digits = names[i][bytes - 1] == '*';
+        bytes -= digits;
+        if (length < bytes || memcmp(names[i], name, bytes) != 0 || (!digits && length != bytes))
+            continue;
+        uint32_t at = (uint32_t)bytes;
+        while (digits && at < length && name[at] >= '0' && name[at] <= '9')
+            at++;
+        if (at == length)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,21 @@
+/* Whether an instruction's operands are those of a form (PTX ISA 6 and 9.4). */
+#ifndef GD_PTX_ISA_OPERAND_H
+#define GD_PTX_ISA_OPERAND_H
+
+#include "ptx/isa/form.h"
+
+/* What is wrong with an instruction's operands. */
+typedef struct gd_operand_fault {
+    uint32_t token;
+    uint32_t position; /* of the operand, from 1; the more the further the form fits */
+    char text[188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected"; empty: nothing */
+} gd_operand_fault;
+
+/* Fits the operands to those of a form whose modifiers fit. */
+bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const gd_form_match *match,
+                     gd_operand_fault *fault);
+
+/* Whether a name with % is a special register (PTX ISA 10). */
+bool gd_is_special_register(const char *name, uint32_t length);
+
+#endif

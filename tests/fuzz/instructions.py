@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Instructions with what ptxas says of each: the sample that tests/unit/test_check.c replays.
+
+    tests/fuzz/instructions.py [--count N] [--seed N] [--ptxas PATH] > tests/golden/instructions.txt
+
+takes each form of src/ptx/isa/forms.def, spells it out, changes most of what came out at random (letters, modifiers, types, operands),
+and asks ptxas about each line. Syntax errors, which end a text for every reader, are left out, and what crashes ptxas. A line of the output is '+' where ptxas takes the instruction and '-' where it refuses it, a blank, and
+the instruction. They stand in a frame that declares a register of each type, a variable in each state space, and a label;
+tests/golden/instructions.frame has it."""
+import argparse
+import itertools
+import os
+import random
+import re
+import subprocess
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
+DECLARED = {"bf16": "b16", "bf16x2": "b32", "u16x2": "b32", "s16x2": "b32", "f32x2": "b64", "tf32": "b32"}
+TYPES = ("u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 bf16 bf16x2 f32 f64 f32x2 pred u16x2 s16x2 tf32 "
+         "e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2").split()
+REGISTERS = "u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 b128 f16 f16x2 f32 f64 pred".split()
+MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 sync aligned relaxed gpu cta eq lt ne and nc "
+             "volatile to approx uni x2 x4 trans L1::no_allocate L2::cache_hint").split()
+CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
+OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
+# ptxas takes these, against the PTX ISA; they say nothing about the check.
+QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;|^cp\.async\.bulk\S*\.cta\b")
+IMMEDIATES = {"applypriority": "128", "discard": "128", "setmaxnreg": "32"}
+
+
+def read_table():
+    names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/ops.def").read(), re.M))
+    text = open(ROOT + "/src/ptx/isa/forms.def").read()
+    sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
+    forms = []
+    for op, modifiers, operands in re.findall(r'^GD_FORM\((\w+),\s*"([^"]*)",\s*"([^"]*)"', text, re.M):
+        groups = []
+        for group in modifiers.split():
+            words = re.sub(r"@(\w+)", lambda match: sets[match[1]], group.rstrip("?")).split("|")
+            groups.append(words + [""] if group.endswith("?") else words)
+        forms.append((names[op], groups, operands.split()))
+    return forms
+
+
+def register(kind, number):
+    return "%%%s_%d" % (DECLARED.get(kind, kind), number)
+
+
+def spell_operand(role, types, modifiers, number, op):
+    kind, index, wide, name, pair, vector = re.match(
+        r"(\w)(\d?)(w?)(?:\.(\w+))?([|&]?)(?:\*(\w))?_?\??$", role).groups()
+    of = types[int(index) - 1] if index else name
+    of = WIDER[of] if wide else of
+    if kind in "al":
+        return "[%u64_9]" if kind == "a" else "label"
+    if kind in "hmpi":
+        return {"h": "%b64_7", "m": "%u16_7", "p": "%pred_5", "i": IMMEDIATES.get(op, "16")}[kind]
+    size = {"V": next((int(word[1]) for word in modifiers if word in ("v2", "v4", "v8")), 0),
+            "X": next((int(word[1]) for word in modifiers if word in ("x1", "x2", "x4")), 0), None: 0}[vector]
+    if size:
+        return "{" + ", ".join(register(of, number + i) for i in range(size)) + "}"
+    return register(of, number) + ("|%%pred_%d" % (number + 1) if pair == "&" else "")
+
+
+def spell(form, chance):
+    op, groups, roles = form
+    modifiers = [word for word in (chance.choice(group) for group in groups) if word]
+    types = [word for word in modifiers if word in TYPES]
+    present = [role for role in roles if not role.endswith("?") and
+               (role != "h" or "L2::cache_hint" in modifiers) and (role != "m" or "multicast::cluster" in modifiers)]
+    operands = [spell_operand(role, types, modifiers, 3 * i + 1, op) for i, role in enumerate(present)]
+    return op, modifiers, operands
+
+
+def change(op, modifiers, operands, chance):
+    """One mistake, or none."""
+    kind = chance.randrange(9)
+    any_operand = chance.choice([register(chance.choice(REGISTERS), chance.randrange(9))] * 3 + CONSTANTS + OTHERS)
+    if kind == 0 and modifiers:
+        at = chance.randrange(len(modifiers))
+        word = modifiers[at]
+        letter = chance.choice([i for i, character in enumerate(word) if character != ":"])
+        modifiers[at] = word[:letter] + chance.choice("abcdefghijklmnopqrstuvwxyz") + word[letter + 1:]
+    elif kind == 1 and modifiers:
+        modifiers.pop(chance.randrange(len(modifiers)))
+    elif kind == 2:
+        word = chance.choice(MODIFIERS + TYPES[:19])
+        if word not in modifiers: # ptxas takes some twice
+            modifiers.insert(chance.randrange(len(modifiers) + 1), word)
+    elif kind == 3 and modifiers:
+        modifiers[chance.randrange(len(modifiers))] = chance.choice(MODIFIERS + TYPES[:19])
+    elif kind == 4 and operands:
+        operands.pop(chance.randrange(len(operands)))
+    elif kind == 5:
+        operands.insert(chance.randrange(len(operands) + 1), any_operand)
+    elif kind == 6 and operands:
+        operands[chance.randrange(len(operands))] = any_operand
+    elif kind == 7 and len(operands) > 1:
+        chance.shuffle(operands)
+    return op, modifiers, operands
+
+
+def write(op, modifiers, operands):
+    return (op + "".join("." + word for word in modifiers) + (" " + ", ".join(operands) if operands else "")) + ";"
+
+
+def ask_once(ptxas, frame, lines):
+    """What ptxas says: by line, its words; None where it crashes."""
+    head = frame.index("@")
+    first = frame[:head].count("\n") + 1
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/a.ptx", "w") as file:
+            file.write(frame[:head] + "\n".join(lines) + frame[head + 1:])
+        run = subprocess.run([ptxas, "-arch=sm_90a", folder + "/a.ptx", "-o", folder + "/a"], capture_output=True, text=True)
+    said = re.findall(r"line (\d+); ((?:error|fatal) *: .*)", run.stdout + run.stderr)
+    return None if run.returncode not in (0, 255) else {int(line) - first: words for line, words in said}
+
+
+def ask(ptxas, frame, lines):
+    """For each line '+', '-', or None: a syntax error, or a line that crashes ptxas. What is fatal ends its look at the text."""
+    said = ask_once(ptxas, frame, lines)
+    if said is None:
+        middle = len(lines) // 2
+        return ask(ptxas, frame, lines[:middle]) + ask(ptxas, frame, lines[middle:]) if middle else [None]
+    verdicts = ["-" if number in said else "+" for number in range(len(lines))]
+    for number, words in said.items():
+        if ("syntax error" in words or words.startswith("fatal")) and 0 <= number < len(lines):
+            behind = lines[number + 1:]
+            return verdicts[:number] + [None if "syntax error" in words else "-"] + (ask(ptxas, frame, behind) if behind else [])
+    return verdicts
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--count", type=int, default=4000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
+    options = options.parse_args()
+    chance = random.Random(options.seed)
+    forms = read_table()
+    lines = []
+    for number, form in zip(range(options.count), itertools.cycle(forms)):
+        parts = spell(form, chance)
+        lines.append(write(*(parts if number < len(forms) else change(*parts, chance))))
+    lines = list(dict.fromkeys(lines))
+    frame = open(ROOT + "/tests/golden/instructions.frame").read()
+    for start in range(0, len(lines), 500):
+        part = lines[start:start + 500]
+        for line, verdict in zip(part, ask(options.ptxas, frame, part)):
+            if verdict == "-" or (verdict and not QUIRKS.search(line)):
+                print(verdict, line)
+
+
+main()
