@@ -1,6 +1,5 @@
 /* The emulator's compiler: PTX is parsed and looked over, and what is wrong is said as ptxas says it. And its image
  * format: an ELF file that a cubin's reader takes for a whole one, with the PTX and its digest in a section. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,9 +7,10 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/elf.h"
 #include "emulator/module.h"
 
-enum { MACHINE_CUDA = 190, DIGEST_BYTES = 32, LINE_BYTES = 512 };
+enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
 
 static const uint32_t fatbin_magic = 0xba55ed50u, fatbin_wrapper_magic = 0x466243b1u;
 static const char image_magic[16] = "griddep emulate";
@@ -328,7 +328,7 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
     head.elf.e_ident[EI_DATA] = ELFDATA2LSB;
     head.elf.e_ident[EI_VERSION] = EV_CURRENT;
     head.elf.e_type = ET_EXEC;
-    head.elf.e_machine = MACHINE_CUDA;
+    head.elf.e_machine = GD_ELF_CUDA;
     head.elf.e_version = EV_CURRENT;
     head.elf.e_flags = GD_DEVICE_CAPABILITY;
     head.elf.e_ehsize = sizeof head.elf;
@@ -354,28 +354,45 @@ static gd_CUresult refuse_binary(gd_jit *jit, const char *kind)
     return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, "the emulator runs PTX; a %s cannot be emulated", kind);
 }
 
-/* An ELF image: the emulator's own, or something else's. Its sizes are believed once it has the emulator's magic. */
-static gd_CUresult parse_elf(gd_jit *jit, const char *bytes, griddep_ptx **ptx)
+/* The bytes of an image of the emulator's own, whose parts stand where gd_jit_make_image puts them: the driver is given
+ * no length, and knows one from nothing else. False: something else's, of which no more than the header is read. */
+static bool find_extent(const unsigned char *bytes, const Elf64_Ehdr *header, gd_view *extent)
 {
     image head;
-    uint8_t digest[DIGEST_BYTES];
 
-    memcpy(&head.elf, bytes, sizeof head.elf);
-    if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != MACHINE_CUDA)
+    if (header->e_shoff != offsetof(image, sections) || header->e_shnum != 2 || header->e_ehsize != sizeof *header ||
+        header->e_shentsize != sizeof *head.sections)
+        return false;
+    memcpy(&head, bytes, offsetof(image, head));
+    *extent = (gd_view){bytes, head.sections[1].sh_offset + head.sections[1].sh_size};
+    return head.sections[1].sh_type == SHT_PROGBITS && head.sections[1].sh_offset == offsetof(image, head) &&
+           head.sections[1].sh_size > sizeof head.head && head.sections[1].sh_size <= sizeof head + GD_PTX_LIMIT_BYTES;
+}
+
+static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_ptx **ptx)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    image_head head = {0};
+    uint8_t digest[DIGEST_BYTES];
+    gd_view extent, part;
+    gd_elf elf;
+
+    memcpy(&header, bytes, sizeof header);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != GD_ELF_CUDA)
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    if (head.elf.e_shoff != offsetof(image, sections) || head.elf.e_shnum != 2 || head.elf.e_ehsize != sizeof head.elf)
+    if (!find_extent(bytes, &header, &extent) || gd_elf_open(extent, &elf) ||
+        !gd_elf_section(&elf, 1, &section, &part) || !gd_view_copy(part, 0, &head, sizeof head) ||
+        memcmp(head.magic, image_magic, sizeof image_magic))
         return refuse_binary(jit, "cubin");
-    memcpy(&head, bytes, sizeof head);
-    if (memcmp(head.head.magic, image_magic, sizeof image_magic))
-        return refuse_binary(jit, "cubin");
-    if (head.elf.e_flags != GD_DEVICE_CAPABILITY)
+    if (header.e_flags != GD_DEVICE_CAPABILITY)
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
-    if (head.head.bytes > GD_PTX_LIMIT_BYTES || head.sections[1].sh_size != sizeof head.head + head.head.bytes + 1)
+    if (!gd_view_part(part, sizeof head, head.bytes, &part) || part.size + sizeof head + 1 != section.sh_size)
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    digest_text(bytes + sizeof head, head.head.bytes, digest);
-    if (memcmp(digest, head.head.digest, sizeof digest))
+    digest_text((const char *)part.bytes, part.size, digest);
+    if (memcmp(digest, head.digest, sizeof digest))
         return GD_CUDA_ERROR_INVALID_IMAGE;
-    return gd_jit_parse_text(jit, bytes + sizeof head, head.head.bytes, GD_JIT_WHOLE, ptx);
+    return gd_jit_parse_text(jit, (const char *)part.bytes, part.size, GD_JIT_WHOLE, ptx);
 }
 
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
@@ -388,6 +405,6 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
     if (magic == fatbin_magic || magic == fatbin_wrapper_magic)
         return refuse_binary(jit, "fatbin");
     if (bytes[0] == ELFMAG0)
-        return parse_elf(jit, bytes, ptx);
+        return parse_elf(jit, data, ptx);
     return gd_jit_parse_text(jit, bytes, strlen(bytes), GD_JIT_WHOLE, ptx);
 }

@@ -487,19 +487,27 @@ START_TEST(module_refuses_what_is_no_code)
     static const unsigned char elf[80] = {0x7f, 'E', 'L', 'F', 2, 1};
     static const unsigned char fatbin[16] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 255};
     static const unsigned char wrapper[16] = {0xb1, 0x43, 0x62, 0x46};
+    static const unsigned char entry[40] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0,  24, 0, 0, 0, 0,
+                                            0,    0,    0,    1,    0, 1, 1,  24, 0,  0, 0, 8};
+    static const unsigned char no_end[40] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 24, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1};
+    static const unsigned char extended[80] = {[0] = 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [40] = 64, [58] = 64};
     static const struct {
         const void *data;
         uint64_t bytes;
         const char *says;
-    } cases[] = {{"", 0, "empty"},
-                 {"\0\0\0", 3, "empty"},
-                 {"hello", 5, "neither PTX"},
-                 {".version\0 8.0", 13, "neither PTX"},
-                 {elf, 20, "inside its header"},
-                 {elf, 80, "another kind of machine"},
-                 {fatbin, 16, "longer than the data"},
-                 {fatbin, 8, "inside its header"},
-                 {wrapper, 16, "wrapper"}};
+    } cases[] = {
+        {"", 0, "empty"},
+        {"\0\0\0", 3, "empty"},
+        {"hello", 5, "neither PTX"},
+        {".version\0 8.0", 13, "neither PTX"},
+        {elf, 20, "inside its header"},
+        {elf, 80, "another kind of machine"},
+        {fatbin, 16, "longer than the data"},
+        {fatbin, 8, "inside its header"},
+        {entry, 40, "an entry of this fatbin"},
+        {no_end, 40, "an entry of this fatbin"},
+        {extended, 80, "the section table of this file"}, /* e_shnum is 0, and the table tells how long it is */
+        {wrapper, 16, "wrapper"}};
     griddep_module *module = NULL;
 
     ck_status(griddep_module_load(runtime, cases[_i].data, cases[_i].bytes, NULL, &module, &error),
@@ -1916,7 +1924,7 @@ int main(void)
     tcase_add_test(open, module_reports_what_the_compiler_says);
     tcase_add_test(open, module_reports_syntax_with_a_column);
     tcase_add_test(open, module_loads_what_only_the_driver_understands);
-    tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 9);
+    tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 12);
     tcase_add_test(open, module_refuses_bad_arguments);
     tcase_add_test(open, module_is_named_after_what_it_is);
     tcase_add_test(open, module_passes_jit_options);

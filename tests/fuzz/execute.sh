@@ -1,0 +1,14 @@
+#!/bin/sh
+# A fixed share of what the execution fuzzer can do; its head comment tells how to run more.
+set -u
+execute=${EXECUTE_FUZZER:-${builddir:-.}/tests/fuzz/execute}
+top=${srcdir:-.}
+. "$top/tests/cases.sh"
+
+count=2000
+[ -n "${SANITIZED:-}" ] && count=500
+
+check "mutated programs crash nothing" "$execute" --count "$count" "$top/tests/emulator/forms.txt" \
+    "$top"/tests/golden/check/*.ptx
+
+finish

@@ -1,0 +1,12 @@
+#!/bin/sh
+# A fixed share of what the image fuzzer can do; its head comment tells how to run more.
+set -u
+image=${IMAGE_FUZZER:-${builddir:-.}/tests/fuzz/image}
+. "${srcdir:-.}/tests/cases.sh"
+
+count=50000
+[ -n "${SANITIZED:-}" ] && count=20000
+
+check "crafted images are read within their bounds" "$image" --count "$count"
+
+finish
