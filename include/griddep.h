@@ -708,7 +708,8 @@ int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config
                              uint32_t argument_count, griddep_error *error);
 
 /* Checks a launch of an entry of PTX against its conditions, without any driver. SIGNATURE where number or size of the arguments are wrong;
- * what depends on a device is not looked at. Since 0.1. */
+ * LIMIT where no device that runs the text takes grid, block, cluster or shared memory, or the text's directives forbid them. What one device
+ * takes and another does not is not looked at. Since 0.1. */
 int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,
                                  const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 

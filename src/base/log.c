@@ -20,6 +20,7 @@ void gd_log_write(const gd_log *log, int32_t level, const char *format, ...)
     va_end(list);
     if (length >= (int)sizeof message)
         gd_text_trim(message);
+    gd_text_clean(message);
     if (length >= 0)
         log->function(log->user, level, message);
 }

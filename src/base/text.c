@@ -119,6 +119,22 @@ void gd_text_trim(char *string)
         string[start - 1] = 0;
 }
 
+void gd_text_clean(char *string)
+{
+    for (size_t length; *string; string += length) {
+        const unsigned char *at = (const unsigned char *)string;
+        bool kept = *at == '\n' || *at == '\t';
+
+        length = gd_text_character(string);
+        if (length == 0) {
+            length = 1;
+            *string = '?';
+        } else if ((length == 1 && (*at < ' ' || *at == 0x7F) && !kept) || (*at == 0xC2 && at[1] < 0xA0)) {
+            memset(string, '?', length);
+        }
+    }
+}
+
 int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed,
                        griddep_error *error)
 {

@@ -32,6 +32,10 @@ size_t gd_text_character(const char *string);
 /* Cuts an incomplete UTF-8 character off the end of a string that was cut to fit. */
 void gd_text_trim(char *string);
 
+/* Puts '?' in the place of each control character but line ends and tabs, and of each byte that is no UTF-8: a text that
+ * quotes names and settings may reach a terminal. */
+void gd_text_clean(char *string);
+
 /* Hands text out by the convention of griddep_ptx_print: capacity bytes with the closing zero, *needed without it. */
 int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed,
                        griddep_error *error);

@@ -237,7 +237,8 @@ static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, gridde
     return status;
 }
 
-static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode)
+/* A fault goes to `result`, unless that is NULL. */
+static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode, gd_attack_result *result)
 {
     gd_session *session = &attacked->session;
     griddep_error error;
@@ -248,7 +249,11 @@ static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode)
     int32_t status = griddep_chain_run(chain, mode, session->stream, &error);
     if (status == GRIDDEP_OK)
         status = griddep_stream_synchronize(session->runtime, session->stream, &error);
-    return status == GRIDDEP_OK ? 0 : refuse(&error);
+    if (status != GRIDDEP_ERROR_FAULT || result == NULL)
+        return status == GRIDDEP_OK ? 0 : refuse(&error);
+    result->faulted = true;
+    result->why = gd_heap_string(error.text);
+    return 0;
 }
 
 /* ---- results ---- */
@@ -320,7 +325,7 @@ static int check_grids(gd_attacked *attacked)
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
-    int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL) : refuse(&error);
+    int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL) : refuse(&error);
     if (code == 0)
         code = compare(attacked, &result);
     griddep_chain_destroy(chain);
@@ -392,9 +397,9 @@ static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_pt
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, attack, texts, &chain, &error);
     int code = status == GRIDDEP_OK ? 0 : refuse(&error);
-    for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs; i++) {
-        code = run_chain(attacked, chain, attack->mode);
-        if (code == 0)
+    for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted; i++) {
+        code = run_chain(attacked, chain, attack->mode, result);
+        if (code == 0 && !result->faulted)
             code = compare(attacked, result);
     }
     result->ran = code == 0;

@@ -29,6 +29,7 @@ typedef struct gd_attack {
 
 typedef struct gd_attack_result {
     bool ran;          /* false: `why` says why it was not run */
+    bool faulted;      /* a kernel faulted, as `why` tells; the plan is to be closed, and its runtime too */
     char *why;         /* or NULL */
     bool own_triggers; /* triggers stay where they are: moved to the start they would make the chain wrong */
     bool differs;

@@ -95,7 +95,7 @@ void gd_device_print_emulated(const griddep_runtime_info *info)
 void gd_device_print(const griddep_runtime_info *info)
 {
     gd_device_print_emulated(info);
-    printf("%s (device %d, sm_%d, %d multiprocessors), driver %s, CUDA %d.%d\n", info->device_name, info->device,
+    gd_output_print("%s (device %d, sm_%d, %d multiprocessors), driver %s, CUDA %d.%d\n", info->device_name, info->device,
            info->capability, info->multiprocessors, info->driver, info->driver_version / 1000,
            info->driver_version % 1000 / 10);
     if (info->pdl_disabled)

@@ -10,6 +10,7 @@
 #include "cli/hostfile.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/temporary.h"
 
 static const uint64_t largest = 1U << 30;
 
@@ -84,16 +85,14 @@ static bool take_line(gd_emulator_report *report, const char *text, size_t bytes
 
 char *gd_emulator_report_begin(void)
 {
-    const char *folder = getenv("TMPDIR");
-    char *path = gd_heap_format("%s/griddep-report-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
-    int descriptor = mkstemp(path);
-    if (descriptor >= 0) {
+    const char *given = getenv("TMPDIR"), *folder = given != NULL && given[0] != '\0' ? given : "/tmp";
+    char *path = NULL;
+    int descriptor = gd_temporary_make(folder, &path);
+    if (descriptor >= 0)
         close(descriptor);
-        return path;
-    }
-    gd_message_error(GD_EXIT_REFUSED, "no temporary file can be made as %s: %s", path, strerror(errno));
-    free(path);
-    return NULL;
+    else
+        gd_message_error(GD_EXIT_REFUSED, "no temporary file can be made in %s: %s", folder, strerror(errno));
+    return path;
 }
 
 int gd_emulator_report_read(const char *path, gd_emulator_report *report)

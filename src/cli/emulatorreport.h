@@ -16,7 +16,7 @@ typedef struct gd_emulator_report {
     char *schedule, *model; /* of the first process; NULL where none summed up */
 } gd_emulator_report;
 
-/* An empty file for the report in the folder for temporary files; its path is to free, and to be removed. NULL after a
+/* An empty file for the report in the folder for temporary files, for gd_temporary_remove. NULL after a
  * message. */
 char *gd_emulator_report_begin(void);
 

@@ -2,15 +2,14 @@
 #include "cli/hostfile.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/heap.h"
 #include "cli/message.h"
+#include "cli/outputfile.h"
 
 static int refuse(const char *path, const char *reason)
 {
@@ -32,6 +31,7 @@ const char *gd_hostfile_measure(const char *path, uint64_t *bytes)
         return "is a directory";
     if (!S_ISREG(status.st_mode))
         return "is not a regular file";
+    gd_outputfile_note_input(path);
     *bytes = (uint64_t)status.st_size;
     return NULL;
 }
@@ -41,6 +41,7 @@ int gd_hostfile_read_into(const char *path, void *target, size_t bytes)
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
         return refuse(path, strerror(errno));
+    gd_outputfile_note_input(path);
     size_t got = fread(target, 1, bytes, file);
     bool failed = ferror(file) != 0;
     int reason = errno;
@@ -98,8 +99,10 @@ static int read_stream(FILE *file, const char *path, uint64_t most, char **data,
 int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t *bytes)
 {
     struct stat status;
-    if (strcmp(path, "-") == 0)
+    if (strcmp(path, "-") == 0) {
+        gd_outputfile_note_stdin();
         return read_stream(stdin, "<stdin>", most, data, bytes);
+    }
     if (stat(path, &status) != 0 || !S_ISFIFO(status.st_mode))
         return gd_hostfile_read(path, most, data, bytes);
     FILE *file = fopen(path, "rbe");
@@ -108,71 +111,6 @@ int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t 
     int code = read_stream(file, path, most, data, bytes);
     fclose(file);
     return code;
-}
-
-int gd_hostfile_write(const char *path, const void *data, size_t bytes)
-{
-    FILE *file = fopen(path, "wbe");
-    if (file == NULL)
-        return refuse(path, strerror(errno));
-    bool written = fwrite(data, 1, bytes, file) == bytes;
-    int reason = errno;
-    if (fclose(file) != 0 && written) {
-        reason = errno;
-        written = false;
-    }
-    return written ? 0 : refuse(path, strerror(reason));
-}
-
-/* Gives the descriptor the mode that the file had, or that a new file would get. */
-static bool take_mode(int descriptor, const struct stat *old)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(descriptor, old != NULL ? old->st_mode & 07777 : 0666 & ~mask) == 0;
-}
-
-static int write_beside(const char *path, const struct stat *old, const void *data, size_t bytes)
-{
-    char *beside = gd_heap_format("%s.XXXXXX", path);
-    int descriptor = mkstemp(beside);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    bool written = file != NULL && take_mode(descriptor, old) && fwrite(data, 1, bytes, file) == bytes;
-    int reason = errno;
-    if (file != NULL && fclose(file) != 0 && written) {
-        reason = errno;
-        written = false;
-    }
-    if (written && rename(beside, path) != 0) {
-        reason = errno;
-        written = false;
-    }
-    if (!written && descriptor >= 0)
-        unlink(beside);
-    free(beside);
-    return written ? 0 : refuse(path, strerror(reason));
-}
-
-int gd_hostfile_replace(const char *path, const void *data, size_t bytes)
-{
-    struct stat status;
-    bool exists = stat(path, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode))
-        return refuse(path, "is a directory");
-    if (exists && !S_ISREG(status.st_mode))
-        return gd_hostfile_write(path, data, bytes);
-    char *target = exists ? realpath(path, NULL) : gd_heap_string(path);
-    int code =
-        target != NULL ? write_beside(target, exists ? &status : NULL, data, bytes) : refuse(path, strerror(errno));
-    free(target);
-    return code;
-}
-
-bool gd_hostfile_is_same(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
 }
 
 char *gd_hostfile_join(const char *beside, const char *path)

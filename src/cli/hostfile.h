@@ -1,8 +1,8 @@
-/* Files on the host: read whole, measured, written. Messages name the path and the system's reason. */
+/* Files on the host that are read: whole, or measured. Messages name the path and the system's reason; no output of the
+ * command is written over any of them (cli/outputfile.h). */
 #ifndef GD_CLI_HOSTFILE_H
 #define GD_CLI_HOSTFILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,17 +18,6 @@ int gd_hostfile_read_into(const char *path, void *target, size_t bytes);
 
 /* Size of a regular file; NULL, or why there is none: "is a directory", "No such file or directory". Static text. */
 const char *gd_hostfile_measure(const char *path, uint64_t *bytes);
-
-/* Writes a file. GD_EXIT_USAGE after a message. */
-int gd_hostfile_write(const char *path, const void *data, size_t bytes);
-
-/* Writes a file so that at each moment it is there whole, either as before or as after: beside it, then by rename.
- * Through a symbolic link its target is replaced; what is no regular file is written to directly. GD_EXIT_USAGE after a
- * message. */
-int gd_hostfile_replace(const char *path, const void *data, size_t bytes);
-
-/* Whether both paths lead to the same file. */
-bool gd_hostfile_is_same(const char *a, const char *b);
 
 /* `path` as seen from the folder of `beside`; an absolute path as it is. To free. */
 char *gd_hostfile_join(const char *beside, const char *path);

@@ -100,9 +100,9 @@ static void print_text(const griddep_runtime_info *info)
 {
     printf("griddep %s\n", griddep_version_text());
     gd_device_print_emulated(info);
-    printf("  driver                   %s, CUDA %d.%d\n", info->driver, info->driver_version / 1000,
+    gd_output_print("  driver                   %s, CUDA %d.%d\n", info->driver, info->driver_version / 1000,
            info->driver_version % 1000 / 10);
-    printf("  device %-3d               %s\n", info->device, info->device_name);
+    gd_output_print("  device %-3d               %s\n", info->device, info->device_name);
     printf("  compute capability       %d.%d\n", info->capability / 10, info->capability % 10);
     printf("  multiprocessors          %d\n", info->multiprocessors);
     print_limits(info);

@@ -7,6 +7,7 @@
 
 #include "cli/heap.h"
 #include "cli/hostfile.h"
+#include "cli/outputfile.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 
@@ -189,7 +190,7 @@ static int write_dumps(const gd_job_state *state)
         const gd_job_dump *dump = &state->job->dumps[i];
         const void *data =
             state->got[dump->buffer] != NULL ? state->got[dump->buffer] : state->session.images[dump->buffer];
-        int code = gd_hostfile_write(dump->path, data, gd_plan_buffer_bytes(&state->job->plan->buffers[dump->buffer]));
+        int code = gd_outputfile_write(dump->path, data, gd_plan_buffer_bytes(&state->job->plan->buffers[dump->buffer]));
         if (code != 0)
             return code;
     }

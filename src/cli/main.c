@@ -1,9 +1,11 @@
 /* griddep: the command. Chooses the subcommand. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "griddep.h"
 
@@ -11,6 +13,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
+#include "cli/temporary.h"
 
 typedef struct gd_command {
     const char *name;
@@ -141,8 +144,18 @@ static int dispatch(int argc, char **argv)
     return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }
 
+/* A stream that is closed must not become the first file that is opened. Reading from it, or writing to it, fails. */
+static void open_streams(void)
+{
+    for (int descriptor = 0; descriptor < 3; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0)
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    open_streams();
+    gd_temporary_begin();
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE)

@@ -16,7 +16,7 @@ enum {
     GD_EXIT_FINDINGS = 1,  /* a check found something */
     GD_EXIT_USAGE = 2,     /* wrong usage, or input that cannot be read, is not valid or does not compile */
     GD_EXIT_NO_DRIVER = 3, /* no driver, too old a driver, or no device */
-    GD_EXIT_REFUSED = 4,   /* the driver refused, and any other failure */
+    GD_EXIT_REFUSED = 4,   /* the driver refused, an output cannot be written, and any other failure */
     GD_EXIT_UNCHECKED = 65, /* a program ended well without having used the emulated driver */
     GD_EXIT_SANITIZE = 66   /* the emulated driver's checks found something */
 };

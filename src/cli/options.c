@@ -8,6 +8,7 @@
 
 #include "cli/heap.h"
 #include "cli/message.h"
+#include "cli/outputfile.h"
 #include "cli/suggest.h"
 
 static bool table_wanted;
@@ -22,14 +23,24 @@ static void print_lines(const char *kind, const char *text)
     }
 }
 
+static bool is_list(const gd_option *option)
+{
+    return option->kind == GD_OPTION_LIST || option->kind == GD_OPTION_FILES;
+}
+
+static bool is_output(const gd_option *option)
+{
+    return option->kind == GD_OPTION_FILE || option->kind == GD_OPTION_FOLDER || option->kind == GD_OPTION_FILES;
+}
+
 static int print_table(const gd_usage *usage)
 {
     print_lines("summary", usage->summary);
     print_lines("synopsis", usage->synopsis);
     printf("words\t%s\n", usage->words_most > 0 ? "files" : "none");
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
-        printf("option\t%s\t%s\t%s\t%s\n", option->name, option->value != NULL ? option->value : "",
-               option->kind == GD_OPTION_LIST ? "several" : "once", option->help);
+        printf("option\t%s\t%s\t%s\t%s%s\n", option->name, option->value != NULL ? option->value : "",
+               is_list(option) ? "several" : "once", option->help, is_output(option) ? "\toutput" : "");
     printf("option\thelp\t\tonce\tprint this text\n");
     print_lines("detail", usage->details != NULL ? usage->details : "");
     return GD_EXIT_OK;
@@ -86,6 +97,20 @@ static int read_count(const gd_option *option, const char *text)
     return -1;
 }
 
+/* Notes what the command is to write. */
+static int claim(const gd_option *option, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    int code = 0;
+    if (option->kind == GD_OPTION_FILE)
+        code = gd_outputfile_claim(option->name, text);
+    else if (option->kind == GD_OPTION_FOLDER)
+        code = gd_outputfile_claim_folder(option->name, text);
+    else if (option->kind == GD_OPTION_FILES && equals != NULL && equals[1] != '\0')
+        code = gd_outputfile_claim(option->name, equals + 1);
+    return code == 0 ? -1 : code;
+}
+
 static int set_option(const gd_option *option, const char *text)
 {
     gd_option_list *list = option->target;
@@ -96,10 +121,15 @@ static int set_option(const gd_option *option, const char *text)
     case GD_OPTION_TEXT:
         *(const char **)option->target = text;
         return -1;
+    case GD_OPTION_FILE:
+    case GD_OPTION_FOLDER:
+        *(const char **)option->target = text;
+        return claim(option, text);
     case GD_OPTION_LIST:
+    case GD_OPTION_FILES:
         list->values = gd_heap_grow(list->values, list->count, list->count + 1, sizeof(char *));
         list->values[list->count++] = text;
-        return -1;
+        return claim(option, text);
     case GD_OPTION_COUNT:
     case GD_OPTION_END:
         break;
@@ -121,7 +151,7 @@ static int check_once(const gd_usage *usage, const gd_option *option, uint32_t *
     uint32_t bit = 1U << (option - usage->options);
     bool again = (*seen & bit) != 0;
     *seen |= bit;
-    if (again && (option->kind == GD_OPTION_TEXT || option->kind == GD_OPTION_COUNT))
+    if (again && option->kind != GD_OPTION_FLAG && !is_list(option))
         return gd_message_error(GD_EXIT_USAGE, "--%s is given twice", option->name);
     return -1;
 }

@@ -9,10 +9,13 @@
 
 typedef enum gd_option_kind {
     GD_OPTION_END = 0,
-    GD_OPTION_FLAG, /* target: bool */
-    GD_OPTION_TEXT, /* target: const char * */
-    GD_OPTION_LIST, /* target: gd_option_list; may be given several times */
-    GD_OPTION_COUNT /* target: uint64_t, from minimum to maximum */
+    GD_OPTION_FLAG,   /* target: bool */
+    GD_OPTION_TEXT,   /* target: const char * */
+    GD_OPTION_FILE,   /* likewise; the command writes this file */
+    GD_OPTION_FOLDER, /* likewise; files in this folder */
+    GD_OPTION_LIST,   /* target: gd_option_list; may be given several times */
+    GD_OPTION_FILES,  /* likewise, NAME=FILE; the command writes these files */
+    GD_OPTION_COUNT   /* target: uint64_t, from minimum to maximum */
 } gd_option_kind;
 
 typedef struct gd_option_list {

@@ -173,8 +173,19 @@ void gd_output_write(json_t *document)
 
 void gd_output_write_to(FILE *stream, json_t *document)
 {
-    json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    require(text == NULL);
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+        /* jansson writes these as they are; what is no ASCII stands in strings alone. */
+        if (*at == 0x7f)
+            fputs("\\u007F", stream);
+        else if (at[0] == 0xc2 && at[1] < 0xa0)
+            fprintf(stream, "\\u%04X", (unsigned)*++at);
+        else
+            putc(*at, stream);
+    }
     putc('\n', stream);
+    free(text);
     json_decref(document);
 }
 
@@ -182,8 +193,9 @@ void gd_columns_add(gd_columns *columns, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = gd_heap_vformat(format, arguments);
+    char *raw = gd_heap_vformat(format, arguments), *text = gd_output_clean(raw);
     va_end(arguments);
+    free(raw);
     columns->cells = gd_heap_grow(columns->cells, columns->cell_count, columns->cell_count + 1, sizeof(char *));
     columns->cells[columns->cell_count++] = text;
 }

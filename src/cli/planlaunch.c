@@ -109,10 +109,20 @@ static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const ui
     return 0;
 }
 
+/* Of a grid that the device decides, only what no device takes can be told: one cluster stands for the grid. */
+static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
+                        const griddep_launch_config *given, const griddep_argument *arguments)
+{
+    griddep_launch_config config = *given;
+    griddep_error error;
+    griddep_error_init(&error);
+    config.grid[0] = config.cluster[0] > 0 ? config.cluster[0] : 1;
+    int32_t status = griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
+    return status == GRIDDEP_ERROR_LIMIT ? gd_message_library_at(launch->place, &error, NULL) : 0;
+}
+
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry)
 {
-    if (launch->grid_is_multiprocessors)
-        return 0;
     uint64_t *addresses = gd_heap_take(plan->buffer_count, sizeof(*addresses));
     uint64_t next = made_up_start;
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
@@ -123,7 +133,9 @@ int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
     int code = make_maps(plan, launch, addresses, maps);
     griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, maps);
     const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
-    if (code == 0)
+    if (code == 0 && launch->grid_is_multiprocessors)
+        code = check_limits(launch, ptx, entry, &config, arguments);
+    else if (code == 0)
         code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
     free(arguments);
     free(maps);

@@ -1,5 +1,4 @@
-/* The progress line. Owns the handler of SIGINT and SIGTERM, which wipes the line and then lets the signal end the
- * process. */
+/* The progress line. */
 #include "cli/progress.h"
 
 #include <signal.h>
@@ -18,16 +17,6 @@ static volatile sig_atomic_t visible;
 
 static const char wipe[] = "\r\033[K";
 
-static void wipe_and_end(int signal_number)
-{
-    if (visible) {
-        ssize_t written = write(STDERR_FILENO, wipe, sizeof(wipe) - 1);
-        (void)written;
-    }
-    /* SA_RESETHAND has put the default action back: the process ends as if it had never caught the signal. */
-    raise(signal_number);
-}
-
 static size_t terminal_width(void)
 {
     struct winsize size = {0};
@@ -41,10 +30,6 @@ void gd_progress_begin(void)
     const char *terminal = getenv("TERM");
     if (isatty(STDERR_FILENO) != 1 || terminal == NULL || strcmp(terminal, "dumb") == 0)
         return;
-    struct sigaction action = {.sa_handler = wipe_and_end, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     enabled = true;
 }
 
@@ -69,8 +54,6 @@ void gd_progress_end(void)
 {
     if (!enabled)
         return;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
     enabled = false;
     visible = 0;
 }
@@ -82,4 +65,12 @@ void gd_progress_clear(void)
     fputs(wipe, stderr);
     fflush(stderr);
     visible = 0;
+}
+
+void gd_progress_wipe(void)
+{
+    if (!visible)
+        return;
+    ssize_t written = write(STDERR_FILENO, wipe, sizeof(wipe) - 1);
+    (void)written;
 }

@@ -2,7 +2,7 @@
 #ifndef GD_CLI_PROGRESS_H
 #define GD_CLI_PROGRESS_H
 
-/* Switches the line on where stderr is a terminal, and sees to it that an interrupt leaves the terminal whole. */
+/* Switches the line on where stderr is a terminal. */
 void gd_progress_begin(void);
 
 /* Replaces the line. Nothing happens before gd_progress_begin or without a terminal. */
@@ -13,5 +13,8 @@ void gd_progress_end(void);
 
 /* Removes the line; call before anything else is printed. */
 void gd_progress_clear(void);
+
+/* The same for the handler of a signal that ends the command. */
+void gd_progress_wipe(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include "cli/modulefile.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/outputfile.h"
 #include "cli/suggest.h"
 
 typedef struct gd_rewrite_request {
@@ -181,10 +182,6 @@ static int check_paths(const gd_rewrite_request *request)
         return gd_message_error(GD_EXIT_USAGE, "--in-place and --output exclude each other");
     if (request->in_place && from_stdin)
         return gd_message_error(GD_EXIT_USAGE, "--in-place needs a file, not stdin");
-    if (request->output != NULL && request->output[0] == '\0')
-        return gd_message_error(GD_EXIT_USAGE, "--output is empty; it is the name of a file, or '-' for stdout");
-    if (request->output != NULL && !from_stdin && gd_hostfile_is_same(request->path, request->output))
-        return gd_message_error(GD_EXIT_USAGE, "%s is the input; --in-place replaces it", request->output);
     return 0;
 }
 
@@ -376,8 +373,10 @@ static int write_output(const gd_rewrite_state *state)
     const gd_rewrite_request *request = state->request;
     const char *target = target_of(request);
     int code = 0;
-    if (target != NULL && (!request->in_place || is_changed(state)))
-        code = gd_hostfile_replace(target, state->result, state->result_bytes);
+    if (target != NULL && !request->in_place)
+        code = gd_outputfile_write(target, state->result, state->result_bytes);
+    else if (target != NULL && is_changed(state))
+        code = gd_outputfile_replace(target, state->result, state->result_bytes);
     if (code != 0)
         return code;
     if (target == NULL && !request->json)
@@ -435,6 +434,8 @@ static int rewrite_file(gd_rewrite_state *state)
     if (code == 0)
         code = read_input(state);
     if (code == 0)
+        code = gd_outputfile_check();
+    if (code == 0)
         code = parse_input(state);
     if (code == 0)
         code = look_at_entries(state, &triggers_already);
@@ -463,7 +464,7 @@ int gd_command_rewrite(int argc, char **argv)
 {
     gd_rewrite_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout", (void *)&request.output,
+        {GD_OPTION_FILE, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout", (void *)&request.output,
          0, 0},
         {GD_OPTION_FLAG, "in-place", NULL, "replace the file", &request.in_place, 0, 0},
         {GD_OPTION_TEXT, "entry", "NAME", "this kernel only", (void *)&request.entry, 0, 0},

@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/modulefile.h"
 #include "cli/options.h"
+#include "cli/outputfile.h"
 #include "cli/plancheck.h"
 #include "cli/planfile.h"
 #include "cli/progress.h"
@@ -156,6 +157,8 @@ static int run_file(const gd_run_request *request)
     if (code == 0)
         code = check_plan(request, &job);
     if (code == 0)
+        code = gd_outputfile_check();
+    if (code == 0)
         code = run_job(request, &job);
     gd_job_free(&job);
     gd_plan_free(&plan);
@@ -173,7 +176,7 @@ int gd_command_run(int argc, char **argv)
          &request.samples, 0, 100000},
         {GD_OPTION_TEXT, "pdl", "WHEN", "for launches that say nothing: auto (the default), off or force",
          (void *)&request.pdl, 0, 0},
-        {GD_OPTION_LIST, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
+        {GD_OPTION_FILES, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
          0},
         {GD_OPTION_FLAG, "no-check", NULL, "do not check the chain before it runs", &request.no_check, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),

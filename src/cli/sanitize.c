@@ -2,7 +2,6 @@
  */
 #include "cli/sanitize.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/heap.h"
 #include "cli/message.h"
+#include "cli/outputfile.h"
 #include "cli/progress.h"
 
 static const char details[] =
@@ -67,25 +67,39 @@ static int check_checks(const char *list)
     }
 }
 
-static int open_report(gd_sanitize *request, FILE *usual)
+/* What goes to a file is written there at the end. */
+typedef struct gd_sanitize_report {
+    char *text;
+    size_t bytes;
+} gd_sanitize_report;
+
+static int open_report(gd_sanitize *request, gd_sanitize_report *report, FILE *usual)
 {
-    request->stream = request->report != NULL ? fopen(request->report, "w") : usual;
-    if (request->stream != NULL)
-        return 0;
-    return gd_message_error(GD_EXIT_USAGE, "--report: %s: %s", request->report, strerror(errno));
+    request->stream = request->report != NULL ? open_memstream(&report->text, &report->bytes) : usual;
+    if (request->stream == NULL)
+        return gd_message_error(GD_EXIT_REFUSED, "there is no memory for the report");
+    return gd_outputfile_check();
 }
 
-static int close_report(gd_sanitize *request, int code)
+/* A run that came to no verdict leaves the file as it was, unless the verdict is that nothing was checked. */
+static int close_report(const gd_sanitize *request, gd_sanitize_report *report, int code)
 {
-    if (request->report == NULL)
+    if (request->report == NULL || request->stream == NULL)
         return code;
     bool failed = ferror(request->stream) != 0;
     failed |= fclose(request->stream) != 0;
-    return failed ? gd_message_error(GD_EXIT_REFUSED, "--report: %s cannot be written", request->report) : code;
+    int written = 0;
+    if (failed)
+        written = gd_message_error(GD_EXIT_REFUSED, "there is no memory for the report");
+    else if (report->bytes > 0 || code == GD_EXIT_UNCHECKED)
+        written = gd_outputfile_write(request->report, report->text, report->bytes);
+    free(report->text);
+    return written != 0 ? written : code;
 }
 
 static int run(gd_sanitize *request, const char *chain, char **program)
 {
+    gd_sanitize_report report = {0};
     int code = check_schedules(request);
     if (code == 0)
         code = check_checks(request->checks);
@@ -95,11 +109,10 @@ static int run(gd_sanitize *request, const char *chain, char **program)
     if (code == 0 && program != NULL && request->modes != NULL)
         code = gd_message_error(GD_EXIT_USAGE, "--modes is for a chain; a program launches as it does");
     if (code == 0)
-        code = open_report(request, program != NULL ? stderr : stdout);
-    if (code != 0)
-        return code;
-    code = program != NULL ? gd_sanitize_program(request, program) : gd_sanitize_chain(request, chain);
-    return close_report(request, code);
+        code = open_report(request, &report, program != NULL ? stderr : stdout);
+    if (code == 0)
+        code = program != NULL ? gd_sanitize_program(request, program) : gd_sanitize_chain(request, chain);
+    return close_report(request, &report, code);
 }
 
 /* Where the options end and the program begins: at the word "--", or nowhere. */
@@ -163,7 +176,7 @@ int gd_command_sanitize(int argc, char **argv)
         {GD_OPTION_TEXT, "check", "LIST", "what is checked (all)", (void *)&request.checks, 0, 0},
         {GD_OPTION_TEXT, "modes", "LIST", "a chain's modes: of serial, pdl, graph, graph-pdl (pdl,graph-pdl)",
          (void *)&request.modes, 0, 0},
-        {GD_OPTION_TEXT, "report", "FILE", "write the findings to a file", (void *)&request.report, 0, 0},
+        {GD_OPTION_FILE, "report", "FILE", "write the findings to a file", (void *)&request.report, 0, 0},
         {GD_OPTION_TEXT, "driver", "PATH", "another build of the emulated driver, for a chain", (void *)&request.driver,
          0, 0},
         {GD_OPTION_FLAG, "json", NULL, "write the findings as one JSON document", &request.json, 0, 0},

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "griddep.h"
@@ -18,11 +19,13 @@
 #include "cli/job.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/outputfile.h"
 #include "cli/plancheck.h"
 #include "cli/planfile.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
 #include "cli/supervise.h"
+#include "cli/temporary.h"
 
 static const char *const usual_schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3"};
 
@@ -94,6 +97,7 @@ static int run_job(const gd_sanitize_state *state, int32_t mode)
 static int be_child(const gd_sanitize_state *state, const char *report, const char *schedule, int32_t mode)
 {
     int said = fileno(state->said);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     gd_progress_end();
     setenv("GRIDDEP_LOG", "error", 0); /* names what is not emulated */
     if (dup2(said, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
@@ -116,7 +120,7 @@ static int start_run(const gd_sanitize_state *state, const char *report, const c
         return gd_message_error(GD_EXIT_REFUSED, "no process can be started: %s", strerror(errno));
     if (process == 0)
         exit(be_child(state, report, schedule, mode));
-    *ended = gd_supervise_wait(process);
+    *ended = gd_supervise_wait_own(process);
     return 0;
 }
 
@@ -224,8 +228,7 @@ static int run_once(gd_sanitize_state *state, const char *schedule, int32_t mode
     int code = start_run(state, report, schedule, mode, &ended);
     if (code == 0)
         code = take_run(state, report, schedule, mode, ended);
-    unlink(report);
-    free(report);
+    gd_temporary_remove(report);
     return code;
 }
 
@@ -408,6 +411,8 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
                                .runs = json_array(),
                                .differences = json_array()};
     int code = check_plan(&state);
+    if (code == 0)
+        code = gd_outputfile_check();
     if (code == 0)
         code = take_room(&state);
     if (code == 0)

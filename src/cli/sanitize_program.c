@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "griddep.h"
 
@@ -12,6 +11,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/supervise.h"
+#include "cli/temporary.h"
 
 static int lead_library_path(const char *folder)
 {
@@ -121,7 +121,6 @@ int gd_sanitize_program(const gd_sanitize *request, char **arguments)
     if (path == NULL)
         return GD_EXIT_REFUSED;
     int code = run(request, path, arguments);
-    unlink(path);
-    free(path);
+    gd_temporary_remove(path);
     return code;
 }

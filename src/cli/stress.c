@@ -33,6 +33,8 @@ typedef struct gd_stress_hop {
 typedef struct gd_stress {
     const gd_stress_request *request;
     const gd_plan *plan;
+    griddep_runtime *runtime;
+    griddep_runtime_info info;
     gd_modulefile_list modules;
     gd_attacked attacked;
     gd_stress_hop *hops;
@@ -40,7 +42,7 @@ typedef struct gd_stress {
     uint32_t modes;
     json_t *attacks, *mutations;
     gd_columns table;
-    uint32_t differences, skipped, shown, unshown;
+    uint32_t differences, faults, skipped, shown, unshown;
     uint32_t found; /* of what was not shown, by the check */
 } gd_stress;
 
@@ -106,6 +108,8 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
 {
     if (!result->ran)
         return gd_heap_format("not run: %s", result->why);
+    if (result->faulted)
+        return gd_heap_format("fault: %s", result->why);
     if (!result->differs)
         return gd_heap_format("no difference%s", result->own_triggers ? " (triggers where they are)" : "");
     return gd_heap_format(
@@ -131,13 +135,45 @@ static void tell_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_at
     gd_output_set(object, "ran", json_boolean(result->ran));
     gd_output_set(object, "own_triggers", json_boolean(result->own_triggers));
     gd_output_set(object, "differs", json_boolean(result->differs));
+    gd_output_set(object, "fault", result->faulted ? gd_output_string(result->why) : json_null());
     gd_output_set(object, "launch", result->differs ? json_integer(result->launch) : json_null());
     gd_output_set(object, "text", gd_output_string(what));
     gd_output_append(stress->attacks, object);
     stress->differences += result->differs;
+    stress->faults += result->faulted;
     stress->skipped += !result->ran;
     free(where);
     free(what);
+}
+
+static int open_attacked(gd_stress *stress)
+{
+    const gd_stress_request *request = stress->request;
+    bool emulated = stress->info.emulated != 0;
+    uint64_t usual = emulated ? USUAL_EMULATED : USUAL_MICROSECONDS;
+    uint64_t microseconds = request->microseconds != 0 ? request->microseconds : usual;
+    return gd_attacked_open(&stress->attacked, stress->plan, &stress->modules, stress->runtime,
+                            (uint32_t)(microseconds * 1000), emulated ? 1 : (uint32_t)request->rounds);
+}
+
+/* After a fault: the context is lost, so all is made anew. */
+static int open_again(gd_stress *stress)
+{
+    gd_attacked_close(&stress->attacked);
+    griddep_runtime_close(stress->runtime);
+    stress->runtime = NULL;
+    int code = gd_device_open(&stress->request->device, &stress->runtime, &stress->info);
+    return code == 0 ? open_attacked(stress) : code;
+}
+
+static char *shown_text(const gd_stress *stress, const gd_attack *attack, const gd_attack_result *result)
+{
+    if (result->faulted)
+        return gd_heap_format("%s of launch %u, a fault, %s", places[attack->place], (unsigned)attack->producer,
+                              griddep_mode_name(attack->mode));
+    return gd_heap_format("%s of launch %u, in launch %u %s, %s", places[attack->place], (unsigned)attack->producer,
+                          (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
+                          griddep_mode_name(attack->mode));
 }
 
 /* All attacks on a hop; broken: with a kernel whose wait is broken, until something shows. */
@@ -151,12 +187,12 @@ static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_atta
             int code = gd_attack_run(&stress->attacked, &attack, &result);
             if (code == 0 && by == NULL)
                 tell_attack(stress, hop, &attack, &result);
-            if (code == 0 && by != NULL && result.differs) {
+            if (code == 0 && by != NULL && (result.differs || result.faulted)) {
                 *shown = true;
-                *by = gd_heap_format("%s of launch %u, in launch %u %s, %s", places[place], (unsigned)hop->producer,
-                                     (unsigned)result.launch, stress->plan->launches[result.launch].kernel,
-                                     griddep_mode_name(mode));
+                *by = shown_text(stress, &attack, &result);
             }
+            if (code == 0 && result.faulted)
+                code = open_again(stress);
             gd_attack_result_free(&result);
             if (code != 0 || (by != NULL && *shown))
                 return code;
@@ -243,6 +279,11 @@ static int try_mutations(gd_stress *stress)
 
 /* ---- report ---- */
 
+static bool has_findings(const gd_stress *stress)
+{
+    return stress->differences > 0 || stress->faults > 0;
+}
+
 static void print_mutations(const gd_stress *stress)
 {
     gd_columns columns = {.column_count = 4, .left = 15, .titled = true};
@@ -270,27 +311,31 @@ static void print_mutations(const gd_stress *stress)
     puts("");
 }
 
-static void print_report(const gd_stress *stress, const griddep_runtime_info *info)
+static void print_report(const gd_stress *stress)
 {
-    gd_device_print(info);
+    gd_device_print(&stress->info);
     gd_output_print("%s: %u hops, producers late by %.0f us\n", stress->plan->name, (unsigned)stress->hop_count,
                     (double)stress->attacked.nanoseconds / 1e3);
     puts("");
     gd_columns_print(&stress->table);
     puts("");
+    if (stress->faults > 0)
+        printf("%u attacks made a kernel fault, which the serial run does not: a launch uses what it did not wait for\n",
+               (unsigned)stress->faults);
     if (stress->differences > 0)
         printf("%u attacks changed the results: the launches named above do not wait for what they need\n",
                (unsigned)stress->differences);
-    else
+    else if (stress->faults == 0)
         puts("no attack changed the results");
-    if (stress->request->mutations && stress->differences == 0) {
+    if (stress->request->mutations && !has_findings(stress)) {
         puts("");
         print_mutations(stress);
     }
 }
 
-static void print_json(const gd_stress *stress, const griddep_runtime_info *info)
+static void print_json(const gd_stress *stress)
 {
+    const griddep_runtime_info *info = &stress->info;
     json_t *document = json_object();
     gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
     gd_output_set(document, "driver", gd_device_driver_json(info));
@@ -298,6 +343,7 @@ static void print_json(const gd_stress *stress, const griddep_runtime_info *info
     gd_output_set(document, "chain", gd_output_string(stress->plan->name));
     gd_output_set(document, "delay_us", json_integer(stress->attacked.nanoseconds / 1000));
     gd_output_set(document, "differences", json_integer(stress->differences));
+    gd_output_set(document, "faults", json_integer(stress->faults));
     gd_output_set(document, "not_run", json_integer(stress->skipped));
     gd_output_set(document, "attacks", json_incref(stress->attacks));
     gd_output_set(document, "mutations", stress->request->mutations ? json_incref(stress->mutations) : json_null());
@@ -306,24 +352,21 @@ static void print_json(const gd_stress *stress, const griddep_runtime_info *info
 
 /* ---- in order ---- */
 
-static int run_stress(gd_stress *stress, griddep_runtime *runtime, const griddep_runtime_info *info)
+static int run_stress(gd_stress *stress)
 {
     const gd_stress_request *request = stress->request;
-    uint64_t usual = info->emulated ? USUAL_EMULATED : USUAL_MICROSECONDS;
-    uint64_t microseconds = request->microseconds != 0 ? request->microseconds : usual;
-    int code = gd_attacked_open(&stress->attacked, stress->plan, &stress->modules, runtime,
-                                (uint32_t)(microseconds * 1000), info->emulated ? 1 : (uint32_t)request->rounds);
+    int code = open_attacked(stress);
     if (code == 0)
         code = attack_all(stress);
-    if (code == 0 && request->mutations && stress->differences == 0)
+    if (code == 0 && request->mutations && !has_findings(stress))
         code = try_mutations(stress);
     gd_progress_clear();
     if (code == 0 && request->json)
-        print_json(stress, info);
+        print_json(stress);
     else if (code == 0)
-        print_report(stress, info);
+        print_report(stress);
     gd_attacked_close(&stress->attacked);
-    return code == 0 && stress->differences > 0 ? GD_EXIT_DIFFERS : code;
+    return code == 0 && has_findings(stress) ? GD_EXIT_DIFFERS : code;
 }
 
 static int check_plan(gd_stress *stress)
@@ -335,7 +378,7 @@ static int check_plan(gd_stress *stress)
     return code;
 }
 
-static int stress_plan(gd_stress *stress, griddep_runtime *runtime, const griddep_runtime_info *info)
+static int stress_plan(gd_stress *stress)
 {
     static const char *const titles[] = {"hop", "attack", "mode", "result"};
     stress->table = (gd_columns){.column_count = 4, .left = 15, .titled = true};
@@ -343,7 +386,7 @@ static int stress_plan(gd_stress *stress, griddep_runtime *runtime, const gridde
         gd_columns_add(&stress->table, "%s", titles[i]);
     stress->attacks = json_array();
     stress->mutations = json_array();
-    int code = run_stress(stress, runtime, info);
+    int code = run_stress(stress);
     json_decref(stress->attacks);
     json_decref(stress->mutations);
     gd_columns_free(&stress->table);
@@ -355,22 +398,20 @@ static int stress_chain(const gd_stress_request *request)
 {
     gd_plan plan = {0};
     gd_stress stress = {.request = request, .plan = &plan};
-    griddep_runtime *runtime = NULL;
-    griddep_runtime_info info;
     int code = choose_modes(&stress);
     if (code == 0 && !request->demo)
         code = gd_planfile_load(request->path, &plan);
     if (code == 0 && !request->demo)
         code = check_plan(&stress);
     if (code == 0)
-        code = gd_device_open(&request->device, &runtime, &info);
+        code = gd_device_open(&request->device, &stress.runtime, &stress.info);
     if (code == 0 && request->demo)
-        code = gd_demo_make_plan(&info, &plan);
+        code = gd_demo_make_plan(&stress.info, &plan);
     if (code == 0 && request->demo)
         code = check_plan(&stress);
     if (code == 0)
-        code = stress_plan(&stress, runtime, &info);
-    griddep_runtime_close(runtime);
+        code = stress_plan(&stress);
+    griddep_runtime_close(stress.runtime);
     gd_modulefile_free(&stress.modules);
     free(stress.hops);
     gd_plan_free(&plan);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "cli/temporary.h"
 
 enum { NOT_FOUND = 127, NOT_RUNNABLE = 126, BY_SIGNAL = 128 };
 
@@ -18,12 +19,14 @@ static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 enum { PASSED_COUNT = sizeof(passed) / sizeof(passed[0]) };
 
 static volatile pid_t child;
+static volatile sig_atomic_t received;
 
 /* A code above 0 says that the kernel sent it: a terminal does so to all of its foreground processes. */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     int kept = errno;
     (void)context;
+    received = signal_number != SIGUSR1 && signal_number != SIGUSR2 ? signal_number : received;
     if (info->si_code <= 0 && child > 0)
         kill(child, signal_number);
     errno = kept;
@@ -56,6 +59,7 @@ static int start_failed(const char *program, int reason)
 /* In the child: only async-signal-safe calls. */
 static void become(char *const *arguments, int report)
 {
+    gd_temporary_restore_signals();
     execvp(arguments[0], arguments);
     int reason = errno;
     ssize_t written = write(report, &reason, sizeof(reason));
@@ -67,6 +71,8 @@ pid_t gd_supervise_fork(void)
 {
     block_signals(SIG_BLOCK);
     pid_t process = fork();
+    if (process == 0)
+        gd_temporary_forget();
     if (process <= 0)
         block_signals(SIG_UNBLOCK);
     return process;
@@ -111,4 +117,11 @@ int gd_supervise_wait(pid_t process)
     for (size_t i = 0; i < PASSED_COUNT; i++)
         sigaction(passed[i], &before[i], NULL);
     return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int gd_supervise_wait_own(pid_t process)
+{
+    received = 0;
+    int ended = gd_supervise_wait(process);
+    return received != 0 ? BY_SIGNAL + received : ended;
 }

@@ -16,4 +16,8 @@ int gd_supervise_start(char *const *arguments, pid_t *process);
  * signal's number where one ended it. */
 int gd_supervise_wait(pid_t process);
 
+/* The same for a part of this command: a signal that is meant to end the command counts as having ended the child, which
+ * may just have come to its end. */
+int gd_supervise_wait_own(pid_t process);
+
 #endif

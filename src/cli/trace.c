@@ -16,6 +16,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/outputfile.h"
 #include "cli/plancheck.h"
 #include "cli/planfile.h"
 #include "cli/progress.h"
@@ -351,6 +352,8 @@ static int run(const gd_trace_request *request)
     if (code == 0 && !request->demo)
         code = read_plan(request, &plan);
     if (code == 0)
+        code = gd_outputfile_check();
+    if (code == 0)
         code = run_job(request, &plan, modes);
     gd_plan_free(&plan);
     return code;
@@ -363,9 +366,9 @@ int gd_command_trace(int argc, char **argv)
         {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all", (void *)&request.mode, 0,
          0},
         {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
-        {GD_OPTION_TEXT, "perfetto", "FILE", "write a trace for ui.perfetto.dev and chrome://tracing",
+        {GD_OPTION_FILE, "perfetto", "FILE", "write a trace for ui.perfetto.dev and chrome://tracing",
          (void *)&request.perfetto, 0, 0},
-        {GD_OPTION_TEXT, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
+        {GD_OPTION_FILE, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
         {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)", &request.width, 40, 1000},
         {GD_OPTION_FLAG, "ascii", NULL, "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii,
          0, 0},

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/heap.h"
-#include "cli/hostfile.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/outputfile.h"
 #include "cli/traceview.h"
 
 enum { SM_PROCESS = 1, LAUNCH_PROCESS = 2, TRACKS = 256 };
@@ -178,7 +178,7 @@ int gd_traceperfetto_write(const gd_traceview *view, const char *path)
     gd_output_set(document, "traceEvents", perfetto.events);
     gd_output_set(document, "displayTimeUnit", gd_output_string("ns"));
     char *text = json_dumps(document, JSON_COMPACT);
-    int code = text != NULL ? gd_hostfile_replace(path, text, strlen(text))
+    int code = text != NULL ? gd_outputfile_write(path, text, strlen(text))
                             : gd_message_error(GD_EXIT_REFUSED, "there is no memory for the trace");
     free(text);
     json_decref(document);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "cli/heap.h"
-#include "cli/hostfile.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/outputfile.h"
 #include "cli/traceview.h"
 
 enum {
@@ -388,7 +388,7 @@ int gd_tracesvg_write(const gd_traceview *view, const char *path)
     bool failed = ferror(svg.stream) != 0;
     failed |= fclose(svg.stream) != 0;
     int code = failed ? gd_message_error(GD_EXIT_REFUSED, "there is no memory for the picture")
-                      : gd_hostfile_replace(path, text, bytes);
+                      : gd_outputfile_write(path, text, bytes);
     gd_traceview_free_places(view, svg.places);
     free(text);
     return code;

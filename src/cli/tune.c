@@ -208,6 +208,8 @@ static int tune_chain(const gd_tune_request *request)
     griddep_runtime *runtime = NULL;
     griddep_runtime_info info;
     int code = request->demo ? 0 : read_file(request, &yaml, &chainfile, &plan);
+    if (code == 0 && request->output != NULL)
+        code = gd_tunewrite_check(request->output, &plan);
     if (code == 0)
         code = gd_device_open(&request->device, &runtime, &info);
     if (code == 0 && request->demo)
@@ -231,8 +233,6 @@ static int check_request(const gd_tune_request *request)
     int code = choose_mode(request, &mode);
     if (code == 0)
         code = choose_gain(request, &gain);
-    if (code == 0 && request->output != NULL && request->output[0] == '\0')
-        code = gd_message_error(GD_EXIT_USAGE, "--output is empty; it is the name of a folder");
     if (code == 0 && request->output != NULL && request->demo)
         code = gd_message_error(GD_EXIT_USAGE, "--output writes a chain file from the given one; --demo has none");
     return code;
@@ -247,7 +247,7 @@ int gd_command_tune(int argc, char **argv)
         {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs, 3, 10000},
         {GD_OPTION_TEXT, "gain", "PERCENT", "least gain that counts, whatever the noise is (0.5)",
          (void *)&request.gain, 0, 0},
-        {GD_OPTION_TEXT, "output", "FOLDER", "write the tuned PTX and a chain file there, or with -o FOLDER",
+        {GD_OPTION_FOLDER, "output", "FOLDER", "write the tuned PTX and a chain file there, or with -o FOLDER",
          (void *)&request.output, 0, 0},
         {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the cache", &request.forget, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/heap.h"
 #include "cli/hostfile.h"
 #include "cli/message.h"
+#include "cli/outputfile.h"
 
 typedef struct gd_writer {
     const char *folder, *path;
@@ -23,7 +25,7 @@ typedef struct gd_writer {
 static int write_text(const char *folder, const char *name, const char *text, size_t bytes)
 {
     char *path = gd_heap_format("%s/%s", folder, name);
-    int code = gd_hostfile_replace(path, text, bytes);
+    int code = gd_outputfile_stage(path, text, bytes);
     free(path);
     return code;
 }
@@ -138,19 +140,55 @@ static int write_chain(const gd_writer *writer)
     return code;
 }
 
+/* In a folder that is not there yet, nothing can be overwritten. */
+static bool is_there(const char *folder)
+{
+    struct stat status;
+    return stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int claim(const char *folder, char *name)
+{
+    char *path = gd_heap_format("%s/%s", folder, name);
+    int code = gd_outputfile_claim("output", path);
+    free(path);
+    free(name);
+    return code;
+}
+
+int gd_tunewrite_check(const char *folder, const gd_plan *plan)
+{
+    int code = 0;
+    if (is_there(folder)) {
+        code = claim(folder, gd_heap_string("chain.yaml"));
+        for (uint32_t i = 0; i < plan->module_count && code == 0; i++)
+            code = claim(folder, file_name(i, plan->modules[i].name));
+    }
+    return code == 0 ? gd_outputfile_check() : code;
+}
+
+static int write_files(gd_writer *writer)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < writer->plan->launch_count && code == 0; i++)
+        code = write_launch(writer, i);
+    if (code == 0)
+        code = write_chain(writer);
+    return code == 0 ? gd_outputfile_commit() : code;
+}
+
 int gd_tunewrite(const char *folder, const char *path, gd_chainfile *chainfile, const gd_plan *plan,
                  const griddep_tune *tune)
 {
     gd_writer writer = {.folder = folder, .path = path, .chainfile = chainfile, .plan = plan, .tune = tune};
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return gd_message_error(GD_EXIT_USAGE, "%s: %s", folder, strerror(errno));
+    bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST)
+        return gd_message_error(GD_EXIT_REFUSED, "--output: %s: %s", folder, strerror(errno));
     writer.names = gd_heap_take(plan->module_count, sizeof(*writer.names));
     make_paths_absolute(chainfile, path);
-    int code = 0;
-    for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
-        code = write_launch(&writer, i);
-    if (code == 0)
-        code = write_chain(&writer);
+    int code = write_files(&writer);
+    if (code != 0 && made)
+        rmdir(folder);
     for (uint32_t i = 0; i < plan->module_count; i++)
         free(writer.names[i]);
     free(writer.names);

@@ -63,9 +63,12 @@ static void make_arguments(const gd_plan *plan, const gd_plan_launch *launch, vo
         }
         const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         char *data = results[argument->buffer] != NULL ? results[argument->buffer] : images[argument->buffer];
-        arguments[i] = (gd_reference_argument){.type = gd_type_name(buffer->type),
-                                               .data = data + argument->offset * gd_type_bytes(buffer->type),
-                                               .count = buffer->count - argument->offset};
+        gd_type type = argument->viewed ? argument->type : buffer->type;
+        uint64_t skipped = argument->offset * gd_type_bytes(buffer->type);
+        arguments[i] =
+            (gd_reference_argument){.type = gd_type_name(type),
+                                    .data = data + skipped,
+                                    .count = (gd_plan_buffer_bytes(buffer) - skipped) / gd_type_bytes(type)};
     }
 }
 

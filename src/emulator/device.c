@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/environment.h"
+#include "base/text.h"
 #include "emulator/api.h"
 #include "emulator/device.h"
 #include "emulator/end.h"
@@ -240,6 +241,7 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
+    gd_text_clean(message);
     if (gd_the_device.settings.log.level < GRIDDEP_LOG_WARNING && checks && strcmp(checks, "off") != 0)
         fprintf(stderr, "griddep: %s\n", message);
     else
@@ -423,12 +425,12 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
         int value;
     } fixed[] = {
         {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, GD_DEVICE_THREADS},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, INT32_MAX},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, GD_CHIP_BLOCK_X},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, GD_CHIP_BLOCK_Y},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, GD_CHIP_BLOCK_Z},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, GD_CHIP_GRID_X},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, GD_CHIP_GRID_Y},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, GD_CHIP_GRID_Z},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, GD_DEVICE_SHARED},
         {GD_CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
         {GD_CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},

@@ -19,14 +19,14 @@ static bool is_block(const gd_CUlaunchConfig *config)
 {
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 
-    return config->blockDimX && config->blockDimY && config->blockDimZ && config->blockDimX <= 1024 &&
-           config->blockDimY <= 1024 && config->blockDimZ <= 64 && threads <= GD_DEVICE_THREADS;
+    return config->blockDimX && config->blockDimY && config->blockDimZ && config->blockDimX <= GD_CHIP_BLOCK_X &&
+           config->blockDimY <= GD_CHIP_BLOCK_Y && config->blockDimZ <= GD_CHIP_BLOCK_Z && threads <= GD_DEVICE_THREADS;
 }
 
 static bool is_grid(const gd_CUlaunchConfig *config)
 {
-    return config->gridDimX && config->gridDimY && config->gridDimZ && config->gridDimX <= INT32_MAX &&
-           config->gridDimY <= 65535 && config->gridDimZ <= 65535;
+    return config->gridDimX && config->gridDimY && config->gridDimZ && config->gridDimX <= GD_CHIP_GRID_X &&
+           config->gridDimY <= GD_CHIP_GRID_Y && config->gridDimZ <= GD_CHIP_GRID_Z;
 }
 
 static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_function *function)

@@ -130,6 +130,8 @@ static void write_out(gd_text *text)
     if (path && !written) {
         gd_text told = {0};
         gd_text_format(&told, "griddep: cannot write findings to %s: %s\n", path, strerror(cause));
+        if (told.data)
+            gd_text_clean(told.data);
         write_all(STDERR_FILENO, gd_text_get(&told));
         gd_text_free(&told);
         write_all(STDERR_FILENO, gd_text_get(text));

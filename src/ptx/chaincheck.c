@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ptx/chaincheck.h"
+#include "ptx/check.h"
 
 enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane) };
 
@@ -67,7 +68,7 @@ static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_chain_modul
     if (!gd_table_set(&build->modules, (const char *)key, sizeof ptx, made))
         return gd_error_memory(build->error);
     *module = made;
-    return GRIDDEP_OK;
+    return gd_check_comment(build->chain.findings, ptx, build->error);
 }
 
 static void keep_first(uint32_t *place, uint32_t instruction)

@@ -121,17 +121,16 @@ static void check_bystanders(gd_rules *rules)
 }
 
 /* Names in the head comment that are no parameter's. Those of the options may be meant for another text. */
-static void check_names(gd_rules *rules, const gd_constants *constants)
+static void check_names(griddep_findings *findings, const gd_ptx_module *module, const gd_constants *constants)
 {
     for (uint32_t i = 0; i < constants->count; i++) {
         const gd_constant *item = &constants->list[i];
         const gd_constant *first = gd_table_find(&constants->table, item->name, item->bytes);
-        gd_finding_draft draft = {
-            .code = GD_CODE_GD151, .launch = rules->launch, .module = rules->module, .token = GD_PTX_NONE};
+        gd_finding_draft draft = {.code = GD_CODE_GD151, .launch = -1, .module = module, .token = GD_PTX_NONE};
         if (item->offset == SIZE_MAX || item->used || first->used)
             continue;
-        gd_ptx_tokens_position(&rules->module->tokens, (uint32_t)item->offset, &draft.line, &draft.column);
-        gd_findings_add(rules->findings, &draft, "no entry has a parameter \"%.*s\", which is declared constant",
+        gd_ptx_tokens_position(&module->tokens, (uint32_t)item->offset, &draft.line, &draft.column);
+        gd_findings_add(findings, &draft, "no entry has a parameter \"%.*s\", which is declared constant",
                         item->bytes > 200 ? 200 : (int)item->bytes, item->name);
     }
 }
@@ -157,11 +156,31 @@ static int32_t check_module(gd_rules *rules, gd_constants *constants)
     if (status)
         return status;
     check_bystanders(rules);
-    check_names(rules, constants);
+    check_names(rules->findings, rules->module, constants);
     return gd_findings_check(rules->findings, rules->error);
 }
 
 /* ---- public ---- */
+
+int32_t gd_check_comment(griddep_findings *findings, const griddep_ptx *ptx, griddep_error *error)
+{
+    const gd_ptx_module *module = &ptx->module;
+    gd_constants constants = {0};
+    gd_parameter_set set;
+    int32_t status = gd_constants_create(&constants, NULL, 0, module->text, module->bytes, error);
+
+    for (uint32_t i = 0; i < module->entry_count && !status; i++) {
+        if (!gd_constants_of(&constants, &module->functions[module->entries[i]], &set))
+            status = gd_error_memory(error);
+    }
+    if (!status) {
+        check_requires(findings, ptx);
+        gd_check_head(findings, module);
+        check_names(findings, module, &constants);
+    }
+    gd_constants_free(&constants);
+    return status;
+}
 
 static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options *options, griddep_findings *findings,
                             griddep_error *error)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ptx/ptx.h"
 #include "ptx/requirement.h"
+#include "ptx/shape_check.h"
 
 enum { INFO_MINIMUM = sizeof(griddep_requirement_info), CONFIG_MINIMUM = sizeof(griddep_launch_config) };
 
@@ -88,7 +89,7 @@ static int32_t find_entry(const griddep_ptx *ptx, uint32_t entry, const gd_ptx_f
 }
 
 static int32_t read_shape(const gd_ptx_function *function, const griddep_launch_config *given,
-                          uint32_t shape[GD_REQUIRE_SHAPE], griddep_error *error)
+                          uint32_t shape[GD_REQUIRE_SHAPE], bool *has_cluster, griddep_error *error)
 {
     griddep_launch_config config;
     const uint32_t *cluster = function->limits[GD_PERFORMANCE_REQNCTAPERCLUSTER];
@@ -98,6 +99,7 @@ static int32_t read_shape(const gd_ptx_function *function, const griddep_launch_
         return status;
     if (config.cluster[0] || config.cluster[1] || config.cluster[2])
         cluster = config.cluster;
+    *has_cluster = cluster[0] || cluster[1] || cluster[2];
     for (int i = 0; i < 3; i++) {
         shape[GD_REQUIRE_GRID + i] = i && !config.grid[i] ? 1 : config.grid[i];
         shape[GD_REQUIRE_BLOCK + i] = i && !config.block[i] ? 1 : config.block[i];
@@ -125,7 +127,8 @@ static int32_t load(const griddep_ptx *ptx, const gd_ptx_function *function, con
                     gd_require_value values[GD_REQUIRE_LIMIT_NAMES], griddep_error *error)
 {
     uint32_t shape[GD_REQUIRE_SHAPE], wanted = function->parameter_end - function->parameter;
-    int32_t status = read_shape(function, config, shape, error);
+    bool has_cluster;
+    int32_t status = read_shape(function, config, shape, &has_cluster, error);
 
     if (status)
         return status;
@@ -164,11 +167,17 @@ int32_t griddep_ptx_check_launch(const griddep_ptx *ptx, uint32_t entry, const g
     gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
     const gd_requires none = {0}, *terms;
     const gd_ptx_function *function;
+    uint32_t shape[GD_REQUIRE_SHAPE];
+    bool has_cluster;
     int32_t status = find_entry(ptx, entry, &function, &terms, error);
 
     if (!status)
         status = load(ptx, function, terms ? terms : &none, config, arguments, argument_count, values, error);
-    return status ? status : gd_requirement_check(terms, values, function->name, error);
+    if (!status)
+        status = gd_requirement_check(terms, values, function->name, error);
+    if (!status)
+        status = read_shape(function, config, shape, &has_cluster, error);
+    return status ? status : gd_shape_check(&ptx->module, function, shape, has_cluster, error);
 }
 
 int32_t griddep_ptx_get_extent(const griddep_ptx *ptx, uint32_t entry, const griddep_launch_config *config,

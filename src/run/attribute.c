@@ -39,12 +39,12 @@ static int32_t check_switch(int32_t on, griddep_error *error)
 
 static int32_t check_cluster(uint32_t x, uint32_t y, uint32_t z, griddep_error *error)
 {
-    if (x && y && z && x <= GD_LARGEST_CLUSTER && y <= GD_LARGEST_CLUSTER && z <= GD_LARGEST_CLUSTER &&
-        x * y * z <= GD_LARGEST_CLUSTER)
+    if (x && y && z && x <= GD_CHIP_LARGEST_CLUSTER && y <= GD_CHIP_LARGEST_CLUSTER && z <= GD_CHIP_LARGEST_CLUSTER &&
+        x * y * z <= GD_CHIP_LARGEST_CLUSTER)
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                         "a cluster of %" PRIu32 " x %" PRIu32 " x %" PRIu32 "; it may have 1 to %d blocks", x, y, z,
-                        GD_LARGEST_CLUSTER);
+                        GD_CHIP_LARGEST_CLUSTER);
 }
 
 int32_t griddep_attribute_cluster_dimension(griddep_attribute *attribute, uint32_t x, uint32_t y, uint32_t z,

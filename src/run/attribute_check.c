@@ -100,7 +100,7 @@ static int32_t opt_in(griddep_kernel *kernel, griddep_error *error)
         driver->cuFuncSetAttribute(kernel->function, GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "kernel %s: opting in to clusters of more than %d blocks",
-                              kernel->name, GD_PORTABLE_CLUSTER);
+                              kernel->name, GD_CHIP_PORTABLE_CLUSTER);
     atomic_store_explicit(&kernel->large_clusters, 1, memory_order_relaxed);
     return GRIDDEP_OK;
 }
@@ -153,17 +153,17 @@ static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, co
                              griddep_error *error)
 {
     uint64_t blocks = count_blocks(cluster);
-    int most = GD_LARGEST_CLUSTER;
+    int most = GD_CHIP_LARGEST_CLUSTER;
     int32_t status = need_clusters(kernel, error);
 
     if (status)
         return status;
-    if (!blocks || blocks > GD_LARGEST_CLUSTER)
+    if (!blocks || blocks > GD_CHIP_LARGEST_CLUSTER)
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
                             "kernel %s: %s; it may have 1 to %d, of which devices need not have more than %d",
-                            kernel->name, describe(cluster).text, GD_LARGEST_CLUSTER, GD_PORTABLE_CLUSTER);
+                            kernel->name, describe(cluster).text, GD_CHIP_LARGEST_CLUSTER, GD_CHIP_PORTABLE_CLUSTER);
     status = check_grid(kernel, launch, "cluster", cluster, error);
-    if (status || blocks <= GD_PORTABLE_CLUSTER)
+    if (status || blocks <= GD_CHIP_PORTABLE_CLUSTER)
         return status;
     status = opt_in(kernel, error);
     if (!status && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize)

@@ -2,14 +2,9 @@
 #ifndef GD_RUN_ATTRIBUTE_CHECK_H
 #define GD_RUN_ATTRIBUTE_CHECK_H
 
+#include "base/chip.h"
 #include "griddep.h"
 #include "run/launch.h"
-
-enum {
-    GD_LARGEST_CLUSTER =
-        16, /* blocks, with the non-portable sizes of sm_90 (CUDA programming guide, Thread Block Clusters) */
-    GD_PORTABLE_CLUSTER = 8 /* that every device with clusters can launch (the same) */
-};
 
 /* Checks the attributes of a launch whose config is filled but for attrs; opts the kernel in to large clusters. The
  * kernel's context must be current. */

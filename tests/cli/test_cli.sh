@@ -739,23 +739,23 @@ cp copy.ptx "$work/mine.ptx"
 chmod 640 "$work/mine.ptx"
 ln -s mine.ptx "$work/link.ptx"
 run rewrite "$work/mine.ptx" -o "$work/mine.ptx"
-check "over the input" 2 err "mine.ptx is the input; --in-place replaces it"
+check "over the input" 2 err "--output: $work/mine.ptx: this is an input"
 run rewrite "$work/mine.ptx" -o "$work/link.ptx"
-check "over the input, by a link" 2 err "is the input"
+check "over the input, by a link" 2 err "this is an input"
 if cmp -s copy.ptx "$work/mine.ptx"; then pass; else fail "the input was written over"; fi
 run rewrite "$work/link.ptx" --in-place
 check "rewrite --in-place" 0
 if cmp -s "$work/mine.ptx" "$work/ready.ptx" && [ -L "$work/link.ptx" ]; then pass; else fail "--in-place through a link"; fi
 case $(ls -l "$work/mine.ptx") in -rw-r-----*) pass ;; *) fail "--in-place keeps the mode" ;; esac
-if ls "$work"/*.ptx.* >/dev/null 2>&1; then fail "a file was left beside the output"; else pass; fi
+if ls "$work"/.griddep* >/dev/null 2>&1; then fail "a file was left beside the output"; else pass; fi
 run rewrite copy.ptx --in-place -o "$work/x.ptx"
 check "--in-place and -o" 2 err "--in-place and --output exclude each other"
 run rewrite - --in-place
 check "--in-place of stdin" 2 err "--in-place needs a file"
 run rewrite copy.ptx -o "$work"
-check "-o to a folder" 2 err "is a directory"
+check "-o to a folder" 4 err "is a directory"
 run rewrite copy.ptx -o "$work/none/x.ptx"
-check "-o into no folder" 2 err "No such file or directory"
+check "-o into no folder" 4 err "No such file or directory"
 run rewrite copy.ptx -o
 check "-o without a file" 2 err "--output needs a value"
 run rewrite copy.ptx -o ""
@@ -989,12 +989,14 @@ run sanitize bad_type.yaml
 check "sanitize a bad chain file" 2 err "griddep: $(cat bad_type.expect)"
 run sanitize bad_type.yaml --json
 json "sanitize a bad chain file, JSON" 'd["error"]["line"] == 3'
-for report in "$work" "$work/none/report" ""; do
+for report in "$work" "$work/none/report"; do
     run sanitize copy.yaml --report "$report"
-    check "report to '$report'" 2 err "--report: $report: "
+    check "report to '$report'" 4 err "--report: $report: "
     run sanitize --report "$report" -- touch "$work/started"
-    check "report to '$report' of a program" 2 err "--report: $report: "
+    check "report to '$report' of a program" 4 err "--report: $report: "
 done
+run sanitize --report "" -- touch "$work/started"
+check "report to nowhere" 2 err "--report is empty"
 if [ -e "$work/started" ]; then fail "a program was started whose report cannot be written"; else pass; fi
 run sanitize copy.yaml --driver "$nowhere"
 check "sanitize without a driver" 3 err "no driver or device"
@@ -1138,10 +1140,18 @@ assert cu.cuCtxSetCurrent(context) == 0 and cu.cuModuleLoadData(ctypes.byref(mod
 assert cu.cuModuleGetFunction(ctypes.byref(kernel), module, b"k") == 0
 for _ in range(int(sys.argv[2])):
     assert cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None) == 0
+assert sys.argv[3] != "waits" or cu.cuCtxSynchronize() == 0
 PROGRAM
-        GRIDDEP_EMULATOR_CHECK=race "$python" "$work/unwaited.py" "$EMULATED_DRIVER" 2 >"$work/out" 2>"$work/err"
+        GRIDDEP_EMULATOR_CHECK=race "$python" "$work/unwaited.py" "$EMULATED_DRIVER" 2 leaves >"$work/out" 2>"$work/err"
         code=$?
         check "launches that nobody waited for" 0 err "2 launches were handed in and never ran"
+        for launches in "2 waits" "0 leaves" "0 waits"; do
+            # shellcheck disable=SC2086 # two words
+            GRIDDEP_EMULATOR_CHECK=race "$python" "$work/unwaited.py" "$EMULATED_DRIVER" $launches >"$work/out" 2>"$work/err"
+            code=$?
+            check "no launch is left: $launches" 0
+            silent "no launch is left: $launches" err
+        done
     fi
     run sanitize late.yaml --json
     check "a chain with a race, JSON" 66
@@ -1296,7 +1306,7 @@ else
     run run copy.yaml --driver "$fake" --dump x
     check "dump to nowhere" 2 err "--dump is BUFFER=FILE, not 'x'"
     run run copy.yaml --driver "$fake" --repeat 0 --dump "x=$work/none/x"
-    check "dump that cannot be written" 2 err "No such file or directory"
+    check "dump that cannot be written" 4 err "No such file or directory"
     run run unlike.yaml --driver "$fake" --repeat 0
     check "results that differ" 1 out "buffer x is not as expected (file): 5 elements differ in some bit, first element 0: 1, expected 115"
     run run unlike.yaml --driver "$fake" --repeat 0 --json

@@ -1,0 +1,345 @@
+"""The cases of answers.sh."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+griddep, top, driver = sys.argv[1:]
+passed = failed = skipped = 0
+OK, DIFFERS, USAGE, NO_DRIVER, REFUSED, UNCHECKED, FOUND = 0, 1, 2, 3, 4, 65, 66
+
+work = tempfile.mkdtemp()
+environment = {k: v for k, v in os.environ.items() if not k.startswith("GRIDDEP")}
+environment.update(GRIDDEP_CACHE="off")
+
+
+def case(good, name, said=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"failed: {name}: {said!s:.600}", flush=True)
+
+
+def skip(what):
+    global skipped
+    skipped += 1
+    print(f"skipped: {what}")
+
+
+def run(*arguments, **options):
+    options.setdefault("env", environment)
+    return subprocess.run([griddep, *arguments], cwd=work, timeout=120, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+
+
+def expect(code, name, *arguments, **options):
+    done = run(*arguments, **options)
+    case(done.returncode == code, f"{name}: exit code {done.returncode}, not {code}", done.stdout[-300:] + done.stderr[-500:])
+    return done
+
+
+def write(name, text):
+    with open(os.path.join(work, name), "w") as file:
+        file.write(text)
+    return name
+
+
+# ---- the subcommands, from their own table
+
+readers, drivers, inputs, commands = set(), set(), set(), []  # of chains; that open a driver; that take files
+for line in subprocess.run([griddep, "help", "--table"], capture_output=True, text=True, env=environment).stdout.splitlines():
+    fields = line.split("\t")
+    if fields[0] == "command":
+        commands.append(fields[1])
+    if fields[0] == "synopsis" and "CHAIN.yaml" in fields[1]:
+        readers.add(commands[-1])
+    if fields[0] == "synopsis" and ("CHAIN.yaml" in fields[1] or "FILE.ptx" in fields[1]):
+        inputs.add(commands[-1])
+    if fields[:2] == ["option", "driver"]:
+        drivers.add(commands[-1])
+case({"run", "check", "trace", "sanitize", "graph", "explain", "tune", "stress"} <= readers, "the table tells which subcommands read chains", readers)
+
+# What makes them quick.
+more = {"run": ["--repeat", "0"], "trace": ["--repeat", "0"], "sanitize": ["--schedule", "eager", "--modes", "pdl"], "explain": ["--no-measure"], "tune": ["--forget"], "stress": ["--mode", "pdl"]}
+
+
+def words(command, path):
+    return [command, path, *more.get(command, []), *(["--driver", driver] if command in drivers else [])]
+
+
+# ---- shapes that no device takes
+
+HEAD = """.version 8.7
+.target {target}
+.address_size 64
+"""
+KERNEL = """.visible .entry k(.param .u64 p) {directives}
+{{
+    .reg .b64 %p;
+    .reg .b32 %v;
+    {variables}
+    griddepcontrol.wait;
+    ld.param.u64 %p, [p];
+    cvta.to.global.u64 %p, %p;
+    {body}
+    st.global.u32 [%p], 7;
+    griddepcontrol.launch_dependents;
+    ret;
+}}
+"""
+LAUNCH = "  - {{kernel: k, module: m, {shape}, arguments: [{{buffer: b, access: write}}]}}\n"
+
+
+def chain(name, shape, target="sm_90", directives="", static=0):
+    variables = f".shared .align 16 .b8 mine[{static}];" if static else ""
+    body = "ld.shared.u32 %v, [mine];" if static else ""
+    write(name + ".ptx", HEAD.format(target=target) + KERNEL.format(directives=directives, variables=variables, body=body))
+    return write(
+        name + ".yaml",
+        f"name: {name}\nmodules:\n  - {{name: m, file: {name}.ptx}}\nbuffers:\n  - {{name: b, type: u32, count: 1024}}\nlaunches:\n" + 2 * LAUNCH.format(shape=shape),
+    )
+
+
+too_much = {
+    "grid_x": ("grid: [2147483648], block: [32]", {}),
+    "grid_y": ("grid: [1, 65536], block: [32]", {}),
+    "grid_z": ("grid: [1, 1, 65536], block: [32]", {}),
+    "block_x": ("grid: [1], block: [1025]", {}),
+    "block_z": ("grid: [1], block: [1, 1, 65]", {}),
+    "threads": ("grid: [1], block: [32, 32, 2]", {}),
+    "threads_of_each_multiprocessor": ("grid: [multiprocessors], block: [32, 32, 2]", {}),
+    "maximum_block": ("grid: [1], block: [65]", {"directives": ".maxntid 64, 1, 1"}),
+    "required_block": ("grid: [1], block: [64]", {"directives": ".reqntid 32, 1, 1"}),
+    "cluster": ("grid: [17], block: [32], cluster: [17]", {}),
+    "cluster_of_grid": ("grid: [4], block: [32], cluster: [3]", {}),
+    "cluster_rank": ("grid: [8], block: [32], cluster: [8]", {"directives": ".explicitcluster .maxclusterrank 4"}),
+    "cluster_required": ("grid: [8], block: [32], cluster: [4]", {"directives": ".explicitcluster .reqnctapercluster 2, 1, 1"}),
+    "grid_of_required_cluster": ("grid: [3], block: [32]", {"directives": ".explicitcluster .reqnctapercluster 2, 1, 1"}),
+    "shared": ("grid: [1], block: [32], shared: 232449", {}),
+    "static_and_dynamic": ("grid: [1], block: [32], shared: 200000", {"static": 40000}),
+    "shared_of_one_chip": ("grid: [1], block: [32], shared: 101377", {"target": "sm_120a"}),
+}
+fits = {
+    "grid_x_most": ("grid: [2147483647], block: [32]", {}),
+    "grid_y_most": ("grid: [1, 65535, 65535], block: [32]", {}),
+    "block_most": ("grid: [1], block: [1024]", {}),
+    "block_z_most": ("grid: [1], block: [16, 1, 64]", {}),
+    "threads_most": ("grid: [1], block: [32, 32]", {}),
+    "maximum_block_most": ("grid: [1], block: [8, 8]", {"directives": ".maxntid 64, 1, 1"}),
+    "required_block_met": ("grid: [1], block: [32]", {"directives": ".reqntid 32, 1, 1"}),
+    "cluster_most": ("grid: [32], block: [32], cluster: [16]", {}),
+    "cluster_rank_most": ("grid: [8], block: [32], cluster: [4]", {"directives": ".explicitcluster .maxclusterrank 4"}),
+    "cluster_required_met": ("grid: [8], block: [32], cluster: [2]", {"directives": ".explicitcluster .reqnctapercluster 2, 1, 1"}),
+    "shared_most": ("grid: [1], block: [32], shared: 232448", {}),
+    "static_and_dynamic_most": ("grid: [1], block: [32], shared: 192448", {"static": 40000}),
+    "shared_of_one_chip_most": ("grid: [1], block: [32], shared: 101376", {"target": "sm_120a"}),
+}
+for name, (shape, options) in too_much.items():
+    path = chain(name, shape, **options)
+    said = set()
+    for command in sorted(readers):
+        done = expect(USAGE, f"{command} of {name}", *words(command, path))
+        said.add(done.stderr.strip())
+    case(len(said) == 1 and f"{name}.yaml:" in said.pop(), f"{name}: one message, with its place", said)
+for name, (shape, options) in fits.items():
+    expect(OK, f"check of {name}", "check", chain(name, shape, **options))
+
+# ---- what a module's head comment says is told with the chain too
+
+comment = """// kernel: k
+// constant: nothing
+// requires: width > 0
+// require: nothing more
+"""
+write("comment.ptx", comment + HEAD.format(target="sm_90") + KERNEL.format(directives="", variables="", body=""))
+with open(os.path.join(work, "comment.ptx")) as file:
+    text = file.read()
+for removed, codes in (("", {"GD151", "GD152", "GD153"}), ("requires: width > 0", {"GD151", "GD153"}), ("constant: nothing", {"GD152", "GD153"})):
+    chain("comment", "grid: [1], block: [32]")
+    write("comment.ptx", text.replace(f"// {removed}\n", "") if removed else text)
+    found = []
+    for path in ("comment.ptx", "comment.yaml"):
+        done = run("check", path, "--json")
+        document = json.loads(done.stdout)
+        found.append(sorted((f["code"], f["line"], f["column"], f["file"]) for f in document["findings"] if f["code"] in ("GD151", "GD152", "GD153")))
+        case({f["code"] for f in document["findings"]} >= codes, f"check {path} tells {codes}", done.stdout[-500:] + done.stderr)
+    case(len(found[0]) == len(codes) and found[0] == found[1], "the chain's findings are the text's", found)
+
+# ---- a fault that an attack exposes
+
+write(
+    "index.ptx",
+    HEAD.format(target="sm_90")
+    + """.visible .entry make(.param .u64 index)
+{
+    .reg .b64 %p, %o;
+    .reg .b32 %t;
+    griddepcontrol.wait;
+    ld.param.u64 %p, [index];
+    cvta.to.global.u64 %p, %p;
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %o, %t, 4;
+    add.u64 %p, %p, %o;
+    st.global.u32 [%p], %t;
+    griddepcontrol.launch_dependents;
+    ret;
+}
+.visible .entry use(.param .u64 index, .param .u64 y)
+{
+    .reg .b64 %p, %y, %o;
+    .reg .b32 %t;
+    ld.param.u64 %p, [index];
+    cvta.to.global.u64 %p, %p;
+    ld.param.u64 %y, [y];
+    cvta.to.global.u64 %y, %y;
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %o, %t, 4;
+    add.u64 %p, %p, %o;
+    ld.global.u32 %t, [%p];
+    mul.wide.u32 %o, %t, 4;
+    add.u64 %y, %y, %o;
+    st.global.u32 [%y], 7;
+    griddepcontrol.wait;
+    ret;
+}
+""",
+)
+write(
+    "index.yaml",
+    """name: index
+modules:
+  - {name: m, file: index.ptx}
+buffers:
+  - {name: index, type: u32, count: 32}
+  - {name: y, type: u32, count: 32}
+launches:
+  - {kernel: make, module: m, grid: [1], block: [32], arguments: [{buffer: index, access: write}]}
+  - {kernel: use, module: m, grid: [1], block: [32], pdl: force, arguments: [{buffer: index, access: read}, {buffer: y, access: write}]}
+""",
+)
+done = expect(DIFFERS, "stress of a chain in which an attack makes a kernel fault", "stress", "index.yaml", "--driver", driver)
+case("fault: " in done.stdout and "made a kernel fault" in done.stdout and "no attack" not in done.stdout, "stress tells of the fault", done.stdout + done.stderr)
+case(done.stdout.count("late stores") == 2 and done.stdout.count("late loads") == 2, "stress goes on after the fault", done.stdout)
+done = expect(DIFFERS, "stress --json of the same", "stress", "index.yaml", "--driver", driver, "--json")
+document = json.loads(done.stdout)
+case(document["faults"] > 0 and len(document["attacks"]) == 4 and sum(a["fault"] is not None for a in document["attacks"]) == document["faults"], "stress --json tells of the fault", done.stdout)
+expect(DIFFERS, "check of the same", "check", "index.yaml")
+expect(FOUND, "sanitize of the same", "sanitize", "index.yaml", *more["sanitize"], "--driver", driver)
+
+# ---- 'as' and 'from: reference'
+
+write(
+    "view.yaml",
+    """name: view
+buffers:
+  - {name: a, type: f32, count: 32, constant: 2}
+  - {name: bits, type: u32, count: 32, constant: 1065353216}
+  - {name: sum, type: u32, count: 32}
+launches:
+  - kernel: vector_add
+    grid: [1]
+    block: [32]
+    arguments: [{buffer: a, access: read}, {buffer: bits, access: read, as: f32}, {buffer: sum, access: write, as: f32}, {u32: 32}]
+expect:
+  - {buffer: sum, from: reference}
+""",
+)
+expect(OK, "'as' and 'from: reference'", "run", "view.yaml", "--repeat", "0", "--driver", driver)
+
+# ---- what is right is told without a word on stderr
+
+good = chain("good", "grid: [1], block: [32]")
+with open(os.path.join(work, good), "a") as file:
+    file.write("expect:\n  - {buffer: b, from: serial}\n")
+for command in sorted(readers):
+    done = expect(OK, f"{command} of a chain that is right", *words(command, good), env={**environment, "GRIDDEP_LOG": "warning"})
+    case(done.stderr == "", f"{command} of a chain that is right says nothing on stderr", done.stderr)
+
+# ---- one exit code for one failure
+
+os.mkdir(os.path.join(work, "folder"))
+os.mkdir(os.path.join(work, "folder.yaml"))
+os.mkdir(os.path.join(work, "folder.ptx"))
+write("nonsense.yaml", "name: [\n")
+write("unknown.yaml", "name: x\nnothing: 1\n")
+with open(os.path.join(work, good)) as file:
+    text = file.read()
+write("no_module.yaml", text.replace("good.ptx", "nowhere.ptx"))
+write("folder_module.yaml", text.replace("good.ptx", "folder.ptx"))
+write("empty_module.yaml", text.replace("good.ptx", "empty"))
+write("data_missing.yaml", text.replace("count: 1024}", "count: 1024, file: nowhere.bin}"))
+write("empty", "")
+write("nonsense.ptx", "this is no PTX")
+failures = {
+    "a missing input": ["nowhere.yaml", "nowhere.ptx"],
+    "a folder as input": ["folder.yaml", "folder.ptx"],
+    "a file below a file": ["empty/x.yaml", "empty/x.ptx"],
+    "a chain file that is no YAML": ["nonsense.yaml", None],
+    "a chain file with an unknown field": ["unknown.yaml", None],
+    "a chain file with a missing module": ["no_module.yaml", None],
+    "a chain file with a folder as module": ["folder_module.yaml", None],
+    "a chain file with missing data": ["data_missing.yaml", None],
+}
+for failure, (chain_file, text_file) in failures.items():
+    for command in sorted(inputs):
+        path = chain_file if command in readers else text_file
+        if path is not None:
+            done = expect(USAGE, f"{command} of {failure}", *words(command, path))
+            case(done.stderr.startswith("griddep: "), f"{command} of {failure}: a message", done.stderr)
+expect(USAGE, "rewrite of what is no PTX", "rewrite", "nonsense.ptx")
+expect(DIFFERS, "check of what is no PTX is a finding", "check", "nonsense.ptx")
+for command in commands:
+    expect(USAGE, f"{command} with an option that it lacks", command, "--no-such-option")
+    if command not in ("check", "explain"):
+        expect(USAGE, f"{command} with too many words", command, "a", "b", "c", "d")
+    if command in drivers:
+        path = [] if command not in inputs else [good]
+        for named in ("/nowhere/libcuda.so", "/dev/null", "./folder"):
+            arguments = [command, *path, *more.get(command, []), "--driver", named]
+            expect(NO_DRIVER, f"{command} --driver {named}", *arguments)
+for command in sorted(drivers - {"sanitize", "bench"}):
+    path = [] if command not in inputs else [good]
+    codes = {number: run(command, *path, *more.get(command, []), "--driver", driver, "--device", number) for number in ("5", "x", "-1")}
+    case(codes["5"].returncode == USAGE, f"{command} --device 5: exit code {codes['5'].returncode}", codes["5"].stderr)
+    case(codes["x"].returncode == USAGE and codes["-1"].returncode == USAGE, f"{command} --device x and -1", codes["x"].stderr + codes["-1"].stderr)
+expect(REFUSED, "sanitize without a folder for temporary files", *words("sanitize", good), env={**environment, "TMPDIR": "/nowhere"})
+
+# A file that one may not read: root may read all, so somebody else asks.
+nobody = 65534
+os.chmod(work, 0o755)
+for name in ("good.yaml", "good.ptx"):
+    shutil.copy(os.path.join(work, name), os.path.join(work, "closed_" + name))
+    os.chmod(os.path.join(work, "closed_" + name), 0)
+write("closed_module.yaml", text.replace("good.ptx", "closed_good.ptx"))
+
+
+def be_nobody():
+    if os.geteuid() == 0:
+        os.setgid(nobody)
+        os.setuid(nobody)
+
+
+try:
+    able = run("check", good, preexec_fn=be_nobody).returncode == OK
+except (OSError, subprocess.SubprocessError):
+    able = False
+if not able:
+    skip("inputs that cannot be read: another user cannot run the command of this build")
+else:
+    for command in sorted(inputs):
+        path = "closed_good.yaml" if command in readers else "closed_good.ptx"
+        expect(USAGE, f"{command} of an input that cannot be read", *words(command, path), preexec_fn=be_nobody)
+        if command in readers:
+            expect(USAGE, f"{command} of a module that cannot be read", *words(command, "closed_module.yaml"), preexec_fn=be_nobody)
+    expect(REFUSED, "rewrite into a folder that one may not write", "rewrite", "good.ptx", "-o", "made.ptx", preexec_fn=be_nobody)
+    os.chmod(os.path.join(work, "good.ptx"), 0o444)
+    done = expect(REFUSED, "rewrite over a file that one may not write", "rewrite", "comment.ptx", "-o", "good.ptx", preexec_fn=be_nobody)
+    case("Permission denied" in done.stderr, "the message says why", done.stderr)
+    expect(REFUSED, "tune into a folder that one may not make", "tune", good, "--driver", driver, "-o", "tuned", preexec_fn=be_nobody)
+    expect(REFUSED, "sanitize --report into a folder that one may not write", *words("sanitize", good), "--report", "made", preexec_fn=be_nobody)
+
+shutil.rmtree(work, ignore_errors=True)
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(failed > 0)

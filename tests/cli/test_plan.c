@@ -1,0 +1,541 @@
+/* The command's plan, its comparison of results, and its job: what a plan follows from what it says, when two arrays
+ * count as the same, and what a job on the emulated driver finds. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/heap.h"
+#include "cli/job.h"
+#include "cli/planbuild.h"
+#include "cli/plancheck.h"
+#include "cli/planlaunch.h"
+#include "cli/verify.h"
+
+#include "griddep.h"
+
+/* ---- comparison ---- */
+
+static gd_difference compare_f32(const uint32_t *got, const uint32_t *wanted, uint64_t count)
+{
+    gd_difference difference;
+    gd_verify_compare(GD_TYPE_f32, got, wanted, count, &difference);
+    return difference;
+}
+
+static bool allows(double tolerance, double absolute, const gd_difference *difference)
+{
+    const gd_plan_expectation expectation = {.tolerance = tolerance, .absolute = absolute};
+    return gd_verify_allows(&expectation, difference);
+}
+
+/* Bits of an f32. */
+#define ONE 0x3f800000U
+#define TWO 0x40000000U
+#define MINUS_ZERO 0x80000000U
+#define NAN_A 0x7fc00000U
+#define NAN_B 0x7fc00001U
+#define INFINITE 0x7f800000U
+#define MINUS_INFINITE 0xff800000U
+
+/* Pairs of one element: whether their bits differ, by how much their values do, and so what is allowed. */
+static const struct {
+    uint32_t got, wanted;
+    uint64_t unequal;
+    double largest, relative;
+    bool exact, zero, wide; /* allowed with every bit, with tolerance 0, with tolerance 1000 */
+} pairs[] = {
+    {ONE, ONE, 0, 0, 0, true, true, true},
+    {0, MINUS_ZERO, 1, 0, 0, false, true, true},
+    {MINUS_ZERO, 0, 1, 0, 0, false, true, true},
+    {NAN_A, NAN_A, 0, 0, 0, true, true, true},
+    {NAN_A, NAN_B, 1, 0, 0, false, true, true},
+    {NAN_A, ONE, 1, INFINITY, INFINITY, false, false, false},
+    {ONE, NAN_A, 1, INFINITY, INFINITY, false, false, false},
+    {INFINITE, INFINITE, 0, 0, 0, true, true, true},
+    {INFINITE, MINUS_INFINITE, 1, INFINITY, INFINITY, false, false, false},
+    {INFINITE, ONE, 1, INFINITY, INFINITY, false, false, false},
+    {ONE, TWO, 1, 1, 0.5, false, false, true},
+    {TWO, ONE, 1, 1, 1, false, false, true},
+    {ONE, 0, 1, 1, INFINITY, false, false, false},
+    {1, 0, 1, 1.401298464324817e-45, INFINITY, false, false, false},
+};
+
+START_TEST(pairs_of_values_differ_as_they_should)
+{
+    const gd_difference difference = compare_f32(&pairs[_i].got, &pairs[_i].wanted, 1);
+
+    ck_assert_uint_eq(difference.unequal, pairs[_i].unequal);
+    ck_assert_msg(difference.largest == pairs[_i].largest, "largest is %g", difference.largest);
+    ck_assert_msg(difference.relative == pairs[_i].relative, "relative is %g", difference.relative);
+    ck_assert_int_eq(allows(-1, -1, &difference), pairs[_i].exact);
+    ck_assert_int_eq(allows(0, -1, &difference), pairs[_i].zero);
+    ck_assert_int_eq(allows(1000, -1, &difference), pairs[_i].wide);
+}
+END_TEST
+
+START_TEST(what_differs_first_is_told)
+{
+    const uint32_t wanted[] = {ONE, ONE, ONE, TWO}, got[] = {ONE, TWO, ONE, ONE};
+    const gd_difference difference = compare_f32(got, wanted, 4);
+
+    ck_assert_uint_eq(difference.unequal, 2);
+    ck_assert_uint_eq(difference.first, 1);
+    ck_assert(difference.got == 2.0 && difference.wanted == 1.0 && difference.largest == 1.0);
+    ck_assert(fabs(difference.relative - sqrt(2.0 / 7.0)) < 1e-15);
+    ck_assert_uint_eq(compare_f32(got, wanted, 1).unequal, 0);
+    ck_assert_uint_eq(compare_f32(got, wanted, 0).unequal, 0);
+}
+END_TEST
+
+START_TEST(limits_themselves_are_allowed)
+{
+    const uint32_t wanted[] = {TWO, 0}, got[] = {ONE, 0};
+    const gd_difference difference = compare_f32(got, wanted, 2);
+
+    ck_assert(allows(0.5, -1, &difference) && !allows(0.49, -1, &difference));
+    ck_assert(allows(-1, 1, &difference) && !allows(-1, 0.99, &difference));
+    ck_assert(allows(0.5, 1, &difference) && !allows(0.5, 0.5, &difference) && !allows(0.1, 1, &difference));
+    ck_assert(!allows(-1, -1, &difference) && !allows(0, 0, &difference));
+}
+END_TEST
+
+/* An infinite element that both have leaves the norm of the others as it is. */
+START_TEST(infinite_elements_do_not_hide_others)
+{
+    const uint32_t wanted[] = {INFINITE, TWO, NAN_A}, got[] = {INFINITE, ONE, NAN_B};
+    const gd_difference difference = compare_f32(got, wanted, 3);
+
+    ck_assert_uint_eq(difference.unequal, 2);
+    ck_assert(difference.relative == 0.5 && difference.largest == 1.0);
+}
+END_TEST
+
+START_TEST(elements_of_each_type_are_compared)
+{
+    const gd_type type = (gd_type)_i;
+    uint64_t got[4] = {0}, wanted[4] = {0};
+    gd_difference difference;
+
+    if (gd_type_is_integer(type))
+        gd_type_store_bits(type, got, 2, 5);
+    else
+        gd_type_store(type, got, 2, 5.0);
+    gd_verify_compare(type, got, wanted, 4, &difference);
+    ck_assert_uint_eq(difference.unequal, 1);
+    ck_assert_uint_eq(difference.first, 2);
+    ck_assert(difference.got == 5.0 && difference.wanted == 0.0 && difference.largest == 5.0);
+}
+END_TEST
+
+/* ---- plans ---- */
+
+static uint32_t add_buffer(gd_plan *plan, const char *name, gd_type type, uint64_t count)
+{
+    return gd_build_buffer(plan, gd_heap_string(name), type, count, (gd_fill){.kind = GD_FILL_CONSTANT, .a = 1});
+}
+
+static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel)
+{
+    return gd_build_launch(plan, kernel, (gd_build_shape){1, 32, 0});
+}
+
+/* sum = a + b of `count` elements; offsets in elements of the buffers. */
+static void add_sum(gd_plan *plan, const uint32_t buffers[3], const uint64_t offsets[3], uint32_t count)
+{
+    static const gd_access accesses[] = {GD_ACCESS_READ, GD_ACCESS_READ, GD_ACCESS_WRITE};
+    gd_plan_launch *launch = add_launch(plan, "vector_add");
+
+    for (int i = 0; i < 3; i++) {
+        gd_build_array(launch, buffers[i], accesses[i]);
+        launch->arguments[i].offset = offsets[i];
+    }
+    gd_build_u32(launch, count);
+}
+
+static const uint64_t from_start[3];
+
+START_TEST(grids_and_carveouts_are_offered_once)
+{
+    uint32_t grids[] = {8, GD_GRID_ANY, (uint32_t)GD_GRID_MULTIPROCESSORS, 6, 6}, count = 0;
+    int32_t carveouts[] = {25, GD_CARVEOUT_ANY, GRIDDEP_CARVEOUT_DEFAULT, 10};
+    gd_plan_launch launch = {.grid = {8, 1, 1}, .grids = grids, .grid_count = 5};
+
+    uint32_t *offered = gd_plan_grids(&launch, 5, &count);
+    const uint32_t wanted[] = {3, 5, 10, 6};
+    ck_assert_uint_eq(count, 4);
+    ck_assert_mem_eq(offered, wanted, sizeof wanted);
+    free(offered);
+    launch.cluster[0] = 2;
+    offered = gd_plan_grids(&launch, 5, &count);
+    ck_assert(count == 2 && offered[0] == 10 && offered[1] == 6);
+    free(offered);
+    launch.grid_is_multiprocessors = true;
+    offered = gd_plan_grids(&launch, 6, &count);
+    ck_assert(count == 2 && offered[0] == 8 && offered[1] == 12);
+    free(offered);
+
+    launch =
+        (gd_plan_launch){.carveouts = carveouts, .carveout_count = 4, .has_carveout = true, .carveout_percent = 25};
+    int32_t *percents = gd_plan_carveouts(&launch, &count);
+    const int32_t parts[] = {0, 50, 75, 100, GRIDDEP_CARVEOUT_DEFAULT, 10};
+    ck_assert_uint_eq(count, 6);
+    ck_assert_mem_eq(percents, parts, sizeof parts);
+    free(percents);
+}
+END_TEST
+
+START_TEST(lanes_and_modules_are_found_again)
+{
+    gd_plan plan = {0};
+
+    ck_assert_uint_eq(gd_plan_lane(&plan, "side"), 0);
+    ck_assert_uint_eq(gd_plan_lane(&plan, NULL), 1);
+    ck_assert_uint_eq(gd_plan_lane(&plan, "main"), 1);
+    ck_assert_uint_eq(gd_plan_lane(&plan, "side"), 0);
+    ck_assert_uint_eq(plan.lane_count, 2);
+    ck_assert_uint_eq(gd_plan_shelf_module(&plan, "vector_add", (gd_place){0}), 0);
+    ck_assert_uint_eq(gd_plan_shelf_module(&plan, "rms_norm_bf16", (gd_place){0}), 1);
+    ck_assert_uint_eq(gd_plan_shelf_module(&plan, "vector_add", (gd_place){0}), 0);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(bytes_of_what_is_passed)
+{
+    griddep_tensor_options tensor = {0};
+
+    ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .type = GD_TYPE_u8}), 8);
+    ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .tensor = &tensor}), 128);
+    ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.type = GD_TYPE_bf16}), 2);
+    ck_assert_uint_eq(gd_plan_buffer_bytes(&(gd_plan_buffer){.type = GD_TYPE_f64, .count = 3}), 24);
+}
+END_TEST
+
+/* A buffer that is written and otherwise used by the same launch, or from an offset on, is not written first. */
+START_TEST(what_is_written_follows_from_the_launches)
+{
+    gd_plan plan = {0};
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 32), b = add_buffer(&plan, "b", GD_TYPE_f32, 32);
+    const uint32_t c = add_buffer(&plan, "c", GD_TYPE_f32, 32), d = add_buffer(&plan, "d", GD_TYPE_f32, 32);
+    const uint64_t offsets[] = {16, 0, 16};
+
+    add_sum(&plan, (uint32_t[]){a, a, b}, from_start, 32);
+    add_sum(&plan, (uint32_t[]){c, b, c}, from_start, 32);
+    add_sum(&plan, (uint32_t[]){b, a, d}, offsets, 16);
+    gd_plan_finish(&plan);
+    ck_assert(!plan.buffers[a].written && plan.buffers[b].written && plan.buffers[c].written &&
+              plan.buffers[d].written);
+    ck_assert(!plan.buffers[a].written_first && plan.buffers[b].written_first);
+    ck_assert(!plan.buffers[c].written_first && !plan.buffers[d].written_first);
+    /* a and b; c twice and b; half of b, all of a, half of d: */
+    ck_assert_uint_eq(plan.step_bytes, (2 + 3) * 128 + 64 + 128 + 64);
+    plan.step_bytes = 7;
+    gd_plan_finish(&plan);
+    ck_assert_uint_eq(plan.step_bytes, 7);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(only_a_tolerance_of_the_serial_run_lets_bits_differ)
+{
+    gd_plan plan = {0};
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 1), b = add_buffer(&plan, "b", GD_TYPE_f32, 1);
+
+    gd_build_expect(&plan, a, 0.5);
+    ck_assert(!gd_plan_may_deviate(&plan, a));
+    plan.expectations[0].from = GD_EXPECTED_SERIAL;
+    ck_assert(gd_plan_may_deviate(&plan, a) && !gd_plan_may_deviate(&plan, b));
+    plan.expectations[0].tolerance = 0;
+    ck_assert(gd_plan_may_deviate(&plan, a));
+    plan.expectations[0].tolerance = -1;
+    ck_assert(!gd_plan_may_deviate(&plan, a));
+    plan.expectations[0].absolute = 0;
+    ck_assert(gd_plan_may_deviate(&plan, a));
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(a_launch_becomes_its_configuration)
+{
+    gd_plan plan = {0};
+    gd_plan_launch *launch = add_launch(&plan, "vector_add");
+
+    launch->cluster[0] = 2;
+    launch->shared_bytes = 48;
+    launch->grid_is_multiprocessors = true;
+    griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_OFF, 6);
+    ck_assert(config.grid[0] == 6 && config.block[0] == 32 && config.cluster[0] == 2 && config.shared_bytes == 48);
+    ck_assert_int_eq(config.pdl, GRIDDEP_PDL_OFF);
+    launch->pdl = GRIDDEP_PDL_FORCE;
+    launch->grid_is_multiprocessors = false;
+    config = gd_planlaunch_config(launch, GRIDDEP_PDL_OFF, 6);
+    ck_assert(config.grid[0] == 1 && config.pdl == GRIDDEP_PDL_FORCE);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(a_plan_that_this_machine_cannot_hold_is_refused)
+{
+    gd_plan plan = {0};
+
+    add_buffer(&plan, "a", GD_TYPE_f32, 1000);
+    ck_assert_int_eq(gd_plan_check_memory(&plan), 0);
+    add_buffer(&plan, "b", GD_TYPE_f32, UINT64_C(1) << 60);
+    ck_assert_int_eq(gd_plan_check_memory(&plan), GD_EXIT_USAGE);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+/* ---- references ---- */
+
+/* The reference gets what the kernel gets: from the offset on, and elements of the type that the kernel takes. */
+START_TEST(references_see_offsets_and_views)
+{
+    gd_plan plan = {0};
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 8), bits = add_buffer(&plan, "bits", GD_TYPE_u32, 8);
+    const uint32_t sum = add_buffer(&plan, "sum", GD_TYPE_f32, 8);
+    const uint64_t offsets[] = {4, 2, 1};
+    float first[8], second[8], initial[8], wanted[8];
+    void *images[] = {first, second, initial}, *results[3] = {NULL};
+
+    for (int i = 0; i < 8; i++) {
+        first[i] = (float)i;
+        second[i] = 100.0F * (float)i;
+        initial[i] = wanted[i] = -1.0F;
+    }
+    for (int i = 0; i < 4; i++)
+        wanted[1 + i] = first[4 + i] + second[2 + i];
+    add_sum(&plan, (uint32_t[]){a, bits, sum}, offsets, 4);
+    plan.launches[0].arguments[1].viewed = true;
+    plan.launches[0].arguments[1].type = GD_TYPE_f32;
+    gd_plan_finish(&plan);
+    ck_assert_int_eq(gd_verify_compute(&plan, 1, images, results), 0);
+    ck_assert(results[a] == NULL && results[bits] == NULL && results[sum] != NULL);
+    ck_assert_mem_eq(results[sum], wanted, sizeof wanted);
+    free(results[sum]);
+
+    results[sum] = NULL;
+    plan.launches[0].arguments[1].viewed = false;
+    ck_assert_int_eq(gd_verify_compute(&plan, 1, images, results), GD_EXIT_USAGE);
+    free(results[sum]);
+    results[sum] = NULL;
+    plan.launches[0].arguments[1].viewed = true;
+    plan.launches[0].arguments[3].value = 5; /* one more than stand behind the first offset */
+    ck_assert_int_eq(gd_verify_compute(&plan, 1, images, results), GD_EXIT_USAGE);
+    free(results[sum]);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+/* ---- jobs ---- */
+
+static griddep_runtime *runtime;
+
+static void setup(void)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .cache_directory = ""};
+    griddep_error error;
+    griddep_error_init(&error);
+    ck_assert_msg(griddep_runtime_open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
+}
+
+static void teardown(void)
+{
+    griddep_runtime_close(runtime);
+}
+
+/* b = a + a, c = b + a: 2 and 3. */
+static void make_plan(gd_plan *plan)
+{
+    const uint32_t a = add_buffer(plan, "a", GD_TYPE_f32, 32), b = add_buffer(plan, "b", GD_TYPE_f32, 32);
+    const uint32_t c = add_buffer(plan, "c", GD_TYPE_f32, 32);
+
+    add_sum(plan, (uint32_t[]){a, a, b}, from_start, 32);
+    add_sum(plan, (uint32_t[]){b, a, c}, from_start, 32);
+    gd_build_expect(plan, c, 0);
+    gd_plan_finish(plan);
+}
+
+enum { ALL_MODES = (1 << GRIDDEP_MODE_COUNT) - 1 };
+
+START_TEST(a_job_compares_each_mode)
+{
+    gd_plan plan = {0};
+    gd_job job = {.plan = &plan, .modes = ALL_MODES};
+    uint64_t addresses[3] = {0};
+
+    make_plan(&plan);
+    job.addresses = addresses;
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_OK);
+    ck_assert(job.as_expected && addresses[0] && addresses[1] && addresses[2]);
+    for (int mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        const bool dependent = mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL;
+        ck_assert(job.results[mode].wanted && job.results[mode].equal && job.results[mode].met[0]);
+        ck_assert_uint_eq(job.results[mode].timing.samples, 0);
+        ck_assert_int_eq(job.results[mode].hops[1].reason == GRIDDEP_REASON_SET, dependent);
+    }
+    ck_assert(!job.unwritten[0] && !job.unwritten[1] && !job.unwritten[2]);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(a_job_runs_the_modes_that_are_asked_for)
+{
+    gd_plan plan = {0};
+    gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_PDL, .samples = GD_JOB_DEFAULT_SAMPLES};
+
+    make_plan(&plan);
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_OK);
+    ck_assert(job.results[GRIDDEP_MODE_PDL].wanted && !job.results[GRIDDEP_MODE_SERIAL].wanted);
+    ck_assert_uint_eq(job.results[GRIDDEP_MODE_PDL].timing.samples, gd_job_samples(&job, true));
+    ck_assert_uint_eq(gd_job_samples(&job, true), 1);
+    ck_assert_uint_eq(gd_job_samples(&job, false), 30);
+    job.samples = 7;
+    ck_assert(gd_job_samples(&job, true) == 7 && gd_job_samples(&job, false) == 7);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+/* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of 32. */
+static const struct {
+    double tolerance, absolute;
+    bool met;
+} allowances[] = {{-1, -1, false},  {0, -1, false},  {0.029, -1, false},
+                  {0.03, -1, true}, {-1, 0.5, true}, {-1, 0.4, false}};
+
+START_TEST(a_job_tells_what_is_not_expected)
+{
+    gd_plan plan = {0};
+    gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_SERIAL};
+    char path[] = "test_plan_XXXXXX";
+    float values[32];
+
+    for (int i = 0; i < 32; i++)
+        values[i] = i == 4 ? 3.5F : 3.0F;
+    FILE *file = fdopen(mkstemp(path), "wb");
+    ck_assert(file && fwrite(values, sizeof values, 1, file) == 1 && fclose(file) == 0);
+    make_plan(&plan);
+    plan.expectations[0].from = GD_EXPECTED_FILE;
+    plan.expectations[0].path = gd_heap_string(path);
+    plan.expectations[0].tolerance = allowances[_i].tolerance;
+    plan.expectations[0].absolute = allowances[_i].absolute;
+    ck_assert_int_eq(gd_job_run(&job, runtime), allowances[_i].met ? GD_EXIT_OK : GD_EXIT_DIFFERS);
+    const gd_job_mode *ran = &job.results[GRIDDEP_MODE_SERIAL];
+    ck_assert(ran->equal && ran->met[0] == allowances[_i].met && job.as_expected == allowances[_i].met);
+    ck_assert(ran->differences[0].unequal == 1 && ran->differences[0].first == 4);
+    ck_assert(ran->differences[0].got == 3.0 && ran->differences[0].wanted == 3.5);
+    unlink(path);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+/* What another job's serial run left is what this one's modes are compared with. */
+START_TEST(jobs_share_the_serial_run)
+{
+    gd_plan plan = {0};
+    make_plan(&plan);
+    gd_job_serial *serial = calloc(1, gd_job_serial_bytes(&plan));
+    gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_SERIAL, .serial = serial};
+
+    ck_assert_uint_eq(gd_job_serial_bytes(&plan), sizeof *serial + 2 * 128);
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_OK);
+    ck_assert(serial->is_there);
+    ck_assert(((const float *)(const void *)serial->data)[0] == 2.0F &&
+              ((const float *)(const void *)serial->data)[32] == 3.0F);
+    gd_job_free(&job);
+
+    ((float *)(void *)serial->data)[35] = 5.0F;
+    job = (gd_job){.plan = &plan, .modes = 1U << GRIDDEP_MODE_PDL, .serial = serial};
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_DIFFERS);
+    const gd_job_mode *ran = &job.results[GRIDDEP_MODE_PDL];
+    ck_assert(!job.as_expected && !ran->equal && ran->unequal_buffer == 2 && ran->met[0]);
+    ck_assert(ran->unequal.unequal == 1 && ran->unequal.first == 3 && ran->unequal.got == 3.0 &&
+              ran->unequal.wanted == 5.0);
+    gd_job_free(&job);
+    free(serial);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+/* A buffer that a launch is said to write and does not write holds what it was filled with. */
+START_TEST(a_buffer_that_nobody_wrote_is_found)
+{
+    gd_plan plan = {0};
+    gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_SERIAL};
+
+    make_plan(&plan);
+    plan.expectations[0].from = GD_EXPECTED_SERIAL;
+    plan.launches[1].arguments[3].value = 0; /* of no elements */
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_DIFFERS);
+    ck_assert(job.unwritten[2] && !job.unwritten[1] && job.results[GRIDDEP_MODE_SERIAL].met[0]);
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+START_TEST(dumps_are_what_the_last_mode_left)
+{
+    gd_plan plan = {0};
+    char written[] = "test_plan_XXXXXX", read[] = "test_plan_XXXXXX";
+    float values[33];
+
+    close(mkstemp(written));
+    close(mkstemp(read));
+    const gd_job_dump dumps[] = {{2, written}, {0, read}};
+    gd_job job = {.plan = &plan, .modes = ALL_MODES, .dumps = dumps, .dump_count = 2};
+    make_plan(&plan);
+    ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_OK);
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(dumps[i].path, "rb");
+        ck_assert(file && fread(values, sizeof(float), 33, file) == 32);
+        fclose(file);
+        unlink(dumps[i].path);
+        ck_assert(values[0] == (i == 0 ? 3.0F : 1.0F) && values[31] == values[0]);
+    }
+    gd_job_free(&job);
+    gd_plan_free(&plan);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *comparison = tcase_create("comparison"), *plans = tcase_create("plans"), *jobs = tcase_create("jobs");
+
+    tcase_add_loop_test(comparison, pairs_of_values_differ_as_they_should, 0, (int)(sizeof pairs / sizeof *pairs));
+    tcase_add_test(comparison, what_differs_first_is_told);
+    tcase_add_test(comparison, limits_themselves_are_allowed);
+    tcase_add_test(comparison, infinite_elements_do_not_hide_others);
+    tcase_add_loop_test(comparison, elements_of_each_type_are_compared, 0, GD_TYPE_COUNT);
+    suite_add_tcase(suite, comparison);
+    tcase_add_test(plans, grids_and_carveouts_are_offered_once);
+    tcase_add_test(plans, lanes_and_modules_are_found_again);
+    tcase_add_test(plans, bytes_of_what_is_passed);
+    tcase_add_test(plans, what_is_written_follows_from_the_launches);
+    tcase_add_test(plans, only_a_tolerance_of_the_serial_run_lets_bits_differ);
+    tcase_add_test(plans, a_launch_becomes_its_configuration);
+    tcase_add_test(plans, a_plan_that_this_machine_cannot_hold_is_refused);
+    tcase_add_test(plans, references_see_offsets_and_views);
+    suite_add_tcase(suite, plans);
+    tcase_add_checked_fixture(jobs, setup, teardown);
+    tcase_set_timeout(jobs, 120);
+    tcase_add_test(jobs, a_job_compares_each_mode);
+    tcase_add_test(jobs, a_job_runs_the_modes_that_are_asked_for);
+    tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0, (int)(sizeof allowances / sizeof *allowances));
+    tcase_add_test(jobs, jobs_share_the_serial_run);
+    tcase_add_test(jobs, a_buffer_that_nobody_wrote_is_found);
+    tcase_add_test(jobs, dumps_are_what_the_last_mode_left);
+    suite_add_tcase(suite, jobs);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
