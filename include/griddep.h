@@ -145,11 +145,16 @@ enum {
  * several at once; must not call the library. */
 typedef void (*griddep_log_function)(void *user, int32_t level, const char *message);
 
-/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h). */
+/* When a launch sets CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION (attribute 6 of cuda.h), and when an edge of a graph is programmatic.
+ *
+ * OFF means the same everywhere: where GRIDDEP_PDL, the runtime, the chain's mode (serial, graph), the launch or the kernel node says off, nothing
+ * starts early, whatever the others say. No attribute 6 is set; events of attributes 7 and 12 are recorded behind the launch, when it is complete;
+ * edges of graphs are plain, also those that were asked for as programmatic, that an adopted graph had, or that an upgrade would change; a capture
+ * remembers which launches said off. */
 enum {
-    GRIDDEP_PDL_DEFAULT = 0, /* as the level above says: launch, then chain mode, then runtime, then auto */
+    GRIDDEP_PDL_DEFAULT = 0, /* as the runtime says, then auto */
     GRIDDEP_PDL_AUTO = 1,    /* where the kernel's PTX shows that every path through it executes griddepcontrol.wait */
-    GRIDDEP_PDL_OFF = 2,     /* never */
+    GRIDDEP_PDL_OFF = 2,     /* never; said at any level, it wins */
     GRIDDEP_PDL_FORCE = 3    /* always where device and driver can, whatever the kernel does: the caller vouches for it */
 };
 
@@ -163,7 +168,7 @@ typedef struct griddep_runtime_options {
     const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above. NULL or "auto": GRIDDEP_DRIVER, else auto */
     void *context;               /* a CUcontext to adopt; NULL: the calling thread's current one, else the device's primary one */
     int32_t device;              /* ordinal, from 0; without GRIDDEP_RUNTIME_DEVICE: of the adopted context, else the first device */
-    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do */
+    int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all do */
     const char *cache_directory; /* NULL: GRIDDEP_CACHE, else $XDG_CACHE_HOME/griddep, else $HOME/.cache/griddep. "": no cache */
     uint64_t cache_bytes;        /* most that the cache may hold; 0: 256 MiB. The oldest entries go first */
     const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames, newest first */
@@ -639,13 +644,15 @@ typedef struct griddep_launch_config {
 
 /* Attribute 7: the launch records `event` when all its blocks have executed griddepcontrol.launch_dependents or ended, with trigger_at_start
  * (0 or 1) when all have begun. What waits for the event (griddep_stream_wait_event) may then run beside the launch; a kernel that does must
- * execute griddepcontrol.wait before it touches what the launch writes. Captured, it becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. The event
+ * execute griddepcontrol.wait before it touches what the launch writes. Captured, it becomes an edge from port PROGRAMMATIC, or LAUNCH_ORDER. Where
+ * off is said (GRIDDEP_PDL_OFF), or device or driver cannot do it, the event is recorded behind the launch: complete. So it is in the graph modes of a chain. The event
  * has no timing (GRIDDEP_EVENT_ORDER): a launch with one that has is refused with ARGUMENT where this runtime made the event. ARGUMENT for NULL or
  * another trigger_at_start. Since 0.1. */
 int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
 
 /* Attribute 12: the launch records `event`, likewise without timing, when all its blocks have begun. It orders the starts of launches and
- * nothing else: no data is visible then. Since 0.1. */
+ * nothing else: no data is visible then. Where off is said it is recorded behind the launch, as with attribute 7: what waits for it must not be what
+ * the launch waits for. Since 0.1. */
 int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
 
 /* Whether a launch set attribute 6, and why. The first two are "set", all others "not set". */
@@ -1065,7 +1072,7 @@ int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, gridde
 
 /* Adds an edge. NOT_FOUND for a node that is not there; ARGUMENT, with both nodes named, for a port that the first node does not have, a programmatic edge
  * from or to what is no kernel, a port that does not go with the type, an edge between the same two nodes, and one that would close a cycle. Where
- * GRIDDEP_PDL=off, the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an adopted graph
+ * a switch is off (GRIDDEP_PDL_OFF: also the second node's), or the device or the driver does not allow early starts, the edge becomes a plain one, and griddep_graph_get_edge says why. In an adopted graph
  * the CUgraph itself is changed (UNSUPPORTED before API 12.3), and AUTO is decided then. Since 0.1. */
 int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
                                griddep_error *error);
@@ -1074,7 +1081,8 @@ int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to,
  * (UNSUPPORTED before API 12.3). Past the last: NOT_FOUND. Since 0.1. */
 int32_t griddep_graph_remove_edge(griddep_graph *graph, uint32_t edge, griddep_error *error);
 
-/* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Since 0.1. */
+/* A graph of a chain's launches in one of its modes; the chain is not needed afterwards. Nodes have the launches' numbers; behind them are nodes that record
+ * the events of attributes 7 and 12, where launches have them. Since 0.1. */
 int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
 
 /* Begins to capture what is given to a stream, and ends it with a graph of that (adopted, owned). STREAM where the stream is a default stream, is
@@ -1087,7 +1095,8 @@ enum {
 };
 
 /* Takes a CUgraph of the runtime's context that was made elsewhere: reads its nodes and edges. Without GRIDDEP_GRAPH_OWN it must outlive the griddep_graph.
- * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. Nodes and edges can be added, but no
+ * Kernels are known where their code is a module of this runtime; of others griddep_graph_describe can tell. Where a switch is off, edges that let a node start
+ * early are told as plain, and the CUgraph itself is changed when the griddep_graph is instantiated, launched or put into another one (UNSUPPORTED before API 12.3). Nodes and edges can be added, but no
  * conditional nodes. Since 0.1. */
 int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph, griddep_error *error);
 
@@ -1107,7 +1116,8 @@ int32_t griddep_graph_upload(griddep_graph *graph, void *stream, griddep_error *
 
 /* Gives a kernel node other arguments, or another configuration, without instantiating again; launches that are under way keep what they had. ARGUMENT
  * for a node that is no kernel; UNSUPPORTED where cluster, attributes or `pdl` would change after the graph was instantiated, and in an adopted graph for a
- * kernel that is not of a module of this runtime. There set_config fails with UNSUPPORTED until set_arguments has told the arguments.
+ * kernel that is not of a module of this runtime. There set_config fails with UNSUPPORTED until set_arguments has told the arguments, and a node keeps the cluster,
+ * attributes and `pdl` that it was captured with: a configuration need not name them, and must not name others.
  * Since 0.1. */
 int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count,
                                     griddep_error *error);
@@ -1187,8 +1197,9 @@ uint32_t griddep_graph_edge_count(const griddep_graph *graph);
 int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
 int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 
-/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of AUDIT_PLAIN. All
- * others stay, and griddep_graph_get_edge says of each why. The graph is instantiated with them; where the driver refuses, everything is put back as it was and its
+/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of AUDIT_PLAIN. What leads to
+ * a node is judged together: all edges of a join become programmatic, or none where another node holds it up. All
+ * others stay, and griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit of all. The graph is instantiated with them; where the driver refuses, everything is put back as it was and its
  * refusal returned. In an adopted graph the CUgraph itself is changed. count (may be NULL) tells how many edges there were. What a kernel touches
  * before its wait is not looked at, as with GRIDDEP_PDL_AUTO. Since 0.1. */
 int32_t griddep_graph_upgrade(griddep_graph *graph, uint32_t *count, griddep_error *error);

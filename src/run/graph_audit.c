@@ -221,17 +221,13 @@ static bool is_fixed(const join *of, const gd_graph_edge *edge)
            !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_AUDIT_PLAIN;
 }
 
-/* Whether a plain edge holds the second node up until its first one ends: it stays plain, or would overlap with nothing
- * because of another one that does. The plain edges of a join that can all be programmatic hold up nothing. */
-static bool holds_up(const join *of, const gd_graph_edge *edge)
+/* Whether what a plain edge comes from would overlap with nothing, because of another edge that stays plain: then this
+ * one stays so too. The plain edges of a join that can all be programmatic hold up nothing. */
+static bool is_held_up(const join *of, const gd_graph_edge *edge)
 {
     const gd_node_list *before = &of->graph->nodes[edge->to].before;
 
-    if (!is_plain(of, edge))
-        return false;
-    if (is_fixed(of, edge))
-        return true;
-    for (uint32_t i = 0; i < before->count && of->some_fixed; i++) {
+    for (uint32_t i = 0; i < before->count; i++) {
         const gd_graph_edge *other = &of->graph->edges[before->edges[i]];
         if (other != edge && is_plain(of, other) && is_fixed(of, other) && !is_over(of, other->from, edge->from))
             return true;
@@ -252,14 +248,20 @@ static bool find_among(join *of, uint32_t *node)
         if (*node != info->from && of->levels[*node] == BEGINS_BEHIND)
             return true;
     }
-    for (uint32_t i = 0; i < before->count && !of->some_fixed; i++) {
-        const gd_graph_edge *edge = &of->graph->edges[before->edges[i]];
-        of->some_fixed = edge->from != info->from && is_plain(of, edge) && is_fixed(of, edge);
-    }
-    for (uint32_t i = 0; i < before->count; i++) {
+    for (uint32_t i = 0; i < before->count; i++) { /* the cause, before what it causes */
         const gd_graph_edge *edge = &of->graph->edges[before->edges[i]];
         *node = edge->from;
-        if (edge->from != info->from && holds_up(of, edge) && !is_over(of, edge->from, info->from))
+        if (edge->from == info->from || !is_plain(of, edge) || !is_fixed(of, edge))
+            continue;
+        of->some_fixed = true;
+        if (!is_over(of, edge->from, info->from))
+            return true;
+    }
+    for (uint32_t i = 0; i < before->count && of->some_fixed; i++) {
+        const gd_graph_edge *edge = &of->graph->edges[before->edges[i]];
+        *node = edge->from;
+        if (edge->from != info->from && is_plain(of, edge) && is_held_up(of, edge) &&
+            !is_over(of, edge->from, info->from))
             return true;
     }
     return false;

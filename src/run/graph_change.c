@@ -77,17 +77,121 @@ static int32_t check_kernel(const griddep_graph *graph, uint32_t node, griddep_e
     return GRIDDEP_OK;
 }
 
-/* A call of an adopted node, in the shape that it has. */
-static int32_t make_call(const gd_graph_node *node, const griddep_argument *arguments, uint32_t argument_count,
-                         gd_call **call, griddep_error *error)
-{
-    const gd_CUDA_KERNEL_NODE_PARAMS *params = &node->params;
-    const griddep_launch_config config = {.size = sizeof config,
-                                          .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
-                                          .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
-                                          .shared_bytes = params->sharedMemBytes};
+/* ---- an adopted node's attributes */
 
+/* Those that a node may have; events are none. */
+static const int32_t node_attributes[] = {
+    GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    GRIDDEP_ATTRIBUTE_COOPERATIVE,
+    GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+    GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+    GRIDDEP_ATTRIBUTE_PRIORITY,
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+    GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+    GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+    GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
+    GRIDDEP_ATTRIBUTE_CARVEOUT,
+    GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING,
+};
+
+enum { NODE_ATTRIBUTES = sizeof node_attributes / sizeof node_attributes[0] };
+
+/* Some attributes of nodes the driver does not tell; they are zero here, as those are that nobody set. It keeps both.
+ */
+static int32_t read_attribute(const griddep_graph *graph, uint32_t index, int32_t id, griddep_attribute *attribute,
+                              griddep_error *error)
+{
+    gd_CUlaunchAttributeValue value = {.pad = {0}};
+    gd_CUresult result = graph->runtime->driver->cuGraphKernelNodeGetAttribute(graph->nodes[index].handle, id, &value);
+
+    *attribute = (griddep_attribute){.id = id};
+    if (result == GD_CUDA_SUCCESS)
+        memcpy(attribute->value, &value, sizeof attribute->value);
+    return result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_INVALID_VALUE || result == GD_CUDA_ERROR_NOT_SUPPORTED
+               ? GRIDDEP_OK
+               : gd_graph_fail_node(graph, index, result, error);
+}
+
+static bool is_default(const griddep_attribute *attribute)
+{
+    const gd_CUlaunchAttributeValue none = {.pad = {0}}, domains = {.memSyncDomainMap = {.default_ = 0, .remote = 1}};
+    const bool map = attribute->id == GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP;
+
+    return !memcmp(attribute->value, &none, sizeof attribute->value) ||
+           (map && !memcmp(attribute->value, &domains, sizeof domains.memSyncDomainMap));
+}
+
+/* A call of an adopted node, in the shape and with the attributes that it has. */
+static int32_t make_call(const griddep_graph *graph, uint32_t index, const griddep_argument *arguments,
+                         uint32_t argument_count, gd_call **call, griddep_error *error)
+{
+    const gd_graph_node *node = &graph->nodes[index];
+    const gd_CUDA_KERNEL_NODE_PARAMS *params = &node->params;
+    griddep_attribute attributes[NODE_ATTRIBUTES];
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+                                    .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+                                    .shared_bytes = params->sharedMemBytes,
+                                    .pdl = node->pdl,
+                                    .attributes = attributes};
+
+    for (size_t i = 0; i < NODE_ATTRIBUTES; i++) {
+        griddep_attribute *attribute = &attributes[config.attribute_count];
+        int32_t status = read_attribute(graph, index, node_attributes[i], attribute, error);
+        if (status)
+            return status;
+        config.attribute_count += !is_default(attribute);
+    }
     return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call, error);
+}
+
+static const gd_CUlaunchAttribute *find_attribute(const gd_launch *launch, int32_t id)
+{
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
+        if (launch->attributes[i].id == id)
+            return &launch->attributes[i];
+    }
+    return NULL;
+}
+
+/* Whether a node has an attribute that a new configuration names. */
+static int32_t compare_attribute(const griddep_graph *graph, uint32_t index, const griddep_attribute *given, bool *same,
+                                 griddep_error *error)
+{
+    const gd_CUlaunchAttribute *kept = find_attribute(&graph->nodes[index].call->launch, given->id);
+    griddep_attribute has = {.id = given->id};
+    int32_t status = GRIDDEP_OK;
+
+    if (kept)
+        memcpy(has.value, &kept->value, sizeof has.value);
+    else
+        status = read_attribute(graph, index, given->id, &has, error);
+    *same = !status && (!memcmp(has.value, given->value, sizeof has.value) || given->id == GRIDDEP_ATTRIBUTE_IGNORE);
+    return status;
+}
+
+/* The configuration of an adopted node: what it does not name stays, and what it names must be what the node has. */
+static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_launch_config *config, bool *same,
+                        griddep_error *error)
+{
+    const gd_launch *launch = &graph->nodes[index].call->launch;
+    const uint32_t *cluster = config->cluster;
+    griddep_attribute named = {0};
+    int32_t status = GRIDDEP_OK;
+
+    *same = config->pdl == GRIDDEP_PDL_DEFAULT || config->pdl == launch->pdl;
+    if (cluster[0] || cluster[1] || cluster[2])
+        status = griddep_attribute_cluster_dimension(&named, cluster[0], cluster[1] ? cluster[1] : 1,
+                                                     cluster[2] ? cluster[2] : 1, error);
+    if (!status && *same && named.id)
+        status = compare_attribute(graph, index, &named, same, error);
+    for (uint32_t i = 0; i < config->attribute_count && *same && !status; i++)
+        status = compare_attribute(graph, index, &config->attributes[i], same, error);
+    config->pdl = launch->pdl;
+    memset(config->cluster, 0, sizeof config->cluster);
+    config->attributes = (const griddep_attribute *)(const void *)launch->attributes;
+    config->attribute_count = launch->attribute_count;
+    return status;
 }
 
 /* ---- all nodes ---- */
@@ -272,7 +376,7 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const g
         return status;
     const gd_graph_node *of = &graph->nodes[node];
     status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &gd_graph_owner, &call, error)
-                      : make_call(of, arguments, argument_count, &call, error);
+                      : make_call(graph, node, arguments, argument_count, &call, error);
     if (!status)
         status = set_call(graph, node, call, error);
     if (status)
@@ -283,7 +387,9 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const g
 int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config,
                                  griddep_error *error)
 {
+    griddep_launch_config changed;
     gd_call *call = NULL;
+    bool same = true;
     int32_t status = check_kernel(graph, node, error);
 
     if (status)
@@ -294,9 +400,15 @@ int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const grid
     if (!old)
         return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
                       "has arguments that are not known; griddep_graph_set_arguments tells them", error);
-    status = gd_call_with_config(old, config, &gd_graph_owner, &call, error);
-    if (!status && (graph->exec || graph->adopted) &&
-        (!gd_call_same_attributes(old, call) || old->launch.pdl != call->launch.pdl))
+    status = gd_struct_read(&changed, sizeof changed, sizeof changed, config, "griddep_launch_config", error);
+    if (!status && graph->adopted && (!changed.attribute_count || changed.attributes) &&
+        changed.attribute_count <= GD_LAUNCH_ATTRIBUTES)
+        status = complete(graph, node, &changed, &same, error);
+    if (!status)
+        status = gd_call_with_config(old, &changed, &gd_graph_owner, &call, error);
+    if (!status && (graph->exec || graph->adopted))
+        same = same && gd_call_same_attributes(old, call) && old->launch.pdl == call->launch.pdl;
+    if (!status && !same)
         status = refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
                         "keeps its cluster, attributes and pdl once the graph is instantiated", error);
     if (!status)

@@ -435,6 +435,90 @@ START_TEST(captures_are_upgraded)
 }
 END_TEST
 
+/* Its conditions look at the cluster. */
+static const char clustered[] = "// requires:\n//   cluster.x == 2\n"
+                                ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("clustered", "", "");
+
+static griddep_attribute domains_of(void)
+{
+    griddep_attribute attribute = {0};
+
+    ck_good(griddep_attribute_memory_sync_domain_map(&attribute, 1, 2, &error));
+    return attribute;
+}
+
+/* A captured launch's cluster and attributes are the node's, and stay when arguments or configuration change, whether
+ * the new configuration names them or not. */
+START_TEST(captured_attributes_are_kept)
+{
+    griddep_attribute attributes[8] = {{0}}, other;
+    griddep_launch_config config = two_blocks;
+    const griddep_argument first[2] = ARGUMENTS(0, 1), second[2] = ARGUMENTS(1, 2);
+    griddep_runtime_info info = {.size = sizeof info};
+    griddep_graph_node_info node = {.size = sizeof node};
+    griddep_module *code = NULL;
+    griddep_kernel *kernel = NULL;
+    griddep_graph *captured = NULL;
+    gd_driver *driver = NULL;
+    gd_CUcontext popped;
+
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
+    ck_good(gd_driver_open(info.driver, &driver, &error));
+    ck_good(griddep_module_load(runtime, clustered, sizeof clustered - 1, NULL, &code, &error));
+    ck_good(griddep_kernel_get(code, "clustered", &kernel, &error));
+    ck_good(griddep_attribute_cluster_dimension(&attributes[0], 2, 1, 1, &error)); /* needed by its conditions */
+    ck_good(griddep_attribute_priority(&attributes[1], -1, &error));
+    ck_good(griddep_attribute_memory_sync_domain(&attributes[2], GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error));
+    attributes[3] = domains_of();
+    ck_good(griddep_attribute_cluster_scheduling_policy(&attributes[4], GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error));
+    ck_good(griddep_attribute_carveout(&attributes[5], 50, &error));
+    ck_good(griddep_attribute_access_policy_window(&attributes[6], buffers[0], BYTES, 0.5,
+                                                   GRIDDEP_ACCESS_PROPERTY_PERSISTING, GRIDDEP_ACCESS_PROPERTY_NORMAL,
+                                                   &error));
+    ck_good(griddep_attribute_cooperative(&attributes[7], 1, &error));
+    const griddep_attribute given[2] = {attributes[0], attributes[_i]};
+    config.attributes = given;
+    config.attribute_count = _i ? 2 : 1;
+    ck_good(griddep_stream_create(runtime, &config.stream, &error));
+    ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
+    ck_good(griddep_launch(kernel, &config, first, 2, NULL, &error));
+    ck_good(griddep_graph_capture_end(runtime, config.stream, &captured, &error));
+    void *stream = config.stream;
+    config.stream = NULL;
+    for (int round = 0; round < 4; round++) { /* before and after it is instantiated; named and not */
+        config.attribute_count = round & 1 ? 0 : _i ? 2u : 1u;
+        ck_good(griddep_graph_set_arguments(captured, 0, round & 1 ? second : first, 2, &error));
+        ck_good(griddep_graph_set_config(captured, 0, &config, &error));
+        ck_good(griddep_graph_launch(captured, stream, &error));
+        ck_good(griddep_stream_synchronize(runtime, stream, &error));
+    }
+    ck_assert_uint_eq(word_of(2), 2);
+    ck_good(griddep_graph_get_node(captured, 0, &node, &error));
+    ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
+    for (uint32_t i = 0; i < (_i ? 2u : 1u); i++) {
+        gd_CUlaunchAttributeValue value = {.pad = {0}};
+        ck_assert_int_eq(driver->cuGraphKernelNodeGetAttribute(node.handle, given[i].id, &value), GD_CUDA_SUCCESS);
+        ck_assert_mem_eq(&value, given[i].value, sizeof given[i].value);
+    }
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    /* others are refused, and change nothing */
+    ck_good(griddep_attribute_priority(&other, -2, &error));
+    config.attributes = &other;
+    config.attribute_count = 1;
+    ck_status(griddep_graph_set_config(captured, 0, &config, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("keeps its cluster, attributes and pdl");
+    config.attribute_count = 0;
+    config.cluster[0] = 1;
+    ck_status(griddep_graph_set_config(captured, 0, &config, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    config.cluster[0] = 2;
+    ck_good(griddep_graph_set_config(captured, 0, &config, &error));
+    griddep_graph_destroy(captured);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    griddep_module_unload(code);
+    gd_driver_close(driver);
+}
+END_TEST
+
 START_TEST(captures_are_guarded)
 {
     void *first = NULL, *second = NULL, *event = NULL;
@@ -841,6 +925,7 @@ int main(void)
     tcase_add_test(all, nodes_have_clusters);
     tcase_add_loop_test(all, events_of_launches_order_streams, 0, 3);
     tcase_add_test(all, captures_are_upgraded);
+    tcase_add_loop_test(all, captured_attributes_are_kept, 0, 8);
     tcase_add_test(all, captures_are_guarded);
     tcase_add_test(all, foreign_graphs_are_adopted);
     tcase_add_test(all, foreign_loops_are_upgraded);

@@ -649,6 +649,39 @@ START_TEST(early_starts_can_be_forbidden)
 }
 END_TEST
 
+/* A graph that another part of the program made, with bare driver calls. */
+static gd_CUgraph make_foreign(const gd_driver *driver, gd_CUfunction first, gd_CUfunction second)
+{
+    gd_CUgraph foreign = NULL;
+    gd_CUgraphNode nodes[2];
+    void *parameters[2] = {&buffers[0], &buffers[1]};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = first,
+                                         .gridDimX = 1,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = WORDS,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = parameters};
+
+    ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[0], foreign, NULL, 0, &params), GD_CUDA_SUCCESS);
+    params.func = second;
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[1], foreign, nodes, 1, &params), GD_CUDA_SUCCESS);
+    gd_CUcontext popped;
+    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
+    return foreign;
+}
+
+static void *function_of(const char *name)
+{
+    griddep_kernel_info info = {.size = sizeof info};
+
+    ck_good(griddep_kernel_get_info(kernel_of(name), &info, &error));
+    return info.function;
+}
+
 /* ---- upgrade ---- */
 
 START_TEST(upgrade_makes_what_waits_programmatic)
@@ -689,6 +722,126 @@ START_TEST(upgrade_is_rolled_back)
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(word_of(3), 3);
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 2);
+}
+END_TEST
+
+/* Two producers of one consumer, as two lanes of a chain have them: both edges change, or none. */
+START_TEST(joins_are_upgraded_as_a_whole)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), c = add("step", 1, 3), fill, count = 9;
+    void *stream = NULL;
+    griddep_graph *of = graph;
+
+    if (_i) { /* the same, adopted */
+        ck_good(griddep_stream_create(runtime, &stream, &error));
+        ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+        ck_good(griddep_graph_capture_end(runtime, stream, &of, &error));
+        add_to(of, "step", 0, 1);
+        add_to(of, "step", 0, 2);
+        add_to(of, "step", 1, 3);
+    }
+    ck_good(griddep_graph_add_fill(of, buffers[4], 1, BYTES, &fill, &error));
+    ck_good(griddep_graph_add_edge(of, a, c, 0, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_good(griddep_graph_add_edge(of, b, c, 0, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_good(griddep_graph_add_edge(of, fill, c, 0, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_good(griddep_graph_upgrade(of, &count, &error));
+    ck_assert_uint_eq(count, 0);
+    for (uint32_t i = 0; i < 2; i++) { /* and why: the fill must end first */
+        expect_edge(of, i, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+        ck_assert_uint_eq(edge_of(of, i).node, fill);
+    }
+    expect_edge(of, 2, GRIDDEP_AUDIT_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_remove_edge(of, 2, &error));
+    for (uint32_t i = 0; i < 2; i++)
+        expect_edge(of, i, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    ck_good(griddep_graph_upgrade(of, &count, &error));
+    ck_assert_uint_eq(count, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        expect_edge(of, i, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    ck_good(griddep_graph_launch(of, NULL, &error));
+    ck_assert_uint_eq(word_of(3), 2);
+    if (_i) {
+        griddep_graph_destroy(of);
+        ck_good(griddep_stream_destroy(runtime, stream, &error));
+    }
+}
+END_TEST
+
+/* An edge beside a path of programmatic edges would hold the last kernel up, so it changes with them; beside one that
+ * has a plain edge it says nothing new, and stays. */
+START_TEST(shortcuts_are_upgraded_where_they_hold_up)
+{
+    uint32_t a = add("step", 0, 1), b = add(_i ? "quiet" : "step", 1, 2), c = add("step", 2, 3), count = 9;
+
+    connect(a, b, 0, 0);
+    connect(b, c, 0, 0);
+    connect(a, c, 0, 0);
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, _i ? 1 : 3);
+    expect_edge(graph, 1, _i ? GRIDDEP_AUDIT_NO_TRIGGER : GRIDDEP_AUDIT_OVERLAPS, 1,
+                _i ? GRIDDEP_OVERLAP_TAIL : GRIDDEP_OVERLAP_FULL);
+    if (_i)
+        expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    else
+        expect_edge(graph, 2, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(3), 3);
+}
+END_TEST
+
+/* A producer that cannot overlap because of another node would hold the others up, changed or not. */
+START_TEST(a_join_that_one_edge_holds_up_stays)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), c = add("step", 1, 3), fill, count = 9;
+
+    ck_good(griddep_graph_add_fill(graph, buffers[4], 1, BYTES, &fill, &error));
+    connect(fill, a, 0, 0); /* over when a begins, and perhaps not when b does */
+    connect(a, c, 0, 0);
+    connect(b, c, 0, 0);
+    connect(fill, c, 0, 0);
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 0);
+    expect_edge(graph, 1, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    ck_assert_uint_eq(edge_of(graph, 1).node, b);
+    expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    ck_assert_uint_eq(edge_of(graph, 2).node, fill);
+    ck_good(griddep_graph_remove_edge(graph, 3, &error));
+    ck_good(griddep_graph_upgrade(graph, &count, &error));
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+START_TEST(edges_can_be_removed)
+{
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3);
+    griddep_graph *adopted = NULL, *again = NULL;
+
+    connect_auto(a, b);
+    connect_auto(b, c);
+    connect(a, c, 0, 0);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_good(griddep_graph_remove_edge(graph, 0, &error));
+    ck_assert_uint_eq(griddep_graph_edge_count(graph), 2);
+    ck_assert_uint_eq(edge_of(graph, 0).from, b);
+    ck_assert_uint_eq(edge_of(graph, 1).from, a);
+    connect(b, a, 0, 0); /* closes no cycle any more */
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 2);
+    ck_status(griddep_graph_remove_edge(graph, 3, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_graph_remove_edge(NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    /* the driver's graph is changed, or nothing is */
+    gd_CUgraph foreign = make_foreign(runtime->driver, function_of("step"), function_of("step"));
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
+    fake_driver_fail("cuGraphRemoveDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_status(griddep_graph_remove_edge(adopted, 0, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_says("from node 0 (kernel step) to node 1 (kernel step)");
+    ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
+    ck_good(griddep_graph_remove_edge(adopted, 0, &error));
+    ck_assert_uint_eq(griddep_graph_edge_count(adopted), 0);
+    ck_good(griddep_graph_adopt(runtime, foreign, 0, &again, &error));
+    ck_assert_uint_eq(griddep_graph_edge_count(again), 0);
+    griddep_graph_destroy(again);
+    griddep_graph_destroy(adopted);
 }
 END_TEST
 
@@ -746,39 +899,6 @@ START_TEST(captures_become_graphs)
     ck_good(griddep_stream_destroy(runtime, stream, &error));
 }
 END_TEST
-
-/* A graph that another part of the program made, with bare driver calls. */
-static gd_CUgraph make_foreign(const gd_driver *driver, gd_CUfunction first, gd_CUfunction second)
-{
-    gd_CUgraph foreign = NULL;
-    gd_CUgraphNode nodes[2];
-    void *parameters[2] = {&buffers[0], &buffers[1]};
-    gd_CUDA_KERNEL_NODE_PARAMS params = {.func = first,
-                                         .gridDimX = 1,
-                                         .gridDimY = 1,
-                                         .gridDimZ = 1,
-                                         .blockDimX = WORDS,
-                                         .blockDimY = 1,
-                                         .blockDimZ = 1,
-                                         .kernelParams = parameters};
-
-    ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[0], foreign, NULL, 0, &params), GD_CUDA_SUCCESS);
-    params.func = second;
-    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[1], foreign, nodes, 1, &params), GD_CUDA_SUCCESS);
-    gd_CUcontext popped;
-    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
-    return foreign;
-}
-
-static void *function_of(const char *name)
-{
-    griddep_kernel_info info = {.size = sizeof info};
-
-    ck_good(griddep_kernel_get_info(kernel_of(name), &info, &error));
-    return info.function;
-}
 
 START_TEST(foreign_graphs_are_adopted)
 {
@@ -1307,6 +1427,35 @@ START_TEST(lanes_become_edges)
 }
 END_TEST
 
+/* Attribute 6 of a forced launch is about the one before it in its lane, from its trigger on; what other lanes do it
+ * waits for. */
+START_TEST(forced_launches_depend_on_their_lane)
+{
+    griddep_launch_config config = one_block;
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    griddep_chain *chain = NULL;
+    griddep_graph *made = NULL;
+
+    config.pdl = GRIDDEP_PDL_FORCE;
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    for (uint32_t i = 0; i < 3; i++) /* the second one in a lane of its own */
+        ck_good(griddep_chain_add_to(chain, i == 1, kernel_of("rash"), &config, arguments, 2, &error));
+    ck_good(griddep_chain_depend(chain, 2, 1, &error));
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
+    for (uint32_t i = 0; i < 2; i++) {
+        griddep_graph_edge_info info = edge_of(made, i);
+        ck_assert_uint_eq(info.from, i);
+        ck_assert_uint_eq(info.to, 2);
+        ck_assert_int_eq(info.type, i ? GRIDDEP_EDGE_DEFAULT : GRIDDEP_EDGE_PROGRAMMATIC);
+        ck_assert_int_eq(info.from_port, i ? GRIDDEP_PORT_DEFAULT : GRIDDEP_PORT_PROGRAMMATIC);
+        ck_assert_int_eq(info.audit, i ? GRIDDEP_AUDIT_OFF : GRIDDEP_AUDIT_UNSAFE);
+    }
+    ck_good(griddep_graph_launch(made, NULL, &error));
+    griddep_graph_destroy(made);
+    griddep_chain_destroy(chain);
+}
+END_TEST
+
 START_TEST(lanes_are_checked)
 {
     griddep_chain *chain = make_forked();
@@ -1427,6 +1576,8 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
         status = ended;
     if (!status)
         status = griddep_graph_set_arguments(all->graphs[4], 1, arguments, 2, &error);
+    if (!status)
+        status = griddep_graph_instantiate(all->graphs[4], &error);
     if (!status)
         status = griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
     if (!status)
@@ -1610,6 +1761,10 @@ int main(void)
     tcase_add_loop_test(open, early_starts_can_be_forbidden, 0, 4);
     tcase_add_test(open, upgrade_makes_what_waits_programmatic);
     tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
+    tcase_add_loop_test(open, joins_are_upgraded_as_a_whole, 0, 2);
+    tcase_add_loop_test(open, shortcuts_are_upgraded_where_they_hold_up, 0, 2);
+    tcase_add_test(open, a_join_that_one_edge_holds_up_stays);
+    tcase_add_test(open, edges_can_be_removed);
     tcase_add_test(open, captures_become_graphs);
     tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
     tcase_add_test(open, foreign_graphs_grow);
@@ -1624,6 +1779,7 @@ int main(void)
     tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);
+    tcase_add_test(open, forced_launches_depend_on_their_lane);
     tcase_add_test(open, lanes_are_checked);
     suite_add_tcase(suite, open);
 
