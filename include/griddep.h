@@ -1161,7 +1161,8 @@ enum {
     GRIDDEP_AUDIT_DRIVER = 17,        /* plain; the driver has no edges with ports */
     GRIDDEP_AUDIT_NO_EDGE_DATA = 18,  /* the driver does not tell ports and types of edges */
     GRIDDEP_AUDIT_DISABLED = 19,      /* one of both nodes is switched off */
-    GRIDDEP_AUDIT_CONDITIONAL = 20    /* `node` is conditional: its bodies begin after the end of what leads to it, and end before what follows */
+    GRIDDEP_AUDIT_CONDITIONAL = 20,   /* `node` is conditional: its bodies begin after the end of what leads to it, and end before what follows */
+    GRIDDEP_AUDIT_NO_ROOM = 21        /* programmatic, but the second kernel finds no room on an SM beside the first: overlap at its tail alone */
 };
 
 /* "the second kernel never executes griddepcontrol.wait", ... Static. Since 0.1. */

@@ -224,6 +224,7 @@ use constant {
     AUDIT_NO_EDGE_DATA => 18,
     AUDIT_DISABLED => 19,
     AUDIT_CONDITIONAL => 20,
+    AUDIT_NO_ROOM => 21,
     FORMAT_DOT => 0,
     FORMAT_JSON => 1,
     TUNE_FORGET => 1,

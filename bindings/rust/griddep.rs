@@ -253,6 +253,7 @@ pub const AUDIT_DRIVER: i32 = 17;
 pub const AUDIT_NO_EDGE_DATA: i32 = 18;
 pub const AUDIT_DISABLED: i32 = 19;
 pub const AUDIT_CONDITIONAL: i32 = 20;
+pub const AUDIT_NO_ROOM: i32 = 21;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
 pub const TUNE_FORGET: i32 = 1;

@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "ptx/ptx.h"
 #include "ptx/traits.h"
-#include "run/footprint.h"
 #include "run/hop.h"
 #include "run/module.h"
+#include "run/room.h"
 
 extern char **environ;
 
@@ -55,10 +55,7 @@ typedef struct pair {
     bool graph;
     bool has_producer;
     gd_hop producer, consumer;
-    gd_footprint before, after; /* of producer and consumer */
-    gd_residence residence;     /* of the producer */
-    uint32_t beside_full, beside_tail;
-    bool carved; /* the producer's carve-out keeps the consumer off its SMs */
+    gd_room room; /* of the consumer beside the producer */
 } pair;
 
 static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
@@ -283,30 +280,15 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
 
 /* ---- room ---- */
 
-static void measure_room(pair *hop)
-{
-    const griddep_runtime *runtime = hop->runtime;
-    int reserved = 0;
-
-    if (runtime->driver->cuDeviceGetAttribute(&reserved, GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
-                                              runtime->device) != GD_CUDA_SUCCESS)
-        reserved = 0;
-    gd_footprint_read(hop->producer.kernel, hop->producer.launch, (uint32_t)reserved, &hop->before);
-    gd_footprint_read(hop->consumer.kernel, hop->consumer.launch, (uint32_t)reserved, &hop->after);
-    gd_footprint_spread(&hop->before, runtime->info.multiprocessors, &hop->residence);
-    hop->beside_full = gd_footprint_fits(&runtime->info, &hop->before, hop->residence.full, &hop->after, NULL);
-    hop->beside_tail = gd_footprint_fits(&runtime->info, &hop->before, hop->residence.least, &hop->after, NULL);
-}
-
 static void explain_grids(griddep_explanation *explanation, const pair *hop)
 {
-    const gd_residence *at = &hop->residence;
+    const gd_residence *at = &hop->room.residence;
 
     add(explanation, GRIDDEP_CONDITION_GRID, at->waves <= 1, false,
         "%s has %" PRIu64 " CTAs on %" PRId32 " SMs that hold %" PRIu32 " each: %" PRIu64 " wave%s; %s has %" PRIu64
         "%s",
-        hop->producer.kernel->name, hop->before.grid, hop->runtime->info.multiprocessors, hop->before.alone, at->waves,
-        at->waves == 1 ? "" : "s", hop->consumer.kernel->name, hop->after.grid,
+        hop->producer.kernel->name, hop->room.before.grid, hop->runtime->info.multiprocessors, hop->room.before.alone,
+        at->waves, at->waves == 1 ? "" : "s", hop->consumer.kernel->name, hop->room.after.grid,
         at->waves > 1 ? "; the trigger counts when the last wave has begun" : "");
 }
 
@@ -314,20 +296,20 @@ static void explain_grids(griddep_explanation *explanation, const pair *hop)
 static void explain_resource(griddep_explanation *explanation, const pair *hop, int32_t id, uint64_t limit,
                              uint64_t before, uint64_t after, const char *unit)
 {
-    uint64_t used = before * hop->residence.full;
+    uint64_t used = before * hop->room.residence.full;
     uint64_t left = used < limit ? limit - used : 0;
 
     add(explanation, id, left >= after, false,
         "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64 " %s; a CTA of %s takes %" PRIu64
         ", %" PRIu64 " are left",
-        hop->producer.kernel->name, hop->residence.full, hop->residence.full == 1 ? "" : "s", used, limit, unit,
-        hop->consumer.kernel->name, after, left);
+        hop->producer.kernel->name, hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", used, limit,
+        unit, hop->consumer.kernel->name, after, left);
 }
 
 static void explain_room(griddep_explanation *explanation, const pair *hop)
 {
     const griddep_runtime_info *info = &hop->runtime->info;
-    const gd_footprint *a = &hop->before, *b = &hop->after;
+    const gd_footprint *a = &hop->room.before, *b = &hop->room.after;
     const char *what = "";
 
     explain_grids(explanation, hop);
@@ -338,13 +320,13 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
                      b->registers, "registers");
     explain_resource(explanation, hop, GRIDDEP_CONDITION_SHARED, info->shared_bytes_per_multiprocessor, a->shared,
                      b->shared, "bytes of shared memory");
-    gd_footprint_fits(info, a, hop->residence.least, b, &what);
-    add(explanation, GRIDDEP_CONDITION_ROOM, hop->beside_full || hop->beside_tail, false,
+    gd_footprint_fits(info, a, hop->room.residence.least, b, &what);
+    add(explanation, GRIDDEP_CONDITION_ROOM, hop->room.beside_full || hop->room.beside_tail, false,
         "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32 ", %" PRIu32
         "%s%s",
-        hop->residence.full, hop->residence.full == 1 ? "" : "s", hop->producer.kernel->name, hop->beside_full,
-        hop->consumer.kernel->name, hop->residence.least, hop->beside_tail, hop->beside_tail ? "" : ": what lacks is ",
-        hop->beside_tail ? "" : what);
+        hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", hop->producer.kernel->name,
+        hop->room.beside_full, hop->consumer.kernel->name, hop->room.residence.least, hop->room.beside_tail,
+        hop->room.beside_tail ? "" : ": what lacks is ", hop->room.beside_tail ? "" : what);
 }
 
 static void explain_cluster(griddep_explanation *explanation, const pair *hop)
@@ -361,56 +343,7 @@ static void explain_cluster(griddep_explanation *explanation, const pair *hop)
             hop->consumer.kernel->name, blocks);
 }
 
-/* In percent; -1: the driver's choice. */
-static int carveout_of(const gd_hop *of)
-{
-    const gd_CUlaunchAttributeValue *value =
-        find_attribute(of->launch, GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
-    int percent = -1;
-
-    if (value)
-        return (int)value->sharedMemCarveout;
-    if (of->kernel->runtime->driver->cuFuncGetAttribute(&percent, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-                                                        of->kernel->function) != GD_CUDA_SUCCESS)
-        percent = -1;
-    return percent;
-}
-
-/* What the carve-outs of both kernels mean on an SM: 0 KiB where the driver chooses. An SM changes its setting only
- * when it is empty. Seen on an H200 with CTAs on every SM (doc/questions.md): both kernels' CTAs must fit into what the
- * producer has set, and a consumer that asks for less than that waits. What the driver chooses it does not tell; a
- * consumer whose CTAs take no more than the producer's was never seen to wait. */
-typedef struct carving {
-    int percents[2]; /* producer's and consumer's; -1: the driver's choice */
-    uint32_t settings[2];
-    uint64_t needed; /* by the producer's CTAs of an SM and one of the consumer's */
-} carving;
-
-static carving read_carving(const pair *hop)
-{
-    const griddep_runtime_info *info = &hop->runtime->info;
-    carving read = {.percents = {carveout_of(&hop->producer), carveout_of(&hop->consumer)},
-                    .needed = hop->residence.full * hop->before.shared + hop->after.shared};
-
-    for (int i = 0; i < 2; i++) {
-        if (read.percents[i] >= 0)
-            read.settings[i] = gd_footprint_setting(info, i ? &hop->after : &hop->before, read.percents[i]);
-    }
-    return read;
-}
-
-static int judge_carving(const pair *hop, const carving *of)
-{
-    bool chosen = of->percents[1] < 0; /* by the driver */
-
-    if (of->percents[0] < 0)
-        return chosen && hop->after.shared <= hop->before.shared ? MET : UNKNOWN;
-    if (!of->settings[0])
-        return of->percents[0] == of->percents[1] ? MET : UNKNOWN;
-    return of->needed <= of->settings[0] && (chosen || of->settings[1] >= of->settings[0]) ? MET : UNMET;
-}
-
-static void name_carving(const carving *of, int which, char text[48])
+static void name_carving(const gd_room *of, int which, char text[48])
 {
     if (of->percents[which] < 0)
         snprintf(text, 48, "the driver's choice");
@@ -420,20 +353,19 @@ static void name_carving(const carving *of, int which, char text[48])
         snprintf(text, 48, "%d %%: %" PRIu32 " KiB", of->percents[which], of->settings[which] / 1024);
 }
 
-static void explain_carveout(griddep_explanation *explanation, pair *hop)
+static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 {
-    const carving of = read_carving(hop);
+    const gd_room *of = &hop->room;
     const char *first = hop->producer.kernel->name, *second = hop->consumer.kernel->name;
-    int met = judge_carving(hop, &of);
+    int met = of->carved;
     char texts[2][48];
 
-    hop->carved = met == UNMET;
-    name_carving(&of, 0, texts[0]);
-    name_carving(&of, 1, texts[1]);
+    name_carving(of, 0, texts[0]);
+    name_carving(of, 1, texts[1]);
     add(explanation, GRIDDEP_CONDITION_CARVEOUT, met, false,
         "the SMs are set to what %s prefers (%s); %s prefers %s, and both take %" PRIu64
         " bytes of shared memory on one%s",
-        first, texts[0], second, texts[1], of.needed,
+        first, texts[0], second, texts[1], of->needed,
         met == MET     ? ""
         : met == UNMET ? ": an SM changes its carve-out only when it is empty"
                        : "; an SM changes its carve-out only when it is empty, and a carve-out of 100 % for the first "
@@ -461,13 +393,13 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     } else if (unknown >= 0) {
         info->prediction = GRIDDEP_PREDICTION_UNKNOWN;
         gd_text_format(&explanation->text, "not known: %s", gd_text_get(&explanation->texts[unknown]));
-    } else if (hop->carved && hop->residence.least) {
+    } else if (gd_room_is_carved(&hop->room)) {
         info->prediction = GRIDDEP_PREDICTION_TAIL;
         gd_text_format(&explanation->text,
                        "overlaps at the tail: the SMs are set to the shared memory of %s, and %s starts as they become "
                        "empty",
                        hop->producer.kernel->name, hop->consumer.kernel->name);
-    } else if (hop->beside_full || hop->beside_tail) {
+    } else if (!gd_room_is_tail(&hop->room)) {
         info->prediction = GRIDDEP_PREDICTION_BESIDE;
         gd_text_format(&explanation->text,
                        "overlaps: CTAs of %s run beside those of %s once all of these have triggered",
@@ -488,7 +420,8 @@ static void explain(griddep_explanation *explanation, pair *hop)
     explain_attribute(explanation, hop);
     explain_cooperative(explanation, hop);
     if (hop->has_producer) {
-        measure_room(hop);
+        gd_room_measure(hop->producer.kernel, hop->producer.launch, hop->consumer.kernel, hop->consumer.launch,
+                        &hop->room);
         explain_trigger(explanation, hop);
         explain_room(explanation, hop);
         explain_cluster(explanation, hop);

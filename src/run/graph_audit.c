@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "run/early.h"
 #include "run/graph.h"
+#include "run/room.h"
 
 enum { NODE_MINIMUM = sizeof(griddep_graph_node_info), EDGE_MINIMUM = sizeof(griddep_graph_edge_info) };
 
@@ -306,6 +307,44 @@ static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_in
         info->overlap = GRIDDEP_OVERLAP_TAIL;
 }
 
+/* A node of an adopted graph has no call until its arguments are told. */
+static gd_launch launch_of(const gd_graph_node *node)
+{
+    const gd_CUDA_KERNEL_NODE_PARAMS *params = &node->params;
+
+    return node->call ? node->call->launch
+                      : (gd_launch){.config = {.gridDimX = params->gridDimX,
+                                               .gridDimY = params->gridDimY,
+                                               .gridDimZ = params->gridDimZ,
+                                               .blockDimX = params->blockDimX,
+                                               .blockDimY = params->blockDimY,
+                                               .blockDimZ = params->blockDimZ,
+                                               .sharedMemBytes = params->sharedMemBytes}};
+}
+
+/* Two kernels that overlap by their edge need room on an SM too. */
+static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *info, griddep_error *error)
+{
+    const gd_graph_node *first = &graph->nodes[info->from], *second = &graph->nodes[info->to];
+    gd_room room;
+    bool pushed;
+
+    if ((info->audit != GRIDDEP_AUDIT_OVERLAPS && info->audit != GRIDDEP_AUDIT_LAUNCH_ORDER) || !first->kernel ||
+        !second->kernel)
+        return GRIDDEP_OK;
+    int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
+    if (status)
+        return status;
+    const gd_launch before = launch_of(first), after = launch_of(second);
+    gd_room_measure(first->kernel, &before, second->kernel, &after, &room);
+    gd_runtime_leave(graph->runtime, pushed);
+    if (gd_room_is_tail(&room)) {
+        info->audit = GRIDDEP_AUDIT_NO_ROOM;
+        info->overlap = GRIDDEP_OVERLAP_TAIL;
+    }
+    return GRIDDEP_OK;
+}
+
 /* Between two kernels. */
 static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge, griddep_graph_edge_info *info,
                           griddep_error *error)
@@ -330,7 +369,7 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
         info->overlap = GRIDDEP_OVERLAP_NONE;
         info->node = node;
     }
-    return status;
+    return status ? status : judge_room(graph, info, error);
 }
 
 int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error)
@@ -395,6 +434,8 @@ const char *griddep_audit_text(int32_t audit)
         [GRIDDEP_AUDIT_CONDITIONAL] =
             "no overlap: a conditional node's bodies begin after the end of what leads to it, and end before what "
             "follows",
+        [GRIDDEP_AUDIT_NO_ROOM] =
+            "overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first",
     };
 
     return audit >= 0 && audit < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[audit] : "unknown audit";

@@ -269,6 +269,7 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
         {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &info->threads_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &info->blocks_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits->threads_per_block},
+        {GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &limits->reserved_shared},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &limits->grid[0]},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &limits->grid[1]},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &limits->grid[2]},

@@ -20,6 +20,7 @@ typedef struct gd_limits {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t threads_per_block;
+    uint32_t reserved_shared; /* bytes that the driver keeps in each block */
 } gd_limits;
 
 struct griddep_runtime {

@@ -579,7 +579,7 @@ START_TEST(audit_tells_why)
     ck_good(griddep_graph_launch(graph, NULL, &error)); /* the driver takes all of them */
     griddep_graph_edge_info info = {.size = sizeof info};
     ck_status(griddep_graph_get_edge(graph, 10, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
-    for (int32_t i = 0; i <= GRIDDEP_AUDIT_DISABLED; i++)
+    for (int32_t i = 0; i <= GRIDDEP_AUDIT_NO_ROOM; i++)
         ck_assert_str_ne(griddep_audit_text(i), "unknown audit");
     ck_assert_str_eq(griddep_audit_text(-1), "unknown audit");
 }
@@ -1456,6 +1456,40 @@ START_TEST(forced_launches_depend_on_their_lane)
 }
 END_TEST
 
+/* The audit of a graph and the explanation of the chain that it is made of say the same about room on an SM; what is
+ * captured is audited alike. One block of 1024 threads for each SM leaves room for another one, two do not. */
+START_TEST(overlap_needs_room)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {_i ? 264 : 132}, .block = {1024}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    griddep_explanation_info info = {.size = sizeof info};
+    griddep_explanation *explanation = NULL;
+    griddep_graph *graphs[2] = {NULL, NULL};
+    griddep_chain *chain = NULL;
+
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    for (int i = 0; i < 2; i++)
+        ck_good(griddep_chain_add(chain, kernel_of("step"), &config, arguments, 2, &error));
+    ck_good(griddep_chain_explain(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &explanation, &error));
+    ck_good(griddep_explanation_get_info(explanation, &info, &error));
+    ck_assert_int_eq(info.prediction, _i ? GRIDDEP_PREDICTION_TAIL : GRIDDEP_PREDICTION_BESIDE);
+    griddep_explanation_destroy(explanation);
+    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &graphs[0], &error));
+    griddep_chain_destroy(chain);
+    ck_good(griddep_stream_create(runtime, &config.stream, &error));
+    ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
+    for (int i = 0; i < 2; i++)
+        ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
+    ck_good(griddep_graph_capture_end(runtime, config.stream, &graphs[1], &error));
+    for (int i = 0; i < 2; i++) {
+        expect_edge(graphs[i], 0, _i ? GRIDDEP_AUDIT_NO_ROOM : GRIDDEP_AUDIT_OVERLAPS, 1,
+                    _i ? GRIDDEP_OVERLAP_TAIL : GRIDDEP_OVERLAP_FULL);
+        griddep_graph_destroy(graphs[i]);
+    }
+    ck_good(griddep_stream_destroy(runtime, config.stream, &error));
+}
+END_TEST
+
 START_TEST(lanes_are_checked)
 {
     griddep_chain *chain = make_forked();
@@ -1679,11 +1713,12 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Questions about nodes that have another answer, and switching a node off again after an update, which is mended by
- * instantiating anew. */
+/* Questions about nodes and kernels that have another answer, and switching a node off again after an update, which is
+ * mended by instantiating anew. */
 static bool has_another_way(const char *symbol)
 {
-    static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuGraphNodeSetEnabled"};
+    static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuFuncGetAttribute",
+                                         "cuGraphNodeSetEnabled"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(symbol, others[i]))
@@ -1780,6 +1815,7 @@ int main(void)
     tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
     tcase_add_test(open, lanes_become_edges);
     tcase_add_test(open, forced_launches_depend_on_their_lane);
+    tcase_add_loop_test(open, overlap_needs_room, 0, 2);
     tcase_add_test(open, lanes_are_checked);
     suite_add_tcase(suite, open);
 
