@@ -113,7 +113,7 @@ complete -c griddep -n '__fish_seen_subcommand_from tune' -l demo -d 'tune the c
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l pairs -r -F -d 'timed pairs of a trial (31, emulated 1)'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l gain -r -F -d 'least gain that counts, whatever the noise is (0.5)'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l output -r -F -d 'write the tuned PTX and a chain file there, or with -o FOLDER'
-complete -c griddep -n '__fish_seen_subcommand_from tune' -l forget -d 'do not remember the result in the cache'
+complete -c griddep -n '__fish_seen_subcommand_from tune' -l forget -d 'do not remember the result in the store'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l device -r -F -d 'device number, from 0'
 complete -c griddep -n '__fish_seen_subcommand_from tune' -l emulate -d 'the same as --driver emulated'

@@ -110,7 +110,7 @@ typedef struct griddep_error {
 void griddep_error_init(griddep_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------------
- * Runtime: a driver, a device, a context, a code cache
+ * Runtime: a driver, a device, a context, a store
  *
  * Environment, read by griddep_runtime_open:
  *   GRIDDEP_DRIVER     the driver when options name none: auto, nvidia, emulated, or a path with a slash
@@ -119,7 +119,7 @@ void griddep_error_init(griddep_error *error);
  *                      emulated   the driver in software: PTX runs on the CPU; doc/emulator.md tells its own variables
  *   GRIDDEP_PDL        "off" (also 0, no, false) is the kill switch: no launch sets the PDL attribute, forced ones included.
  *                      "on" (1, yes, true, auto, or empty) changes nothing. Any other value fails.
- *   GRIDDEP_CACHE      the code cache when options name none: a directory, or "off"
+ *   GRIDDEP_STORE      the store when options name none: a directory, or "off"
  *   GRIDDEP_LOG        error, warning, info or debug: messages up to that level go to stderr when no log function is given
  *   GRIDDEP_NVRTC      path of libnvrtc when options name none
  */
@@ -159,22 +159,24 @@ enum {
 };
 
 enum {
-    GRIDDEP_RUNTIME_DEVICE = 1 /* take `device`, whatever context is current */
+    GRIDDEP_RUNTIME_DEVICE = 1 /* take `device` also where it is 0, whatever context is current */
 };
 
 typedef struct griddep_runtime_options {
     uint32_t size;
     uint32_t flags;              /* GRIDDEP_RUNTIME_* */
     const char *driver;          /* "nvidia", "emulated", a path with a slash, or "auto" as above. NULL or "auto": GRIDDEP_DRIVER, else auto */
-    void *context;               /* a CUcontext to adopt; NULL: the calling thread's current one, else the device's primary one */
-    int32_t device;              /* ordinal, from 0; without GRIDDEP_RUNTIME_DEVICE: of the adopted context, else the first device */
+    void *context;               /* a CUcontext to adopt, and its device; NULL: as `device` says */
+    int32_t device;              /* ordinal, from 0, whose primary context is taken; 0 without GRIDDEP_RUNTIME_DEVICE: the calling thread's
+                                    current context, else the first device's primary one */
     int32_t pdl;                 /* GRIDDEP_PDL_*: what launches that say nothing do; OFF: what all do */
-    const char *cache_directory; /* NULL: GRIDDEP_CACHE, else $XDG_CACHE_HOME/griddep, else $HOME/.cache/griddep. "": no cache */
-    uint64_t cache_bytes;        /* most that the cache may hold; 0: 256 MiB. The oldest entries go first */
-    const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames, newest first */
+    const char *store_directory; /* what the tuner chose and what NVRTC made is kept here. NULL: GRIDDEP_STORE, else $XDG_CACHE_HOME/griddep,
+                                    else $HOME/.cache/griddep. "": no store */
+    const char *nvrtc;           /* path of libnvrtc; NULL: GRIDDEP_NVRTC, else by its sonames the newest that is not newer than the driver,
+                                    else the oldest that is */
     griddep_log_function log;    /* NULL: stderr if GRIDDEP_LOG asks for it */
     void *log_user;              /* handed to log */
-    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING */
+    int32_t log_level;           /* most detailed level handed to log; 0: GRIDDEP_LOG_WARNING. Without log: 0 */
     uint32_t reserved;
 } griddep_runtime_options;
 
@@ -185,10 +187,9 @@ enum {
     GRIDDEP_FEATURE_GRAPH_EDGES = 4,   /* edges of graphs can be made and read with their ports and types: driver API 12.3 */
     GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,  /* attribute 7: driver API 11.8, compute capability 9.0 */
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16, /* attribute 12: driver API 12.3 */
-    GRIDDEP_FEATURE_CODE_CACHE = 32,   /* PTX is compiled once and kept on disk: the driver has a linker, the cache a place */
-    GRIDDEP_FEATURE_PARAMETER_INFO = 64, /* the driver tells parameter offsets and sizes of code without PTX: driver API 12.4 */
-    GRIDDEP_FEATURE_CLUSTER = 128,     /* thread block clusters: compute capability 9.0 */
-    GRIDDEP_FEATURE_CONDITIONAL = 256  /* conditional nodes of graphs: driver API 12.3; switch and else: 12.8 */
+    GRIDDEP_FEATURE_PARAMETER_INFO = 32, /* the driver tells parameter offsets and sizes of code without PTX: driver API 12.4 */
+    GRIDDEP_FEATURE_CLUSTER = 64,      /* thread block clusters: compute capability 9.0 */
+    GRIDDEP_FEATURE_CONDITIONAL = 128  /* conditional nodes of graphs: driver API 12.3; switch and else: 12.8 */
 };
 
 typedef struct griddep_runtime_info {
@@ -196,7 +197,7 @@ typedef struct griddep_runtime_info {
     uint32_t features;           /* GRIDDEP_FEATURE_* */
     const char *driver;          /* path or soname that was opened */
     const char *device_name;
-    const char *cache_directory; /* "" when there is no cache */
+    const char *store_directory; /* absolute; "" when there is no store */
     int32_t driver_version;      /* as cuDriverGetVersion: 1000 * major + 10 * minor */
     int32_t device;              /* ordinal, from 0 */
     int32_t capability;          /* compute capability: 10 * major + minor, 90 for sm_90 */
@@ -213,11 +214,14 @@ typedef struct griddep_runtime_info {
     uint32_t emulated;           /* 1: the device is the emulated one; times are those of its model, and no GPU's */
     uint32_t reserved;
     const char *fallback;        /* why auto did not take the NVIDIA driver; "" where it was taken or another one was asked for */
+    const char *driver_cache;    /* where the driver keeps the code that it compiled, as the environment says; "" where it keeps none */
+    const char *driver_cache_reason; /* why it keeps none; "" where it does */
+    uint64_t driver_cache_bytes; /* most that it keeps */
 } griddep_runtime_info;
 
 /* Opens a driver and a device. options may be NULL. Fails with NO_DRIVER where there is no driver or no device, DRIVER_TOO_OLD
- * where the driver lacks a required entry point (it names it; driver API 12.0 has them all), ENVIRONMENT, ARGUMENT. A cache directory
- * that cannot be written is no failure: a warning is logged and the runtime has no cache. auto takes the emulated driver, and logs a
+ * where the driver lacks a required entry point (it names it; driver API 12.0 has them all), ENVIRONMENT, ARGUMENT. A store
+ * that others own or may write is no failure: a warning is logged and the runtime has no store. auto takes the emulated driver, and logs a
  * warning, where libcuda.so.1 cannot be opened, finds no device, or is a toolkit's stub; an NVIDIA driver that fails in any other way is an
  * error. Since 0.1. */
 int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_runtime **runtime, griddep_error *error);
@@ -507,10 +511,9 @@ int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_option
  */
 
 enum {
-    GRIDDEP_MODULE_NO_CACHE = 1,   /* neither look into the code cache nor write to it */
-    GRIDDEP_MODULE_LINE_INFO = 2,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
-    GRIDDEP_MODULE_DEBUG = 4,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
-    GRIDDEP_MODULE_VERBOSE = 8     /* ask the compiler for register and memory use: griddep_module_info.log */
+    GRIDDEP_MODULE_LINE_INFO = 1,  /* keep the .loc lines (CU_JIT_GENERATE_LINE_INFO) */
+    GRIDDEP_MODULE_DEBUG = 2,      /* compile for a debugger (CU_JIT_GENERATE_DEBUG_INFO) */
+    GRIDDEP_MODULE_VERBOSE = 4     /* ask the compiler for register and memory use: griddep_module_info.log */
 };
 
 enum {
@@ -539,9 +542,9 @@ typedef struct griddep_module_info {
     uint32_t size;
     int32_t image;          /* GRIDDEP_IMAGE_*; CUDA C++ becomes PTX */
     const char *name;
-    const char *log;        /* what the compiler said: warnings, resource use; "" when nothing or when the cache served it */
+    const char *log;        /* what the compiler said: warnings, resource use; "" when nothing or when the driver's cache served it */
     const griddep_ptx *ptx; /* NULL where the image is not PTX or the library could not parse it; the driver could */
-    uint32_t from_cache;    /* 1: compiled code came out of the code cache */
+    uint32_t from_store;    /* 1: what NVRTC makes of this CUDA C++ came out of the store */
     uint32_t kernel_count;
 } griddep_module_info;
 
@@ -557,7 +560,9 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, con
 
 /* Compiles CUDA C++ for the runtime's device with NVRTC, then loads it. The source is compiled behind a prelude that declares
  * griddep_wait() and griddep_launch_dependents(), both with a memory clobber, both empty below sm_90; kernels that are to be found by their
- * plain name are extern "C". NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. Since 0.1. */
+ * plain name are extern "C". What NVRTC made is kept in the store, except where the source or an option names a file, date or time. An NVRTC
+ * newer than the driver marks its PTX as newer than the driver takes: it is loaded as the driver's newest version then, which fails only where
+ * the code needs what the driver lacks. NO_NVRTC, or COMPILE with NVRTC's log and the first error's position. Since 0.1. */
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options,
                                griddep_module **module, griddep_error *error);
 
@@ -1250,7 +1255,7 @@ typedef struct griddep_tune_buffer {
 typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most, const char *text);
 
 enum {
-    GRIDDEP_TUNE_FORGET = 1 /* do not remember the result in the cache */
+    GRIDDEP_TUNE_FORGET = 1 /* do not remember the result in the store */
 };
 
 typedef struct griddep_tune_options {
@@ -1297,7 +1302,7 @@ typedef struct griddep_tune_info {
     uint32_t size;
     uint32_t changed;      /* 0: nothing better was found, and all choices are what was given */
     int32_t mode;
-    uint32_t remembered;   /* 1: written to the cache, or read from it */
+    uint32_t remembered;   /* 1: written to the store, or read from it */
     uint32_t model;        /* 1: times are those of the emulated driver's model */
     uint32_t launch_count;
     uint32_t trial_count;
@@ -1361,7 +1366,7 @@ typedef struct griddep_tune_reason {
  * is timed in pairs with the best so far, in turns; what is faster is measured anew, and kept where the gain is more than chance: all that a search keeps is wrong
  * in 5 % of searches at most. At the end all that was chosen is compared with the chain as it was given, and dropped where the gain does not hold. Kernels without PTX stay as they are; rewritten
  * ones are compiled with default options. ARGUMENT for less than two launches, and for a chain in which the check finds errors.
- * A result that changes something is remembered for these kernels, shapes, device and driver, unless the runtime has no cache. Since 0.1. */
+ * A result that changes something is remembered for these kernels, shapes, device and driver, unless the runtime has no store. Since 0.1. */
 int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
                          const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error);

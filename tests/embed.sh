@@ -41,7 +41,7 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/root" -name griddep.pc)")
 PKG_CONFIG_SYSROOT_DIR=$work/root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 libdir=$(dirname "$(find "$work/root" -name libgriddep.so)")
-export GRIDDEP_DRIVER=emulated GRIDDEP_CACHE=off
+export GRIDDEP_DRIVER=emulated GRIDDEP_STORE=off
 # Without --enable-static: the same objects, from the archive that the shared library is linked from.
 [ -f "$libdir/libgriddep.a" ] || cp "$builddir/.libs/libgriddep-core.a" "$libdir/libgriddep.a"
 

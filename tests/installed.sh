@@ -70,7 +70,7 @@ needs_soname() { readelf -d -W "$work/user" | grep 'NEEDED.*\[libgriddep\.so\.[0
 info_of() {
     path=$1
     shift
-    LD_LIBRARY_PATH=$path:$libdir GRIDDEP_CACHE=off "$griddep" info "$@"
+    LD_LIBRARY_PATH=$path:$libdir GRIDDEP_STORE=off "$griddep" info "$@"
 }
 
 is_emulated() {
@@ -79,7 +79,7 @@ is_emulated() {
 
 # The command finds that folder by itself, for a program that opens libcuda.so.1.
 lends_emulated() {
-    LD_LIBRARY_PATH=$libdir GRIDDEP_CACHE=off "$griddep" sanitize -- "$griddep" info --driver nvidia |
+    LD_LIBRARY_PATH=$libdir GRIDDEP_STORE=off "$griddep" sanitize -- "$griddep" info --driver nvidia |
         grep "This is the emulated driver"
 }
 

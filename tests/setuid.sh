@@ -33,8 +33,8 @@ int main(void)
         return 1;
     }
     griddep_runtime_get_info(runtime, &info, &error);
-    printf("secure %lu: driver %s, %d SMs, cache '%s'\n", getauxval(AT_SECURE), info.emulated ? "emulated" : "nvidia", info.multiprocessors,
-           info.cache_directory);
+    printf("secure %lu: driver %s, %d SMs, store '%s'\n", getauxval(AT_SECURE), info.emulated ? "emulated" : "nvidia", info.multiprocessors,
+           info.store_directory);
     griddep_runtime_close(runtime);
     return 0;
 }
@@ -47,13 +47,13 @@ ${CC:-cc} -o "$work/program" "$work/program.c" -I"$top/include" "$work/lib/libgr
 cp "$work/program" "$work/privileged"
 chown daemon "$work/privileged" && chmod 4755 "$work/privileged" || skip "there is no user daemon"
 mkdir "$work/home"
-chmod 777 "$work/home"
+chmod 1777 "$work/home"
 
 # says EXPECTED NAME=VALUE... PROGRAM
 says() {
     expected=$1
     shift
-    said=$(env -u GRIDDEP_DRIVER -u GRIDDEP_CACHE -u GRIDDEP_EMULATOR_MULTIPROCESSORS -u GRIDDEP_LOG HOME="$work/home" "$@" 2>&1)
+    said=$(env -u GRIDDEP_DRIVER -u GRIDDEP_STORE -u GRIDDEP_EMULATOR_MULTIPROCESSORS -u GRIDDEP_LOG HOME="$work/home" "$@" 2>&1)
     case $said in
     $expected) passed=$((passed + 1)) ;;
     *)
@@ -76,13 +76,13 @@ case $("$work/privileged") in
     says "secure 1: driver emulated, 4 SMs, *" GRIDDEP_EMULATOR_MULTIPROCESSORS=7 "$work/privileged"
     ;;
 esac
-says "secure 1: *, cache ''" GRIDDEP_CACHE="$work/home/cache" GRIDDEP_LOG=debug "$work/privileged"
+says "secure 1: *, store ''" GRIDDEP_STORE="$work/home/cache" GRIDDEP_LOG=debug "$work/privileged"
 if [ ! -e "$work/home/cache" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1))
     echo "failed: a privileged program wrote into a folder of the environment"
 fi
-says "secure 0: *, cache '$work/home/cache'" GRIDDEP_CACHE="$work/home/cache" "$work/program"
-says "secure 0: *, cache ''" HOME="$work/nobody" XDG_CACHE_HOME= "$work/program"
+says "secure 0: *, store '$work/home/cache'" GRIDDEP_STORE="$work/home/cache" "$work/program"
+says "secure 0: *, store ''" HOME="$work/nobody" XDG_CACHE_HOME= "$work/program"
 if [ ! -e "$work/nobody" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1))
     echo "failed: a home was made that was not there"

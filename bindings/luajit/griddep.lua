@@ -57,10 +57,9 @@ enum {
     GRIDDEP_FEATURE_GRAPH_EDGES = 4,
     GRIDDEP_FEATURE_PROGRAMMATIC_EVENT = 8,
     GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT = 16,
-    GRIDDEP_FEATURE_CODE_CACHE = 32,
-    GRIDDEP_FEATURE_PARAMETER_INFO = 64,
-    GRIDDEP_FEATURE_CLUSTER = 128,
-    GRIDDEP_FEATURE_CONDITIONAL = 256,
+    GRIDDEP_FEATURE_PARAMETER_INFO = 32,
+    GRIDDEP_FEATURE_CLUSTER = 64,
+    GRIDDEP_FEATURE_CONDITIONAL = 128,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
     GRIDDEP_TRAIT_KNOWN = 1,
@@ -97,10 +96,9 @@ enum {
     GRIDDEP_TRIGGER_END = 6,
     GRIDDEP_TRIGGER_LINE = 7,
     GRIDDEP_TRIGGER_LOOP = 8,
-    GRIDDEP_MODULE_NO_CACHE = 1,
-    GRIDDEP_MODULE_LINE_INFO = 2,
-    GRIDDEP_MODULE_DEBUG = 4,
-    GRIDDEP_MODULE_VERBOSE = 8,
+    GRIDDEP_MODULE_LINE_INFO = 1,
+    GRIDDEP_MODULE_DEBUG = 2,
+    GRIDDEP_MODULE_VERBOSE = 4,
     GRIDDEP_OPTIMIZATION_DEFAULT = 0,
     GRIDDEP_OPTIMIZATION_NONE = -1,
     GRIDDEP_IMAGE_PTX = 1,
@@ -308,15 +306,16 @@ typedef struct griddep_error {
 } griddep_error;
 typedef struct griddep_runtime_options {
     uint32_t size; uint32_t flags; const char *driver; void *context; int32_t device; int32_t pdl;
-    const char *cache_directory; uint64_t cache_bytes; const char *nvrtc; griddep_log_function log; void *log_user;
-    int32_t log_level; uint32_t reserved;
+    const char *store_directory; const char *nvrtc; griddep_log_function log; void *log_user; int32_t log_level;
+    uint32_t reserved;
 } griddep_runtime_options;
 typedef struct griddep_runtime_info {
-    uint32_t size; uint32_t features; const char *driver; const char *device_name; const char *cache_directory;
+    uint32_t size; uint32_t features; const char *driver; const char *device_name; const char *store_directory;
     int32_t driver_version; int32_t device; int32_t capability; int32_t multiprocessors; uint64_t memory_bytes;
     uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
     uint32_t registers_per_multiprocessor; uint32_t threads_per_multiprocessor; uint32_t blocks_per_multiprocessor;
     uint32_t pdl_disabled; void *context; uint32_t emulated; uint32_t reserved; const char *fallback;
+    const char *driver_cache; const char *driver_cache_reason; uint64_t driver_cache_bytes;
 } griddep_runtime_info;
 typedef struct griddep_ptx_info {
     uint32_t size; uint32_t address_bits; const char *target; int32_t version; int32_t capability;
@@ -362,7 +361,7 @@ typedef struct griddep_module_options {
     const char *const  *compile_options; uint32_t compile_option_count; uint32_t reserved;
 } griddep_module_options;
 typedef struct griddep_module_info {
-    uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_cache;
+    uint32_t size; int32_t image; const char *name; const char *log; const griddep_ptx *ptx; uint32_t from_store;
     uint32_t kernel_count;
 } griddep_module_info;
 typedef struct griddep_kernel_info {

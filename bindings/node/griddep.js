@@ -54,10 +54,9 @@ const constants = {
   FEATURE_GRAPH_EDGES: 4,
   FEATURE_PROGRAMMATIC_EVENT: 8,
   FEATURE_LAUNCH_COMPLETION_EVENT: 16,
-  FEATURE_CODE_CACHE: 32,
-  FEATURE_PARAMETER_INFO: 64,
-  FEATURE_CLUSTER: 128,
-  FEATURE_CONDITIONAL: 256,
+  FEATURE_PARAMETER_INFO: 32,
+  FEATURE_CLUSTER: 64,
+  FEATURE_CONDITIONAL: 128,
   EVENT_TIMING: 0,
   EVENT_ORDER: 1,
   TRAIT_KNOWN: 1,
@@ -94,10 +93,9 @@ const constants = {
   TRIGGER_END: 6,
   TRIGGER_LINE: 7,
   TRIGGER_LOOP: 8,
-  MODULE_NO_CACHE: 1,
-  MODULE_LINE_INFO: 2,
-  MODULE_DEBUG: 4,
-  MODULE_VERBOSE: 8,
+  MODULE_LINE_INFO: 1,
+  MODULE_DEBUG: 2,
+  MODULE_VERBOSE: 4,
   OPTIMIZATION_DEFAULT: 0,
   OPTIMIZATION_NONE: -1,
   IMAGE_PTX: 1,
@@ -292,17 +290,18 @@ koffi.struct('griddep_error', {
 });
 koffi.struct('griddep_runtime_options', {
   size: 'uint32_t', flags: 'uint32_t', driver: 'const char *', context: 'void *', device: 'int32_t', pdl: 'int32_t',
-  cache_directory: 'const char *', cache_bytes: 'uint64_t', nvrtc: 'const char *', log: 'void *', log_user: 'void *',
-  log_level: 'int32_t', reserved: 'uint32_t',
+  store_directory: 'const char *', nvrtc: 'const char *', log: 'void *', log_user: 'void *', log_level: 'int32_t',
+  reserved: 'uint32_t',
 });
 koffi.struct('griddep_runtime_info', {
   size: 'uint32_t', features: 'uint32_t', driver: 'const char *', device_name: 'const char *',
-  cache_directory: 'const char *', driver_version: 'int32_t', device: 'int32_t', capability: 'int32_t',
+  store_directory: 'const char *', driver_version: 'int32_t', device: 'int32_t', capability: 'int32_t',
   multiprocessors: 'int32_t', memory_bytes: 'uint64_t', l2_bytes: 'uint64_t',
   shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
   registers_per_multiprocessor: 'uint32_t', threads_per_multiprocessor: 'uint32_t',
   blocks_per_multiprocessor: 'uint32_t', pdl_disabled: 'uint32_t', context: 'void *', emulated: 'uint32_t',
-  reserved: 'uint32_t', fallback: 'const char *',
+  reserved: 'uint32_t', fallback: 'const char *', driver_cache: 'const char *', driver_cache_reason: 'const char *',
+  driver_cache_bytes: 'uint64_t',
 });
 koffi.struct('griddep_ptx_info', {
   size: 'uint32_t', address_bits: 'uint32_t', target: 'const char *', version: 'int32_t', capability: 'int32_t',
@@ -352,7 +351,7 @@ koffi.struct('griddep_module_options', {
 });
 koffi.struct('griddep_module_info', {
   size: 'uint32_t', image: 'int32_t', name: 'const char *', log: 'const char *', ptx: 'void *',
-  from_cache: 'uint32_t', kernel_count: 'uint32_t',
+  from_store: 'uint32_t', kernel_count: 'uint32_t',
 });
 koffi.struct('griddep_kernel_info', {
   size: 'uint32_t', traits: 'uint32_t', name: 'const char *', function: 'void *', parameter_count: 'uint32_t',

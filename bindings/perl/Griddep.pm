@@ -60,10 +60,9 @@ use constant {
     FEATURE_GRAPH_EDGES => 4,
     FEATURE_PROGRAMMATIC_EVENT => 8,
     FEATURE_LAUNCH_COMPLETION_EVENT => 16,
-    FEATURE_CODE_CACHE => 32,
-    FEATURE_PARAMETER_INFO => 64,
-    FEATURE_CLUSTER => 128,
-    FEATURE_CONDITIONAL => 256,
+    FEATURE_PARAMETER_INFO => 32,
+    FEATURE_CLUSTER => 64,
+    FEATURE_CONDITIONAL => 128,
     EVENT_TIMING => 0,
     EVENT_ORDER => 1,
     TRAIT_KNOWN => 1,
@@ -100,10 +99,9 @@ use constant {
     TRIGGER_END => 6,
     TRIGGER_LINE => 7,
     TRIGGER_LOOP => 8,
-    MODULE_NO_CACHE => 1,
-    MODULE_LINE_INFO => 2,
-    MODULE_DEBUG => 4,
-    MODULE_VERBOSE => 8,
+    MODULE_LINE_INFO => 1,
+    MODULE_DEBUG => 2,
+    MODULE_VERBOSE => 4,
     OPTIMIZATION_DEFAULT => 0,
     OPTIMIZATION_NONE => -1,
     IMAGE_PTX => 1,
@@ -298,21 +296,21 @@ my %STRUCTS = (
         size => [0, 'L', 1], status => [4, 'l', 1], driver_code => [8, 'l', 1], line => [12, 'l', 1],
         column => [16, 'l', 1], file => [20, 'Z260', 1], text => [280, 'Z2048', 1],
     ],
-    runtime_options => [80,
+    runtime_options => [72,
         size => [0, 'L', 1], flags => [4, 'L', 1], driver => [8, 'Q', 1], context => [16, 'Q', 1],
-        device => [24, 'l', 1], pdl => [28, 'l', 1], cache_directory => [32, 'Q', 1], cache_bytes => [40, 'Q', 1],
-        nvrtc => [48, 'Q', 1], log => [56, 'Q', 1], log_user => [64, 'Q', 1], log_level => [72, 'l', 1],
-        reserved => [76, 'L', 1],
+        device => [24, 'l', 1], pdl => [28, 'l', 1], store_directory => [32, 'Q', 1], nvrtc => [40, 'Q', 1],
+        log => [48, 'Q', 1], log_user => [56, 'Q', 1], log_level => [64, 'l', 1], reserved => [68, 'L', 1],
     ],
-    runtime_info => [112,
+    runtime_info => [136,
         size => [0, 'L', 1], features => [4, 'L', 1], driver => [8, 'Q', 1], device_name => [16, 'Q', 1],
-        cache_directory => [24, 'Q', 1], driver_version => [32, 'l', 1], device => [36, 'l', 1],
+        store_directory => [24, 'Q', 1], driver_version => [32, 'l', 1], device => [36, 'l', 1],
         capability => [40, 'l', 1], multiprocessors => [44, 'l', 1], memory_bytes => [48, 'Q', 1],
         l2_bytes => [56, 'Q', 1], shared_bytes_per_multiprocessor => [64, 'L', 1],
         shared_bytes_per_block => [68, 'L', 1], registers_per_multiprocessor => [72, 'L', 1],
         threads_per_multiprocessor => [76, 'L', 1], blocks_per_multiprocessor => [80, 'L', 1],
         pdl_disabled => [84, 'L', 1], context => [88, 'Q', 1], emulated => [96, 'L', 1], reserved => [100, 'L', 1],
-        fallback => [104, 'Q', 1],
+        fallback => [104, 'Q', 1], driver_cache => [112, 'Q', 1], driver_cache_reason => [120, 'Q', 1],
+        driver_cache_bytes => [128, 'Q', 1],
     ],
     ptx_info => [32,
         size => [0, 'L', 1], address_bits => [4, 'L', 1], target => [8, 'Q', 1], version => [16, 'l', 1],
@@ -367,7 +365,7 @@ my %STRUCTS = (
     ],
     module_info => [40,
         size => [0, 'L', 1], image => [4, 'l', 1], name => [8, 'Q', 1], log => [16, 'Q', 1], ptx => [24, 'Q', 1],
-        from_cache => [32, 'L', 1], kernel_count => [36, 'L', 1],
+        from_store => [32, 'L', 1], kernel_count => [36, 'L', 1],
     ],
     kernel_info => [80,
         size => [0, 'L', 1], traits => [4, 'L', 1], name => [8, 'Q', 1], function => [16, 'Q', 1],
@@ -701,7 +699,7 @@ sub pack_struct {
 }
 
 # The fields of a struct; arrays as array references, texts that the library lends as strings.
-my %TEXT = map { $_ => 1 } qw(name type driver device_name cache_directory fallback log kernel);
+my %TEXT = map { $_ => 1 } qw(name type driver device_name store_directory fallback log kernel);
 
 sub unpack_struct {
     my ($name, $struct) = @_;
@@ -788,7 +786,7 @@ sub open {
     }
     $options{flags} = RUNTIME_DEVICE() if defined $options{device};
     my @kept;
-    for my $text (grep { defined $options{$_} } qw(driver cache_directory nvrtc)) {
+    for my $text (grep { defined $options{$_} } qw(driver store_directory nvrtc)) {
         push @kept, c_text("$options{$text}");
         $options{$text} = scalar_to_pointer($kept[-1]);
     }

@@ -97,10 +97,9 @@ FEATURE_GRAPH = 2
 FEATURE_GRAPH_EDGES = 4
 FEATURE_PROGRAMMATIC_EVENT = 8
 FEATURE_LAUNCH_COMPLETION_EVENT = 16
-FEATURE_CODE_CACHE = 32
-FEATURE_PARAMETER_INFO = 64
-FEATURE_CLUSTER = 128
-FEATURE_CONDITIONAL = 256
+FEATURE_PARAMETER_INFO = 32
+FEATURE_CLUSTER = 64
+FEATURE_CONDITIONAL = 128
 EVENT_TIMING = 0
 EVENT_ORDER = 1
 TRAIT_KNOWN = 1
@@ -137,10 +136,9 @@ TRIGGER_BEFORE_STORES = 5
 TRIGGER_END = 6
 TRIGGER_LINE = 7
 TRIGGER_LOOP = 8
-MODULE_NO_CACHE = 1
-MODULE_LINE_INFO = 2
-MODULE_DEBUG = 4
-MODULE_VERBOSE = 8
+MODULE_LINE_INFO = 1
+MODULE_DEBUG = 2
+MODULE_VERBOSE = 4
 OPTIMIZATION_DEFAULT = 0
 OPTIMIZATION_NONE = -1
 IMAGE_PTX = 1
@@ -353,8 +351,7 @@ class c_runtime_options(_Struct):
         ("context", c_void_p),
         ("device", c_int32),
         ("pdl", c_int32),
-        ("cache_directory", c_char_p),
-        ("cache_bytes", c_uint64),
+        ("store_directory", c_char_p),
         ("nvrtc", c_char_p),
         ("log", log_function),
         ("log_user", c_void_p),
@@ -369,7 +366,7 @@ class c_runtime_info(_Struct):
         ("features", c_uint32),
         ("driver", c_char_p),
         ("device_name", c_char_p),
-        ("cache_directory", c_char_p),
+        ("store_directory", c_char_p),
         ("driver_version", c_int32),
         ("device", c_int32),
         ("capability", c_int32),
@@ -386,6 +383,9 @@ class c_runtime_info(_Struct):
         ("emulated", c_uint32),
         ("reserved", c_uint32),
         ("fallback", c_char_p),
+        ("driver_cache", c_char_p),
+        ("driver_cache_reason", c_char_p),
+        ("driver_cache_bytes", c_uint64),
     ]
 
 
@@ -543,7 +543,7 @@ class c_module_info(_Struct):
         ("name", c_char_p),
         ("log", c_char_p),
         ("ptx", c_void_p),
-        ("from_cache", c_uint32),
+        ("from_store", c_uint32),
         ("kernel_count", c_uint32),
     ]
 

@@ -63,10 +63,9 @@ module Griddep
     FEATURE_GRAPH_EDGES = 4
     FEATURE_PROGRAMMATIC_EVENT = 8
     FEATURE_LAUNCH_COMPLETION_EVENT = 16
-    FEATURE_CODE_CACHE = 32
-    FEATURE_PARAMETER_INFO = 64
-    FEATURE_CLUSTER = 128
-    FEATURE_CONDITIONAL = 256
+    FEATURE_PARAMETER_INFO = 32
+    FEATURE_CLUSTER = 64
+    FEATURE_CONDITIONAL = 128
     EVENT_TIMING = 0
     EVENT_ORDER = 1
     TRAIT_KNOWN = 1
@@ -103,10 +102,9 @@ module Griddep
     TRIGGER_END = 6
     TRIGGER_LINE = 7
     TRIGGER_LOOP = 8
-    MODULE_NO_CACHE = 1
-    MODULE_LINE_INFO = 2
-    MODULE_DEBUG = 4
-    MODULE_VERBOSE = 8
+    MODULE_LINE_INFO = 1
+    MODULE_DEBUG = 2
+    MODULE_VERBOSE = 4
     OPTIMIZATION_DEFAULT = 0
     OPTIMIZATION_NONE = -1
     IMAGE_PTX = 1
@@ -301,17 +299,18 @@ module Griddep
 
     CRuntimeOptions = struct([
       "uint32_t size", "uint32_t flags", "void *driver", "void *context", "int32_t device", "int32_t pdl",
-      "void *cache_directory", "uint64_t cache_bytes", "void *nvrtc", "void *log", "void *log_user",
-      "int32_t log_level", "uint32_t reserved",
+      "void *store_directory", "void *nvrtc", "void *log", "void *log_user", "int32_t log_level",
+      "uint32_t reserved",
     ])
 
     CRuntimeInfo = struct([
-      "uint32_t size", "uint32_t features", "void *driver", "void *device_name", "void *cache_directory",
+      "uint32_t size", "uint32_t features", "void *driver", "void *device_name", "void *store_directory",
       "int32_t driver_version", "int32_t device", "int32_t capability", "int32_t multiprocessors",
       "uint64_t memory_bytes", "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor",
       "uint32_t shared_bytes_per_block", "uint32_t registers_per_multiprocessor",
       "uint32_t threads_per_multiprocessor", "uint32_t blocks_per_multiprocessor", "uint32_t pdl_disabled",
-      "void *context", "uint32_t emulated", "uint32_t reserved", "void *fallback",
+      "void *context", "uint32_t emulated", "uint32_t reserved", "void *fallback", "void *driver_cache",
+      "void *driver_cache_reason", "uint64_t driver_cache_bytes",
     ])
 
     CPtxInfo = struct([
@@ -368,7 +367,7 @@ module Griddep
     ])
 
     CModuleInfo = struct([
-      "uint32_t size", "int32_t image", "void *name", "void *log", "void *ptx", "uint32_t from_cache",
+      "uint32_t size", "int32_t image", "void *name", "void *log", "void *ptx", "uint32_t from_store",
       "uint32_t kernel_count",
     ])
 
@@ -836,7 +835,7 @@ module Griddep
       fields = Raw.sized(Raw::CRuntimeOptions)
       options[:driver] = driver
       options[:flags] = Raw::RUNTIME_DEVICE if options[:device]
-      %i[driver cache_directory nvrtc].each { |name| Griddep.text(options[name]) }
+      %i[driver store_directory nvrtc].each { |name| Griddep.text(options[name]) }
       kept = options.transform_values { |value| value.is_a?(String) ? Fiddle::Pointer["#{value}\0"] : value }
       kept.each { |name, value| Griddep.set(fields, name, value) }
       if log

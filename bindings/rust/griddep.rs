@@ -89,10 +89,9 @@ pub const FEATURE_GRAPH: i32 = 2;
 pub const FEATURE_GRAPH_EDGES: i32 = 4;
 pub const FEATURE_PROGRAMMATIC_EVENT: i32 = 8;
 pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
-pub const FEATURE_CODE_CACHE: i32 = 32;
-pub const FEATURE_PARAMETER_INFO: i32 = 64;
-pub const FEATURE_CLUSTER: i32 = 128;
-pub const FEATURE_CONDITIONAL: i32 = 256;
+pub const FEATURE_PARAMETER_INFO: i32 = 32;
+pub const FEATURE_CLUSTER: i32 = 64;
+pub const FEATURE_CONDITIONAL: i32 = 128;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
 pub const TRAIT_KNOWN: i32 = 1;
@@ -129,10 +128,9 @@ pub const TRIGGER_BEFORE_STORES: i32 = 5;
 pub const TRIGGER_END: i32 = 6;
 pub const TRIGGER_LINE: i32 = 7;
 pub const TRIGGER_LOOP: i32 = 8;
-pub const MODULE_NO_CACHE: i32 = 1;
-pub const MODULE_LINE_INFO: i32 = 2;
-pub const MODULE_DEBUG: i32 = 4;
-pub const MODULE_VERBOSE: i32 = 8;
+pub const MODULE_LINE_INFO: i32 = 1;
+pub const MODULE_DEBUG: i32 = 2;
+pub const MODULE_VERBOSE: i32 = 4;
 pub const OPTIMIZATION_DEFAULT: i32 = 0;
 pub const OPTIMIZATION_NONE: i32 = -1;
 pub const IMAGE_PTX: i32 = 1;
@@ -356,8 +354,7 @@ pub struct RuntimeOptions {
     pub context: *mut c_void,
     pub device: i32,
     pub pdl: i32,
-    pub cache_directory: *const c_char,
-    pub cache_bytes: u64,
+    pub store_directory: *const c_char,
     pub nvrtc: *const c_char,
     pub log: Option<LogFunction>,
     pub log_user: *mut c_void,
@@ -372,7 +369,7 @@ pub struct RuntimeInfo {
     pub features: u32,
     pub driver: *const c_char,
     pub device_name: *const c_char,
-    pub cache_directory: *const c_char,
+    pub store_directory: *const c_char,
     pub driver_version: i32,
     pub device: i32,
     pub capability: i32,
@@ -389,6 +386,9 @@ pub struct RuntimeInfo {
     pub emulated: u32,
     pub reserved: u32,
     pub fallback: *const c_char,
+    pub driver_cache: *const c_char,
+    pub driver_cache_reason: *const c_char,
+    pub driver_cache_bytes: u64,
 }
 
 #[repr(C)]
@@ -546,7 +546,7 @@ pub struct ModuleInfo {
     pub name: *const c_char,
     pub log: *const c_char,
     pub ptx: *const Ptx,
-    pub from_cache: u32,
+    pub from_store: u32,
     pub kernel_count: u32,
 }
 
@@ -1185,7 +1185,7 @@ pub struct Options {
     pub driver: Option<String>,
     pub device: Option<i32>,
     pub context: Option<*mut c_void>,
-    pub cache_directory: Option<String>,
+    pub store_directory: Option<String>,
     pub log: Option<Log>,
     pub log_level: i32,
 }
@@ -1227,9 +1227,9 @@ impl Runtime {
     pub fn open(options: Options) -> Result<Self> {
         let mut fields = raw::RuntimeOptions::new();
         let driver = options.driver.as_deref().map(c_text).transpose()?;
-        let cache = options.cache_directory.as_deref().map(c_text).transpose()?;
+        let cache = options.store_directory.as_deref().map(c_text).transpose()?;
         fields.driver = driver.as_ref().map_or(ptr::null(), |text| text.as_ptr());
-        fields.cache_directory = cache.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+        fields.store_directory = cache.as_ref().map_or(ptr::null(), |text| text.as_ptr());
         fields.context = options.context.unwrap_or(ptr::null_mut());
         if let Some(device) = options.device {
             fields.flags = raw::RUNTIME_DEVICE as u32;

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4), for keys of the code cache and for checking its entries. */
+/* SHA-256 (FIPS 180-4), for keys of the store and for checking its entries. */
 #ifndef GD_BASE_DIGEST_H
 #define GD_BASE_DIGEST_H
 

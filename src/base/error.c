@@ -36,6 +36,15 @@ int32_t gd_error_check(const griddep_error *error)
                                                                                      : GRIDDEP_ERROR_STRUCT;
 }
 
+void gd_error_copy(griddep_error *error, const griddep_error *from)
+{
+    if (!error)
+        return;
+    const uint32_t size = error->size;
+    *error = *from;
+    error->size = size;
+}
+
 void gd_error_set_file(griddep_error *error, const char *file)
 {
     if (!error)

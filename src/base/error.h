@@ -17,6 +17,9 @@ int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, .
 int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/* One error as another, whose size stays; `from` is one of the library's own. */
+void gd_error_copy(griddep_error *error, const griddep_error *from);
+
 /* Names the file of an error that was set; NULL: none. */
 void gd_error_set_file(griddep_error *error, const char *file);
 

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-static int32_t fail(griddep_error *error, const char *what, const char *path, int number)
+int32_t gd_file_fail(griddep_error *error, const char *what, const char *path, int number)
 {
     char words[128];
 
@@ -34,9 +34,9 @@ static int32_t read_all(int file, const char *path, char **data, size_t *bytes, 
     char part[65536];
 
     if (fstat(file, &status))
-        return fail(error, "read", path, errno);
+        return gd_file_fail(error, "read", path, errno);
     if (S_ISDIR(status.st_mode))
-        return fail(error, "read", path, EISDIR);
+        return gd_file_fail(error, "read", path, EISDIR);
     if (!S_ISREG(status.st_mode)) /* a pipe could make the caller wait for ever, a device never end */
         return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot read %s: it is no regular file", path);
     for (;;) {
@@ -46,7 +46,7 @@ static int32_t read_all(int file, const char *path, char **data, size_t *bytes, 
         if (got < 0) {
             int number = errno;
             gd_text_free(&text);
-            return fail(error, "read", path, number);
+            return gd_file_fail(error, "read", path, number);
         }
         gd_text_append(&text, part, (size_t)got);
         if (text.failed) {
@@ -66,7 +66,7 @@ int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (file < 0)
-        return fail(error, "open", path, errno);
+        return gd_file_fail(error, "open", path, errno);
     int32_t status = read_all(file, path, data, bytes, error);
     close(file);
     return status;
@@ -86,74 +86,52 @@ static int write_all(int file, const char *data, size_t bytes)
     return 0;
 }
 
-/* A new file beside `path`, under a name that nobody else uses: two threads of a process must not share one, nor must a
+/* A new file beside `name`, under a name that nobody else uses: two threads of a process must not share one, nor must a
  * process meet what another of its number left behind. */
-static int create_neighbour(const char *path, gd_text *name)
+static int create_neighbour(int folder, const char *name, gd_text *made)
 {
     static atomic_uint serial;
     enum { ATTEMPTS = 100 };
     int file = -1;
 
     for (int i = 0; i < ATTEMPTS && file < 0; i++) {
-        name->bytes = 0;
-        gd_text_format(name, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&serial, 1u));
-        if (name->failed)
+        made->bytes = 0;
+        gd_text_format(made, "%s.%ld.%u" GD_FILE_NEW, name, (long)getpid(), atomic_fetch_add(&serial, 1u));
+        if (made->failed)
             return -1;
-        file = open(name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        file = openat(folder, made->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file < 0 && errno != EEXIST)
             return -1;
     }
     return file;
 }
 
-int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error)
+int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes, griddep_error *error)
 {
-    gd_text name = {0};
+    gd_text made = {0};
     int32_t status = GRIDDEP_OK;
-    int file = create_neighbour(path, &name);
+    int file = create_neighbour(folder, name, &made);
 
-    if (name.failed) {
+    if (made.failed) {
         status = gd_error_memory(error);
     } else if (file < 0) {
-        status = fail(error, "create", name.data, errno);
+        status = gd_file_fail(error, "create", made.data, errno);
     } else {
         int number = write_all(file, data, bytes);
         if (close(file) && !number)
             number = errno;
-        if (!number && rename(name.data, path))
+        if (!number && renameat(folder, made.data, folder, name))
             number = errno;
         if (number) {
-            unlink(name.data);
-            status = fail(error, "write", path, number);
+            unlinkat(folder, made.data, 0);
+            status = gd_file_fail(error, "write", name, number);
         }
     }
-    gd_text_free(&name);
+    gd_text_free(&made);
     return status;
 }
 
-int32_t gd_file_make_directory(const char *path, griddep_error *error)
+int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error)
 {
-    char *copy = *path ? strdup(path) : NULL;
-    int number = 0;
-
-    if (!*path)
-        return fail(error, "make directory", path, ENOENT);
-    if (!copy)
-        return gd_error_memory(error);
-    for (char *at = copy + 1; !number; at++) {
-        if (*at && *at != '/')
-            continue;
-        char kept = *at;
-        *at = 0;
-        if (mkdir(copy, 0700) && errno != EEXIST)
-            number = errno;
-        *at = kept;
-        if (!kept)
-            break;
-    }
-    struct stat status;
-    if (!number && (stat(path, &status) || !S_ISDIR(status.st_mode)))
-        number = ENOTDIR;
-    free(copy);
-    return number ? fail(error, "make directory", path, number) : GRIDDEP_OK;
+    return gd_file_write_at(AT_FDCWD, path, data, bytes, error);
 }

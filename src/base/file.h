@@ -14,7 +14,13 @@ int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error
 /* Writes a file by way of a temporary neighbour and rename, so that a reader sees the old or the new, never a part. */
 int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error);
 
-/* Makes a directory and its parents, mode 0700 for what is new. */
-int32_t gd_file_make_directory(const char *path, griddep_error *error);
+/* The same for a name in an open folder. No fsync: after a crash of the machine the file may be short. */
+int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes, griddep_error *error);
+
+/* What the names of temporary neighbours end with: NAME.PROCESS.NUMBER.new */
+#define GD_FILE_NEW ".new"
+
+/* FILE: "cannot open PATH: the system's words" for a number of errno.h. */
+int32_t gd_file_fail(griddep_error *error, const char *what, const char *path, int number);
 
 #endif

@@ -193,8 +193,7 @@ static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_
         *module = attacked->codes[i].module;
         return GRIDDEP_OK;
     }
-    const griddep_module_options options = {.size = sizeof(options), .flags = GRIDDEP_MODULE_NO_CACHE};
-    status = griddep_module_load(attacked->session.runtime, text, bytes, &options, module, error);
+    status = griddep_module_load(attacked->session.runtime, text, bytes, NULL, module, error);
     if (status != GRIDDEP_OK) {
         free(text);
         return status;

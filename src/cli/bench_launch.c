@@ -1,5 +1,5 @@
 /* griddep bench launch: what a launch costs on the host, through the library and by the bare driver call, alone, in a
- * chain and as a graph; and what loading a kernel costs, out of the code cache and by the driver's compiler.
+ * chain and as a graph.
  * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before each; the library
  * and the bare call take turns in going first. The bare call is taken from the driver library by its name, with the two
  * structs that it needs. */
@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-enum { BURST = 200, CHAIN = 64, WARM_UP = 10, LOADS = 15, ARGUMENTS = 4, EARLY_START = 6, RELAXED = 2 };
+enum { BURST = 200, CHAIN = 64, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, RELAXED = 2 };
 
 /* Nanoseconds of a call. */
 typedef struct way {
@@ -47,7 +47,6 @@ typedef int (*bare_end)(void *stream, void **graph);
 typedef int (*bare_instantiate)(void **executable, void *graph, uint64_t flags);
 typedef int (*bare_run)(void *executable, void *stream);
 typedef int (*bare_destroy)(void *object);
-typedef int (*bare_load)(void **module, const void *text);
 
 /* What of the driver is called bare, with the API version of its signature. */
 #define BARE_ENTRIES(entry)                                                                                            \
@@ -58,9 +57,7 @@ typedef int (*bare_load)(void **module, const void *text);
     entry(bare_instantiate, instantiate, "cuGraphInstantiateWithFlags", 11040);                                        \
     entry(bare_run, run_graph, "cuGraphLaunch", 10000);                                                                \
     entry(bare_destroy, destroy_graph, "cuGraphDestroy", 10000);                                                       \
-    entry(bare_destroy, destroy_executable, "cuGraphExecDestroy", 10000);                                              \
-    entry(bare_load, load, "cuModuleLoadData", 2000);                                                                  \
-    entry(bare_destroy, unload, "cuModuleUnload", 2000)
+    entry(bare_destroy, destroy_executable, "cuGraphExecDestroy", 10000)
 
 typedef struct bare_driver {
 #define ENTRY(type, name, symbol, version) type name
@@ -198,7 +195,7 @@ static const launch_case cases[] = {
     {"a graph of 64, graph-pdl", plain_text, true, 1, run_graph, run_bare_graph},
 };
 
-enum { CASES = sizeof(cases) / sizeof(cases[0]), WAYS = CASES + 1 };
+enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
 static double elapsed(const struct timespec *start)
 {
@@ -249,65 +246,6 @@ static int measure_bursts(launcher *with, const launch_case *item, uint32_t samp
     free(bare);
     free(ratios);
     return code;
-}
-
-/* ---- loading ---- */
-
-/* The driver compiles a text that it has not seen, in its cache neither. */
-static double time_compiler(launcher *with, const griddep_shelf_info *info, uint32_t turn)
-{
-    char *text = gd_heap_format("// griddep bench %u %lld\n%s", (unsigned)turn, (long long)time(NULL), info->text);
-    struct timespec start;
-    void *module = NULL;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    int result = with->driver.load(&module, text);
-    double time = elapsed(&start);
-    if (result == 0)
-        with->driver.unload(module);
-    free(text);
-    return result == 0 ? time : -1.0;
-}
-
-/* Below 0 where the load failed; *cached says whether the cache served it. */
-static double time_load(launcher *with, const griddep_shelf_info *info, bool *cached)
-{
-    griddep_module_info loaded = {.size = sizeof(loaded)};
-    griddep_module *module = NULL;
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    if (griddep_module_load(with->runtime, info->text, info->bytes, NULL, &module, &with->error) != GRIDDEP_OK)
-        return -1.0;
-    double time = elapsed(&start);
-    griddep_module_get_info(module, &loaded, NULL);
-    griddep_module_unload(module);
-    *cached = loaded.from_cache != 0;
-    return time;
-}
-
-/* The shelf's largest kernel, out of the warm cache and by the driver's compiler. Without a cache there is no figure.
- */
-static int measure_load(launcher *with, way *result)
-{
-    double library[LOADS], bare[LOADS], ratios[LOADS];
-    griddep_shelf_info info = {.size = sizeof(info)};
-    bool cached = false;
-    if (griddep_shelf_find("matvec_bf16", 90, &info, &with->error) != GRIDDEP_OK ||
-        time_load(with, &info, &cached) < 0.0)
-        return fail(with);
-    for (uint32_t i = 0; i < LOADS; i++) {
-        bare[i] = time_compiler(with, &info, i);
-        library[i] = time_load(with, &info, &cached);
-        if (bare[i] < 0.0 || library[i] < 0.0)
-            return fail(with);
-        if (!cached)
-            return 0;
-        ratios[i] = bare[i] > 0.0 ? library[i] / bare[i] : 1.0;
-    }
-    *result = (way){.name = "loading matvec_bf16 from the cache",
-                    .library = gd_bench_spread_of(library, LOADS),
-                    .bare = gd_bench_spread_of(bare, LOADS),
-                    .ratio = gd_bench_spread_of(ratios, LOADS)};
-    return 0;
 }
 
 /* ---- setting up ---- */
@@ -408,14 +346,12 @@ static int measure_case(launcher *with, const launch_case *item, uint32_t sample
 static int measure(const gd_bench *bench, void **results)
 {
     launcher with = {.runtime = bench->runtime};
-    way *ways = *results = gd_heap_take(WAYS, sizeof(*ways));
+    way *ways = *results = gd_heap_take(CASES, sizeof(*ways));
     griddep_error_init(&with.error);
     gd_progress_show("launch overhead");
     int code = set_up(&with);
     for (uint32_t i = 0; i < CASES && code == 0; i++)
         code = measure_case(&with, &cases[i], 7 * bench->samples, &ways[i]);
-    if (code == 0)
-        code = measure_load(&with, &ways[CASES]);
     if (with.stream != NULL)
         griddep_stream_destroy(bench->runtime, with.stream, NULL);
     if (with.library != NULL)
@@ -433,7 +369,7 @@ static void print(const gd_bench *bench, const void *results)
     (void)bench;
     for (size_t i = 0; i < 5; i++)
         gd_columns_add(&columns, "%s", titles[i]);
-    for (size_t i = 0; i < WAYS && ways[i].name != NULL; i++) {
+    for (size_t i = 0; i < CASES; i++) {
         gd_columns_add(&columns, "%s", ways[i].name);
         gd_columns_add(&columns, "%.0f", ways[i].library.median);
         gd_columns_add(&columns, "%.0f", ways[i].bare.median);
@@ -450,7 +386,7 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     const way *ways = results;
     json_t *array = json_array();
     (void)bench;
-    for (size_t i = 0; i < WAYS && ways[i].name != NULL; i++) {
+    for (size_t i = 0; i < CASES; i++) {
         json_t *object = json_object();
         gd_output_set(object, "name", gd_output_string(ways[i].name));
         gd_output_set(object, "library_ns", gd_bench_spread_json(&ways[i].library));

@@ -32,8 +32,6 @@ static const gd_feature features[] = {
     {GRIDDEP_FEATURE_CONDITIONAL, "conditional", "conditional nodes in graphs", 0, 12030, "the driver does not offer them"},
     {GRIDDEP_FEATURE_PARAMETER_INFO, "parameter_info", "parameters of code without PTX", 0, 12040,
      "the driver does not tell them"},
-    {GRIDDEP_FEATURE_CODE_CACHE, "code_cache", "compiled code kept on disk", 0, 0,
-     "no cache directory, or a driver without a linker"},
 };
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
@@ -65,6 +63,16 @@ static bool judge_feature(const gd_feature *feature, const griddep_runtime_info 
     return true;
 }
 
+static json_t *driver_cache_json(const griddep_runtime_info *info)
+{
+    json_t *cache = json_object();
+    bool on = info->driver_cache[0] != '\0';
+    gd_output_set(cache, "directory", on ? gd_output_string(info->driver_cache) : json_null());
+    gd_output_set(cache, "bytes", json_integer((json_int_t)info->driver_cache_bytes));
+    gd_output_set(cache, "reason", on ? json_null() : gd_output_string(info->driver_cache_reason));
+    return cache;
+}
+
 static void print_json(const griddep_runtime_info *info)
 {
     json_t *document = json_object(), *list = json_object();
@@ -79,8 +87,9 @@ static void print_json(const griddep_runtime_info *info)
     gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
     gd_output_set(document, "driver", gd_device_driver_json(info));
     gd_output_set(document, "device", gd_device_json(info));
-    gd_output_set(document, "cache_directory",
-                  info->cache_directory[0] != '\0' ? gd_output_string(info->cache_directory) : json_null());
+    gd_output_set(document, "store_directory",
+                  info->store_directory[0] != '\0' ? gd_output_string(info->store_directory) : json_null());
+    gd_output_set(document, "driver_cache", driver_cache_json(info));
     gd_output_set(document, "pdl_disabled", json_boolean(info->pdl_disabled));
     gd_output_set(document, "features", list);
     gd_output_write(document);
@@ -96,6 +105,19 @@ static void print_limits(const griddep_runtime_info *info)
            info->blocks_per_multiprocessor, info->registers_per_multiprocessor);
 }
 
+/* Paths come from the environment. */
+static void print_folders(const griddep_runtime_info *info)
+{
+    if (info->driver_cache[0] != '\0')
+        gd_output_print("  driver's code cache      %s, up to %.0f MiB\n", info->driver_cache,
+                        (double)info->driver_cache_bytes / (1 << 20));
+    else
+        gd_output_print("  driver's code cache      none: %s\n", info->driver_cache_reason);
+    gd_output_print("  store                    %s\n",
+                    info->store_directory[0] != '\0' ? info->store_directory : "none");
+    puts("");
+}
+
 static void print_text(const griddep_runtime_info *info)
 {
     printf("griddep %s\n", griddep_version_text());
@@ -106,7 +128,7 @@ static void print_text(const griddep_runtime_info *info)
     printf("  compute capability       %d.%d\n", info->capability / 10, info->capability % 10);
     printf("  multiprocessors          %d\n", info->multiprocessors);
     print_limits(info);
-    printf("  code cache               %s\n\n", info->cache_directory[0] != '\0' ? info->cache_directory : "none");
+    print_folders(info);
     for (size_t i = 0; i < FEATURE_COUNT; i++) {
         char reason[160];
         bool works = judge_feature(&features[i], info, reason, sizeof(reason));

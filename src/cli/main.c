@@ -69,7 +69,7 @@ static void print_help(void)
     puts("\n"
          "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
          "that.\n\n"
-         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_CACHE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
+         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
          "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
 }
 

@@ -47,7 +47,7 @@ static const char details[] =
     "and carve-outs that the file offers ('grids', 'carveouts'). Only what 'griddep check' passes is run, only what "
     "leaves the serial run's bits\n"
     "counts, and only a gain above the noise of this machine is kept. Nothing is changed but what --output names; the\n"
-    "result is remembered in the cache, where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
+    "result is remembered in the store, where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
 
 /* ---- input ---- */
 
@@ -249,7 +249,7 @@ int gd_command_tune(int argc, char **argv)
          (void *)&request.gain, 0, 0},
         {GD_OPTION_FOLDER, "output", "FOLDER", "write the tuned PTX and a chain file there, or with -o FOLDER",
          (void *)&request.output, 0, 0},
-        {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the cache", &request.forget, 0, 0},
+        {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the store", &request.forget, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};

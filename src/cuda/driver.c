@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 #include "base/text.h"
 #include "cuda/driver.h"
 
@@ -77,7 +78,10 @@ static int32_t start(gd_driver *driver, griddep_error *error)
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "the driver %s does not tell its version", driver->path);
     driver->version = version;
-    return GRIDDEP_OK;
+    void *function;
+    memcpy(&function, &driver->cuInit, sizeof function);
+    driver->build = gd_library_build(function);
+    return driver->build ? GRIDDEP_OK : gd_error_memory(error);
 }
 
 static gd_driver *allocate(const char *path)
@@ -176,7 +180,23 @@ void gd_driver_close(gd_driver *driver)
     if (driver->library && !driver->started)
         dlclose(driver->library);
     free(driver->path);
+    free(driver->build);
     free(driver);
+}
+
+/* From the release notes of the PTX ISA. */
+int32_t gd_driver_ptx_version(int32_t version)
+{
+    static const struct {
+        int32_t driver, ptx;
+    } known[] = {{13010, 91}, {13000, 90}, {12090, 88}, {12080, 87}, {12070, 86},
+                 {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (version >= known[i].driver)
+            return known[i].ptx;
+    }
+    return 80;
 }
 
 int32_t gd_driver_status(gd_CUresult result)

@@ -12,6 +12,7 @@
 typedef struct gd_driver {
     void *library;   /* of dlopen; NULL for a table that was made from a function */
     char *path;      /* what was opened: a path or a soname */
+    char *build;     /* gd_library_build */
     int32_t version; /* as cuDriverGetVersion: 1000 * major + 10 * minor */
     bool started;    /* cuInit has been called */
 
@@ -45,6 +46,9 @@ void gd_driver_close(gd_driver *driver);
 
 /* The GRIDDEP_* status of a CUresult; GRIDDEP_ERROR_DRIVER for one that is not known. */
 int32_t gd_driver_status(gd_CUresult result);
+
+/* The newest PTX ISA, 10 * major + minor, that a driver of this API version (12.0 and later) takes for certain. */
+int32_t gd_driver_ptx_version(int32_t version);
 
 /* cuda.h's name of a CUresult from the library's own list, NULL for one that is not in it. */
 const char *gd_driver_result_name(gd_CUresult result);

@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/text.h"
 #include "cuda/nvrtc.h"
 
@@ -53,38 +54,59 @@ static gd_nvrtc *open_at(const char *path, gd_text *tried)
         }
         memcpy((char *)nvrtc + symbols[i].offset, &function, sizeof function);
     }
-    nvrtc->bound = true;
-    return nvrtc;
-}
-
-static gd_nvrtc *open_in_home(const char *variable, gd_text *tried)
-{
-    const char *home = gd_environment(variable);
-    gd_nvrtc *nvrtc = NULL;
-
-    if (!home)
+    void *function;
+    memcpy(&function, &nvrtc->nvrtcVersion, sizeof function);
+    nvrtc->build = gd_library_build(function);
+    int major = 0, minor = 0;
+    if (nvrtc->nvrtcVersion(&major, &minor) == GD_NVRTC_SUCCESS)
+        nvrtc->version = 1000 * major + 10 * minor;
+    if (!nvrtc->build) {
+        tried->failed = true;
+        gd_nvrtc_close(nvrtc);
         return NULL;
-    for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !nvrtc && !tried->failed; i++) {
-        gd_text path = {0};
-        gd_text_format(&path, "%s/lib64/%s", home, sonames[i]);
-        if (path.failed)
-            tried->failed = true;
-        else
-            nvrtc = open_at(gd_text_get(&path), tried);
-        gd_text_free(&path);
     }
     return nvrtc;
 }
 
-static gd_nvrtc *open_anywhere(gd_text *tried)
+/* Keeps the better one of *best and what a path holds. True: *best fits, or memory is out. */
+static bool try_path(const char *path, int32_t driver, gd_nvrtc **best, gd_text *tried)
 {
-    gd_nvrtc *nvrtc = NULL;
+    gd_nvrtc *opened = open_at(path, tried);
 
-    for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !nvrtc && !tried->failed; i++)
-        nvrtc = open_at(sonames[i], tried);
-    for (size_t i = 0; i < sizeof home_variables / sizeof *home_variables && !nvrtc && !tried->failed; i++)
-        nvrtc = open_in_home(home_variables[i], tried);
-    return nvrtc;
+    if (opened && *best && (*best)->version <= opened->version) {
+        gd_nvrtc_close(opened);
+    } else if (opened) {
+        gd_nvrtc_close(*best);
+        *best = opened;
+    }
+    return tried->failed || (*best && (*best)->version <= driver);
+}
+
+static bool try_home(const char *variable, int32_t driver, gd_nvrtc **best, gd_text *tried)
+{
+    const char *home = gd_environment(variable);
+    bool done = false;
+
+    for (size_t i = 0; home && i < sizeof sonames / sizeof *sonames && !done; i++) {
+        gd_text path = {0};
+        gd_text_format(&path, "%s/lib64/%s", home, sonames[i]);
+        tried->failed |= path.failed;
+        done = tried->failed || try_path(path.data, driver, best, tried);
+        gd_text_free(&path);
+    }
+    return done;
+}
+
+static gd_nvrtc *open_anywhere(int32_t driver, gd_text *tried)
+{
+    gd_nvrtc *best = NULL;
+    bool done = false;
+
+    for (size_t i = 0; i < sizeof sonames / sizeof *sonames && !done; i++)
+        done = try_path(sonames[i], driver, &best, tried);
+    for (size_t i = 0; i < sizeof home_variables / sizeof *home_variables && !done; i++)
+        done = try_home(home_variables[i], driver, &best, tried);
+    return best;
 }
 
 /* The log of a program as a string that the caller frees; "" where there is none, NULL when memory runs out. */
@@ -204,23 +226,21 @@ static int32_t compile_program(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, c
     return GRIDDEP_OK;
 }
 
-int32_t gd_nvrtc_open(const char *path, gd_nvrtc **nvrtc, griddep_error *error)
+int32_t gd_nvrtc_open(const char *path, int32_t driver, gd_nvrtc **nvrtc, griddep_error *error)
 {
     gd_text tried = {0};
     int32_t status = GRIDDEP_OK;
-    int major = 0;
-    int minor = 0;
-    gd_nvrtc *made = path ? open_at(path, &tried) : open_anywhere(&tried);
+    gd_nvrtc *made = path ? open_at(path, &tried) : open_anywhere(driver, &tried);
 
-    if (made) {
-        if (made->nvrtcVersion(&major, &minor) == GD_NVRTC_SUCCESS)
-            made->version = 1000 * major + 10 * minor;
-        *nvrtc = made;
-    } else if (tried.failed) {
+    if (tried.failed) {
+        gd_nvrtc_close(made);
         status = gd_error_memory(error);
-    } else {
+    } else if (!made) {
         status =
             gd_error_set(error, GRIDDEP_ERROR_NO_NVRTC, "libnvrtc cannot be opened; tried:%s", gd_text_get(&tried));
+    } else {
+        made->kept = true;
+        *nvrtc = made;
     }
     gd_text_free(&tried);
     return status;
@@ -230,9 +250,10 @@ void gd_nvrtc_close(gd_nvrtc *nvrtc)
 {
     if (!nvrtc)
         return;
-    if (nvrtc->library && !nvrtc->bound)
+    if (nvrtc->library && !nvrtc->kept)
         dlclose(nvrtc->library);
     free(nvrtc->path);
+    free(nvrtc->build);
     free(nvrtc);
 }
 

@@ -15,8 +15,9 @@ typedef void *gd_nvrtcProgram;
 typedef struct gd_nvrtc {
     void *library;
     char *path;      /* what was opened: a path or a soname */
+    char *build;     /* gd_library_build */
     int32_t version; /* 1000 * major + 10 * minor, as the driver counts */
-    bool bound;      /* every entry point was found */
+    bool kept;       /* it was chosen, and stays loaded */
 
 #define GD_NVRTC(name, type, arguments) type(*name) arguments;
 #include "cuda/nvrtc_symbols.def"
@@ -27,8 +28,10 @@ typedef struct gd_nvrtc {
 enum { GD_NVRTC_SUCCESS = 0, GD_NVRTC_ERROR_OUT_OF_MEMORY = 1, GD_NVRTC_ERROR_COMPILATION = 6 };
 
 /* Opens libnvrtc. path NULL: libnvrtc.so.13, libnvrtc.so.12 and libnvrtc.so as the loader finds them, then the same
- * three in $CUDA_HOME/lib64 and $CUDA_PATH/lib64. NO_NVRTC lists what was tried, with the loader's words. */
-int32_t gd_nvrtc_open(const char *path, gd_nvrtc **nvrtc, griddep_error *error);
+ * three in $CUDA_HOME/lib64 and $CUDA_PATH/lib64: the first that is not newer than `driver`, a driver's API version,
+ * and whose PTX that driver therefore takes; where all are newer, the oldest. NO_NVRTC lists what was tried, with the
+ * loader's words. */
+int32_t gd_nvrtc_open(const char *path, int32_t driver, gd_nvrtc **nvrtc, griddep_error *error);
 
 /* Frees the table; takes NULL and half-built ones. NVRTC itself stays loaded: unloading it loses memory that it never
  * frees. A library that turned out not to be NVRTC is unloaded. */

@@ -218,7 +218,7 @@ int32_t gd_tune_search(griddep_tune *tune, griddep_error *error);
 
 /* ---- tune_store.c ---- */
 
-/* Writes the choices to the runtime's cache. False where there is none. */
+/* Writes the choices to the runtime's store. False where there is none. */
 bool gd_tune_store(griddep_tune *tune);
 
 /* Reads them into tune->best, not realized: edits are unknown, texts are there. NOT_FOUND. */

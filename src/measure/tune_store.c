@@ -1,4 +1,4 @@
-/* What was found, in the code cache: under the digest of all that it depends on. The entry is text:
+/* What was found, in the store: under the digest of all that it depends on. The entry is text:
  *
  *   griddep tuned 2
  *   figures BASELINE CHOSEN RATIO          picoseconds of a run, and millionths
@@ -13,7 +13,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "measure/tune.h"
-#include "run/cache.h"
+#include "run/store.h"
 #include "run/runtime.h"
 
 #define FIRST_LINE "griddep tuned 2\n"
@@ -86,7 +86,7 @@ static int32_t add_source(gd_digest *digest, const gd_tune_source *source, gridd
     return status;
 }
 
-static int32_t make_key(const griddep_tune *tune, gd_cache_key *key, griddep_error *error)
+static int32_t make_key(const griddep_tune *tune, gd_store_key *key, griddep_error *error)
 {
     const griddep_runtime_info *device = &tune->runtime->info;
     int32_t status = GRIDDEP_OK;
@@ -95,6 +95,7 @@ static int32_t make_key(const griddep_tune *tune, gd_cache_key *key, griddep_err
     gd_digest_begin(&digest);
     gd_digest_add_string(&digest, FIRST_LINE);
     gd_digest_add_string(&digest, griddep_version_text());
+    gd_digest_add_string(&digest, tune->runtime->driver->build);
     gd_digest_add_string(&digest, device->device_name);
     add_number(&digest, (uint64_t)device->capability);
     add_number(&digest, (uint64_t)device->multiprocessors);
@@ -133,15 +134,15 @@ static void write_source(const griddep_tune *tune, uint32_t index, gd_text *text
 /* Where nothing better was found an entry is written only over one that says otherwise. */
 bool gd_tune_store(griddep_tune *tune)
 {
-    gd_cache *cache = tune->runtime->cache;
-    gd_cache_key key;
+    gd_store *store = tune->runtime->store;
+    gd_store_key key;
     gd_text text = {0};
     char *old = NULL;
     size_t bytes;
 
-    if (!cache || make_key(tune, &key, NULL))
+    if (!store || make_key(tune, &key, NULL))
         return false;
-    if (!tune->info.changed && !gd_cache_load(cache, &key, &old, &bytes))
+    if (!tune->info.changed && !gd_store_load(store, &key, &old, &bytes))
         return false;
     free(old);
     gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
@@ -151,11 +152,9 @@ bool gd_tune_store(griddep_tune *tune)
                        tune->best.carveouts[i], tune->choices[i].text);
     for (uint32_t i = 0; i < tune->source_count; i++)
         write_source(tune, i, &text);
-    bool written = !text.failed;
-    if (written)
-        gd_cache_store(cache, &key, text.data, text.bytes);
+    bool written = !text.failed && gd_store_save(store, &key, text.data, text.bytes);
     gd_text_free(&text);
-    return written && gd_cache_load(cache, &key, &old, &bytes) && (free(old), true);
+    return written;
 }
 
 /* ---- reading ---- */
@@ -244,8 +243,8 @@ static void read_source(griddep_tune *tune, reader *from, uint32_t index)
 
 int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
 {
-    gd_cache *cache = tune->runtime->cache;
-    gd_cache_key key;
+    gd_store *store = tune->runtime->store;
+    gd_store_key key;
     char *data = NULL;
     size_t bytes = 0;
     int32_t status = make_key(tune, &key, error);
@@ -254,9 +253,9 @@ int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
         status = gd_tune_setup_copy(tune, NULL, &tune->best, error);
     if (status)
         return status;
-    if (!cache || !gd_cache_load(cache, &key, &data, &bytes))
+    if (!store || !gd_store_load(store, &key, &data, &bytes))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "nothing is remembered for this chain on %s%s",
-                            tune->runtime->info.device_name, cache ? "" : ": the runtime has no cache");
+                            tune->runtime->info.device_name, store ? "" : ": the runtime has no store");
     reader from = {.at = data, .end = data + bytes};
     read_figures(tune, &from);
     for (uint32_t i = 0; i < tune->launch_count; i++)

@@ -1,8 +1,6 @@
-/* The driver's compiler and linker, the code cache in front of them, and NVRTC with the prelude.
+/* The driver's compiler, which is always asked in the same way, and NVRTC with the prelude.
  *
- * To have the compiled code in hand, PTX goes through the driver's linker (cuLinkCreate, cuLinkAddData,
- * cuLinkComplete), which gives a cubin; the cubin is cached and loaded. Without a cache, or on a driver without the
- * linker, cuModuleLoadDataEx does all at once. */
+ * The driver keeps compiled code itself (doc/environment.md). What NVRTC made is kept in the store. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +10,9 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "run/cache.h"
 #include "run/compile.h"
 #include "run/image.h"
+#include "run/store.h"
 
 enum { LOG_BYTES = 16384, MOST_OPTIONS = 9 };
 
@@ -126,113 +124,11 @@ static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const ji
     return status;
 }
 
-/* ---- compiling ---- */
+/* ---- loading ---- */
 
-/* What the code depends on, as a key. */
-static void make_key(const griddep_runtime *runtime, const char *text, size_t bytes,
-                     const griddep_module_options *options, gd_cache_key *key)
-{
-    char words[160];
-    gd_digest digest;
-
-    snprintf(words, sizeof words,
-             "library %s driver %" PRId32 " sm %" PRId32 " flags %" PRIu32 " O %" PRId32 " registers %" PRIu32,
-             griddep_version_text(), runtime->info.driver_version, runtime->info.capability, options->flags,
-             options->optimization, options->maximum_registers);
-    gd_digest_begin(&digest);
-    gd_digest_add_string(&digest, words);
-    gd_digest_add_string(&digest, runtime->info.device_name);
-    gd_digest_add_string(&digest, runtime->info.driver);
-    gd_digest_add(&digest, text, bytes);
-    gd_digest_end(&digest, key->digest);
-}
-
-/* PTX to a cubin, which belongs to *state until that is destroyed. */
-static gd_CUresult link_ptx(const gd_driver *driver, const char *text, size_t bytes, const char *name, jit_options *jit,
-                            gd_CUlinkState *state, void **cubin, size_t *cubin_bytes)
-{
-    gd_CUresult result = driver->cuLinkCreate(jit->count, jit->names, jit->values, state);
-
-    if (result != GD_CUDA_SUCCESS) {
-        *state = NULL;
-        return result;
-    }
-    result =
-        driver->cuLinkAddData(*state, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, bytes + 1, name, 0, NULL, NULL);
-    return result == GD_CUDA_SUCCESS ? driver->cuLinkComplete(*state, cubin, cubin_bytes) : result;
-}
-
-static gd_CUresult link_and_load(griddep_runtime *runtime, const char *text, size_t bytes, const char *name,
-                                 const gd_cache_key *key, jit_options *jit, gd_CUmodule *module)
-{
-    const gd_driver *driver = runtime->driver;
-    gd_CUlinkState state = NULL;
-    void *cubin = NULL;
-    size_t cubin_bytes = 0;
-    gd_CUresult result = link_ptx(driver, text, bytes, name, jit, &state, &cubin, &cubin_bytes);
-
-    if (result == GD_CUDA_SUCCESS)
-        result = driver->cuModuleLoadData(module, cubin);
-    if (result == GD_CUDA_SUCCESS)
-        gd_cache_store(runtime->cache, key, cubin, cubin_bytes);
-    if (state)
-        driver->cuLinkDestroy(state);
-    return result;
-}
-
-/* A cached cubin that the driver refuses is treated as damaged: the caller compiles anew and overwrites it. */
-static bool load_cached(griddep_runtime *runtime, const gd_cache_key *key, const char *name, gd_CUmodule *module)
-{
-    char *cubin = NULL;
-    size_t bytes = 0;
-    int32_t kind = 0;
-    bool loaded = false;
-
-    if (!gd_cache_load(runtime->cache, key, &cubin, &bytes))
-        return false;
-    if (!gd_image_examine(cubin, bytes, name, &kind, NULL) && kind == GRIDDEP_IMAGE_CUBIN)
-        loaded = runtime->driver->cuModuleLoadData(module, cubin) == GD_CUDA_SUCCESS;
-    if (!loaded)
-        gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the driver refused cached code of %s; it is compiled anew",
-                     name);
-    free(cubin);
-    return loaded;
-}
-
-int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes, const griddep_module_options *options,
-                       gd_CUmodule *module, char **log, bool *from_cache, griddep_error *error)
-{
-    bool cached = runtime->info.features & GRIDDEP_FEATURE_CODE_CACHE && !(options->flags & GRIDDEP_MODULE_NO_CACHE);
-    gd_cache_key key;
-    jit_options jit;
-    gd_CUresult result = GD_CUDA_SUCCESS;
-    int32_t status = GRIDDEP_OK;
-
-    *from_cache = false;
-    if (!make_options(&jit, options)) {
-        free_options(&jit);
-        return gd_error_memory(error);
-    }
-    if (cached) {
-        make_key(runtime, text, bytes, options, &key);
-        *from_cache = load_cached(runtime, &key, options->name, module);
-    }
-    if (!*from_cache && cached)
-        result = link_and_load(runtime, text, bytes, options->name, &key, &jit, module);
-    else if (!*from_cache)
-        result = runtime->driver->cuModuleLoadDataEx(module, text, jit.count, jit.names, jit.values);
-    if (result != GD_CUDA_SUCCESS) {
-        status = fail(runtime, result, &jit, options->name, text, bytes, error);
-    } else {
-        *log = jit.information;
-        jit.information = NULL;
-    }
-    free_options(&jit);
-    return status;
-}
-
-int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
-                          const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
+/* `text` is NULL for a binary. */
+static int32_t load(const griddep_runtime *runtime, const void *image, const char *text, size_t bytes,
+                    const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
 {
     jit_options jit;
     int32_t status = GRIDDEP_OK;
@@ -243,15 +139,29 @@ int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t k
     }
     gd_CUresult result = runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
     if (result != GD_CUDA_SUCCESS) {
-        status = fail(runtime, result, &jit, options->name, NULL, 0, error);
-        if (status == GRIDDEP_ERROR_IMAGE)
-            gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
-                            gd_image_kind_name(kind));
+        status = fail(runtime, result, &jit, options->name, text, bytes, error);
     } else {
         *log = jit.information;
         jit.information = NULL;
     }
     free_options(&jit);
+    return status;
+}
+
+int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes, const griddep_module_options *options,
+                       gd_CUmodule *module, char **log, griddep_error *error)
+{
+    return load(runtime, text, text, bytes, options, module, log, error);
+}
+
+int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
+                          const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
+{
+    int32_t status = load(runtime, image, NULL, 0, options, module, log, error);
+
+    if (status == GRIDDEP_ERROR_IMAGE)
+        gd_error_append(error, "\nthe %s holds no code that this device can run, or is damaged",
+                        gd_image_kind_name(kind));
     return status;
 }
 
@@ -277,13 +187,92 @@ static void append_escaped(gd_text *text, const char *name)
     }
 }
 
+/* Whether PTX may depend on more than the text and the options: on files that either names, or on the clock. Lines that
+ * end with a backslash are put together first. True where only a comment speaks of such. */
+static bool depends_on_more(const char *source, const griddep_module_options *options, bool *more)
+{
+    static const char *const in_source[] = {"include", "embed", "import", "__DATE__", "__TIME"};
+    static const char *const in_options[] = {"-include", "-optf", "--options-file", "pch"};
+    char *joined = malloc(strlen(source) + 1), *at = joined;
+
+    if (!joined)
+        return false;
+    for (const char *from = source; *from; from++) {
+        if (*from == '\\' && (from[1] == '\n' || (from[1] == '\r' && from[2] == '\n')))
+            from += from[1] == '\r' ? 2 : 1;
+        else
+            *at++ = *from;
+    }
+    *at = 0;
+    *more = false;
+    for (size_t i = 0; i < sizeof in_source / sizeof *in_source; i++)
+        *more |= strstr(joined, in_source[i]) != NULL;
+    for (uint32_t i = 0; i < options->compile_option_count; i++) {
+        const char *option = options->compile_options[i];
+        for (size_t k = 0; k < sizeof in_options / sizeof *in_options; k++)
+            *more |= strstr(option, in_options[k]) && strncmp(option, "--include-path", 14) != 0;
+    }
+    free(joined);
+    return true;
+}
+
+static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list, uint32_t count,
+                     gd_store_key *key)
+{
+    gd_digest digest;
+
+    gd_digest_begin(&digest);
+    gd_digest_add_string(&digest, "griddep nvrtc 1");
+    gd_digest_add_string(&digest, griddep_version_text());
+    gd_digest_add(&digest, &nvrtc->version, sizeof nvrtc->version);
+    gd_digest_add_string(&digest, nvrtc->build);
+    gd_digest_add(&digest, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++)
+        gd_digest_add_string(&digest, list[i]);
+    gd_digest_add_string(&digest, text);
+    gd_digest_end(&digest, key->digest);
+}
+
+/* An entry is the log, a zero byte, and the PTX. */
+static bool recall(gd_store *store, const gd_store_key *key, char **ptx, size_t *bytes, char **log)
+{
+    char *entry, *end;
+    size_t entry_bytes;
+
+    if (!gd_store_load(store, key, &entry, &entry_bytes))
+        return false;
+    end = memchr(entry, 0, entry_bytes);
+    *log = end ? strdup(entry) : NULL;
+    if (*log) {
+        *bytes = entry_bytes - (size_t)(end + 1 - entry);
+        memmove(entry, end + 1, *bytes + 1);
+        *ptx = entry;
+        return true;
+    }
+    free(entry);
+    return false;
+}
+
+static void remember(gd_store *store, const gd_store_key *key, const char *ptx, size_t bytes, const char *log)
+{
+    gd_text entry = {0};
+
+    gd_text_append(&entry, log, strlen(log) + 1);
+    gd_text_append(&entry, ptx, bytes);
+    if (!entry.failed)
+        gd_store_save(store, key, entry.data, entry.bytes);
+    gd_text_free(&entry);
+}
+
 int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
-                          char **ptx, size_t *bytes, char **log, griddep_error *error)
+                          char **ptx, size_t *bytes, char **log, bool *from_store, griddep_error *error)
 {
     const gd_nvrtc *nvrtc = NULL;
     char architecture[48];
     gd_text text = {0};
     uint32_t count = 0;
+    bool more = true;
+    gd_store_key key;
     int32_t status = gd_runtime_get_nvrtc(runtime, &nvrtc, error);
 
     if (status)
@@ -293,7 +282,8 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
     gd_text_string(&text, "#line 1 \"");
     append_escaped(&text, options->name);
     gd_text_format(&text, "\"\n%s", source);
-    if (!list || text.failed) {
+    *from_store = false;
+    if (!list || text.failed || !depends_on_more(source, options, &more)) {
         status = gd_error_memory(error);
     } else {
         snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32, runtime->info.capability);
@@ -301,9 +291,54 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
             list[count++] = architecture;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
             list[count++] = options->compile_options[i];
-        status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log, error);
+        make_key(nvrtc, text.data, list, count, &key);
+        *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
+        if (!*from_store)
+            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log, error);
+        if (!status && !*from_store && !more)
+            remember(runtime->store, &key, *ptx, *bytes, *log);
     }
     free(list);
     gd_text_free(&text);
     return status;
+}
+
+/* ---- a driver older than NVRTC ---- */
+
+/* The number behind ".version" where a text begins with it, as texts of NVRTC do behind their comments; NULL where it
+ * does not. */
+static char *find_version(char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (!strncmp(text, "//", 2))
+            text += strcspn(text, "\n");
+        else
+            break;
+    }
+    if (strncmp(text, ".version", 8))
+        return NULL;
+    text += 8;
+    return text + strspn(text, " \t");
+}
+
+bool gd_compile_lower(const griddep_runtime *runtime, char *ptx, const char *name)
+{
+    const int32_t most = gd_driver_ptx_version(runtime->driver->version);
+    char *version = find_version(ptx), lowered[24], *behind;
+    const long major = version ? strtol(version, &behind, 10) : 0;
+
+    if (!version || *behind != '.' || major < 1 || major > 99 || !isdigit((unsigned char)behind[1]) ||
+        isdigit((unsigned char)behind[2]) || major * 10 + (behind[1] - '0') <= most)
+        return false;
+    const size_t length = (size_t)(behind + 2 - version);
+    snprintf(lowered, sizeof lowered, "%" PRId32 ".%" PRId32, most / 10, most % 10);
+    if (strlen(lowered) > length)
+        return false;
+    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO,
+                 "%s: NVRTC made PTX of .version %.*s, which the driver refuses; it is loaded as %s", name, (int)length,
+                 version, lowered);
+    memset(version, ' ', length);
+    memcpy(version, lowered, strlen(lowered));
+    return true;
 }

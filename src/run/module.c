@@ -16,7 +16,7 @@
 enum {
     OPTIONS_MINIMUM = sizeof(griddep_module_options),
     INFO_MINIMUM = sizeof(griddep_module_info),
-    KNOWN_FLAGS = GRIDDEP_MODULE_NO_CACHE | GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE
+    KNOWN_FLAGS = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG | GRIDDEP_MODULE_VERBOSE
 };
 
 /* ---- options ---- */
@@ -280,8 +280,7 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     int32_t status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
         return status;
-    status =
-        gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &module->from_cache, &refusal);
+    status = gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &refusal);
     gd_runtime_leave(runtime, pushed);
     if (!status && parsed)
         gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
@@ -297,11 +296,7 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
             error->driver_code = refusal.driver_code;
         return status;
     }
-    if (error) {
-        uint32_t size = error->size;
-        *error = refusal;
-        error->size = size;
-    }
+    gd_error_copy(error, &refusal);
     return status;
 }
 
@@ -340,9 +335,8 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
         release(loaded);
         return status;
     }
-    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels%s", options->name,
-                 gd_image_kind_name(kind), loaded->kernel_count,
-                 loaded->from_cache ? ", compiled code from the cache" : "");
+    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels", options->name,
+                 gd_image_kind_name(kind), loaded->kernel_count);
     enlist(loaded);
     *module = loaded;
     return GRIDDEP_OK;
@@ -376,27 +370,61 @@ static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t 
     return status;
 }
 
+/* What NVRTC made. A driver that is older than NVRTC refuses its .version, and takes most texts under one of its own.
+ */
+static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes, const griddep_module_options *options,
+                             griddep_module **module, griddep_error *error)
+{
+    const int32_t version = runtime->driver->version, newer = runtime->nvrtc->version;
+    griddep_error refusal;
+
+    griddep_error_init(&refusal);
+    int32_t status = load_image(runtime, ptx, bytes, options, module, &refusal);
+    if (status && refusal.driver_code == GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION &&
+        gd_compile_lower(runtime, ptx, options->name)) {
+        griddep_error_init(&refusal);
+        status = load_image(runtime, ptx, bytes, options, module, &refusal);
+    }
+    if (status && newer > version && (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX))
+        gd_error_append(&refusal,
+                        "\nNVRTC %" PRId32 ".%" PRId32 " (%s) is newer than the driver, which is for CUDA %" PRId32
+                        ".%" PRId32 ": GRIDDEP_NVRTC can name one that is not",
+                        newer / 1000, newer % 1000 / 10, runtime->nvrtc->path, version / 1000, version % 1000 / 10);
+    if (status)
+        gd_error_copy(error, &refusal);
+    return status;
+}
+
 static int32_t compile(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
                        griddep_module **module, griddep_error *error)
 {
+    griddep_module *made = NULL;
     char *ptx = NULL, *log = NULL;
     size_t bytes = 0;
-    int32_t status = gd_compile_source(runtime, source, options, &ptx, &bytes, &log, error);
+    bool from_store = false;
+    gd_text both = {0};
+    int32_t status = gd_compile_source(runtime, source, options, &ptx, &bytes, &log, &from_store, error);
 
     if (status)
         return status;
-    status = load_image(runtime, ptx, bytes, options, module, error);
-    if (!status && *log) {
-        gd_text both = {0};
-        gd_text_format(&both, "%s%s", log, (*module)->log);
-        if (!both.failed) {
-            free((*module)->log);
-            (*module)->log = both.data;
-        }
+    status = load_compiled(runtime, ptx, bytes, options, &made, error);
+    if (!status) {
+        gd_text_format(&both, "%s%s", log, made->log);
+        if (both.failed)
+            status = gd_error_memory(error);
     }
     free(ptx);
     free(log);
-    return status;
+    if (status) {
+        gd_text_free(&both);
+        griddep_module_unload(made);
+        return status;
+    }
+    free(made->log);
+    made->log = both.data;
+    made->from_store = from_store;
+    *module = made;
+    return GRIDDEP_OK;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -537,7 +565,7 @@ int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *inf
                                        .name = module->name,
                                        .log = module->log,
                                        .ptx = module->ptx,
-                                       .from_cache = module->from_cache,
+                                       .from_store = module->from_store,
                                        .kernel_count = module->kernel_count};
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_module_info", error);
 }

@@ -17,7 +17,7 @@ struct griddep_module {
     char *name;
     char *log;        /* never NULL */
     griddep_ptx *ptx; /* NULL: none, or not readable */
-    bool from_cache;
+    bool from_store;
     char **kernel_names; /* all that are known from the start */
     uint32_t kernel_count;
     pthread_mutex_t mutex; /* guards kernels */

@@ -11,10 +11,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/word.h"
-#include "run/cache.h"
 #include "run/capture.h"
 #include "run/event.h"
 #include "run/runtime.h"
+#include "run/store.h"
 
 enum {
     OPTIONS_MINIMUM = sizeof(griddep_runtime_options), /* of version 0.1; a field added later does not count */
@@ -42,6 +42,12 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d",
                             options->log_level, GRIDDEP_LOG_DEBUG);
+    if (options->log_level && !options->log)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "log_level is %" PRId32
+                            " and log is NULL; GRIDDEP_LOG in the environment makes the library "
+                            "write to stderr",
+                            options->log_level);
     if (options->log) {
         *log = (gd_log){options->log, options->log_user, options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
         return GRIDDEP_OK;
@@ -52,6 +58,12 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
                             "GRIDDEP_LOG is \"%s\"; it may be error, warning, info, debug or off", value);
     *log = (gd_log){level ? gd_log_stderr : NULL, NULL, level};
     return GRIDDEP_OK;
+}
+
+/* Whether the caller asks for a device of its own; else a context that is current decides. */
+static bool names_device(const griddep_runtime_options *options)
+{
+    return options->device || options->flags & GRIDDEP_RUNTIME_DEVICE;
 }
 
 static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given,
@@ -69,7 +81,7 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
     if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*",
                             options->pdl);
-    if (options->context && options->flags & GRIDDEP_RUNTIME_DEVICE)
+    if (options->context && names_device(options))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "a context and a device are given; a context has its device already");
     return GRIDDEP_OK;
@@ -227,13 +239,13 @@ static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_op
     gd_CUcontext context = options->context;
     bool pushed;
 
-    if (!context && !(options->flags & GRIDDEP_RUNTIME_DEVICE)) {
+    if (!context && !names_device(options)) {
         gd_CUresult result = runtime->driver->cuCtxGetCurrent(&context);
         if (result != GD_CUDA_SUCCESS)
             return gd_driver_fail(runtime->driver, result, error, "the current context cannot be read");
     }
     if (!context)
-        return retain_primary(runtime, options->flags & GRIDDEP_RUNTIME_DEVICE ? options->device : 0, error);
+        return retain_primary(runtime, options->device, error);
     runtime->context = context;
     int32_t status = gd_runtime_enter(runtime, &pushed, error);
     if (status)
@@ -334,9 +346,6 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_CONDITIONAL;
     if (driver->cuFuncGetParamInfo)
         features |= GRIDDEP_FEATURE_PARAMETER_INFO;
-    if (runtime->cache && driver->cuLinkCreate && driver->cuLinkAddData && driver->cuLinkComplete &&
-        driver->cuLinkDestroy)
-        features |= GRIDDEP_FEATURE_CODE_CACHE;
     return features;
 }
 
@@ -355,11 +364,11 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
     info->device_name = runtime->device_name;
     info->device = runtime->device;
     info->context = runtime->context;
-    info->cache_directory = runtime->cache ? gd_cache_directory(runtime->cache) : "";
+    info->store_directory = runtime->store ? gd_store_directory(runtime->store) : "";
     info->pdl_disabled = runtime->kill_switch;
     info->features = find_features(runtime);
     info->fallback = "";
-    return GRIDDEP_OK;
+    return gd_driver_cache_find(&runtime->driver_cache, info, error);
 }
 
 /* ---- open and close ---- */
@@ -381,18 +390,19 @@ static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *
         return gd_error_memory(error);
     status = choose_context(runtime, options, error);
     if (!status)
-        status = gd_cache_open(options->cache_directory, options->cache_bytes, &runtime->log, &runtime->cache, error);
+        status = gd_store_open(options->store_directory, &runtime->log, &runtime->store, error);
     return status ? status : fill_info(runtime, error);
 }
 
 static void release(griddep_runtime *runtime)
 {
     gd_nvrtc_close(runtime->nvrtc);
-    gd_cache_close(runtime->cache);
+    gd_store_close(runtime->store);
     gd_event_forget_all(runtime);
     gd_capture_forget_all(runtime);
     free(runtime->nvrtc_path);
     free(runtime->fallback);
+    gd_driver_cache_free(&runtime->driver_cache);
     if (runtime->primary)
         runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
     gd_driver_close(runtime->driver);
@@ -439,7 +449,7 @@ int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, g
 
     pthread_mutex_lock(&runtime->mutex);
     if (!runtime->nvrtc)
-        status = gd_nvrtc_open(runtime->nvrtc_path, &runtime->nvrtc, error);
+        status = gd_nvrtc_open(runtime->nvrtc_path, runtime->driver->version, &runtime->nvrtc, error);
     if (!status)
         *nvrtc = runtime->nvrtc;
     pthread_mutex_unlock(&runtime->mutex);

@@ -1,4 +1,4 @@
-/* The runtime: a bound driver, a device, a context and a code cache. Everything that src/run makes holds a reference to
+/* The runtime: a bound driver, a device, a context and a store. Everything that src/run makes holds a reference to
  * one. */
 #ifndef GD_RUN_RUNTIME_H
 #define GD_RUN_RUNTIME_H
@@ -11,8 +11,9 @@
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
+#include "run/driver_cache.h"
 
-struct gd_cache;
+struct gd_store;
 struct gd_timed_event;
 struct gd_capture;
 
@@ -35,11 +36,12 @@ struct griddep_runtime {
     char device_name[256];
     char *fallback; /* why auto took the emulated driver, or NULL */
     gd_limits limits;
-    griddep_runtime_info info; /* its strings belong to this object */
-    struct gd_cache *cache;    /* NULL: none */
-    char *nvrtc_path;          /* NULL: by soname */
-    gd_nvrtc *nvrtc;           /* opened by the first compilation */
-    griddep_module *modules;   /* those that are loaded */
+    griddep_runtime_info info;    /* its strings belong to this object */
+    struct gd_store *store;       /* NULL: none */
+    gd_driver_cache driver_cache; /* strings of info */
+    char *nvrtc_path;             /* NULL: by soname */
+    gd_nvrtc *nvrtc;              /* opened by the first compilation */
+    griddep_module *modules;      /* those that are loaded */
     struct gd_timed_event *timed_events;
     struct gd_capture *captures; /* notes on launches in them, the newest first */
     pthread_mutex_t mutex;       /* guards nvrtc, modules, timed_events and captures */

@@ -41,7 +41,7 @@ def at_terminal(arguments, environment, until=None):
     """What the command writes to a terminal, and its wait status. Once it has written `until`, Ctrl-C is typed."""
     child, terminal = pty.fork()
     if child == 0:
-        os.environ.update({"TERM": "xterm", "GRIDDEP_CACHE": "off", **environment})
+        os.environ.update({"TERM": "xterm", "GRIDDEP_STORE": "off", **environment})
         os.execv(griddep, [griddep, *arguments])
     said, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -110,7 +110,7 @@ def everything(folder):
 
 chain, longer = f"{top}/tests/cli/preamble.yaml", f"{top}/examples/feed_forward.yaml"
 with tempfile.TemporaryDirectory() as work:
-    cache = {"GRIDDEP_CACHE": f"{work}/cache"}
+    cache = {"GRIDDEP_STORE": f"{work}/cache"}
     tune = ["tune", longer, "--emulate", "-o", f"{work}/tuned"]
     trace = ["trace", longer, "--emulate", "--perfetto", f"{work}/trace.json", "--svg", f"{work}/trace.svg"]
     stress = ["stress", longer, "--emulate", "--mutations"]

@@ -14,9 +14,9 @@ python=${PYTHON3:-python3}
 command -v "$python" >/dev/null 2>&1 || python=
 nowhere=/nonexistent/libcuda.so.1
 
-GRIDDEP_CACHE=off
+GRIDDEP_STORE=off
 NO_COLOR=1
-export GRIDDEP_CACHE NO_COLOR
+export GRIDDEP_STORE NO_COLOR
 unset GRIDDEP_DRIVER GRIDDEP_PDL GRIDDEP_LOG GRIDDEP_NVRTC
 
 work=$(mktemp -d) || exit 99
@@ -910,6 +910,21 @@ if grep -q "This is the emulated driver" "$work/first"; then pass; else fail "in
 if grep -q "It was taken because" "$work/out"; then fail "who asked for the emulated driver needs no reason"; else pass; fi
 run info --emulate --json
 json "info --emulate --json" 'd["driver"]["emulated"] is True and d["driver"]["fallback"] is None'
+json "info tells that nothing is kept" 'd["store_directory"] is None and d["driver_cache"] == {"directory": None, "bytes": 0, "reason": "the emulated driver keeps no code"}'
+if [ -n "${FAKE_DRIVER-}" ]; then
+    CUDA_CACHE_PATH=$work/code GRIDDEP_STORE=$work/store
+    export CUDA_CACHE_PATH
+    run info --driver "$FAKE_DRIVER"
+    check "info tells where code is kept" 0 out "driver's code cache      $work/code, up to 1024 MiB" out "store                    $work/store"
+    run info --driver "$FAKE_DRIVER" --json
+    json "info --json tells where code is kept" 'd["driver_cache"]["directory"].endswith("/code") and d["driver_cache"]["bytes"] == 1 << 30 and d["driver_cache"]["reason"] is None and d["store_directory"].endswith("/store")'
+    CUDA_CACHE_DISABLE=1
+    export CUDA_CACHE_DISABLE
+    run info --driver "$FAKE_DRIVER"
+    check "info tells why no code is kept" 0 out "driver's code cache      none: CUDA_CACHE_DISABLE is 1"
+    unset CUDA_CACHE_PATH CUDA_CACHE_DISABLE
+    GRIDDEP_STORE=off
+fi
 run info --emulate --multiprocessors 7 --json
 json "--multiprocessors" 'd["device"]["multiprocessors"] == 7'
 run info --driver emulated --multiprocessors 0

@@ -17,8 +17,8 @@ if ! command -v "$python" >/dev/null 2>&1; then
 fi
 . "$top/tests/cases.sh"
 not_sanitized
-GRIDDEP_CACHE=off
-export GRIDDEP_CACHE
+GRIDDEP_STORE=off
+export GRIDDEP_STORE
 unset GRIDDEP_DRIVER GRIDDEP_PDL GRIDDEP_LOG
 
 work=$(mktemp -d) || exit 99
@@ -46,7 +46,7 @@ compare() {
 
 compare info info --emulate
 compare info info
-GRIDDEP_CACHE=$work/cache compare info info --emulate
+GRIDDEP_STORE=$work/cache compare info info --emulate
 compare "kernels list" kernels list
 for kernel in vector_add rms_norm matvec_bf16 softmax spin; do compare "kernels show" kernels show "$kernel"; done
 compare run run "$small" --emulate

@@ -29,7 +29,7 @@ preload=
 printf '#!/bin/sh\nexec env %s "%s" "$@"\n' "$preload" "$(command -v "$python")" >"$work/bin/python3"
 chmod +x "$work/bin/griddep" "$work/bin/cc" "$work/bin/python3"
 
-PATH=$work/bin:$PATH PKG_CONFIG_PATH=$build GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-auto} GRIDDEP_CACHE=off NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1
+PATH=$work/bin:$PATH PKG_CONFIG_PATH=$build GRIDDEP_DRIVER=${GRIDDEP_DRIVER:-auto} GRIDDEP_STORE=off NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$top/bindings/python GRIDDEP_LIBRARY=$build/.libs/libgriddep.so.0
-export PATH PKG_CONFIG_PATH GRIDDEP_DRIVER GRIDDEP_CACHE NO_COLOR PYTHONDONTWRITEBYTECODE PYTHONPATH GRIDDEP_LIBRARY
+export PATH PKG_CONFIG_PATH GRIDDEP_DRIVER GRIDDEP_STORE NO_COLOR PYTHONDONTWRITEBYTECODE PYTHONPATH GRIDDEP_LIBRARY
 "$python" "$here/run.py" "$top" "$build" "$work"

@@ -1762,7 +1762,7 @@ static griddep_error error;
 static griddep_runtime *open_runtime(const char *cache)
 {
     const griddep_runtime_options options = {
-        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = cache};
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .store_directory = cache};
     griddep_runtime *runtime = NULL;
 
     ck_assert_msg(options.driver, "EMULATED_DRIVER is not set");
@@ -1845,26 +1845,6 @@ START_TEST(chains_give_the_same_in_every_mode)
 }
 END_TEST
 
-START_TEST(code_comes_from_the_cache)
-{
-    char directory[] = "/tmp/griddep-emulator-XXXXXX", command[64];
-    griddep_module_info info = {.size = sizeof info};
-    griddep_module *code = NULL;
-
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    griddep_runtime *runtime = open_runtime(directory);
-    for (uint32_t i = 0; i < 2; i++) {
-        ck_status(griddep_module_load(runtime, kernels, sizeof kernels, NULL, &code, &error));
-        ck_status(griddep_module_get_info(code, &info, &error));
-        ck_assert_uint_eq(info.from_cache, i);
-        griddep_module_unload(code);
-    }
-    griddep_runtime_close(runtime);
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    ck_assert_int_eq(system(command), 0);
-}
-END_TEST
-
 /* ---- suite ---- */
 
 static void add(Suite *suite, const char *name, const TTest *const *tests, size_t count)
@@ -1905,7 +1885,6 @@ int main(void)
         queries_make_progress, model_time_repeats_and_shows_overlap, host_functions_run_in_order);
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
         graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
-    ADD(suite, "library", code_comes_from_the_cache);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);

@@ -259,7 +259,7 @@ static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *
 static void run_child(const subject *of, const char *text, int32_t mode)
 {
     griddep_runtime_options options = {
-        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = ""};
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .store_directory = ""};
     griddep_runtime *runtime;
     griddep_chain *chain;
     griddep_error error;

@@ -191,7 +191,7 @@ static int run_loop(griddep_runtime *runtime, griddep_module *module)
 
 static int use_library(void)
 {
-    griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .cache_directory = ""};
+    griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
     griddep_runtime *runtime = NULL;
     griddep_module *module = NULL, *shelf = NULL;
     int bad = griddep_runtime_open(&options, &runtime, NULL) != GRIDDEP_OK;

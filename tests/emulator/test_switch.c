@@ -116,7 +116,7 @@ static const struct switch_off *now;
 
 static void open_runtime(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .pdl = now->runtime};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .pdl = now->runtime};
     const char *path = getenv("GRIDDEP_TEST_DRIVER");
     gd_driver *driver = NULL;
     uint32_t zeros[WORDS] = {0};

@@ -55,7 +55,7 @@ static void need(int32_t status)
 static void open_runtime(void)
 {
     griddep_runtime_options options = {
-        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .cache_directory = cache};
+        .size = sizeof options, .driver = getenv("EMULATED_DRIVER"), .store_directory = cache};
 
     griddep_error_init(&error);
     ck_assert_ptr_nonnull(mkdtemp(cache));
@@ -291,6 +291,35 @@ START_TEST(remembers)
     f.configs[0].shared_bytes = 128;
     ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
+}
+END_TEST
+
+/* What another build of the same driver version chose does not count. */
+START_TEST(remembers_for_one_build_of_the_driver)
+{
+    char folder[] = "/tmp/griddep-test-driver-XXXXXX", driver[64], command[512];
+    griddep_runtime_options options = {.size = sizeof options, .driver = driver, .store_directory = cache};
+    griddep_tune *result = NULL, *loaded = NULL;
+
+    make_chain(plain);
+    need(tune(NULL, &result));
+    ck_assert_uint_eq(info_of(result).remembered, 1);
+    griddep_tune_destroy(result);
+    need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
+    griddep_tune_destroy(loaded);
+    end_chain();
+    griddep_runtime_close(runtime);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(driver, sizeof driver, "%s/libcuda.so.1", folder);
+    snprintf(command, sizeof command, "cp -L '%s' '%s'", getenv("EMULATED_DRIVER"), driver);
+    ck_assert_int_eq(system(command), 0);
+    need(griddep_runtime_open(&options, &runtime, &error));
+    make_chain(plain);
+    loaded = NULL;
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    end_chain();
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
@@ -657,6 +686,7 @@ int main(void)
     tcase_add_test(test, no_legal_variant);
     tcase_add_test(test, tunes_what_cannot_be_traced);
     tcase_add_test(test, remembers);
+    tcase_add_test(test, remembers_for_one_build_of_the_driver);
     tcase_add_test(test, finds_nothing);
     tcase_add_test(test, stops);
     tcase_add_test(test, refuses);

@@ -119,8 +119,6 @@ ENTRY(cuCtxPopCurrent, (gd_CUcontext *context), INITIALIZED | ENDS, fake_do_pop(
 ENTRY(cuCtxGetDevice, (gd_CUdevice *device), CURRENT, fake_do_get_device(device), P(device))
 ENTRY(cuCtxSynchronize, (void), CURRENT, fake_do_synchronize(), 0)
 
-ENTRY(cuModuleLoadData, (gd_CUmodule *module, const void *image), CURRENT, fake_do_load(module, image, 0, NULL, NULL),
-      P(image))
 ENTRY(cuModuleLoadDataEx,
       (gd_CUmodule *module, const void *image, unsigned int option_count, gd_CUjit_option *options, void **values_),
       CURRENT, fake_do_load(module, image, option_count, options, values_), P(image), N(option_count))
@@ -146,17 +144,6 @@ ENTRY(cuFuncSetAttribute, (gd_CUfunction function, gd_CUfunction_attribute attri
       fake_do_set_attribute(function, attribute, value), P(function), N(attribute), N(value))
 ENTRY(cuFuncGetParamInfo, (gd_CUfunction function, size_t index, size_t *offset, size_t *bytes), CURRENT,
       fake_do_parameter(function, index, offset, bytes), P(function), N(index))
-
-ENTRY(cuLinkCreate, (unsigned int option_count, gd_CUjit_option *options, void **values_, gd_CUlinkState *link),
-      CURRENT, fake_do_link_create(option_count, options, values_, link), N(option_count))
-ENTRY_TEXT(cuLinkAddData,
-           (gd_CUlinkState link, gd_CUjitInputType type, void *data, size_t bytes, const char *name,
-            unsigned int option_count, gd_CUjit_option *options, void **values_),
-           CURRENT, fake_do_link_add(link, type, data, bytes), name, P(link), N(type), P(data), N(bytes), P(name),
-           N(option_count), P(options), P(values_))
-ENTRY(cuLinkComplete, (gd_CUlinkState link, void **cubin, size_t *bytes), CURRENT,
-      fake_do_link_complete(link, cubin, bytes), P(link))
-ENTRY(cuLinkDestroy, (gd_CUlinkState link), CURRENT | ENDS, fake_handle_end(LINK, link), P(link))
 
 ENTRY(cuLaunchKernelEx, (const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra),
       CURRENT, fake_do_launch(config, function, parameters, extra), P(config), P(function), P(parameters), P(extra))
@@ -554,7 +541,7 @@ uint64_t fake_driver_leaks(char *buffer, size_t size)
 {
     static const char *const names[KINDS] = {
         [MODULE] = "module", [MEMORY] = "allocation",           [STREAM] = "stream",  [EVENT] = "event",
-        [GRAPH] = "graph",   [EXECUTABLE] = "executable graph", [LINK] = "link state"};
+        [GRAPH] = "graph",   [EXECUTABLE] = "executable graph"};
     uint64_t counts[KINDS] = {0};
     uint64_t captured = 0;
     uint64_t retained = 0;

@@ -102,6 +102,9 @@ uint64_t fake_driver_calls(const char *symbol);
 /* The index-th call of all, from 0; returns 1, or 0 past the last. */
 int32_t fake_driver_call(uint64_t index, fake_call *call);
 
+/* What the last load gave for a JIT option, as a number: 1, or 0 where it did not give it. */
+int32_t fake_driver_jit_option(gd_CUjit_option option, uint64_t *value);
+
 /* Launches that cuLaunchKernelEx accepted, and executions of kernels, each in order. Return as above. */
 uint64_t fake_driver_launches(void);
 int32_t fake_driver_launch(uint64_t index, fake_launch *launch);
@@ -109,7 +112,7 @@ int32_t fake_driver_last_launch(fake_launch *launch);
 uint64_t fake_driver_executions(void);
 int32_t fake_driver_execution(uint64_t index, fake_launch *launch);
 
-/* What has not been given back: modules, memory, streams, captures, events, graphs, executable graphs, link states,
+/* What has not been given back: modules, memory, streams, captures, events, graphs, executable graphs,
  * retains of primary contexts, and the calling thread's context stack. Returns how many; writes "1 module, 2 streams"
  * when buffer is not NULL. */
 uint64_t fake_driver_leaks(char *buffer, size_t size);

@@ -1,4 +1,4 @@
-/* The fake driver's modules, functions, compiler and linker. */
+/* The fake driver's modules, functions and compiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,13 @@ static jit read_options(unsigned count, const gd_CUjit_option *options, void **v
 {
     jit j = {0};
 
+    memset(fake_state.jit_given, 0, sizeof fake_state.jit_given);
     for (unsigned i = 0; i < count; i++) {
         size_t number = (size_t)(uintptr_t)values[i];
+        if (options[i] >= 0 && options[i] < FAKE_JIT_OPTIONS) {
+            fake_state.jit_given[options[i]] = true;
+            fake_state.jit_values[options[i]] = number;
+        }
         if (options[i] == GD_CU_JIT_INFO_LOG_BUFFER) {
             j.info.buffer = values[i];
         } else if (options[i] == GD_CU_JIT_ERROR_LOG_BUFFER) {
@@ -38,6 +43,14 @@ static jit read_options(unsigned count, const gd_CUjit_option *options, void **v
         }
     }
     return j;
+}
+
+int32_t fake_driver_jit_option(gd_CUjit_option option, uint64_t *value)
+{
+    if (option < 0 || option >= FAKE_JIT_OPTIONS || !fake_state.jit_given[option])
+        return 0;
+    *value = fake_state.jit_values[option];
+    return 1;
 }
 
 /* Lines are separated, not ended, by a line feed. */
@@ -367,59 +380,5 @@ gd_CUresult fake_do_parameter(gd_CUfunction handle, size_t index, size_t *offset
     *offset = function->is.function.entry->parameters[index].offset;
     if (bytes)
         *bytes = function->is.function.entry->parameters[index].bytes;
-    return GD_CUDA_SUCCESS;
-}
-
-gd_CUresult fake_do_link_create(unsigned int count, const gd_CUjit_option *options, void **values, gd_CUlinkState *link)
-{
-    if (!link || (count && (!options || !values)))
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    fake_object *made = fake_object_create(LINK, fake_context_handle());
-    made->is.link.option_count = count;
-    made->is.link.options = fake_allocate(count * sizeof *options);
-    if (count)
-        memcpy(made->is.link.options, options, count * sizeof *options);
-    made->is.link.values = values;
-    *link = made->handle;
-    return GD_CUDA_SUCCESS;
-}
-
-gd_CUresult fake_do_link_add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes)
-{
-    fake_object *link = fake_object_find(LINK, handle);
-    fake_image read = {0};
-
-    if (!link)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (!data || !bytes || type != GD_CU_JIT_INPUT_PTX || link->is.link.cubin)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    size_t text = strnlen(data, bytes);
-    fake_image_read(&read, data, text);
-    jit j = read_options(link->is.link.option_count, link->is.link.options, link->is.link.values);
-    gd_CUresult result = compile(&read, &j);
-    close_log(&j.info);
-    close_log(&j.error);
-    fake_image_free(&read);
-    if (result != GD_CUDA_SUCCESS)
-        return result;
-    link->is.link.text = fake_grow(link->is.link.text, link->is.link.bytes + text);
-    memcpy(link->is.link.text + link->is.link.bytes, data, text);
-    link->is.link.bytes += text;
-    return GD_CUDA_SUCCESS;
-}
-
-gd_CUresult fake_do_link_complete(gd_CUlinkState handle, void **cubin, size_t *bytes)
-{
-    fake_object *link = fake_object_find(LINK, handle);
-    size_t made = 0;
-
-    if (!link)
-        return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (!cubin || !link->is.link.bytes || link->is.link.cubin)
-        return GD_CUDA_ERROR_INVALID_VALUE;
-    link->is.link.cubin = fake_cubin_make(link->is.link.text, link->is.link.bytes, fake_capability(), &made);
-    *cubin = link->is.link.cubin;
-    if (bytes)
-        *bytes = made;
     return GD_CUDA_SUCCESS;
 }

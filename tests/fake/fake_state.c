@@ -133,11 +133,6 @@ static void free_payload(fake_object *o)
     case EXECUTABLE:
         fake_body_free(&o->is.graph);
         break;
-    case LINK:
-        free(o->is.link.text);
-        free(o->is.link.cubin);
-        free(o->is.link.options);
-        break;
     default:
         break;
     }

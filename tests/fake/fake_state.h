@@ -26,7 +26,7 @@ enum {
     SYMBOLS
 };
 
-typedef enum fake_kind { CONTEXT, MODULE, FUNCTION, MEMORY, STREAM, EVENT, GRAPH, EXECUTABLE, LINK, KINDS } fake_kind;
+typedef enum fake_kind { CONTEXT, MODULE, FUNCTION, MEMORY, STREAM, EVENT, GRAPH, EXECUTABLE, KINDS } fake_kind;
 
 /* What a graph is made of; also, before it is decided whether to run it or to capture it, one piece of work. */
 typedef struct fake_node {
@@ -102,14 +102,6 @@ typedef struct fake_object {
             uint64_t time;
         } event;
         fake_body graph;
-        struct {
-            char *text;
-            size_t bytes;
-            void *cubin;
-            unsigned option_count;
-            gd_CUjit_option *options;
-            void **values; /* the caller's: the driver writes log sizes into it */
-        } link;
     } is;
 } fake_object;
 
@@ -130,12 +122,16 @@ typedef struct fake_launch_list {
     size_t count, capacity;
 } fake_launch_list;
 
+enum { FAKE_JIT_OPTIONS = 64 };
+
 struct fake_state {
     void (*write_map)(void *bytes, const gd_tensor_map *map); /* NULL: an encoding of the fake's own */
     bool ready;                                               /* the defaults have been set */
     bool initialized;
     unsigned generation; /* of resets: a thread's stack from before one is empty */
     int version;
+    bool jit_given[FAKE_JIT_OPTIONS]; /* by the last load */
+    uint64_t jit_values[FAKE_JIT_OPTIONS];
     int device_count;
     int attributes[ATTRIBUTES];
     size_t memory_bytes;
@@ -209,10 +205,6 @@ unsigned fake_maximum_threads(const fake_entry *entry);
 gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute, gd_CUfunction handle);
 gd_CUresult fake_do_set_attribute(gd_CUfunction handle, gd_CUfunction_attribute attribute, int value);
 gd_CUresult fake_do_parameter(gd_CUfunction handle, size_t index, size_t *offset, size_t *bytes);
-gd_CUresult fake_do_link_create(unsigned int count, const gd_CUjit_option *options, void **values,
-                                gd_CUlinkState *link);
-gd_CUresult fake_do_link_add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes);
-gd_CUresult fake_do_link_complete(gd_CUlinkState handle, void **cubin, size_t *bytes);
 
 /* fake_launch.c. A tensor map holds its address, then what it was made with. */
 gd_CUresult fake_do_priorities(int *least, int *greatest);

@@ -69,8 +69,7 @@ class RuntimeOptions(Sized):
         ("context", c_void_p),
         ("device", c_int32),
         ("pdl", c_int32),
-        ("cache_directory", c_char_p),
-        ("cache_bytes", c_uint64),
+        ("store_directory", c_char_p),
         ("nvrtc", c_char_p),
         ("log", LOG_FUNCTION),
         ("log_user", c_void_p),
@@ -85,7 +84,7 @@ class RuntimeInfo(Sized):
         ("features", c_uint32),
         ("driver", c_char_p),
         ("device_name", c_char_p),
-        ("cache_directory", c_char_p),
+        ("store_directory", c_char_p),
         ("driver_version", c_int32),
         ("device", c_int32),
         ("capability", c_int32),
@@ -102,6 +101,9 @@ class RuntimeInfo(Sized):
         ("emulated", c_uint32),
         ("reserved", c_uint32),
         ("fallback", c_char_p),
+        ("driver_cache", c_char_p),
+        ("driver_cache_reason", c_char_p),
+        ("driver_cache_bytes", c_uint64),
     ]
 
 
@@ -303,7 +305,7 @@ class Session:
 
     def __init__(self, **options):
         self.runtime, self.module = c_void_p(), c_void_p()
-        options.setdefault("cache_directory", b"")
+        options.setdefault("store_directory", b"")
         opening = RuntimeOptions(driver=os.environ["FAKE_DRIVER"].encode(), **options)
         call("griddep_runtime_open", byref(opening), byref(self.runtime))
         self.memory = []
@@ -422,7 +424,7 @@ class OnFakeDriver(unittest.TestCase):
         self.assertEqual(info.capability, 90)
         self.assertEqual(info.driver_version, 13000)
         self.assertEqual(info.driver.decode(), os.environ["FAKE_DRIVER"])
-        self.assertEqual(info.cache_directory, b"")
+        self.assertEqual(info.store_directory, b"")
         self.assertTrue(info.features & constant("GRIDDEP_FEATURE_PDL"))
         self.assertGreater(info.multiprocessors, 0)
         self.assertIsNotNone(info.context)
@@ -431,7 +433,7 @@ class OnFakeDriver(unittest.TestCase):
     def test_log_function_is_called(self):
         heard = []
         log = LOG_FUNCTION(lambda _user, level, message: heard.append((level, message.decode())))
-        session = Session(log=log, log_level=constant("GRIDDEP_LOG_WARNING"), cache_directory=b"/dev/null/cache")
+        session = Session(log=log, log_level=constant("GRIDDEP_LOG_WARNING"), store_directory=b"/dev/null/cache")
         session.close()
         self.assertEqual([level for level, _ in heard], [constant("GRIDDEP_LOG_WARNING")])
         self.assertIn("/dev/null/cache", heard[0][1])

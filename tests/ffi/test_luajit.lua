@@ -153,7 +153,7 @@ local add_callback = ffi.cast("fake_kernel", add_on_host)
 
 local function open()
     local options = sized("griddep_runtime_options")
-    options.driver, options.cache_directory = FAKE_PATH, ""
+    options.driver, options.store_directory = FAKE_PATH, ""
     local runtime = ffi.new("griddep_runtime *[1]")
     call("griddep_runtime_open", options, runtime)
     local module = ffi.new("griddep_module *[1]")

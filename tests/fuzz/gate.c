@@ -250,7 +250,7 @@ static void open_runtime(void)
     const char *driver = getenv("EMULATED_DRIVER");
     const char *schedule = getenv("GRIDDEP_EMULATOR_SCHEDULE");
     const griddep_runtime_options options = {
-        .size = sizeof options, .driver = driver ? driver : "emulated", .cache_directory = ""};
+        .size = sizeof options, .driver = driver ? driver : "emulated", .store_directory = ""};
 
     g.eager = !g.slow && (!schedule || !strcmp(schedule, "eager"));
     griddep_error_init(&g.error);

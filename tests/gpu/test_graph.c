@@ -83,7 +83,7 @@ static void clear(void)
 
 static void setup(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .driver = driver_name(), .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .driver = driver_name(), .store_directory = ""};
 
     griddep_error_init(&error);
     ck_good(griddep_runtime_open(&options, &runtime, &error));

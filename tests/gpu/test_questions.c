@@ -136,7 +136,7 @@ static void *streams[2];
 
 static void open_on(void *context)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = "", .context = context};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .context = context};
 
     ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
     device = (griddep_runtime_info){.size = sizeof device};

@@ -356,7 +356,7 @@ static void open_bench(setup *bench)
 {
     const char *other = getenv("GRIDDEP_TEST_DRIVER");
     const griddep_runtime_options options = {
-        .size = sizeof options, .driver = other ? other : getenv("EMULATED_DRIVER"), .cache_directory = ""};
+        .size = sizeof options, .driver = other ? other : getenv("EMULATED_DRIVER"), .store_directory = ""};
     griddep_runtime_info info = {.size = sizeof info};
 
     *bench = (setup){0};

@@ -102,7 +102,7 @@ typedef struct fixture {
 
 static void open_runtime(fixture *f)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     gd_driver *driver = NULL;
 
     fake_driver_reset();

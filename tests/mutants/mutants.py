@@ -276,7 +276,7 @@ def run_test(build, test, seconds):
     (folder / "none" / "libcuda.so.1").touch()  # an NVIDIA driver that there may be is not found behind it
     environment = dict(os.environ, LD_LIBRARY_PATH=str(folder / "none"), srcdir=str(TOP), builddir=str(folder), GRIDDEP=str(folder / "griddep"), FAKE_DRIVER=libs + "/libfake-cuda.so",
                        EMULATED_DRIVER=libs + "/libgriddep-emulator.so.0", SANITIZED="", CC=CC, CXX="g++", NM="nm", PYTHON3=sys.executable, LUAJIT="luajit",
-                       MAKE="make", CK_VERBOSITY="normal", CK_DEFAULT_TIMEOUT="100000", GRIDDEP_CACHE="off", TMPDIR=str(folder / "tmp"),
+                       MAKE="make", CK_VERBOSITY="normal", CK_DEFAULT_TIMEOUT="100000", GRIDDEP_STORE="off", TMPDIR=str(folder / "tmp"),
                        HOME=str(folder / "tmp"))
     environment.pop("MAKEFLAGS", None)
     shutil.rmtree(folder / "tmp", ignore_errors=True)

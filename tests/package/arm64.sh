@@ -37,8 +37,8 @@ fi
 
 QEMU_LD_PREFIX=/usr/aarch64-linux-gnu QEMU_SET_ENV=LD_LIBRARY_PATH=$work/.libs
 srcdir=$top builddir=$work FAKE_DRIVER=$work/.libs/libfake-cuda.so EMULATED_DRIVER=$work/.libs/libgriddep-emulator.so.0
-GRIDDEP_CACHE=off CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=1800
-export QEMU_LD_PREFIX QEMU_SET_ENV srcdir builddir FAKE_DRIVER EMULATED_DRIVER GRIDDEP_CACHE CK_VERBOSITY CK_DEFAULT_TIMEOUT
+GRIDDEP_STORE=off CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=1800
+export QEMU_LD_PREFIX QEMU_SET_ENV srcdir builddir FAKE_DRIVER EMULATED_DRIVER GRIDDEP_STORE CK_VERBOSITY CK_DEFAULT_TIMEOUT
 # The ten million launches are for the machine itself.
 unset GRIDDEP_SLOW_TESTS
 # Left out of the test programs are those of a GPU, emulator/test_lanes (the lanes of an x86 processor), unit/test_load (starts itself anew, which needs

@@ -23,7 +23,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR srcdir builddir
 . "$top/tests/cases.sh"
 build() { cd "$work/griddep" && DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -b -us -uc -d; }
 # run COMMAND...: on the libraries of the packages.
-run() { LD_LIBRARY_PATH=$libdir GRIDDEP_CACHE=off GRIDDEP_DRIVER=emulated "$@"; }
+run() { LD_LIBRARY_PATH=$libdir GRIDDEP_STORE=off GRIDDEP_DRIVER=emulated "$@"; }
 command_runs() { run "$work/root/usr/bin/griddep" sanitize "$work/root/usr/share/griddep/examples/vector_add.yaml" --schedule eager --modes pdl; }
 module_runs() {
     PYTHONPATH=$work/root/usr/lib/python3/dist-packages run python3 "$work/root/usr/share/griddep/bindings/python/example.py" >"$work/module" &&

@@ -20,7 +20,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
 # guide NAME: the file of that name in the guide.
 guide() { awk -v mark="<!-- file: $1 -->" '$0 == mark { here = 1; next } here && /^```/ { if (++fence == 2) exit; next } here' "$top/doc/guide.md"; }
 only_libc() { readelf -d -W "$1" | grep NEEDED | grep -v 'libgriddep\|\[libc.so\]' && return 1 || return 0; }
-runs() { GRIDDEP_CACHE=off GRIDDEP_DRIVER=emulated LD_LIBRARY_PATH=.libs ./app | grep '^quarter of 4095: 1023.75$'; }
+runs() { GRIDDEP_STORE=off GRIDDEP_DRIVER=emulated LD_LIBRARY_PATH=.libs ./app | grep '^quarter of 4095: 1023.75$'; }
 
 cd "$work" || exit 99
 # musl-gcc links against its own headers alone, so nothing here takes glibc's.

@@ -11,8 +11,8 @@
 static inline bool ends_quietly(const char *symbol)
 {
     static const char *const quiet[] = {"cuCtxPopCurrent",           "cuModuleUnload", "cuGraphDestroy",
-                                        "cuGraphExecDestroy",        "cuLinkDestroy",  "cuStreamDestroy",
-                                        "cuDevicePrimaryCtxRelease", "cuEventDestroy"};
+                                        "cuGraphExecDestroy",        "cuStreamDestroy", "cuEventDestroy",
+                                        "cuDevicePrimaryCtxRelease"};
 
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
         if (!strcmp(symbol, quiet[i]))

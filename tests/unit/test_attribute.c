@@ -42,7 +42,7 @@ static griddep_kernel *kernel_of(griddep_module *of, const char *name)
 
 static void open_runtime(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     gd_driver *driver = NULL;
 
     ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
@@ -60,7 +60,7 @@ static void begin(void)
     unsetenv("GRIDDEP_PDL");
     unsetenv("GRIDDEP_LOG");
     unsetenv("GRIDDEP_DRIVER");
-    setenv("GRIDDEP_CACHE", "off", 1);
+    setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
 }

@@ -769,62 +769,6 @@ START_TEST(file_written_by_many_threads_is_one_of_theirs)
 }
 END_TEST
 
-START_TEST(directory_is_made_with_its_parents)
-{
-    struct stat status;
-
-    ck_assert_int_eq(gd_file_make_directory(below("a/b/c"), NULL), GRIDDEP_OK);
-    ck_assert_int_eq(stat(below("a/b/c"), &status), 0);
-    ck_assert(S_ISDIR(status.st_mode));
-    ck_assert_int_eq(status.st_mode & 077, 0);
-    ck_assert_int_eq(gd_file_make_directory(below("a/b/c"), NULL), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_make_directory(below("a//b/d/"), NULL), GRIDDEP_OK);
-    ck_assert_int_eq(stat(below("a/b/d"), &status), 0);
-    ck_assert_int_eq(gd_file_make_directory("/", NULL), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_make_directory("/tmp", NULL), GRIDDEP_OK);
-    rmdir(below("a/b/d"));
-    rmdir(below("a/b/c"));
-    rmdir(below("a/b"));
-    rmdir(below("a"));
-}
-END_TEST
-
-START_TEST(directory_relative_to_the_working_directory)
-{
-    struct stat status;
-    char *home = getcwd(NULL, 0);
-
-    ck_assert_ptr_nonnull(home);
-    ck_assert_int_eq(chdir(directory), 0);
-    ck_assert_int_eq(gd_file_make_directory("x", NULL), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_make_directory("y/z", NULL), GRIDDEP_OK);
-    ck_assert_int_eq(chdir(home), 0);
-    free(home);
-    ck_assert_int_eq(stat(below("x"), &status), 0);
-    ck_assert_int_eq(stat(below("y/z"), &status), 0);
-    rmdir(below("x"));
-    rmdir(below("y/z"));
-    rmdir(below("y"));
-}
-END_TEST
-
-START_TEST(directory_with_a_file_in_its_way)
-{
-    griddep_error error;
-
-    ck_assert_int_eq(gd_file_write(below("file"), "x", 1, NULL), GRIDDEP_OK);
-    griddep_error_init(&error);
-    ck_assert_int_eq(gd_file_make_directory(below("file"), &error), GRIDDEP_ERROR_FILE);
-    ck_assert_ptr_nonnull(strstr(error.text, below("file")));
-    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOTDIR)));
-    griddep_error_init(&error);
-    ck_assert_int_eq(gd_file_make_directory(below("file/deeper/still"), &error), GRIDDEP_ERROR_FILE);
-    ck_assert_ptr_nonnull(strstr(error.text, below("file/deeper/still")));
-    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOTDIR)));
-    unlink(below("file"));
-}
-END_TEST
-
 /* What is no regular file may never end, or never begin. */
 START_TEST(file_that_is_none)
 {
@@ -867,16 +811,6 @@ START_TEST(file_written_beside_leftovers)
 }
 END_TEST
 
-START_TEST(directory_without_a_name)
-{
-    griddep_error error;
-
-    griddep_error_init(&error);
-    ck_assert_int_eq(gd_file_make_directory("", &error), GRIDDEP_ERROR_FILE);
-    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENOENT)));
-}
-END_TEST
-
 static TCase *file_case(void)
 {
     TCase *tests = tcase_create("file");
@@ -888,12 +822,8 @@ static TCase *file_case(void)
     tcase_add_test(tests, file_is_replaced_as_a_whole);
     tcase_add_test(tests, file_that_cannot_be_written_says_why_and_leaves_nothing);
     tcase_add_test(tests, file_written_by_many_threads_is_one_of_theirs);
-    tcase_add_test(tests, directory_is_made_with_its_parents);
-    tcase_add_test(tests, directory_relative_to_the_working_directory);
-    tcase_add_test(tests, directory_with_a_file_in_its_way);
     tcase_add_test(tests, file_that_is_none);
     tcase_add_test(tests, file_written_beside_leftovers);
-    tcase_add_test(tests, directory_without_a_name);
     return tests;
 }
 
@@ -1547,16 +1477,12 @@ static outcome use_file(void)
     size_t bytes = 0;
 
     griddep_error_init(&error);
-    int32_t status = gd_file_make_directory(below("a/b"), &error);
+    int32_t status = gd_file_write(below("file"), written, sizeof written, &error);
     if (!status)
-        status = gd_file_write(below("a/b/file"), written, sizeof written, &error);
-    if (!status)
-        status = gd_file_read(below("a/b/file"), &data, &bytes, &error);
+        status = gd_file_read(below("file"), &data, &bytes, &error);
     bool right = error.status == status && (data != NULL) == (status == GRIDDEP_OK);
     free(data);
-    unlink(below("a/b/file"));
-    rmdir(below("a/b"));
-    rmdir(below("a"));
+    unlink(below("file"));
     return !right ? WRONG : status == GRIDDEP_ERROR_MEMORY ? RAN_OUT : status == GRIDDEP_OK ? FINE : WRONG;
 }
 

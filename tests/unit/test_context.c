@@ -49,7 +49,7 @@ static const griddep_launch_config one_block = {.size = sizeof one_block, .grid 
 
 static void open_world(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     gd_driver *driver = NULL;
 
     fake_driver_reset();

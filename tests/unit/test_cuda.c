@@ -12,6 +12,7 @@
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "fake/fake_driver.h"
+#include "fake/fake_image.h"
 
 enum { OPTIONAL, REQUIRED };
 
@@ -390,7 +391,7 @@ static gd_nvrtc *open_nvrtc(const char *test)
     gd_nvrtc *nvrtc = NULL;
 
     setenv("CUDA_HOME", "/usr/local/cuda", 0); /* where toolkits are by custom */
-    if (gd_nvrtc_open(getenv("GRIDDEP_NVRTC"), &nvrtc, &error) != GRIDDEP_OK) {
+    if (gd_nvrtc_open(getenv("GRIDDEP_NVRTC"), 13000, &nvrtc, &error) != GRIDDEP_OK) {
         ck_assert_int_eq(error.status, GRIDDEP_ERROR_NO_NVRTC);
         printf("%s: skipped, %s\n", test, error.text);
     }
@@ -469,9 +470,9 @@ START_TEST(nvrtc_that_is_not_there)
 {
     gd_nvrtc *nvrtc = NULL;
 
-    ck_assert_int_eq(gd_nvrtc_open("/nonexistent/libnvrtc.so", &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
+    ck_assert_int_eq(gd_nvrtc_open("/nonexistent/libnvrtc.so", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
     assert_says("/nonexistent/libnvrtc.so");
-    ck_assert_int_eq(gd_nvrtc_open("libm.so.6", &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
+    ck_assert_int_eq(gd_nvrtc_open("libm.so.6", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
     assert_says("libm.so.6: has no nvrtcVersion");
     ck_assert_ptr_null(nvrtc);
     gd_nvrtc_close(NULL);
@@ -484,7 +485,7 @@ START_TEST(nvrtc_search_tells_where_it_looked)
 
     setenv("CUDA_HOME", "/nonexistent/home", 1);
     setenv("CUDA_PATH", "/nonexistent/path", 1);
-    if (gd_nvrtc_open(NULL, &nvrtc, &error) == GRIDDEP_OK) {
+    if (gd_nvrtc_open(NULL, 99000, &nvrtc, &error) == GRIDDEP_OK) {
         printf("nvrtc_search_tells_where_it_looked: skipped, the loader finds %s\n", nvrtc->path);
         gd_nvrtc_close(nvrtc);
         return;
@@ -630,7 +631,7 @@ static gd_CUfunction load_function(gd_driver *driver, const char *ptx, const cha
 {
     gd_CUfunction function = NULL;
 
-    ck_assert_int_eq(driver->cuModuleLoadData(module, ptx), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuModuleLoadDataEx(module, ptx, 0, NULL, NULL), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuModuleGetFunction(&function, *module, name), GD_CUDA_SUCCESS);
     return function;
 }
@@ -751,24 +752,13 @@ START_TEST(fake_compiler_tells_what_it_made)
 }
 END_TEST
 
-START_TEST(fake_linker_makes_cubins)
+START_TEST(fake_driver_takes_cubins)
 {
     gd_driver *driver = make_current();
-    gd_CUlinkState link = NULL;
     gd_CUmodule module = NULL;
-    void *cubin = NULL;
     size_t bytes = 0;
-    char ptx[sizeof two_kernels];
+    char *copy = fake_cubin_make(two_kernels, sizeof two_kernels - 1, 90, &bytes);
 
-    memcpy(ptx, two_kernels, sizeof ptx);
-    ck_assert_int_eq(driver->cuLinkCreate(0, NULL, NULL, &link), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuLinkAddData(link, GD_CU_JIT_INPUT_PTX, ptx, sizeof ptx, "two", 0, NULL, NULL),
-                     GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuLinkComplete(link, &cubin, &bytes), GD_CUDA_SUCCESS);
-    char *copy = malloc(bytes);
-    memcpy(copy, cubin, bytes);
-    ck_assert_uint_eq(fake_driver_leaks(NULL, 0), 3); /* link state, retain, current context */
-    ck_assert_int_eq(driver->cuLinkDestroy(link), GD_CUDA_SUCCESS);
     ck_assert_mem_eq(copy,
                      "\x7f"
                      "ELF",
@@ -776,10 +766,10 @@ START_TEST(fake_linker_makes_cubins)
     load_function(driver, copy, "second", &module);
     ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
     fake_driver_set_capability(80);
-    ck_assert_int_eq(driver->cuModuleLoadData(&module, copy), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
     fake_driver_set_capability(90);
     copy[bytes - 2] ^= 1;
-    ck_assert_int_eq(driver->cuModuleLoadData(&module, copy), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL), GD_CUDA_ERROR_INVALID_IMAGE);
     free(copy);
     end_current(driver);
 }
@@ -1250,7 +1240,7 @@ static TCase *fake_case(void)
     tcase_add_test(tests, fake_modules_have_what_the_ptx_declares);
     tcase_add_test(tests, fake_compiler_refuses);
     tcase_add_test(tests, fake_compiler_tells_what_it_made);
-    tcase_add_test(tests, fake_linker_makes_cubins);
+    tcase_add_test(tests, fake_driver_takes_cubins);
     tcase_add_test(tests, fake_launches_are_recorded_and_run);
     tcase_add_test(tests, fake_launch_takes_a_packed_buffer);
     tcase_add_test(tests, fake_launch_refuses_impossible_shapes);

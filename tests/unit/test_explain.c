@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake/fake_driver.h"
+#include "fake/fake_image.h"
 #include "griddep.h"
 #include "run/footprint.h"
 #include "run/runtime.h"
@@ -44,14 +45,14 @@ static void begin(void)
 
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         unsetenv(variables[i]);
-    setenv("GRIDDEP_CACHE", "off", 1);
+    setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
 }
 
 static void open_all(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
     gd_driver *driver = NULL;
 
@@ -298,7 +299,7 @@ START_TEST(one_condition_differs)
     if (cases[_i].variable)
         setenv(cases[_i].variable, cases[_i].value, 1);
     if (cases[_i].capability) { /* PTX for sm_80 has no griddepcontrol; the shelf has such kernels */
-        const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+        const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
         gd_driver *driver = NULL;
         fake_driver_set_capability(cases[_i].capability);
         static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -604,11 +605,10 @@ enum {
     PRIORITY = 256,    /* likewise a priority */
     INDEXED = 512,     /* kernels of a cubin are listed; of PTX they always are */
     PARAMETERS = 1024, /* parameters of a cubin are known */
-    CACHED = 2048,
-    BUILT = 4096,    /* a programmatic edge of a graph made by hand */
-    UPGRADED = 8192, /* a plain edge of a captured graph made programmatic */
-    CONDITIONAL = 16384,
-    EVERYTHING = 32767
+    BUILT = 2048,      /* a programmatic edge of a graph made by hand */
+    UPGRADED = 4096,   /* a plain edge of a captured graph made programmatic */
+    CONDITIONAL = 8192,
+    EVERYTHING = 16383
 };
 
 static const struct {
@@ -620,10 +620,6 @@ static const struct {
     {"cuModuleEnumerateFunctions", INDEXED},
     {"cuFuncGetName", INDEXED},
     {"cuFuncGetParamInfo", PARAMETERS},
-    {"cuLinkCreate", CACHED},
-    {"cuLinkAddData", CACHED},
-    {"cuLinkComplete", CACHED},
-    {"cuLinkDestroy", CACHED},
     {"cuDeviceGetUuid", 0}, /* then it is not the emulated driver */
     {"cuGraphGetEdges", EDGES | UPGRADED},
     {"cuGraphAddDependencies", BUILT | UPGRADED},
@@ -810,48 +806,21 @@ static int try_code(const void *cubin, size_t bytes)
     works |= info.parameters_known ? PARAMETERS : 0;
     griddep_module_unload(code);
     ck_status(griddep_runtime_get_info(runtime, &device, &error), GRIDDEP_OK);
-    return works | (device.features & GRIDDEP_FEATURE_CODE_CACHE ? CACHED : 0);
-}
-
-static size_t make_cubin(void *cubin, size_t capacity)
-{
-    gd_driver *driver = NULL;
-    gd_CUlinkState link = NULL;
-    gd_CUcontext popped;
-    void *made = NULL;
-    size_t bytes = 0;
-
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
-    gd_CUcontext context = fake_driver_create_context(0);
-    ck_assert_int_eq(driver->cuCtxPushCurrent(context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuLinkCreate(0, NULL, NULL, &link), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(
-        driver->cuLinkAddData(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, sizeof ptx, "p", 0, NULL, NULL),
-        GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuLinkComplete(link, &made, &bytes), GD_CUDA_SUCCESS);
-    ck_assert_uint_le(bytes, capacity);
-    memcpy(cubin, made, bytes);
-    ck_assert_int_eq(driver->cuLinkDestroy(link), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
-    fake_driver_destroy_context(context);
-    gd_driver_close(driver);
-    return bytes;
+    return works;
 }
 
 /* Each optional symbol hidden in turn takes just its feature away. */
 START_TEST(a_missing_symbol_costs_its_feature)
 {
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
-    char directory[] = "/tmp/griddep-test-XXXXXX", command[64];
-    unsigned char cubin[16384];
     gd_driver *driver = NULL;
+    size_t bytes = 0;
+    void *cubin = fake_cubin_make(ptx, sizeof ptx - 1, 90, &bytes);
 
     begin();
-    size_t bytes = make_cubin(cubin, sizeof cubin);
     if (optional[_i].symbol)
         fake_driver_hide(optional[_i].symbol);
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = directory};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
     ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
@@ -861,8 +830,7 @@ START_TEST(a_missing_symbol_costs_its_feature)
                   optional[_i].symbol ? optional[_i].symbol : "nothing", (unsigned)works,
                   (unsigned)(EVERYTHING & ~optional[_i].lost));
     close_all();
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    ck_assert_int_eq(system(command), 0);
+    free(cubin);
 }
 END_TEST
 
@@ -891,7 +859,7 @@ END_TEST
 /* Below sm_90 the same calls run, serialized, and say so. */
 START_TEST(older_chips_run_serialized)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry early(.param .u64 p)\n{\n"
                               "    ret;\n}\n";
     griddep_hop_info hop = {.size = sizeof hop};

@@ -48,7 +48,7 @@ static uint64_t buffers[MOST_BUFFERS];
 
 static int32_t open_runtime(griddep_runtime **opened)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     gd_driver *driver = NULL;
     int32_t status = gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error);
 

@@ -25,7 +25,7 @@ static void setup(void)
 
     unsetenv("GRIDDEP_PDL");
     unsetenv("GRIDDEP_LOG");
-    setenv("GRIDDEP_CACHE", "off", 1);
+    setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
     ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);

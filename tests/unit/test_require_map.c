@@ -22,7 +22,7 @@ static void setup(void)
 {
     unsetenv("GRIDDEP_PDL");
     unsetenv("GRIDDEP_LOG");
-    setenv("GRIDDEP_CACHE", "off", 1);
+    setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
 }

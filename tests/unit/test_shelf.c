@@ -560,7 +560,7 @@ static void setup(void)
 
     unsetenv("GRIDDEP_PDL");
     unsetenv("GRIDDEP_LOG");
-    setenv("GRIDDEP_CACHE", "off", 1);
+    setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     fake_driver_encode_maps(gd_tensor_map_write);
     griddep_error_init(&error);
