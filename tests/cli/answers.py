@@ -13,7 +13,7 @@ OK, DIFFERS, USAGE, NO_DRIVER, REFUSED, UNCHECKED, FOUND = 0, 1, 2, 3, 4, 65, 66
 
 work = tempfile.mkdtemp()
 environment = {k: v for k, v in os.environ.items() if not k.startswith("GRIDDEP")}
-environment.update(GRIDDEP_CACHE="off")
+environment.update(GRIDDEP_STORE="off")
 
 
 def case(good, name, said=""):

@@ -19,7 +19,7 @@ work = tempfile.mkdtemp()
 scratch = os.path.join(work, "tmp")
 os.mkdir(scratch)
 environment = {k: v for k, v in os.environ.items() if not k.startswith("GRIDDEP")}
-environment.update(GRIDDEP_CACHE="off", TMPDIR=scratch, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1")
+environment.update(GRIDDEP_STORE="off", TMPDIR=scratch, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1")
 
 
 def case(good, name, said=""):
@@ -355,7 +355,7 @@ write(os.path.join(odd, "broken.yaml"), b'name: "\\e[31m"\nmodules: "\\e[31m"\n'
 write(os.path.join(odd, "broken2.yaml"), b"name: \x1b[31m\nmodules: \x9b\n")
 library = sorted(set(re.findall(r"GRIDDEP_[A-Z_]+", " ".join(read(os.path.join(folder, name)).decode(errors="replace") for folder, _, names in os.walk(os.path.join(top, "src")) for name in names if name.endswith((".c", ".h"))))))
 named = subprocess.run(["grep", "-rhoE", 'getenv\\("[A-Z_]+"\\)|gd_environment\\("[A-Z_]+"\\)', os.path.join(top, "src")], capture_output=True, text=True).stdout
-variables = sorted({v for v in library if v.startswith(("GRIDDEP_DRIVER", "GRIDDEP_PDL", "GRIDDEP_CACHE", "GRIDDEP_LOG", "GRIDDEP_NVRTC", "GRIDDEP_EMULATOR_"))} | set(re.findall(r'"([A-Z_]+)"', named)))
+variables = sorted({v for v in library if v.startswith(("GRIDDEP_DRIVER", "GRIDDEP_PDL", "GRIDDEP_STORE", "GRIDDEP_LOG", "GRIDDEP_NVRTC", "GRIDDEP_EMULATOR_"))} | set(re.findall(r'"([A-Z_]+)"', named)))
 
 
 def is_clean(data):
@@ -369,7 +369,7 @@ def look(name, *arguments, **options):
         case(is_clean(data), f"{name}: a control character reaches {stream}", repr([line for line in data.split(b"\n") if not is_clean(line)][:2]))
 
 
-case({"GRIDDEP_PDL", "GRIDDEP_CACHE", "TMPDIR", "LD_LIBRARY_PATH", "HOME"} <= set(variables), "the variables are those that the sources read", variables)
+case({"GRIDDEP_PDL", "GRIDDEP_STORE", "TMPDIR", "LD_LIBRARY_PATH", "HOME"} <= set(variables), "the variables are those that the sources read", variables)
 evil_bytes = evil.encode("utf-8", "surrogateescape").replace(b"\xc2\x9b", b"\x9b")
 for variable in variables:
     if variable in ("TERM",):

@@ -336,7 +336,7 @@ static griddep_runtime *runtime;
 
 static void setup(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .cache_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
     griddep_error error;
     griddep_error_init(&error);
     ck_assert_msg(griddep_runtime_open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
