@@ -61,6 +61,8 @@ static char *schedule_of(const json_t *summary)
 static void take_summary(gd_emulator_report *report, const json_t *line)
 {
     report->launches += number_of(line, "launches");
+    if (report->refused == NULL)
+        report->refused = string_of(line, "refused");
     if (report->processes++ > 0)
         return;
     report->schedule = schedule_of(line);
@@ -128,5 +130,6 @@ void gd_emulator_report_free(gd_emulator_report *report)
     json_decref(report->findings);
     free(report->schedule);
     free(report->model);
+    free(report->refused);
     *report = (gd_emulator_report){0};
 }

@@ -11,9 +11,10 @@
 typedef struct gd_emulator_report {
     json_t *findings;   /* array of the findings' objects, each with "times": how often it was seen */
     uint32_t processes; /* that ended in order and summed up; 0: the report may lack something */
-    uint64_t launches;
+    uint64_t launches;  /* that ran, and were checked */
     uint32_t unreadable;    /* lines */
     char *schedule, *model; /* of the first process; NULL where none summed up */
+    char *refused;          /* the first call that the driver refused, with the reason; NULL */
 } gd_emulator_report;
 
 /* An empty file for the report in the folder for temporary files, for gd_temporary_remove. NULL after a

@@ -27,7 +27,7 @@ static const char details[] =
     "That no race was found holds for the executions that were tried. It is no proof for others.\n\n"
     "exit codes:\n"
     "  0    nothing was found (a program: its own exit code; 127 and 126 when it cannot be started)\n"
-    "  65   a program ended well, and nothing was checked: it did not use the driver, or ended without exit handlers\n"
+    "  65   a program ended well, and nothing was checked: it launched no kernel that ran, or ended without exit handlers\n"
     "  66   something was found\n"
     "  1    nothing was found, but a chain's results are not as expected\n"
     "  2    wrong usage, or input that cannot be read or is not valid\n"
@@ -148,13 +148,14 @@ int gd_sanitize_set_environment(const gd_sanitize *request, const char *report, 
     return code != 0 ? code : gd_emulation_apply(&emulation, &driver);
 }
 
-char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, const char *schedules, bool several,
-                          const char *model)
+char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches, const char *schedules,
+                          bool several, const char *model)
 {
     bool races = strcmp(request->checks, "all") == 0 || strstr(request->checks, "race") != NULL;
     const char *where = several ? "these executions" : "this execution";
     char *settings =
-        gd_heap_format("schedule%s %s%s model %s", several ? "s" : "", schedules, several ? ";" : ",", model);
+        gd_heap_format("%llu launch%s; schedule%s %s%s model %s", (unsigned long long)launches,
+                       launches == 1 ? "" : "es", several ? "s" : "", schedules, several ? ";" : ",", model);
     char *verdict = found > 0
                         ? gd_heap_format("%zu finding%s in %s (%s)", found, found == 1 ? "" : "s", where, settings)
                     : races ? gd_heap_format("no race in %s (%s)", where, settings)

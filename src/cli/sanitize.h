@@ -32,9 +32,9 @@ int gd_sanitize_program(const gd_sanitize *request, char **arguments);
  * multiprocessors. Returns 0, or an exit code after a message. */
 int gd_sanitize_set_environment(const gd_sanitize *request, const char *report, const char *schedule);
 
-/* "no race in this execution (schedule eager, model contract)" or "2 findings (...)": what was found, of which `found`
- * is the number, by these checks. To free. */
-char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, const char *schedules, bool several,
-                          const char *model);
+/* "no race in this execution (3 launches; schedule eager, model contract)" or "2 findings (...)": what was found, of
+ * which `found` is the number, by these checks in so many launches. To free. */
+char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches, const char *schedules,
+                          bool several, const char *model);
 
 #endif

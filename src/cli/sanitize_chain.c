@@ -54,6 +54,7 @@ typedef struct gd_sanitize_state {
     FILE *said; /* what the current run printed */
     gd_racelist list;
     uint32_t static_errors;
+    uint64_t launches; /* of all runs */
     json_t *runs;
     json_t *differences; /* texts: runs whose results are not those of the serial run */
     char *model;
@@ -211,6 +212,7 @@ static int take_run(gd_sanitize_state *state, const char *path, const char *sche
         gd_racelist_add(&state->list, &report, &chain, schedule, griddep_mode_name(mode));
         note_difference(state, schedule, mode);
         note_run(state, &report, schedule, mode, ended);
+        state->launches += report.launches;
         if (state->model == NULL && report.model != NULL)
             state->model = gd_heap_string(report.model);
     }
@@ -298,6 +300,7 @@ static void print_json(const gd_sanitize_state *state, int code, const char *ver
     gd_output_set(document, "chain", gd_output_string(state->plan->name));
     gd_output_set(document, "file", gd_output_string(state->path));
     gd_output_set(document, "model", gd_output_string(state->model));
+    gd_output_set(document, "launches", json_integer((json_int_t)state->launches));
     gd_output_set(document, "runs", json_incref(state->runs));
     gd_output_set(document, "findings", json_incref(state->list.findings));
     gd_output_set(document, "differences", json_incref(state->differences));
@@ -311,7 +314,7 @@ static int tell(const gd_sanitize_state *state)
     size_t found = gd_racelist_count(&state->list);
     int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
     char *schedules = list_schedules(state);
-    char *verdict = gd_sanitize_verdict(state->request, found, schedules, state->schedule_count > 1,
+    char *verdict = gd_sanitize_verdict(state->request, found, state->launches, schedules, state->schedule_count > 1,
                                         state->model != NULL ? state->model : "unknown");
     if (state->request->json)
         print_json(state, code, verdict);

@@ -44,22 +44,33 @@ static void print_json(const gd_sanitize *request, const gd_emulator_report *rep
     gd_output_set(document, "schedule", gd_output_string(report->schedule));
     gd_output_set(document, "model", gd_output_string(report->model));
     gd_output_set(document, "launches", json_integer((json_int_t)report->launches));
+    gd_output_set(document, "refused", gd_output_string(report->refused));
     gd_output_set(document, "complete", json_boolean(report->processes > 0 && report->unreadable == 0));
     gd_output_set(document, "findings", json_incref(list->findings));
     gd_output_set(document, "verdict", gd_output_string(verdict));
     gd_output_write_to(request->stream, document);
 }
 
+/* Whether there was something to find. */
+static bool is_checked(const gd_emulator_report *report)
+{
+    return report->processes > 0 && report->launches > 0;
+}
+
 static void warn(const gd_emulator_report *report, size_t found)
 {
     gd_emulator_report_warn(report);
-    if (report->processes > 0)
+    if (is_checked(report) || (found > 0 && report->processes > 0))
         return;
     if (found > 0)
         gd_message_warning("the program ended without summing up; there may be more findings");
-    else
+    else if (report->processes == 0)
         gd_message_warning("nothing was checked: the program did not use the emulated driver, or ended without "
                            "running its exit handlers");
+    else if (report->refused != NULL)
+        gd_message_warning("nothing was checked: no kernel ran. The emulated driver refused %s", report->refused);
+    else
+        gd_message_warning("nothing was checked: the program called the driver, and no kernel ran");
 }
 
 /* A program that ended well and was not checked must not look like one in which nothing was found. */
@@ -67,7 +78,7 @@ static int judge(const gd_emulator_report *report, size_t found, int ended)
 {
     if (found > 0)
         return GD_EXIT_SANITIZE;
-    return ended == GD_EXIT_OK && report->processes == 0 ? GD_EXIT_UNCHECKED : ended;
+    return ended == GD_EXIT_OK && !is_checked(report) ? GD_EXIT_UNCHECKED : ended;
 }
 
 /* `ended` is the program's exit code. */
@@ -80,8 +91,8 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     gd_racelist_add(&list, report, &no_chain, schedule, NULL);
     size_t found = gd_racelist_count(&list);
     int code = judge(report, found, ended);
-    bool told = found > 0 || report->processes > 0;
-    char *verdict = told ? gd_sanitize_verdict(request, found, schedule, false, model) : NULL;
+    bool told = found > 0 || is_checked(report);
+    char *verdict = told ? gd_sanitize_verdict(request, found, report->launches, schedule, false, model) : NULL;
     if (request->json) {
         print_json(request, report, &list, code, program, verdict);
     } else if (told) {

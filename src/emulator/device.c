@@ -1,6 +1,7 @@
 /* The emulated device: settings, lock, attributes, errors as words, and the entry points cuInit, cuDevice*,
  * cuGetError*. */
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -106,6 +107,11 @@ void gd_device_log(int32_t level, const char *format, ...)
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
+    if (!gd_the_device.initialized) { /* a call before cuInit */
+        const char *word = gd_environment("GRIDDEP_LOG");
+        const int32_t most = word ? gd_log_level_find(word) : GRIDDEP_LOG_NONE;
+        gd_the_device.settings.log = (gd_log){most > 0 ? gd_log_stderr : NULL, NULL, most};
+    }
     gd_log_write(&gd_the_device.settings.log, level, "emulator: %s", message);
 }
 
@@ -161,16 +167,19 @@ static bool is_new_refusal(const char *function)
 
 void gd_call_tell(const char *function, gd_CUresult result)
 {
-    const bool told = gd_device_has_reason(result);
+    const bool told = gd_device_has_reason(result), named = !strncmp(refusal.text, function, strlen(function));
+    const char *prefix = named ? "" : function, *colon = named ? "" : ": ";
 
     if (result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_READY)
         return;
+    if (told && !*gd_the_device.refused)
+        snprintf(gd_the_device.refused, sizeof gd_the_device.refused, "%s%s%s", prefix, colon, refusal.text);
     if (!told && refusal.result == result)
         refusal.result = GD_CUDA_SUCCESS;
     if (!told)
         gd_device_log(GRIDDEP_LOG_INFO, "%s returns %s", function, gd_device_result_name(result));
     else if (is_new_refusal(function))
-        gd_device_log(GRIDDEP_LOG_WARNING, "%s: %s: %s", function, refusal.text, gd_device_result_name(result));
+        gd_device_log(GRIDDEP_LOG_WARNING, "%s%s%s: %s", prefix, colon, refusal.text, gd_device_result_name(result));
 }
 
 /* ---- results as words ---- */
@@ -231,79 +240,67 @@ static gd_CUresult tell_result(gd_CUresult result, const char **text, bool words
 
 /* ---- settings ---- */
 
-/* A setting that cannot be read. Who asked for checks reads it on stderr without asking for messages too. */
-__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+/* A setting that cannot be read: false. */
+static bool refuse_setting(const char *name, const char *text)
 {
-    const char *checks = gd_environment("GRIDDEP_EMULATOR_CHECK");
-    char message[1024];
-    va_list list;
-
-    va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    gd_text_clean(message);
-    if (gd_the_device.settings.log.level < GRIDDEP_LOG_WARNING && checks && strcmp(checks, "off") != 0)
-        fprintf(stderr, "griddep: %s\n", message);
-    else
-        gd_device_log(GRIDDEP_LOG_WARNING, "%s", message);
+    gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE, "%s is \"%s\"; it may be %s", name, text,
+                     gd_environment_values(name));
+    gd_text_clean(refusal.text);
+    return false;
 }
 
-/* A number with K, M or G behind it; the default where the variable is not set or cannot be read. */
-static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+/* A number with K, M or G behind it; the default where the variable is not set. */
+static bool read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise, uint64_t *number)
 {
     const char *text = gd_environment(name);
     char *end;
 
+    *number = otherwise;
     if (!text)
-        return otherwise;
+        return true;
+    errno = 0;
     uint64_t value = strtoull(text, &end, 0);
     unsigned shift = *end == 'K' || *end == 'k'   ? 10u
                      : *end == 'M' || *end == 'm' ? 20u
                      : *end == 'G' || *end == 'g' ? 30u
                                                   : 0u;
-    if (end == text || end[shift ? 1 : 0] || value > most >> shift || value << shift < least) {
-        complain("%s is '%s', expected a number from %" PRIu64 " to %" PRIu64 "; %" PRIu64 " is used", name, text,
-                 least, most, otherwise);
-        return otherwise;
-    }
-    return value << shift;
+    if (!isdigit((unsigned char)*text) || errno || end[shift ? 1 : 0] || value > most >> shift ||
+        value << shift < least)
+        return refuse_setting(name, text);
+    *number = value << shift;
+    return true;
 }
 
-static void read_schedule(gd_settings *settings)
+static bool read_schedule(gd_settings *settings)
 {
     const char *text = gd_environment("GRIDDEP_EMULATOR_SCHEDULE");
-    char *end = NULL;
+    char *end;
 
     settings->schedule = GD_SCHEDULE_EAGER;
     if (!text || !strcmp(text, "eager"))
-        return;
-    if (!strcmp(text, "lazy")) {
-        settings->schedule = GD_SCHEDULE_LAZY;
-        return;
-    }
-    if (!strncmp(text, "random:", 7))
-        settings->seed = strtoull(text + 7, &end, 0);
-    if (end && end != text + 7 && !*end)
-        settings->schedule = GD_SCHEDULE_RANDOM;
-    else
-        complain("GRIDDEP_EMULATOR_SCHEDULE is '%s', expected eager, lazy or random:SEED; eager is used", text);
+        return true;
+    settings->schedule = GD_SCHEDULE_LAZY;
+    if (!strcmp(text, "lazy"))
+        return true;
+    settings->schedule = GD_SCHEDULE_RANDOM;
+    if (strncmp(text, "random:", 7) != 0 || !isdigit((unsigned char)text[7]))
+        return refuse_setting("GRIDDEP_EMULATOR_SCHEDULE", text);
+    errno = 0;
+    settings->seed = strtoull(text + 7, &end, 0);
+    return (!errno && !*end) || refuse_setting("GRIDDEP_EMULATOR_SCHEDULE", text);
 }
 
-static void read_model(gd_settings *settings)
+static bool read_model(gd_settings *settings)
 {
     const char *text = gd_environment("GRIDDEP_EMULATOR_MODEL");
 
-    settings->model = GD_MODEL_CONTRACT;
-    if (!text || !strcmp(text, "contract"))
-        return;
-    if (!strcmp(text, "observed"))
-        settings->model = GD_MODEL_OBSERVED;
-    else
-        complain("GRIDDEP_EMULATOR_MODEL is '%s', expected contract or observed; contract is used", text);
+    settings->model = text && !strcmp(text, "observed") ? GD_MODEL_OBSERVED : GD_MODEL_CONTRACT;
+    return !text || settings->model == GD_MODEL_OBSERVED || !strcmp(text, "contract") ||
+           refuse_setting("GRIDDEP_EMULATOR_MODEL", text);
 }
 
 /* "off", "all", or names with commas between them. */
-static void read_checks(gd_settings *settings)
+static bool read_checks(gd_settings *settings)
 {
     static const struct {
         const char *name;
@@ -320,13 +317,12 @@ static void read_checks(gd_settings *settings)
         size_t length = strcspn(at, ","), i = 0, count = sizeof names / sizeof *names;
         while (i < count && (strlen(names[i].name) != length || strncmp(names[i].name, at, length) != 0))
             i++;
-        if (i < count)
-            settings->checks |= names[i].checks;
-        else
-            complain("GRIDDEP_EMULATOR_CHECK has '%.*s', expected off, all, race, shared, initialized or leak",
-                     (int)length, at);
+        if (i == count)
+            return refuse_setting("GRIDDEP_EMULATOR_CHECK", text);
+        settings->checks |= names[i].checks;
         at += length;
     }
+    return true;
 }
 
 static bool read_report(gd_settings *settings)
@@ -337,19 +333,43 @@ static bool read_report(gd_settings *settings)
     return !path || settings->report;
 }
 
-static void read_settings(gd_settings *settings)
+static bool read_log(gd_settings *settings)
 {
     const char *level = gd_environment("GRIDDEP_LOG");
 
-    settings->log.level = level ? gd_log_level_find(level) : -1;
-    if (settings->log.level > 0)
-        settings->log.function = gd_log_stderr;
-    settings->multiprocessors = (uint32_t)read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4);
-    settings->memory = read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30);
-    settings->steps = read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32);
-    read_schedule(settings);
-    read_model(settings);
-    read_checks(settings);
+    settings->log.level = level ? gd_log_level_find(level) : GRIDDEP_LOG_NONE;
+    settings->log.function = settings->log.level > 0 ? gd_log_stderr : NULL;
+    return settings->log.level >= 0 || refuse_setting("GRIDDEP_LOG", level);
+}
+
+static bool check_names(void)
+{
+    char text[512];
+
+    if (gd_environment_check(text, sizeof text))
+        return true;
+    gd_device_refuse(GD_CUDA_ERROR_INVALID_VALUE, "%s", text);
+    gd_text_clean(refusal.text);
+    return false;
+}
+
+/* A program that does not ask for the reason of an error gets it on stderr: what it ran without checks, it must not take for
+ * checked. */
+static bool read_settings(gd_settings *settings)
+{
+    uint64_t multiprocessors;
+    bool done = check_names() && read_log(settings) &&
+                read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4, &multiprocessors) &&
+                read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30,
+                            &settings->memory) &&
+                read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32, &settings->steps) &&
+                read_schedule(settings) && read_model(settings) && read_checks(settings);
+
+    if (done)
+        settings->multiprocessors = (uint32_t)multiprocessors;
+    else
+        fprintf(stderr, "griddep: the emulated driver does not start: %s\n", refusal.text);
+    return done;
 }
 
 static void forget_shadow(void *race, gd_shadow *shadow)
@@ -399,7 +419,10 @@ static gd_CUresult initialize(unsigned flags)
     if (!prepared && pthread_atfork(NULL, NULL, enter_child))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     prepared = true;
-    read_settings(&device->settings);
+    if (!read_settings(&device->settings)) {
+        device->settings = (gd_settings){0};
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    }
     device->process = (int)getpid();
     device->memory = gd_memory_create(device->settings.memory);
     if (device->memory && read_report(&device->settings) && make_race(device) &&

@@ -1,14 +1,5 @@
 /* The one emulated device and the state of the driver: settings, lock, memory, model time, faults.
- *
- * Settings are read from the environment at cuInit:
- *   GRIDDEP_EMULATOR_MULTIPROCESSORS  number of SMs, 1 to 1024; 4
- *   GRIDDEP_EMULATOR_MEMORY           bytes of device memory, K, M or G may follow; 4G
- *   GRIDDEP_EMULATOR_SCHEDULE         eager, lazy, random:SEED; eager (see schedule.h)
- *   GRIDDEP_EMULATOR_MODEL            contract, observed; contract (see schedule.h)
- *   GRIDDEP_EMULATOR_STEPS            thread-instructions that a CTA may execute, 0 for no limit; 4294967296
- *   GRIDDEP_EMULATOR_CHECK            off, all, or a list of race, shared, initialized, leak; off (see race.h)
- *   GRIDDEP_EMULATOR_REPORT           file that findings are appended to, as JSON lines; stderr, as text (see report.h)
- *   GRIDDEP_LOG                       error, warning, info, debug, off: what is written to stderr; off
+ * Settings are read from the environment at cuInit (base/environment.def; doc/emulator.md tells what they mean).
  */
 #ifndef GD_EMULATOR_DEVICE_H
 #define GD_EMULATOR_DEVICE_H
@@ -88,6 +79,7 @@ typedef struct gd_device {
     uint32_t modules; /* that have been loaded: their numbers in reports */
     gd_CUresult last_fault;
     char fault_text[768]; /* of last_fault */
+    char refused[1024];   /* the first refusal of the process, for the report: the entry point and the reason */
     gd_object default_pool;
 } gd_device;
 

@@ -102,10 +102,20 @@ gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, 
     return find(name, function, version, flags, status);
 }
 
+static gd_CUresult refuse(const char *symbol)
+{
+    if (!strcmp(symbol, "cuGetExportTable"))
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                "%s is not emulated: programs of the CUDA runtime ask for tables of NVIDIA's driver that "
+                                "are not documented; programs of the driver API run",
+                                symbol);
+    return gd_device_unsupported(symbol);
+}
+
 #define GD_UNSUPPORTED(symbol, name, version)                                                                          \
     gd_CUresult symbol(void)                                                                                           \
     {                                                                                                                  \
-        GD_CALL(GD_NEED_NOTHING, gd_device_unsupported(#symbol));                                                      \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
     }
 #include "emulator/unsupported.def"
 #undef GD_UNSUPPORTED
@@ -113,7 +123,7 @@ gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, 
 #define GD_EXPORTED(symbol)                                                                                            \
     gd_CUresult symbol(void)                                                                                           \
     {                                                                                                                  \
-        GD_CALL(GD_NEED_NOTHING, gd_device_unsupported(#symbol));                                                      \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
     }
 #include "emulator/exported.def"
 #undef GD_EXPORTED

@@ -333,7 +333,9 @@ static void write_end_json(void)
             gd_text_format(&text, "{\"count\":%u,\"times\":%" PRIu64 "}\n", i + 1, findings.list[i].times);
     }
     gd_text_format(&text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
-                   findings.count, findings.reports, gd_schedule_launches());
+                   findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
+    gd_text_string(&text, ",\"refused\":");
+    put_string(&text, *gd_the_device.refused ? gd_the_device.refused : NULL);
     gd_text_format(&text, ",\"schedule\":\"%s\",\"seed\":%" PRIu64 ",\"model\":\"%s\"}\n",
                    schedules[gd_the_device.settings.schedule], gd_the_device.settings.seed,
                    models[gd_the_device.settings.model]);
@@ -350,7 +352,7 @@ static void write_end_text(void)
                            findings.list[i].times);
     }
     gd_text_format(&text, "griddep: %u finding%s in %" PRIu64 " launches\n", findings.count,
-                   findings.count == 1 ? "" : "s", gd_schedule_launches());
+                   findings.count == 1 ? "" : "s", gd_schedule_launches() - gd_schedule_launches_left());
     write_out(&text);
 }
 

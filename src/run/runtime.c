@@ -32,7 +32,8 @@ static int32_t read_kill_switch(bool *kill, griddep_error *error)
     *kill = value && gd_word_is_off(value);
     if (!value || *kill || gd_word_is_on(value) || !strcmp(value, "auto"))
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be on or off", value);
+    return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be %s", value,
+                        gd_environment_values("GRIDDEP_PDL"));
 }
 
 static int32_t read_log(gd_log *log, const griddep_runtime_options *options, griddep_error *error)
@@ -54,8 +55,8 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     }
     int32_t level = value ? gd_log_level_find(value) : GRIDDEP_LOG_NONE;
     if (level < 0)
-        return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT,
-                            "GRIDDEP_LOG is \"%s\"; it may be error, warning, info, debug or off", value);
+        return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_LOG is \"%s\"; it may be %s", value,
+                            gd_environment_values("GRIDDEP_LOG"));
     *log = (gd_log){level ? gd_log_stderr : NULL, NULL, level};
     return GRIDDEP_OK;
 }
@@ -64,6 +65,15 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
 static bool names_device(const griddep_runtime_options *options)
 {
     return options->device || options->flags & GRIDDEP_RUNTIME_DEVICE;
+}
+
+/* A misspelt variable would be a switch that somebody believes in and nobody reads. */
+static int32_t check_environment(griddep_error *error)
+{
+    char text[512];
+
+    return gd_environment_check(text, sizeof text) ? GRIDDEP_OK
+                                                   : gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "%s", text);
 }
 
 static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given,
@@ -165,8 +175,8 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
     if (strchr(name, '/'))
         return gd_driver_open(name, driver, error);
     return gd_error_set(error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
-                        "%s is \"%s\"; it may be auto, nvidia, emulated, or a path with a slash",
-                        from_environment ? "GRIDDEP_DRIVER" : "the driver option", name);
+                        "%s is \"%s\"; it may be %s", from_environment ? "GRIDDEP_DRIVER" : "the driver option", name,
+                        gd_environment_values("GRIDDEP_DRIVER"));
 }
 
 /* ---- context ---- */
@@ -478,6 +488,8 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
     if (!runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
     status = read_options(&options, given, error);
+    if (!status)
+        status = check_environment(error);
     if (!status)
         status = open_driver(options.driver, &driver, &fallback, error);
     if (!status)

@@ -1052,7 +1052,7 @@ run_from sanitize --schedule lazy --multiprocessors 3 -- "$work/racy" --json "a 
 check "a program with a race" 66 out "all|lazy||3|--json|a  b||input" err "module 2:41:5: race: kernel down (launch 3) reads" \
     err "  41 | ld.global.f32 %f1, [%rd1];" err "read of 4 bytes by down, launch 3, CTA 1,0,0, thread 5,0,0" \
     err "module 2:11:5: write of 4 bytes by up" err "in allocation 0x700000000000, byte 64 of 4096" err "missing: a wait" \
-    err "seen 17 times: lazy" err "leak: 4096 bytes are left" err "griddep: 2 findings in this execution (schedule lazy, model contract)"
+    err "seen 17 times: lazy" err "leak: 4096 bytes are left" err "griddep: 2 findings in this execution (12 launches; schedule lazy, model contract)"
 run sanitize --check race,leak --model observed --report "$work/report" -- "$work/racy"
 check "a program's report" 66 out "race,leak||observed||"
 silent "a program's report" err
@@ -1068,13 +1068,24 @@ check "a program that did not sum up" 66 err "race: " err "there may be more fin
 unset UNFINISHED
 for status in 0 5 255; do
     run sanitize -- "$work/clean" $status
-    check "a program's exit code $status" $status err "griddep: no race in this execution (schedule eager, model observed)"
+    check "a program's exit code $status" $status err "griddep: no race in this execution (" err "; schedule eager, model observed)"
     silent "a program's exit code $status" out
 done
 run sanitize -- "$work/clean" 0 random
-check "a random schedule has its seed" 0 err "no race in this execution (schedule random:7, model observed)"
+check "a random schedule has its seed" 0 err "no race in this execution (" err "; schedule random:7, model observed)"
 run sanitize --check leak -- "$work/clean" 0
-check "who does not look for races does not speak of them" 0 err "nothing found in this execution (schedule eager, model observed; check leak)"
+check "who does not look for races does not speak of them" 0 err "nothing found in this execution (" err "; schedule eager, model observed; check leak)"
+nothing='{"summary":true,"findings":0,"reports":0,"launches":0,"refused":%s,"schedule":"eager","seed":0,"model":"contract"}\n'
+export nothing
+run sanitize -- sh -c 'printf "$nothing" null >>"$GRIDDEP_EMULATOR_REPORT"'
+check "a program in which no kernel ran" 65 err "nothing was checked: the program called the driver, and no kernel ran"
+run sanitize -- sh -c 'printf "$nothing" "\"cuThis: that\"" >>"$GRIDDEP_EMULATOR_REPORT"'
+check "a program whose call was refused" 65 err "nothing was checked: no kernel ran. The emulated driver refused cuThis: that"
+run sanitize --json -- sh -c 'printf "$nothing" "\"cuThis: that\"" >>"$GRIDDEP_EMULATOR_REPORT"'
+json "a program whose call was refused" 'd["exit_code"] == 65 and d["launches"] == 0 and d["refused"] == "cuThis: that" and d["verdict"] is None'
+run sanitize -- sh -c 'printf "$nothing" null >>"$GRIDDEP_EMULATOR_REPORT"; exit 3'
+check "a program that failed, and in which no kernel ran" 3 err "nothing was checked"
+unset nothing
 run sanitize -- sh -c 'echo "garbage" >>"$GRIDDEP_EMULATOR_REPORT"'
 check "a damaged report" 65 err "1 line of the emulated driver's report cannot be read" err "nothing was checked"
 cat >"$work/odd" <<'PROGRAM'
@@ -1091,7 +1102,7 @@ LINES
 PROGRAM
 chmod +x "$work/odd"
 run sanitize -- "$work/odd"
-check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: ?[1mlazy" err "1 finding in this execution (schedule ?[1mlazy, model m?)" \
+check "an odd report" 66 err "race?[31m: a?[31m?forged: line" err "seen 1 time: ?[1mlazy" err "1 finding in this execution (" err "; schedule ?[1mlazy, model m?)" \
     err "4 lines of the emulated driver's report cannot be read"
 if grep -q "$(printf '\033')" "$work/err"; then fail "an odd report reaches the terminal"; else pass; fi
 run sanitize -- true
@@ -1127,23 +1138,40 @@ check "griddep itself as the program" 0 out "This is the emulated driver"
 if grep -q "nothing was checked" "$work/err"; then
     skip "races of chains: the emulated driver of this build writes no report"
 else
-    check "griddep itself as the program, checked" 0 err "no race in this execution (schedule eager, model contract)"
+    check "griddep itself as the program, checked" 0 err "no race in this execution (" err "; schedule eager, model contract)"
     run sanitize copy.yaml
-    check "a chain without a race" 0 out "no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)"
+    check "a chain without a race" 0 out "no race in these executions (" out "; schedules eager, lazy, random:1, random:2, random:3; model contract)"
     run sanitize bulk_reduce.yaml
     check "bulk reductions into one row need no order" 0 out "no race in these executions"
     run sanitize copy.yaml --schedule lazy --model observed
-    check "a chain without a race in one schedule" 0 out "no race in this execution (schedule lazy, model observed)"
+    check "a chain without a race in one schedule" 0 out "no race in this execution (" out "; schedule lazy, model observed)"
     run sanitize late.yaml
     check "a chain with a race" 66 out "late.ptx:25:" out "race: " out "buffer b" out "25 | " out "ld.global.f32 %value, [%x];" \
         out "in buffer b, byte " out "seen " out "hint: 'griddep check late.yaml' finds 2 errors"
     if grep -q 'allocation 0x' "$work/out"; then fail "a buffer without its name"; else pass; fi
-    export GRIDDEP_EMULATOR_CHECK=race,blah GRIDDEP_EMULATOR_SCHEDULE=bad GRIDDEP_EMULATOR_STEPS=-1 GRIDDEP_EMULATOR_REPORT=/dev/full
+    export GRIDDEP_EMULATOR_CHECK=race GRIDDEP_EMULATOR_REPORT=/dev/full
     run run late.yaml --driver emulated --repeat 0 --mode pdl
-    check "a report that cannot be written, settings that cannot be read" "$code" err "cannot write findings to /dev/full" \
-        err '{"finding":1,"kind":"race"' err "GRIDDEP_EMULATOR_CHECK has 'blah'" err "GRIDDEP_EMULATOR_SCHEDULE is 'bad'" \
-        err "GRIDDEP_EMULATOR_STEPS is '-1'"
-    unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_SCHEDULE GRIDDEP_EMULATOR_STEPS GRIDDEP_EMULATOR_REPORT
+    check "a report that cannot be written" "$code" err "cannot write findings to /dev/full" err '{"finding":1,"kind":"race"'
+    unset GRIDDEP_EMULATOR_CHECK GRIDDEP_EMULATOR_REPORT
+    while read -r setting says; do
+        env "$setting" "$griddep" run copy.yaml --driver emulated --repeat 0 --mode pdl >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+        check "a wrong $setting" "$code" err "$says"
+        if [ "$code" -ne 0 ]; then pass; else fail "$setting is taken"; fi
+    done <<'SETTINGS'
+GRIDDEP_EMULATOR_CHECK=race,blah GRIDDEP_EMULATOR_CHECK is "race,blah"; it may be off, all, or a list of race
+GRIDDEP_EMULATOR_SCHEDULE=bad GRIDDEP_EMULATOR_SCHEDULE is "bad"; it may be eager, lazy, or random:SEED
+GRIDDEP_EMULATOR_SCHEDULE=random:-1 GRIDDEP_EMULATOR_SCHEDULE is "random:-1"; it may be
+GRIDDEP_EMULATOR_MODEL=strict GRIDDEP_EMULATOR_MODEL is "strict"; it may be contract or observed
+GRIDDEP_EMULATOR_STEPS=-1 GRIDDEP_EMULATOR_STEPS is "-1"; it may be a number
+GRIDDEP_EMULATOR_MULTIPROCESSORS=0 GRIDDEP_EMULATOR_MULTIPROCESSORS is "0"; it may be a number from 1 to 1024
+GRIDDEP_EMULATOR_MEMORY=4GB GRIDDEP_EMULATOR_MEMORY is "4GB"; it may be bytes
+GRIDDEP_EMULATOR_CHEK=race GRIDDEP_EMULATOR_CHEK is no variable that is read; did you mean GRIDDEP_EMULATOR_CHECK?
+GRIDDEP_EMULATOR_NONSENSE=1 GRIDDEP_EMULATOR_NONSENSE is no variable that is read
+GRIDDEP_PLD=off GRIDDEP_PLD is no variable that is read; did you mean GRIDDEP_PDL?
+GRIDDEP_PDL=of! GRIDDEP_PDL is "of!"; it may be on or off
+GRIDDEP_LOG=loud GRIDDEP_LOG is "loud"; it may be error, warning, info, debug or off
+SETTINGS
     if [ -n "$python" ] && [ "${SANITIZED:-0}" != 1 ]; then
         cat >"$work/unwaited.py" <<'PROGRAM'
 import ctypes, sys
@@ -1366,7 +1394,7 @@ else
         out "  in buffer b, byte 20 of 128, element 5" out "missing: a wait of launch 1" \
         out "seen 104 times: eager (pdl, graph-pdl), random:1 (pdl, graph-pdl), random:2 (pdl, graph-pdl), random:3 (pdl, graph-pdl)" \
         out "seen 2 times: random:2 (pdl, graph-pdl)" out "late.yaml' finds 2 errors in this chain without running it"
-    if tail -n 1 "$work/out" | grep -q '^2 findings in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "findings of a chain: the last line"; fi
+    if tail -n 1 "$work/out" | grep -q '^2 findings in these executions ([0-9]* launches; schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "findings of a chain: the last line"; fi
     silent "findings of a chain" err
     sanitize late.yaml --json --schedule lazy --schedule eager --modes pdl
     check "findings of a chain, JSON" 66
@@ -1376,14 +1404,14 @@ else
     check "a chain's report" 66
     silent "a chain's report" out
     cp "$work/report" "$work/out"
-    json "a chain's report" 'd["verdict"] == "1 finding in this execution (schedule eager, model contract)"'
+    json "a chain's report" 'd["verdict"].startswith("1 finding in this execution (") and d["verdict"].endswith(" launches; schedule eager, model contract)") and d["launches"] == d["runs"][0]["launches"] > 0'
     cp "$work/script.lazy" "$work/script"
     rm "$work"/script.*
     sanitize copy.yaml
     check "a chain without findings" 0 out "copy, 3 launches, 10 runs"
-    if tail -n 1 "$work/out" | grep -q '^no race in these executions (schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "a chain without findings: the last line"; fi
+    if tail -n 1 "$work/out" | grep -q '^no race in these executions ([0-9]* launches; schedules eager, lazy, random:1, random:2, random:3; model contract)$'; then pass; else fail "a chain without findings: the last line"; fi
     sanitize copy.yaml --schedule random:9 --modes graph-pdl
-    check "a chain without findings in one schedule" 0 out "1 run" out "no race in this execution (schedule random:9, model contract)"
+    check "a chain without findings in one schedule" 0 out "1 run" out "no race in this execution (" out "; schedule random:9, model contract)"
     sanitize late.yaml --schedule lazy
     check "a chain whose results are wrong" 1 out "results: they are not as the chain file expects" out "no race in this execution"
     : >"$work/script"

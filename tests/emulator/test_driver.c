@@ -1471,7 +1471,7 @@ END_TEST
 /* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of them are there, and on four. */
 START_TEST(clusters_share_memory)
 {
-    static const char *const schedules[] = {"eager", "lazy", "random"};
+    static const char *const schedules[] = {"eager", "lazy", "random:1"};
 
     setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", _i % 2 ? "1" : "4", 1);
     begin(schedules[_i / 2], "contract");
@@ -1567,6 +1567,42 @@ START_TEST(refused_modules_are_told)
     close(file);
     unlink(path);
     ck_assert_msg(strstr(text, "cuModuleLoadData: .target sm_100 is newer than the emulated sm_90: CUDA_ERROR_INVALID_PTX"), "%s", text);
+}
+END_TEST
+
+/* A setting that cannot be read, or that nobody reads, ends cuInit with its name; once it is gone, cuInit succeeds. */
+START_TEST(settings_are_known_or_refused)
+{
+    static const char *const wrong[][3] = {
+        {"GRIDDEP_EMULATOR_CHECK", "races", "GRIDDEP_EMULATOR_CHECK is \"races\"; it may be off, all, or a list"},
+        {"GRIDDEP_EMULATOR_CHEK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
+        {"GRIDDEP_EMULATOR_CHECKS", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
+        {"GRIDDEP_EMULATOR_CEHCK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
+        {"GRIDDEP_EMULATER_CHECK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
+        {"GRIDDEP_EMULATOR_X", "", "GRIDDEP_EMULATOR_X is no variable that is read"},
+        {"GRIDDEP_LGO", "error", "did you mean GRIDDEP_LOG?"},
+        {"GRIDDEP_LOG", "errors", "GRIDDEP_LOG is \"errors\"; it may be error, warning, info, debug or off"},
+        {"GRIDDEP_EMULATOR_MODEL", "Contract", "it may be contract or observed"},
+        {"GRIDDEP_EMULATOR_SCHEDULE", "random:", "it may be eager, lazy, or random:SEED"},
+        {"GRIDDEP_EMULATOR_SCHEDULE", "random:18446744073709551616", "it may be eager, lazy, or random:SEED"},
+        {"GRIDDEP_EMULATOR_MULTIPROCESSORS", "1025", "it may be a number from 1 to 1024"},
+        {"GRIDDEP_EMULATOR_MEMORY", "1023K", "it may be bytes from 1M"},
+        {"GRIDDEP_EMULATOR_STEPS", "1e9", "it may be a number from 0"},
+    };
+    const char *words = "";
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv(wrong[i][0], wrong[i][1], 1);
+        ck_assert_int_eq(cuInit(0), GD_CUDA_ERROR_INVALID_VALUE);
+        ck_assert_int_eq(cuGetErrorString(GD_CUDA_ERROR_INVALID_VALUE, &words), GD_CUDA_SUCCESS);
+        ck_assert_msg(strstr(words, wrong[i][2]) != NULL, "%s=%s: %s", wrong[i][0], wrong[i][1], words);
+        unsetenv(wrong[i][0]);
+    }
+    setenv("GRIDDEP_APPLICATION", "1", 1); /* of somebody else */
+    setenv("GRIDDEP_EMULATOR_MEMORY", "1024G", 1);
+    setenv("GRIDDEP_EMULATOR_MULTIPROCESSORS", "1024", 1);
+    setenv("GRIDDEP_EMULATOR_CHECK", "", 1);
+    ck_good(cuInit(0));
 }
 END_TEST
 
@@ -1869,7 +1905,7 @@ int main(void)
 
     ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
         stale_handles_are_noticed);
-    ADD(suite, "system", refused_modules_are_told, refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
+    ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused, refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
         the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
