@@ -1,5 +1,6 @@
 /* Fields of the head comment that are misspelt. A text may have fields of its own, so only what is nearly a field of
- * the library's is told: its name with a letter or two wrong, with more spaces in front, or without its colon. */
+ * the library's is told: its name with a letter or two wrong, with more spaces in front, or without its colon. Where it
+ * is the very name of a field with conditions, a text that means it so is not loaded. */
 #include <stdint.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ enum {
 static const char *const fields[] = {"requires",   "extent",      "constant", "kernel", "purpose",
                                      "parameters", "constraints", "launch",   "pdl",    "measured"};
 
-enum { FIELD_COUNT = sizeof fields / sizeof fields[0], READ_COUNT = 3 };
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0], READ_COUNT = 3, CONDITION_COUNT = 2 };
 
 typedef struct heading {
     size_t spaces; /* in front of it */
@@ -38,7 +39,7 @@ static bool read_heading(const gd_head_line *line, heading *found)
     const char *at = line->text, *end = at + line->bytes;
 
     *found = (heading){.spaces = 0};
-    for (; at < end && *at == ' '; at++)
+    for (; at < end && (*at == ' ' || *at == '\t'); at++)
         found->spaces++;
     found->at = at;
     for (; at < end && is_word(*at); at++) {
@@ -61,6 +62,35 @@ static bool is_field(const gd_head_line *line, const char *field)
     gd_head_line of, value;
 
     return gd_head_begins(line, field, &of, &value);
+}
+
+/* What a condition has and a sentence does not. */
+static bool has_operator(const char *at, const char *end)
+{
+    static const char *const operators[] = {"==", "!=", "<=", ">=", " < ", " > ", " % ", "apart("};
+
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        if (memmem(at, (size_t)(end - at), operators[i], strlen(operators[i])))
+            return true;
+    }
+    return false;
+}
+
+/* The field of conditions that a line names to the letter, and does not begin: indented otherwise, or without its
+ * colon; NULL. */
+static const char *find_lost(const gd_head_line *line, heading *from)
+{
+    const char *end = line->text + line->bytes;
+    const bool colon = read_heading(line, from);
+
+    for (size_t i = 0; i < CONDITION_COUNT; i++) {
+        const size_t bytes = strlen(fields[i]);
+        if (from->bytes != bytes || memcmp(from->at, fields[i], bytes) != 0 || is_field(line, fields[i]))
+            continue;
+        const char *behind = from->at + bytes;
+        return colon || ((behind == end || *behind == ' ') && has_operator(behind, end)) ? fields[i] : NULL;
+    }
+    return NULL;
 }
 
 static size_t beginning(const char *word, const char *field)
@@ -104,21 +134,65 @@ static void tell(griddep_findings *findings, const gd_ptx_module *module, const 
                         field, from->spaces);
 }
 
+/* Where a reader of lines stands: lines that are indented further continue a field. */
+typedef struct walk {
+    gd_head head;
+    bool inside;
+    bool conditions; /* inside of a field that has them: its own lines may begin with any name */
+} walk;
+
+/* The next line that begins nothing and names a field, or nearly one: its heading and the field. `lost` says that it is
+ * the name of a field with conditions. */
+static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
+{
+    gd_head_line line;
+
+    while (gd_head_next(&at->head, &line)) {
+        const bool continues = at->inside && gd_head_continues(&line);
+        *field = continues && at->conditions ? NULL : find_lost(&line, from);
+        *lost = *field;
+        if (*lost) {
+            at->inside = at->conditions = true; /* what follows would be its conditions */
+            return true;
+        }
+        if (continues || !read_heading(&line, from))
+            continue;
+        *field = find_field(from);
+        const bool exact = *field && !from->alone && is_field(&line, *field);
+        at->inside |= exact || (from->spaces == 1 && !from->alone);
+        at->conditions = exact && (*field == fields[0] || *field == fields[1]);
+        if (*field && !exact)
+            return true;
+    }
+    return false;
+}
+
 void gd_check_head(griddep_findings *findings, const gd_ptx_module *module)
 {
-    gd_head head = {module->text, module->text + module->bytes};
-    gd_head_line line;
-    bool inside = false; /* of a field, which indented lines continue */
+    walk at = {.head = {module->text, module->text + module->bytes}};
+    const char *field;
+    heading from;
+    bool lost;
 
-    while (gd_head_next(&head, &line)) {
-        heading from;
-        if ((inside && gd_head_continues(&line)) || !read_heading(&line, &from))
-            continue;
-        const char *field = find_field(&from);
-        bool exact = field && !from.alone && is_field(&line, field);
-        inside |= exact || (from.spaces == 1 && !from.alone);
-        if (!field || exact)
-            continue;
-        tell(findings, module, &from, field);
+    while (next_wrong(&at, &from, &field, &lost)) {
+        if (!lost)
+            tell(findings, module, &from, field);
+    }
+}
+
+void gd_head_find_lost(const gd_ptx_module *module, gd_ptx_diagnostics *diagnostics)
+{
+    walk at = {.head = {module->text, module->text + module->bytes}};
+    const char *field;
+    heading from;
+    bool lost;
+
+    while (next_wrong(&at, &from, &field, &lost)) {
+        if (lost)
+            gd_ptx_diagnostics_add(
+                diagnostics, (uint32_t)(from.at - module->text),
+                "\"%s\" begins no field here, so that its conditions would be lost: one space stands in "
+                "front of a field, and a colon behind it",
+                field);
     }
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/parser.h"
+#include "ptx/check_head.h"
 #include "ptx/ptx.h"
 #include "ptx/traits.h"
 
@@ -71,6 +72,8 @@ static int32_t parse_checked(const char *text, uint64_t bytes, const char *name,
         griddep_ptx_destroy(made);
         return gd_error_memory(error);
     }
+    if (made->module.entry_count)
+        gd_head_find_lost(&made->module, &made->requires_wrong);
     *ptx = made;
     return GRIDDEP_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ptx/array.h"
 #include "ptx/rewrite.h"
+#include "ptx/rewrite_old.h"
 #include "ptx/rewrite_place.h"
 #include "ptx/rewrite_prefetch.h"
 #include "ptx/rewrite_round.h"
@@ -429,6 +430,9 @@ static int32_t raise_target(gd_rewrite_step *step, const gd_ptx_directive *direc
 
     for (uint32_t token = directive->token + 1; token < directive->token_end && !status; token++) {
         uint32_t chip = chip_of(&step->ptx->module, token);
+        if (gd_rewrite_may_drop(&step->ptx->module, token) &&
+            gd_edits_remove(&step->edits, token - 1, token + 1) == GD_PTX_NONE)
+            return gd_error_memory(error);
         if (chip > 0 && chip < SM_90)
             status = note(step, GD_CODE_GD307, GD_PTX_NONE, gd_edits_replace(&step->edits, token, "sm_90"), error);
     }
@@ -445,6 +449,8 @@ static int32_t raise_head(gd_rewrite *rewrite, griddep_error *error)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                             "%s: .target %s is no sm_NN, so it cannot be raised to sm_90", module->name,
                             module->target);
+    if (module->version < least || module->capability < SM_90)
+        status = gd_rewrite_check_old(module, error);
     for (uint32_t i = 0; i < module->directive_count && !status; i++) {
         if (module->directives[i].kind == GD_DIRECTIVE_VERSION)
             status = raise_version(step, &module->directives[i], least, error);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "ptx/check_head.h"
 #include "ptx/ptx.h"
 #include "run/compile.h"
 #include "run/image.h"
@@ -261,6 +262,23 @@ static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
     return GRIDDEP_OK;
 }
 
+/* Fields of the head comment that look misspelt: nothing reads them. */
+static void warn_of_head(const griddep_runtime *runtime, const griddep_ptx *ptx)
+{
+    griddep_findings *findings = runtime->log.function ? gd_findings_create() : NULL;
+
+    if (!findings)
+        return;
+    gd_check_head(findings, &ptx->module);
+    for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
+        griddep_finding found = {.size = sizeof found};
+        if (griddep_findings_get(findings, i, &found, NULL) == GRIDDEP_OK)
+            gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "%s:%" PRId32 ": %s", ptx->module.name, found.line,
+                         found.text);
+    }
+    griddep_findings_destroy(findings);
+}
+
 /* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing known about its
  * entries; what both refuse is reported with our position, which has a column, and the driver's words. */
 static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, const griddep_module_options *options,
@@ -282,6 +300,8 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
         return status;
     status = gd_compile_ptx(runtime, text, bytes, options, &module->handle, &module->log, &refusal);
     gd_runtime_leave(runtime, pushed);
+    if (!status && !parsed)
+        warn_of_head(runtime, module->ptx);
     if (!status && parsed)
         gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING,
                      "the driver takes %s but libgriddep cannot read it, so its kernels are "

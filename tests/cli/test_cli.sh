@@ -1081,7 +1081,8 @@ run sanitize -- sh -c 'printf "$nothing" null >>"$GRIDDEP_EMULATOR_REPORT"'
 check "a program in which no kernel ran" 65 err "nothing was checked: the program called the driver, and no kernel ran"
 run sanitize -- sh -c 'printf "$nothing" "\"cuThis: that\"" >>"$GRIDDEP_EMULATOR_REPORT"'
 check "a program whose call was refused" 65 err "nothing was checked: no kernel ran. The emulated driver refused cuThis: that"
-run sanitize --json -- sh -c 'printf "$nothing" "\"cuThis: that\"" >>"$GRIDDEP_EMULATOR_REPORT"'
+run sanitize --report "$work/report" --json -- sh -c 'printf "$nothing" "\"cuThis: that\"" >>"$GRIDDEP_EMULATOR_REPORT"'
+cp "$work/report" "$work/out"
 json "a program whose call was refused" 'd["exit_code"] == 65 and d["launches"] == 0 and d["refused"] == "cuThis: that" and d["verdict"] is None'
 run sanitize -- sh -c 'printf "$nothing" null >>"$GRIDDEP_EMULATOR_REPORT"; exit 3'
 check "a program that failed, and in which no kernel ran" 3 err "nothing was checked"

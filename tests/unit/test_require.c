@@ -454,6 +454,36 @@ START_TEST(a_text_without_the_field_has_none)
 }
 END_TEST
 
+/* A field with conditions that begins otherwise than a field does would be lost: it is an error, and so is a line that
+ * would be its condition. */
+START_TEST(a_field_that_would_be_lost_is_wrong)
+{
+    static const char *const heads[] = {
+        "//requires: rows == 1\n",
+        "//  requires: rows == 1\n",
+        "//\trequires: rows == 1\n",
+        "// \trequires:\n//   rows == 1\n",
+        "// requires\n//   rows == 1\n",
+        "// requires rows == 1\n",
+        "// requires : rows == 1\n",
+        "// purpose: something\n//    requires: rows == 1\n",
+        "// purpose: something\n//   requires rows % 8 == 0\n",
+        "//requires kernel: rows == 1\n",
+        "// extent\n//   x: f32[rows]\n",
+        "//    extent: x: 4\n",
+        "// kernel: test\n// measured: fast\n//  requires:\n//   rows == 1\n",
+        NULL};
+
+    for (int i = 0; heads[i]; i++) {
+        griddep_ptx *ptx = parse(heads[i]);
+        ck_assert_msg(ptx->requires_wrong.count >= 1 || nth(ptx, 0, 0), "%s: lost", heads[i]);
+        if (!nth(ptx, 0, 0))
+            ck_assert_msg(strstr(first_wrong(ptx), "begins no field here") != NULL, "%s: %s", heads[i], first_wrong(ptx));
+        griddep_ptx_destroy(ptx);
+    }
+}
+END_TEST
+
 /* ---- extents ---- */
 
 static const char extents[] = "// extent:\n"
@@ -1110,6 +1140,7 @@ static Suite *make_suite(void)
     tcase_add_test(fields, conditions_are_read_back);
     tcase_add_test(fields, each_entry_has_its_own);
     tcase_add_test(fields, a_text_without_the_field_has_none);
+    tcase_add_test(fields, a_field_that_would_be_lost_is_wrong);
     tcase_add_test(fields, an_extent_is_told);
     tcase_add_test(fields, an_extent_tells_its_elements);
     tcase_add_loop_test(fields, a_wrong_extent_is_told, 0, COUNT(wrong_extents));
