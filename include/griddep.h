@@ -16,13 +16,18 @@
  *             unknown flag bits must be zero. Info structs are filled up to the caller's `size`; bytes beyond are left alone.
  * Handles     are opaque. _create, _open, _load, _compile and _parse give an object that the caller owns and ends with _destroy,
  *             _close or _unload, each of which takes NULL. Objects hold what they are made of: a module keeps its runtime, a chain keeps
- *             its modules, so the order in which they are ended does not matter, and a finalizer may end them on any thread.
+ *             its modules, so the order in which they are ended does not matter, and a finalizer may end them on any thread, also
+ *             inside captures, which that does not spoil, and while work is in flight. What was captured holds the modules of its kernels
+ *             until the graph and all that was made of it has gone; they are unloaded by the next call in the runtime, or, when the
+ *             program has ended all its handles before, with the context. Drivers without user objects of graphs (API 11.3), or
+ *             before API 12.3, unload them when the runtime ends.
  * Borrowed    A `const char *` that is returned or stands in an info struct belongs to the object that it was asked of and
  *             lives as long as that object does.
  * CUDA        CUcontext, CUstream, CUevent and CUfunction travel as void *, device addresses as uint64_t.
  * Context     Each call runs in the runtime's context and leaves the calling thread's current context as it was.
  * Threads     A runtime, a module, a kernel and a parsed PTX module may be used by several threads at once. A chain or a graph may be used
- *             by one thread at a time. Ending an object while another thread uses that very object is the caller's error.
+ *             by one thread at a time; using a graph reads the graphs in it, which other graphs may have too, and adding a graph
+ *             to another one changes both. Ending an object while another thread uses that very object is the caller's error.
  * Process     The library never ends the process, installs no signal handler, and prints nothing unless asked to (GRIDDEP_LOG).
  * Strings     are UTF-8 and end with a zero byte.
  */

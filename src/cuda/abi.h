@@ -20,6 +20,7 @@ typedef void *gd_CUevent;
 typedef void *gd_CUgraph;
 typedef void *gd_CUgraphNode;
 typedef void *gd_CUgraphExec;
+typedef void *gd_CUuserObject;
 typedef void *gd_CUgraphDeviceNode;
 typedef void *gd_CUlinkState;
 typedef void *gd_CUkernel;

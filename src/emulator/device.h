@@ -67,6 +67,7 @@ struct gd_context {
 
 typedef struct gd_device {
     bool initialized;
+    bool ends; /* the emulator ends, in a process that may have unloaded the program's code */
     int process; /* that called cuInit: a child of fork is another */
     gd_settings settings;
     gd_memory *memory;

@@ -9,6 +9,7 @@
 #include "emulator/ownership.h"
 #include "emulator/report.h"
 #include "emulator/stream.h"
+#include "emulator/user_object.h"
 
 /* Nothing that is still queued runs now, and what is left is no leak: the program may well rely on its end. */
 static void end_contexts(void)
@@ -30,16 +31,24 @@ static void end_others(void)
 {
     uint32_t place = 0;
 
-    for (gd_object *object; (object = gd_object_next(&place));) {
+    gd_object *object;
+    while ((object = gd_object_next(&place))) {
         if (object->kind == GD_OBJECT_GRAPH && !((gd_graph *)object)->child)
             gd_graph_destroy((gd_graph *)object);
         else if (object->kind == GD_OBJECT_LIBRARY)
             gd_library_destroy(object);
     }
+    for (place = 0; (object = gd_object_next(&place));) {
+        if (object->kind == GD_OBJECT_USER) {
+            gd_object_remove(object);
+            free(object);
+        }
+    }
 }
 
 static void end_device(gd_device *device)
 {
+    device->ends = true;
     end_contexts();
     end_others();
     gd_grid_free_machine();

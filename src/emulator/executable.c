@@ -23,6 +23,7 @@ void gd_executable_destroy(gd_executable *executable)
     if (!executable)
         return;
     free_conditions(executable);
+    gd_user_list_free(&executable->user_objects);
     for (uint32_t i = 0; i < executable->node_count; i++)
         gd_work_free(&executable->nodes[i].work);
     free(executable->nodes);
@@ -186,6 +187,8 @@ static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint
         order && open && spans && add_node(executable, NULL, NULL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     span whole = {.first = executable->node_count - 1};
 
+    if (result == GD_CUDA_SUCCESS && !gd_user_list_add(&executable->user_objects, &graph->user_objects))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS && !sort_nodes(graph, order, open))
         result = GD_CUDA_ERROR_INVALID_VALUE;
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < graph->node_count; i++)
@@ -348,6 +351,10 @@ static int32_t compare(const gd_executable *old, const gd_executable *new, void 
  * the new ones' initial values. */
 static void exchange(gd_executable *executable, gd_executable *made)
 {
+    const gd_user_list objects = executable->user_objects;
+
+    executable->user_objects = made->user_objects;
+    made->user_objects = objects;
     for (uint32_t i = 0; i < executable->node_count; i++) {
         gd_work *old = &executable->nodes[i].work, *new = &made->nodes[i].work;
         const gd_work work = *old;
@@ -387,7 +394,7 @@ gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *grap
 gd_executable *gd_executable_copy(const gd_executable *executable)
 {
     gd_executable *copy = calloc(1, sizeof *copy);
-    bool whole = copy != NULL;
+    bool whole = copy && gd_user_list_add(&copy->user_objects, &executable->user_objects);
 
     for (uint32_t i = 0; whole && i < executable->node_count; i++) {
         const gd_executable_node *node = &executable->nodes[i];

@@ -33,6 +33,7 @@ void gd_graph_destroy(gd_graph *graph)
     for (uint32_t i = 0; i < graph->condition_count; i++)
         gd_condition_release(graph->conditions[i]);
     free(graph->conditions);
+    gd_user_list_free(&graph->user_objects);
     free(graph->nodes);
     free(graph->edges);
     gd_object_remove(&graph->object);
@@ -175,7 +176,7 @@ void gd_graph_mark_ancestors(gd_graph *graph)
 gd_graph *gd_graph_clone(const gd_graph *graph)
 {
     gd_graph *clone = gd_graph_create();
-    bool whole = clone != NULL;
+    bool whole = clone && gd_user_list_add(&clone->user_objects, &graph->user_objects);
 
     for (uint32_t i = 0; whole && i < graph->node_count; i++) {
         gd_work work;

@@ -5,6 +5,7 @@
 
 #include "emulator/condition.h"
 #include "emulator/object.h"
+#include "emulator/user_object.h"
 #include "emulator/work.h"
 
 typedef struct gd_graph gd_graph;
@@ -32,6 +33,7 @@ struct gd_graph {
     uint32_t edge_count, edge_capacity;
     gd_condition **conditions; /* of an outermost graph: for its nodes and those of their bodies */
     uint32_t condition_count, condition_capacity;
+    gd_user_list user_objects;
     gd_graph *parent; /* of a conditional node's body */
     bool child;       /* owned by a node */
 };
@@ -78,6 +80,7 @@ typedef struct gd_executable {
     uint32_t edge_count, edge_capacity;
     uint64_t flags;
     gd_condition_set *conditions; /* held; NULL: there are none, or it is a branch */
+    gd_user_list user_objects; /* of the graph, and of those in it */
     struct gd_task *last; /* of its last launch */
 } gd_executable;
 

@@ -476,13 +476,16 @@ static bool point_at_parameters(gd_kernel_work *kernel)
     return kernel->pointers != NULL;
 }
 
-static gd_CUresult get_kernel(gd_CUgraphNode handle, void *params, size_t bytes)
+static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *params, size_t bytes)
 {
     gd_work *work = work_of_node(handle);
     gd_CUDA_KERNEL_NODE_PARAMS kernel = {0};
 
     if (!params || !work || work->kind != GD_WORK_KERNEL)
         return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_CUresult result = gd_launch_refresh(context, work);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
     gd_kernel_work *is = &work->is.kernel;
     if (!point_at_parameters(is))
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -809,12 +812,12 @@ gd_CUresult cuGraphNodeGetType(gd_CUgraphNode node, gd_CUgraphNodeType *type)
 
 gd_CUresult cuGraphKernelNodeGetParams(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-    GD_CALL(GD_NEED_INIT, get_kernel(node, params, sizeof *params));
+    GD_CALL(GD_NEED_INIT, get_kernel(context, node, params, sizeof *params));
 }
 
 gd_CUresult cuGraphKernelNodeGetParams_v2(gd_CUgraphNode node, gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
-    GD_CALL(GD_NEED_INIT, get_kernel(node, params, sizeof *params));
+    GD_CALL(GD_NEED_INIT, get_kernel(context, node, params, sizeof *params));
 }
 
 gd_CUresult cuGraphKernelNodeSetParams(gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)

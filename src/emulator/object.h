@@ -19,7 +19,8 @@ typedef enum gd_object_kind {
     GD_OBJECT_GRAPH,
     GD_OBJECT_NODE,
     GD_OBJECT_EXECUTABLE,
-    GD_OBJECT_POOL
+    GD_OBJECT_POOL,
+    GD_OBJECT_USER
 } gd_object_kind;
 
 struct gd_context;

@@ -466,7 +466,7 @@ void griddep_timeline_destroy(griddep_timeline *timeline)
     free(timeline->trace.launches);
     free(timeline->launches);
     free(timeline->record);
-    griddep_runtime_close(timeline->runtime);
+    gd_runtime_release(timeline->runtime);
     free(timeline);
 }
 

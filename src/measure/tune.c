@@ -333,7 +333,7 @@ void griddep_tune_destroy(griddep_tune *tune)
         free(tune->units[i].constant_names);
     }
     for (uint32_t i = 0; i < tune->source_count; i++)
-        griddep_module_unload(tune->sources[i].module);
+        gd_module_release(tune->sources[i].module);
     free(tune->untraced);
     free(tune->trials);
     free(tune->choices);
@@ -341,6 +341,6 @@ void griddep_tune_destroy(griddep_tune *tune)
     free(tune->carveout_of);
     free(tune->units);
     free(tune->sources);
-    griddep_runtime_close(tune->runtime);
+    gd_runtime_release(tune->runtime);
     free(tune);
 }

@@ -167,7 +167,7 @@ void gd_call_release(gd_call *call)
 {
     if (!call || atomic_fetch_sub_explicit(&call->references, 1u, memory_order_acq_rel) != 1)
         return;
-    griddep_module_unload(call->kernel->module);
+    gd_module_release(call->kernel->module);
     free(call->launch.attributes);
     for (uint32_t i = 0; i < call->slot_count; i++)
         griddep_conditional_destroy(call->slots[i].conditional);

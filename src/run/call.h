@@ -1,5 +1,5 @@
 /* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains and kernel nodes of
- * graphs are made of them. A call that was made never changes. */
+ * graphs are made of them. A call that was made never changes, so that threads may share it. */
 #ifndef GD_RUN_CALL_H
 #define GD_RUN_CALL_H
 

@@ -12,6 +12,7 @@
 #include "run/chain.h"
 #include "run/event.h"
 #include "run/graph.h"
+#include "run/hold.h"
 #include "run/hop.h"
 
 enum { HOP_MINIMUM = sizeof(griddep_hop_info) };
@@ -55,10 +56,8 @@ int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index
 
 /* ---- launches ---- */
 
-static void destroy_launch(const griddep_chain *chain, gd_chain_launch *launch)
+static void destroy_launch(gd_chain_launch *launch)
 {
-    if (launch->event)
-        chain->runtime->driver->cuEventDestroy(launch->event);
     gd_call_release(launch->call);
     free(launch->on);
 }
@@ -96,8 +95,8 @@ static int32_t append(griddep_chain *chain, uint32_t lane, gd_call *call, gridde
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream, gd_CUevent event,
-                            griddep_error *error)
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+                            gd_CUevent event, griddep_error *error)
 {
     const gd_call *call = chain->launches[index].call;
     gd_launch_given given;
@@ -126,12 +125,12 @@ static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream
 
 static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
 {
-    bool pushed;
+    gd_ending ending;
 
     if (graph->exec) {
-        gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
+        gd_runtime_enter_to_end(chain->runtime, &ending, NULL); /* failed or not, what is held is given back */
         chain->runtime->driver->cuGraphExecDestroy(graph->exec);
-        gd_runtime_leave(chain->runtime, pushed);
+        gd_runtime_leave_ended(chain->runtime, &ending);
     }
     griddep_graph_destroy(graph->graph);
     free(graph->edges);
@@ -313,7 +312,7 @@ static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
         return GRIDDEP_OK;
     if (is_graph(mode))
         return chain->graphs[mode].edges ? GRIDDEP_OK : make_graph(chain, mode, error);
-    return chain->lane_count > 1 ? gd_chain_make_lanes(chain, error) : GRIDDEP_OK;
+    return chain->lane_count > 1 ? gd_chain_make_lanes(chain, NULL, error) : GRIDDEP_OK;
 }
 
 static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
@@ -326,6 +325,23 @@ static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stre
         return GRIDDEP_OK;
     int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
+}
+
+/* A run in a stream, which may be captured: then the capture holds what was launched into it, even where not all was.
+ */
+static int32_t launch_into(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+{
+    gd_capture_state capture;
+    int32_t status = GRIDDEP_OK;
+
+    gd_hold_find_capture(chain->runtime, stream, &capture);
+    if (chain->lane_count > 1)
+        status = gd_chain_make_lanes(chain, &capture, error);
+    if (!status)
+        status = launch_all(chain, mode, stream, error);
+    for (uint32_t i = 0; i < chain->count; i++)
+        gd_hold_for_capture(chain->launches[i].call->kernel->module, &capture);
+    return status;
 }
 
 /* ---- for explain.c ---- */
@@ -393,20 +409,15 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
 
 void griddep_chain_destroy(griddep_chain *chain)
 {
-    bool pushed = false;
-
     if (!chain)
         return;
     drop_graphs(chain);
-    if (chain->lanes_made)
-        gd_runtime_enter(chain->runtime, &pushed, NULL); /* failed or not, what is held is given back */
-    gd_chain_drop_lanes(chain);
+    gd_chain_end_lanes(chain->runtime, chain->lanes);
     for (uint32_t i = 0; i < chain->count; i++)
-        destroy_launch(chain, &chain->launches[i]);
-    gd_runtime_leave(chain->runtime, pushed);
+        destroy_launch(&chain->launches[i]);
     free(chain->launches);
     free(chain->last);
-    griddep_runtime_close(chain->runtime);
+    gd_runtime_release(chain->runtime);
     free(chain);
 }
 
@@ -501,7 +512,7 @@ int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, grid
         return status;
     status = prepare(chain, mode, error);
     if (!status && chain->count)
-        status = is_graph(mode) ? launch_graph(chain, mode, stream, error) : launch_all(chain, mode, stream, error);
+        status = is_graph(mode) ? launch_graph(chain, mode, stream, error) : launch_into(chain, mode, stream, error);
     gd_runtime_leave(chain->runtime, pushed);
     return status;
 }

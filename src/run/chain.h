@@ -13,9 +13,8 @@ typedef struct gd_chain_launch {
     uint32_t previous; /* in its lane; GD_CHAIN_NONE: the first */
     uint32_t *on;      /* launches of other lanes that it waits for */
     uint32_t on_count;
-    bool watched;     /* a launch of another lane waits for it */
-    bool early;       /* in mode pdl those may begin at its trigger: each of them waits on every path */
-    gd_CUevent event; /* recorded behind it in stream modes, where it is watched; made by the first run */
+    bool watched; /* a launch of another lane waits for it */
+    bool early;   /* in mode pdl those may begin at its trigger: each of them waits on every path */
 } gd_chain_launch;
 
 /* A lane besides the first: a stream of its own. */
@@ -23,6 +22,18 @@ typedef struct gd_chain_lane {
     gd_CUstream stream;
     gd_CUevent end; /* of the lane's last launch */
 } gd_chain_lane;
+
+/* What stream modes need for several lanes. While a capture has it, it can neither be ended nor serve outside of that.
+ */
+typedef struct gd_chain_lanes {
+    struct gd_chain_lanes *next; /* in the runtime's list of those set aside */
+    gd_chain_lane *list;         /* [0] is not used */
+    uint32_t count;
+    gd_CUevent start;   /* of the chain, for the other lanes */
+    gd_CUevent *events; /* recorded behind launches, by launch; NULL where nothing waits for one */
+    uint32_t event_count;
+    bool captured; /* the last run was into a capture, which may have them still */
+} gd_chain_lanes;
 
 /* What a graph mode made ready. */
 typedef struct gd_chain_graph {
@@ -37,10 +48,8 @@ struct griddep_chain {
     uint32_t count, capacity;
     uint32_t *last; /* launch of each lane */
     uint32_t lane_count;
-    gd_chain_lane *lanes; /* [0] is not used; made by the first run in a stream mode */
-    uint32_t lanes_made;
+    gd_chain_lanes *lanes;                     /* made by the first run in a stream mode */
     bool lanes_ready;                          /* nothing was added since */
-    gd_CUevent start;                          /* of the chain, for the other lanes */
     gd_chain_graph graphs[GRIDDEP_MODE_COUNT]; /* only the graph modes' are used */
 };
 
@@ -56,19 +65,25 @@ int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index
 int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);
 
 /* Launches one in a stream, which records an event at its trigger unless it is NULL; the context is current. */
-int32_t gd_chain_launch_one(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream, gd_CUevent event,
-                            griddep_error *error);
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+                            gd_CUevent event, griddep_error *error);
 
 /* ---- chain_lane.c. The context is current. */
+
+struct gd_capture_state;
 
 /* Launches all of a chain that has several lanes. */
 int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error);
 
-/* Makes the streams and events of the lanes that are not there yet. */
-int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error);
+/* Makes the streams and events of the lanes that are not there yet, or that another capture than the stream's has. */
+int32_t gd_chain_make_lanes(griddep_chain *chain, const struct gd_capture_state *capture, griddep_error *error);
 
-/* Gives streams and events back. */
-void gd_chain_drop_lanes(griddep_chain *chain);
+/* Gives streams and events back, or sets those that a capture has aside. Takes NULL, and the runtime's whole list. The
+ * context need not be current. */
+void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes);
+
+/* Forgets them; nothing is asked of the driver. */
+void gd_chain_free_lanes(gd_chain_lanes *lanes);
 
 /* A graph of the launches in a mode. */
 int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);

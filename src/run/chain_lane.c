@@ -8,6 +8,7 @@
 #include "run/early.h"
 #include "run/event.h"
 #include "run/graph.h"
+#include "run/hold.h"
 
 /* ---- streams and events ---- */
 
@@ -55,22 +56,64 @@ static void find_early(griddep_chain *chain)
     }
 }
 
-int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error)
+/* Room for what the chain has now. */
+static int32_t grow_lanes(griddep_chain *chain, griddep_error *error)
 {
-    if (chain->lanes_ready)
-        return GRIDDEP_OK;
-    int32_t status = make_event(chain, &chain->start, error);
-
-    if (!status && chain->lanes_made < chain->lane_count) {
-        gd_chain_lane *more = realloc(chain->lanes, chain->lane_count * sizeof *more);
+    if (!chain->lanes && !(chain->lanes = calloc(1, sizeof *chain->lanes)))
+        return gd_error_memory(error);
+    gd_chain_lanes *lanes = chain->lanes;
+    if (lanes->count < chain->lane_count) {
+        gd_chain_lane *more = realloc(lanes->list, chain->lane_count * sizeof *more);
         if (!more)
             return gd_error_memory(error);
-        chain->lanes = more;
-        for (; chain->lanes_made < chain->lane_count; chain->lanes_made++)
-            chain->lanes[chain->lanes_made] = (gd_chain_lane){0};
+        lanes->list = more;
+        for (; lanes->count < chain->lane_count; lanes->count++)
+            more[lanes->count] = (gd_chain_lane){0};
     }
+    if (lanes->event_count < chain->count) {
+        gd_CUevent *more = realloc(lanes->events, chain->count * sizeof *more);
+        if (!more)
+            return gd_error_memory(error);
+        lanes->events = more;
+        while (lanes->event_count < chain->count)
+            more[lanes->event_count++] = NULL;
+    }
+    return GRIDDEP_OK;
+}
+
+/* Whether a capture has some of the lanes, unless it is this one. */
+static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes, const gd_capture_state *but)
+{
+    bool captured = false;
+
+    for (uint32_t i = 1; i < lanes->count && lanes->captured && !captured; i++) {
+        gd_capture_state capture = {.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
+        if (lanes->list[i].stream)
+            gd_hold_find_capture(runtime, lanes->list[i].stream, &capture);
+        captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE && !(but && capture.id && capture.id == but->id);
+    }
+    return captured;
+}
+
+int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *capture, griddep_error *error)
+{
+    if (chain->lanes && capture && are_captured(chain->runtime, chain->lanes, capture)) {
+        gd_chain_end_lanes(chain->runtime, chain->lanes);
+        chain->lanes = NULL;
+        chain->lanes_ready = false;
+    }
+    if (chain->lanes)
+        chain->lanes->captured = capture && capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    if (chain->lanes_ready)
+        return GRIDDEP_OK;
+    int32_t status = grow_lanes(chain, error);
+    if (status)
+        return status;
+    gd_chain_lanes *lanes = chain->lanes;
+    lanes->captured = capture && capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    status = make_event(chain, &lanes->start, error);
     for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
-        gd_chain_lane *lane = &chain->lanes[i];
+        gd_chain_lane *lane = &lanes->list[i];
         if (!lane->stream)
             status = make_lane(chain, lane, error);
         if (!status)
@@ -78,29 +121,63 @@ int32_t gd_chain_make_lanes(griddep_chain *chain, griddep_error *error)
     }
     for (uint32_t i = 0; i < chain->count && !status; i++) {
         if (chain->launches[i].watched)
-            status = make_event(chain, &chain->launches[i].event, error);
+            status = make_event(chain, &lanes->events[i], error);
     }
     find_early(chain);
     chain->lanes_ready = !status;
     return status;
 }
 
-void gd_chain_drop_lanes(griddep_chain *chain)
+void gd_chain_free_lanes(gd_chain_lanes *lanes)
 {
-    const gd_driver *driver = chain->runtime->driver;
-
-    for (uint32_t i = 0; i < chain->lanes_made; i++) {
-        if (chain->lanes[i].end)
-            driver->cuEventDestroy(chain->lanes[i].end);
-        if (chain->lanes[i].stream)
-            driver->cuStreamDestroy(chain->lanes[i].stream);
+    for (gd_chain_lanes *next; lanes; lanes = next) {
+        next = lanes->next;
+        free(lanes->list);
+        free(lanes->events);
+        free(lanes);
     }
-    if (chain->start)
-        driver->cuEventDestroy(chain->start);
-    free(chain->lanes);
-    chain->lanes = NULL;
-    chain->lanes_made = 0;
-    chain->start = NULL;
+}
+
+static void end_event(const griddep_runtime *runtime, gd_CUevent event)
+{
+    if (event)
+        runtime->driver->cuEventDestroy(event);
+}
+
+static void set_aside(griddep_runtime *runtime, gd_chain_lanes *lanes)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    lanes->next = runtime->aside;
+    runtime->aside = lanes;
+    atomic_store_explicit(&runtime->pending, true, memory_order_relaxed);
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *all)
+{
+    gd_ending ending;
+
+    if (!all)
+        return;
+    gd_runtime_enter_to_end(runtime, &ending, NULL); /* failed or not, what is held is given back */
+    for (gd_chain_lanes *lanes = all, *next; lanes; lanes = next) {
+        next = lanes->next;
+        if (are_captured(runtime, lanes, NULL)) {
+            set_aside(runtime, lanes);
+            continue;
+        }
+        for (uint32_t i = 1; i < lanes->count; i++) {
+            end_event(runtime, lanes->list[i].end);
+            if (lanes->list[i].stream)
+                runtime->driver->cuStreamDestroy(lanes->list[i].stream);
+        }
+        for (uint32_t i = 0; i < lanes->event_count; i++)
+            end_event(runtime, lanes->events[i]);
+        end_event(runtime, lanes->start);
+        lanes->next = NULL;
+        gd_chain_free_lanes(lanes);
+    }
+    gd_runtime_leave_ended(runtime, &ending);
 }
 
 /* ---- running in streams ---- */
@@ -127,38 +204,47 @@ static int32_t wait_for(const griddep_chain *chain, gd_CUstream stream, gd_CUeve
 
 static gd_CUstream stream_of(const griddep_chain *chain, uint32_t lane, gd_CUstream stream)
 {
-    return lane ? chain->lanes[lane].stream : stream;
+    return lane ? chain->lanes->list[lane].stream : stream;
 }
 
-static int32_t launch_in_lane(griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
+static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
                               griddep_error *error)
 {
     const gd_chain_launch *launch = &chain->launches[index];
+    gd_CUevent event = chain->lanes->events[index];
     gd_CUstream own = stream_of(chain, launch->lane, stream);
     bool early = mode == GRIDDEP_MODE_PDL && launch->early;
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < launch->on_count && !status; i++)
-        status = wait_for(chain, own, chain->launches[launch->on[i]].event, error);
+        status = wait_for(chain, own, chain->lanes->events[launch->on[i]], error);
     if (!status)
-        status = gd_chain_launch_one(chain, mode, index, own, early ? launch->event : NULL, error);
+        status = gd_chain_launch_one(chain, mode, index, own, early ? event : NULL, error);
     if (!status && launch->watched && !early)
-        status = record(chain, launch->event, own, error);
+        status = record(chain, event, own, error);
     return status;
 }
 
+/* What a lane has begun is joined also when a launch fails: a capture would be spoilt otherwise, and what follows in
+ * the caller's stream would overlap with it. The first failure is reported. */
 int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
 {
-    int32_t status = record(chain, chain->start, stream, error);
+    const gd_chain_lanes *lanes = chain->lanes;
+    int32_t status = record(chain, lanes->start, stream, error);
+    uint32_t forked = 1;
 
-    for (uint32_t i = 1; i < chain->lane_count && !status; i++)
-        status = wait_for(chain, chain->lanes[i].stream, chain->start, error);
+    for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
+        status = wait_for(chain, lanes->list[i].stream, lanes->start, error);
+        forked += !status;
+    }
     for (uint32_t i = 0; i < chain->count && !status; i++)
         status = launch_in_lane(chain, mode, i, stream, error);
-    for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
-        status = record(chain, chain->lanes[i].end, chain->lanes[i].stream, error);
+    for (uint32_t i = 1; i < forked; i++) {
+        int32_t joined = record(chain, lanes->list[i].end, lanes->list[i].stream, status ? NULL : error);
+        if (!joined)
+            joined = wait_for(chain, stream, lanes->list[i].end, status ? NULL : error);
         if (!status)
-            status = wait_for(chain, stream, chain->lanes[i].end, error);
+            status = joined;
     }
     return status;
 }

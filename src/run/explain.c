@@ -489,7 +489,7 @@ static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index, gr
     hop.has_producer = hop.consumer.previous != GD_HOP_NONE;
     if (hop.has_producer)
         gd_chain_read_hop(chain, mode, hop.consumer.previous, &hop.producer);
-    int32_t status = gd_runtime_enter(hop.runtime, &pushed, error);
+    int32_t status = gd_runtime_enter(hop.consumer.kernel->runtime, &pushed, error);
     if (!status) {
         explain(made, &hop);
         gd_runtime_leave(hop.runtime, pushed);

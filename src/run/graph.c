@@ -35,7 +35,7 @@ griddep_graph *gd_graph_hold(griddep_graph *graph)
 static void free_node(gd_graph_node *node)
 {
     if (node->kernel)
-        griddep_module_unload(node->kernel->module);
+        gd_module_release(node->kernel->module);
     gd_call_release(node->call);
     griddep_graph_destroy(node->child);
     gd_graph_release_bodies(node->bodies);
@@ -48,11 +48,11 @@ static void free_node(gd_graph_node *node)
 void gd_graph_drop(griddep_graph *graph)
 {
     const gd_driver *driver = graph->runtime->driver;
-    bool pushed;
+    gd_ending ending;
 
     if (!graph->exec && (!graph->handle || graph->adopted))
         return;
-    gd_runtime_enter(graph->runtime, &pushed, NULL); /* failed or not, what is held is given back */
+    gd_runtime_enter_to_end(graph->runtime, &ending, NULL); /* failed or not, what is held is given back */
     if (graph->exec)
         driver->cuGraphExecDestroy(graph->exec);
     graph->exec = NULL;
@@ -63,7 +63,7 @@ void gd_graph_drop(griddep_graph *graph)
         for (uint32_t i = 0; i < graph->node_count; i++)
             graph->nodes[i].handle = NULL;
     }
-    gd_runtime_leave(graph->runtime, pushed);
+    gd_runtime_leave_ended(graph->runtime, &ending);
 }
 
 static void release(griddep_graph *graph)
@@ -74,9 +74,12 @@ static void release(griddep_graph *graph)
     gd_graph_unbind(graph);
     for (uint32_t i = 0; i < graph->node_count; i++)
         free_node(&graph->nodes[i]);
+    for (uint32_t i = 0; i < graph->held_count; i++)
+        gd_module_release(graph->held[i]);
+    free(graph->held);
     free(graph->nodes);
     free(graph->edges);
-    griddep_runtime_close(graph->runtime);
+    gd_runtime_release(graph->runtime);
     free(graph);
 }
 
@@ -284,13 +287,12 @@ static int32_t check_child(const griddep_graph *graph, const griddep_graph *chil
                         "not copy it");
 }
 
-griddep_graph *gd_graph_take_inner(griddep_graph *graph, griddep_graph *inner)
+void gd_graph_count_inner(griddep_graph *graph, griddep_graph *inner)
 {
     inner->nested = true;
     graph->unfolded += inner->unfolded + 1;
     if (graph->depth <= inner->depth)
         graph->depth = inner->depth + 1;
-    return gd_graph_hold(inner);
 }
 
 static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node, griddep_error *error)
@@ -593,8 +595,11 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
         status = gd_graph_add(graph, GRIDDEP_GRAPH_NODE_CHILD, node, &added, error);
     if (status)
         return status;
-    added->child = gd_graph_take_inner(graph, child);
-    return gd_graph_finish(graph, node, error);
+    added->child = gd_graph_hold(child);
+    status = gd_graph_finish(graph, node, error);
+    if (!status)
+        gd_graph_count_inner(graph, child);
+    return status;
 }
 
 int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error)

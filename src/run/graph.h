@@ -19,7 +19,7 @@ typedef struct gd_node_list {
 
 /* Bodies of a conditional node. */
 typedef struct gd_graph_bodies {
-    uint32_t references;
+    atomic_uint references; /* graphs of several threads may have them, after an update */
     uint32_t count;
     griddep_graph *list[]; /* each held, or NULL: nothing to do */
 } gd_graph_bodies;
@@ -64,6 +64,8 @@ struct griddep_graph {
     gd_CUgraphExec exec; /* NULL: not instantiated */
     gd_bindings bindings; /* of the handle, and of the graphs in it */
     bool adopted;
+    griddep_module **held; /* by an adopted graph: modules whose kernels may stand in graphs within it */
+    uint32_t held_count;
     bool borrowed;     /* the handle is somebody else's */
     bool lossy;        /* adopted from a driver that does not tell ports and types */
     bool nested;       /* a node of another graph: it takes no more graphs itself, so that none can contain itself */
@@ -92,10 +94,10 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, g
                      griddep_error *error);
 int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error);
 
-/* Whether a graph may become a part of another one; makes it one, held. */
+/* Whether a graph may become a part of another one; and that it has become one. */
 int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *inner, griddep_error *error);
 int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more, griddep_error *error); /* LIMIT */
-griddep_graph *gd_graph_take_inner(griddep_graph *graph, griddep_graph *inner);
+void gd_graph_count_inner(griddep_graph *graph, griddep_graph *inner);
 
 /* Takes back the last node that was appended, and what it holds. */
 void gd_graph_drop_last(griddep_graph *graph);

@@ -174,6 +174,18 @@ static int32_t read_edges(griddep_graph *graph, griddep_error *error)
     return status;
 }
 
+/* The driver does not tell what is in a conditional node, and a graph in a node may have such nodes too: whatever is
+ * loaded now may be in there. */
+static int32_t hold_inner(griddep_graph *graph, griddep_error *error)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        int32_t type = graph->nodes[i].type;
+        if (type == GRIDDEP_GRAPH_NODE_CHILD || type == GRIDDEP_GRAPH_NODE_CONDITIONAL)
+            return gd_module_hold_all(graph->runtime, &graph->held, &graph->held_count, error);
+    }
+    return GRIDDEP_OK;
+}
+
 /* Takes a driver's graph on success; the context is current. */
 static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed, griddep_graph **graph,
                      griddep_error *error)
@@ -188,6 +200,8 @@ static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed,
     status = read_nodes(made, error);
     if (!status)
         status = read_edges(made, error);
+    if (!status)
+        status = hold_inner(made, error);
     if (status) {
         griddep_graph_destroy(made);
         return status;

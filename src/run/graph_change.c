@@ -316,10 +316,10 @@ static void take_content(gd_graph_node *node, const gd_graph_node *from)
     if (node->conditional)
         gd_conditional_hold(node->conditional);
     if (node->bodies)
-        node->bodies->references++;
+        atomic_fetch_add_explicit(&node->bodies->references, 1u, memory_order_relaxed);
     gd_call_release(old.call);
     if (old.kernel)
-        griddep_module_unload(old.kernel->module);
+        gd_module_release(old.kernel->module);
     griddep_graph_destroy(old.child);
     griddep_conditional_destroy(old.conditional);
     gd_graph_release_bodies(old.bodies);

@@ -67,7 +67,7 @@ static void mark_body(griddep_graph *body)
 
 void gd_graph_release_bodies(gd_graph_bodies *bodies)
 {
-    if (!bodies || --bodies->references)
+    if (!bodies || atomic_fetch_sub_explicit(&bodies->references, 1u, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < bodies->count; i++)
         griddep_graph_destroy(bodies->list[i]);
@@ -273,11 +273,14 @@ int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, gridde
         free(held);
         return status;
     }
-    *held = (gd_graph_bodies){.references = 1, .count = body_count};
+    atomic_init(&held->references, 1u);
+    held->count = body_count;
     for (uint32_t i = 0; i < body_count; i++) {
-        held->list[i] = bodies[i] ? gd_graph_take_inner(graph, bodies[i]) : NULL;
-        if (held->list[i])
-            mark_body(held->list[i]);
+        held->list[i] = bodies[i] ? gd_graph_hold(bodies[i]) : NULL;
+        if (!bodies[i])
+            continue;
+        gd_graph_count_inner(graph, bodies[i]);
+        mark_body(bodies[i]);
     }
     added->kind = kind;
     added->conditional = gd_conditional_hold(conditional);

@@ -122,6 +122,7 @@ static uint32_t alignment_of(uint32_t offset, uint32_t bytes)
     return alignment;
 }
 
+/* Where the driver knows more, it has the PTX's first: those keep what the PTX tells about them. */
 static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, griddep_error *error)
 {
     griddep_parameter_info *parameters = calloc((size_t)count + 1, sizeof *parameters);
@@ -131,6 +132,8 @@ static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, g
     ask_driver(kernel, parameters, count);
     for (uint32_t i = 0; i < count; i++)
         parameters[i].alignment = alignment_of(parameters[i].offset, parameters[i].bytes);
+    if (kernel->info.parameters_known && count > kernel->info.parameter_count)
+        memcpy(parameters, kernel->parameters, kernel->info.parameter_count * sizeof *parameters);
     free(kernel->parameters);
     kernel->parameters = parameters;
     kernel->info.parameter_count = count;
@@ -138,9 +141,9 @@ static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, g
     return GRIDDEP_OK;
 }
 
-/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows fewer. They
- * differ where an alignment is beyond 16: the driver aligns the address in the constant bank, whose parameters begin at
- * an offset of the chip's own (528 on sm_90). */
+/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows
+ * fewer, or more. They differ where an alignment is beyond 16: the driver aligns the address in the constant bank,
+ * whose parameters begin at an offset of the chip's own (528 on sm_90). */
 static bool follow_driver(griddep_kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
@@ -156,7 +159,8 @@ static bool follow_driver(griddep_kernel *kernel)
         parameter->offset = offset;
         parameter->bytes = bytes;
     }
-    return true;
+    uint32_t offset, bytes;
+    return !ask_parameter(kernel, kernel->info.parameter_count, &offset, &bytes);
 }
 
 /* The driver's word on the layout wins: it is the one that unpacks the arguments. */

@@ -10,6 +10,7 @@
 #include "run/capture.h"
 #include "run/early.h"
 #include "run/event.h"
+#include "run/hold.h"
 #include "run/launch.h"
 #include "run/module.h"
 #include "run/require.h"
@@ -389,6 +390,7 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
             *reason = decision;
         if (!status)
             return_node(config, &given);
+        gd_hold_launched(kernel->module, made.config.hStream); /* it may have been launched also where that failed */
     }
     gd_runtime_leave(kernel->runtime, pushed);
     return status;

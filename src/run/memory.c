@@ -5,7 +5,7 @@
 #include "run/runtime.h"
 
 /* Checks what all calls share and enters the context. */
-static int32_t begin(const griddep_runtime *runtime, bool *pushed, griddep_error *error)
+static int32_t begin(griddep_runtime *runtime, bool *pushed, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -56,15 +56,18 @@ int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64
 
 int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error)
 {
-    bool pushed;
-    int32_t status = begin(runtime, &pushed, error);
+    gd_ending ending;
+    int32_t status = gd_error_check(error);
 
     if (status)
         return status;
-    gd_CUresult result = address ? runtime->driver->cuMemFree(address) : GD_CUDA_SUCCESS;
+    if (!runtime)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
+    status = gd_runtime_enter_to_end(runtime, &ending, error);
+    gd_CUresult result = address && !status ? runtime->driver->cuMemFree(address) : GD_CUDA_SUCCESS;
     if (result != GD_CUDA_SUCCESS)
         status = gd_driver_fail(runtime->driver, result, error, "freeing device address 0x%" PRIx64, address);
-    gd_runtime_leave(runtime, pushed);
+    gd_runtime_leave_ended(runtime, &ending);
     return status;
 }
 

@@ -214,22 +214,50 @@ static griddep_module *find_module(griddep_runtime *runtime, gd_CUmodule handle)
     return found;
 }
 
+int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count, griddep_error *error)
+{
+    uint32_t room = 1, held = 0;
+
+    pthread_mutex_lock(&runtime->mutex);
+    for (const griddep_module *at = runtime->modules; at; at = at->next)
+        room++;
+    griddep_module **list = calloc(room, sizeof(griddep_module *));
+    for (griddep_module *at = runtime->modules; at && list; at = at->next) {
+        if (try_hold(at))
+            list[held++] = at;
+    }
+    pthread_mutex_unlock(&runtime->mutex);
+    if (!list)
+        return gd_error_memory(error);
+    *modules = list;
+    *count = held;
+    return GRIDDEP_OK;
+}
+
 /* ---- loading ---- */
 
-static void release(griddep_module *module)
+static void unload(griddep_module *module)
 {
-    bool pushed;
+    gd_ending ending;
 
+    if (atomic_load_explicit(&module->stays, memory_order_relaxed)) {
+        gd_runtime_keep_code(module->runtime, module->handle);
+        return;
+    }
+    gd_runtime_enter_to_end(module->runtime, &ending, NULL); /* failed or not, what is held is given back */
+    module->runtime->driver->cuModuleUnload(module->handle);
+    gd_runtime_leave_ended(module->runtime, &ending);
+}
+
+static void release(griddep_module *module, bool abandoned)
+{
     delist(module);
     for (griddep_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
         next = kernel->next;
         gd_kernel_destroy(kernel);
     }
-    if (module->handle) {
-        gd_runtime_enter(module->runtime, &pushed, NULL); /* failed or not, what is held is given back */
-        module->runtime->driver->cuModuleUnload(module->handle);
-        gd_runtime_leave(module->runtime, pushed);
-    }
+    if (module->handle && !abandoned)
+        unload(module);
     for (uint32_t i = 0; i < module->kernel_count; i++)
         free(module->kernel_names[i]);
     free(module->kernel_names);
@@ -238,7 +266,7 @@ static void release(griddep_module *module)
         pthread_mutex_destroy(&module->mutex);
     free(module->log);
     free(module->name);
-    griddep_runtime_close(module->runtime);
+    gd_runtime_forget(module->runtime, abandoned);
     free(module);
 }
 
@@ -250,12 +278,14 @@ static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
     if (!created)
         return gd_error_memory(error);
     atomic_init(&created->references, 1u);
+    atomic_init(&created->captured, 0);
+    atomic_init(&created->stays, false);
     created->runtime = gd_runtime_hold(runtime);
     created->image = image;
     created->name = strdup(name);
     created->mutex_ready = !pthread_mutex_init(&created->mutex, NULL);
     if (!created->name || !created->mutex_ready) {
-        release(created);
+        griddep_module_unload(created);
         return gd_error_memory(error);
     }
     *module = created;
@@ -352,7 +382,7 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
         gd_runtime_leave(runtime, pushed);
     }
     if (status) {
-        release(loaded);
+        griddep_module_unload(loaded);
         return status;
     }
     gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels", options->name,
@@ -475,6 +505,18 @@ griddep_module *gd_module_hold(griddep_module *module)
     return module;
 }
 
+void gd_module_release(griddep_module *module)
+{
+    if (module && atomic_fetch_sub_explicit(&module->references, 1u, memory_order_acq_rel) == 1)
+        release(module, false);
+}
+
+void gd_module_abandon(griddep_module *module)
+{
+    if (atomic_fetch_sub_explicit(&module->references, 1u, memory_order_acq_rel) == 1)
+        release(module, true);
+}
+
 int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, griddep_kernel **kernel,
                             griddep_error *error)
 {
@@ -491,7 +533,7 @@ int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, gr
         found = NULL;
     }
     if (!found)
-        griddep_module_unload(module);
+        gd_module_release(module);
     if (!status)
         *kernel = found;
     return status;
@@ -568,8 +610,10 @@ int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, co
 
 void griddep_module_unload(griddep_module *module)
 {
-    if (module && atomic_fetch_sub_explicit(&module->references, 1u, memory_order_acq_rel) == 1)
-        release(module);
+    if (!module)
+        return;
+    gd_runtime_retire(module->runtime);
+    gd_module_release(module);
 }
 
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error)

@@ -22,11 +22,19 @@ struct griddep_module {
     uint32_t kernel_count;
     pthread_mutex_t mutex; /* guards kernels */
     bool mutex_ready;
-    griddep_kernel *kernels; /* those that were asked for */
-    griddep_module *next;    /* in the runtime's list */
+    griddep_kernel *kernels;   /* those that were asked for */
+    griddep_module *next;      /* in the runtime's list */
+    _Atomic uint64_t captured; /* number of the last capture that holds it */
+    atomic_bool stays;         /* a capture uses it that cannot hold it */
 };
 
+/* A hold, and its end; griddep_module_unload ends the program's. */
 griddep_module *gd_module_hold(griddep_module *module);
+void gd_module_release(griddep_module *module); /* takes NULL */
+void gd_module_abandon(griddep_module *module); /* the same where nothing may be asked of the driver */
+
+/* All modules of the runtime, each held; the list is to be freed. */
+int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count, griddep_error *error);
 
 /* The kernel that a function is, and a hold on its module; *kernel is NULL where it belongs to no module of the
  * runtime. The context is current. */

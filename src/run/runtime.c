@@ -12,7 +12,9 @@
 #include "base/text.h"
 #include "base/word.h"
 #include "run/capture.h"
+#include "run/chain.h"
 #include "run/event.h"
+#include "run/hold.h"
 #include "run/runtime.h"
 #include "run/store.h"
 
@@ -181,18 +183,34 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
 
 /* ---- context ---- */
 
-int32_t gd_runtime_enter(const griddep_runtime *runtime, bool *pushed, griddep_error *error)
+/* What captures have left behind since the last call. */
+static void tidy(griddep_runtime *runtime)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    gd_hold *ended = runtime->ended;
+    gd_chain_lanes *aside = runtime->aside;
+    runtime->ended = NULL;
+    runtime->aside = NULL;
+    atomic_store_explicit(&runtime->pending, false, memory_order_relaxed);
+    pthread_mutex_unlock(&runtime->mutex);
+    gd_chain_end_lanes(runtime, aside);
+    gd_hold_give_back(ended);
+}
+
+int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
 {
     gd_CUcontext current = NULL;
     gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
 
     *pushed = false;
-    if (result == GD_CUDA_SUCCESS && current == runtime->context)
-        return GRIDDEP_OK;
-    result = runtime->driver->cuCtxPushCurrent(runtime->context);
-    if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(runtime->driver, result, error, "the runtime's context cannot be made current");
-    *pushed = true;
+    if (result != GD_CUDA_SUCCESS || current != runtime->context) {
+        result = runtime->driver->cuCtxPushCurrent(runtime->context);
+        if (result != GD_CUDA_SUCCESS)
+            return gd_driver_fail(runtime->driver, result, error, "the runtime's context cannot be made current");
+        *pushed = true;
+    }
+    if (atomic_load_explicit(&runtime->pending, memory_order_relaxed))
+        tidy(runtime);
     return GRIDDEP_OK;
 }
 
@@ -202,6 +220,23 @@ void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
 
     if (pushed)
         runtime->driver->cuCtxPopCurrent(&popped);
+}
+
+int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, griddep_error *error)
+{
+    *ending = (gd_ending){.mode = GD_CU_STREAM_CAPTURE_MODE_RELAXED};
+    int32_t status = gd_runtime_enter(runtime, &ending->pushed, error);
+    ending->exchanged = runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;
+    return status;
+}
+
+void gd_runtime_leave_ended(const griddep_runtime *runtime, const gd_ending *ending)
+{
+    gd_CUstreamCaptureMode mode = ending->mode;
+
+    if (ending->exchanged)
+        runtime->driver->cuThreadExchangeStreamCaptureMode(&mode);
+    gd_runtime_leave(runtime, ending->pushed);
 }
 
 int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status,
@@ -404,8 +439,25 @@ static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *
     return status ? status : fill_info(runtime, error);
 }
 
-static void release(griddep_runtime *runtime)
+/* Code that captured graphs may have used. */
+static void unload_staying(griddep_runtime *runtime)
 {
+    gd_ending ending;
+
+    if (!runtime->staying_count)
+        return;
+    gd_runtime_enter_to_end(runtime, &ending, NULL); /* failed or not, what is held is given back */
+    for (uint32_t i = 0; i < runtime->staying_count; i++)
+        runtime->driver->cuModuleUnload(runtime->staying[i]);
+    gd_runtime_leave_ended(runtime, &ending);
+}
+
+static void release(griddep_runtime *runtime, bool abandoned)
+{
+    if (!abandoned)
+        unload_staying(runtime);
+    free(runtime->staying);
+    gd_chain_free_lanes(runtime->aside); /* a capture has them still */
     gd_nvrtc_close(runtime->nvrtc);
     gd_store_close(runtime->store);
     gd_event_forget_all(runtime);
@@ -413,7 +465,7 @@ static void release(griddep_runtime *runtime)
     free(runtime->nvrtc_path);
     free(runtime->fallback);
     gd_driver_cache_free(&runtime->driver_cache);
-    if (runtime->primary)
+    if (runtime->primary && !abandoned)
         runtime->driver->cuDevicePrimaryCtxRelease(runtime->device);
     gd_driver_close(runtime->driver);
     if (runtime->mutex_ready)
@@ -433,11 +485,13 @@ int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *giv
     }
     opened->driver = driver;
     atomic_init(&opened->references, 1u);
+    atomic_init(&opened->pending, false);
+    opened->users = 1;
     int32_t status = read_options(&options, given, error);
     if (!status)
         status = prepare(opened, &options, error);
     if (status) {
-        release(opened);
+        release(opened, false);
         return status;
     }
     gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s", driver->path,
@@ -450,7 +504,42 @@ int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *giv
 griddep_runtime *gd_runtime_hold(griddep_runtime *runtime)
 {
     atomic_fetch_add_explicit(&runtime->references, 1u, memory_order_relaxed);
+    pthread_mutex_lock(&runtime->mutex);
+    runtime->users++;
+    pthread_mutex_unlock(&runtime->mutex);
     return runtime;
+}
+
+void gd_runtime_retire(griddep_runtime *runtime)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    bool last = !--runtime->users && atomic_load_explicit(&runtime->pending, memory_order_relaxed);
+    pthread_mutex_unlock(&runtime->mutex);
+    if (last)
+        tidy(runtime); /* no call comes any more */
+}
+
+void gd_runtime_forget(griddep_runtime *runtime, bool abandoned)
+{
+    if (atomic_fetch_sub_explicit(&runtime->references, 1u, memory_order_acq_rel) == 1)
+        release(runtime, abandoned);
+}
+
+void gd_runtime_release(griddep_runtime *runtime)
+{
+    gd_runtime_retire(runtime);
+    gd_runtime_forget(runtime, false);
+}
+
+void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code)
+{
+    pthread_mutex_lock(&runtime->mutex);
+    gd_CUmodule *more = realloc(runtime->staying, ((size_t)runtime->staying_count + 1) * sizeof *more);
+    if (more) {
+        runtime->staying = more;
+        more[runtime->staying_count++] = code;
+    }
+    pthread_mutex_unlock(&runtime->mutex); /* where memory runs out it stays until the context ends */
 }
 
 int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error)
@@ -503,8 +592,8 @@ int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runti
 
 void griddep_runtime_close(griddep_runtime *runtime)
 {
-    if (runtime && atomic_fetch_sub_explicit(&runtime->references, 1u, memory_order_acq_rel) == 1)
-        release(runtime);
+    if (runtime)
+        gd_runtime_release(runtime);
 }
 
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error)

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "run/stream.h"
 
-int32_t gd_stream_begin(const griddep_runtime *runtime, const void *output, bool *pushed, griddep_error *error)
+int32_t gd_stream_begin(griddep_runtime *runtime, const void *output, bool *pushed, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 

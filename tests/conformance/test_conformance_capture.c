@@ -1,4 +1,7 @@
 /* Stream capture: what becomes of launches, copies and events, and what a capture forbids. */
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "conformance.h"
 
 static gd_CUdeviceptr a, b;
@@ -90,6 +93,72 @@ START_TEST(facts_of_captures)
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo, (stream, NULL, &id));
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v2, (stream, NULL, &id, NULL, NULL, NULL));
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v3, (stream, NULL, &id, NULL, NULL, NULL, NULL));
+}
+END_TEST
+
+static atomic_int ended_objects;
+
+static void end_object(void *user)
+{
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+/* A driver may call destructors later, on a thread of its own. */
+static bool have_ended(int count)
+{
+    for (int i = 0; i < 10000 && atomic_load(&ended_objects) < count; i++)
+        usleep(1000);
+    return atomic_load(&ended_objects) == count;
+}
+
+/* A captured graph owns references to user objects, and its clones and executables have their own. */
+START_TEST(user_objects_of_captures)
+{
+    gd_CUgraph graph = NULL, clone = NULL;
+    gd_CUgraphExec executable = NULL;
+    gd_CUuserObject object = NULL;
+    gd_CUstreamCaptureStatus status = 99;
+
+    atomic_store(&ended_objects, 0);
+    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuStreamBeginCapture_v2, (stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    good(cuMemsetD32Async, (a, 1, 1, stream));
+    good(cuStreamGetCaptureInfo_v3, (stream, &status, NULL, &graph, NULL, NULL, NULL));
+    good(cuGraphRetainUserObject, (graph, object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE));
+    good(cuStreamEndCapture, (stream, &graph));
+    good(cuGraphClone, (&clone, graph));
+    good(cuGraphInstantiateWithFlags, (&executable, clone, 0));
+    good(cuGraphDestroy, (graph));
+    good(cuGraphDestroy, (clone));
+    expect(atomic_load(&ended_objects) == 0);
+    good(cuGraphExecDestroy, (executable));
+    expect(have_ended(1));
+}
+END_TEST
+
+START_TEST(counts_of_user_objects)
+{
+    gd_CUgraph graph = NULL;
+    gd_CUuserObject object = NULL;
+
+    atomic_store(&ended_objects, 0);
+    bad(ERROR_INVALID_VALUE, cuUserObjectCreate, (&object, &ended_objects, end_object, 1, 0));
+    bad(ERROR_INVALID_VALUE, cuUserObjectCreate,
+        (&object, &ended_objects, end_object, 0, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuUserObjectRetain, (object, 2));
+    good(cuGraphCreate, (&graph, 0));
+    good(cuGraphRetainUserObject, (graph, object, 2, 0));
+    bad(ERROR_INVALID_VALUE, cuUserObjectRetain, (object, 0));
+    bad(ERROR_INVALID_VALUE, cuUserObjectRelease, (object, 0));
+    bad(ERROR_INVALID_VALUE, cuGraphRetainUserObject, (graph, object, 0, 0));
+    bad(ERROR_INVALID_VALUE, cuGraphRetainUserObject, (graph, object, 1, 2));
+    bad(ERROR_INVALID_VALUE, cuGraphReleaseUserObject, (graph, object, 0));
+    good(cuUserObjectRelease, (object, 3));
+    good(cuGraphReleaseUserObject, (graph, object, 1));
+    expect(atomic_load(&ended_objects) == 0);
+    good(cuGraphDestroy, (graph));
+    expect(have_ended(1));
 }
 END_TEST
 
@@ -325,6 +394,8 @@ Suite *capture_suite(void)
     const conformance_case cases[] = {{work_is_captured, 0},
                                       {captures_of_the_first_version, 0},
                                       {facts_of_captures, 0},
+                                      {user_objects_of_captures, 0},
+                                      {counts_of_user_objects, 0},
                                       {tips_of_captures, 0},
                                       {captures_into_graphs, 0},
                                       {captures_fork_and_join, 0},

@@ -200,6 +200,8 @@ ENTRY(cuStreamGetCaptureInfo,
       (gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph, const gd_CUgraphNode **before,
        size_t *count),
       CURRENT, fake_do_capture_info(stream, status, id, graph, before, count), P(stream))
+ENTRY(cuThreadExchangeStreamCaptureMode, (gd_CUstreamCaptureMode *mode), INITIALIZED, fake_do_exchange_mode(mode),
+      N(mode ? *mode : -1))
 ENTRY(cuStreamBeginCapture, (gd_CUstream stream, gd_CUstreamCaptureMode mode), CURRENT, fake_do_begin_capture(stream, mode),
       P(stream), N(mode))
 ENTRY(cuStreamEndCapture, (gd_CUstream stream, gd_CUgraph *graph), CURRENT | ENDS,
@@ -292,6 +294,13 @@ ENTRY(cuGraphExecUpdate, (gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgrap
       fake_do_update(executable, graph, info), P(executable), P(graph))
 ENTRY(cuGraphNodeSetEnabled, (gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int enabled), CURRENT,
       fake_do_enable(executable, node, enabled), P(executable), P(node), N(enabled))
+ENTRY(cuUserObjectCreate,
+      (gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned int count, unsigned int flags), INITIALIZED,
+      fake_do_user_create(object, user, destroy, count, flags), P(user), N(count), N(flags))
+ENTRY(cuUserObjectRelease, (gd_CUuserObject object, unsigned int count), INITIALIZED | ENDS,
+      fake_do_user_release(object, count), P(object), N(count))
+ENTRY(cuGraphRetainUserObject, (gd_CUgraph graph, gd_CUuserObject object, unsigned int count, unsigned int flags),
+      INITIALIZED, fake_do_user_own(graph, object, count, flags), P(graph), P(object), N(count), N(flags))
 /* clang-format on */
 
 static void (*const entry_points[SYMBOLS])(void) = {
@@ -336,6 +345,7 @@ void fake_driver_reset(void)
 {
     fake_lock();
     unsigned generation = fake_state.generation + 1;
+    fake_state.forgets = true;
     while (fake_state.objects)
         fake_object_end(fake_state.objects);
     free(fake_state.calls);
@@ -541,7 +551,7 @@ uint64_t fake_driver_leaks(char *buffer, size_t size)
 {
     static const char *const names[KINDS] = {
         [MODULE] = "module", [MEMORY] = "allocation",           [STREAM] = "stream",  [EVENT] = "event",
-        [GRAPH] = "graph",   [EXECUTABLE] = "executable graph"};
+        [GRAPH] = "graph",   [EXECUTABLE] = "executable graph", [USER] = "user object"};
     uint64_t counts[KINDS] = {0};
     uint64_t captured = 0;
     uint64_t retained = 0;

@@ -84,6 +84,7 @@ void fake_driver_spend(double microseconds);
  *   // fake-jit-error: LINE MESSAGE    the compiler refuses the text: INVALID_PTX, and the error log says so at that
  * line
  *   // fake-jit-info: MESSAGE          the message goes to the info log
+ *   // fake-more-parameters: N         each kernel has N parameters of 4 bytes behind those of its text
  *   // fake-registers: N               the kernels use N registers */
 
 /* ---- Observe */

@@ -54,8 +54,24 @@ void fake_node_free(fake_node *n)
     free(n->bodies);
 }
 
+static void release_user(fake_object *o, size_t count)
+{
+    if (fake_state.forgets)
+        return; /* all objects are being freed */
+    o->is.user.references -= count;
+    if (o->is.user.references)
+        return;
+    gd_CUhostFn *destroy = o->is.user.destroy;
+    void *user = o->is.user.user;
+    fake_object_end(o);
+    destroy(user);
+}
+
 void fake_body_free(fake_body *b)
 {
+    for (size_t i = 0; i < b->user_count; i++)
+        release_user(b->users[i], 1);
+    free(b->users);
     for (size_t i = 0; i < b->node_count; i++)
         fake_node_free(&b->nodes[i]);
     free(b->nodes);
@@ -70,6 +86,11 @@ fake_body fake_body_copy(const fake_body *from)
 
     copy.initial = NULL;
     copy.handles = 0;
+    copy.users = fake_allocate(from->user_count * sizeof *copy.users);
+    for (size_t i = 0; i < from->user_count; i++) {
+        copy.users[i] = from->users[i];
+        copy.users[i]->is.user.references++;
+    }
     copy.nodes = fake_allocate(from->node_count * sizeof *copy.nodes);
     copy.edges = fake_allocate(from->edge_count * sizeof *copy.edges);
     if (from->edge_count)
@@ -269,4 +290,48 @@ gd_CUresult fake_do_node_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type)
         }
     }
     return GD_CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* ---- user objects ---- */
+
+gd_CUresult fake_do_user_create(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned count,
+                                unsigned flags)
+{
+    if (!object || !destroy || !count || flags != GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    fake_object *made = fake_object_create(USER, NULL);
+    made->is.user.destroy = destroy;
+    made->is.user.user = user;
+    made->is.user.references = count;
+    *object = made->handle;
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_user_release(gd_CUuserObject object, unsigned count)
+{
+    fake_object *o = fake_object_find(USER, object);
+
+    if (!o || !count || count > o->is.user.references)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    release_user(o, count);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult fake_do_user_own(gd_CUgraph graph, gd_CUuserObject object, unsigned count, unsigned flags)
+{
+    fake_object *owner = fake_object_find(GRAPH, graph), *o = fake_object_find(USER, object);
+    fake_body *b = owner ? &owner->is.graph : NULL;
+
+    for (fake_object *stream = fake_state.objects; stream && !b; stream = stream->next) {
+        if (fake_stream_captures(stream) && stream->is.stream.graph == graph)
+            b = &stream->is.stream.body;
+    }
+    if (!b || !o || !count || flags > GD_CU_GRAPH_USER_OBJECT_MOVE)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    b->users = fake_grow(b->users, (b->user_count + count) * sizeof *b->users);
+    for (unsigned i = 0; i < count; i++)
+        b->users[b->user_count++] = o;
+    if (flags != GD_CU_GRAPH_USER_OBJECT_MOVE)
+        o->is.user.references += count;
+    return GD_CUDA_SUCCESS;
 }

@@ -353,6 +353,7 @@ static void read_markers(const char *text, fake_image *image)
 {
     char *error = find_marker(text, "// fake-jit-error:");
     char *registers = find_marker(text, "// fake-registers:");
+    char *more = find_marker(text, "// fake-more-parameters:");
 
     if (error) {
         char *message = NULL;
@@ -363,7 +364,9 @@ static void read_markers(const char *text, fake_image *image)
     image->registers = registers ? atoi(registers) : 32;
     image->remark = find_marker(text, "// fake-jit-info:");
     free(error);
+    image->more_parameters = more ? atoi(more) : 0;
     free(registers);
+    free(more);
 }
 
 static uint64_t checksum(const char *text, size_t bytes)
@@ -386,6 +389,10 @@ void fake_image_read(fake_image *image, const char *text, size_t bytes)
     read_module(&s, image);
     for (size_t i = 0; i < image->entry_count; i++)
         image->entries[i].shared_bytes += image->shared_bytes;
+    for (size_t i = 0; i < image->entry_count; i++) {
+        for (int k = 0; k < image->more_parameters; k++)
+            add_parameter(&image->entries[i], &(declaration){.bytes = 4});
+    }
     free(code);
     free(whole);
 }

@@ -38,6 +38,7 @@ typedef struct fake_image {
     int registers;       /* of the comment "// fake-registers: N", else 32 */
     int error_line;      /* of the comment "// fake-jit-error: LINE MESSAGE", else 0 */
     char *error;         /* its message */
+    int more_parameters; /* of the comment "// fake-more-parameters: N", else 0 */
     char *remark;        /* of the comment "// fake-jit-info: MESSAGE", else NULL */
 } fake_image;
 

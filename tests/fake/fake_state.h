@@ -26,7 +26,7 @@ enum {
     SYMBOLS
 };
 
-typedef enum fake_kind { CONTEXT, MODULE, FUNCTION, MEMORY, STREAM, EVENT, GRAPH, EXECUTABLE, KINDS } fake_kind;
+typedef enum fake_kind { CONTEXT, MODULE, FUNCTION, MEMORY, STREAM, EVENT, GRAPH, EXECUTABLE, USER, KINDS } fake_kind;
 
 /* What a graph is made of; also, before it is decided whether to run it or to capture it, one piece of work. */
 typedef struct fake_node {
@@ -59,6 +59,8 @@ typedef struct fake_body {
     uint64_t handles;  /* of conditionals, 1 to this */
     uint32_t *initial; /* of each */
     void *outermost;   /* of a conditional node's body: the graph whose handles it has */
+    struct fake_object **users; /* user objects, each as often as it is owned */
+    size_t user_count;
 } fake_body;
 
 /* Whatever has a handle. MEMORY has its address for one. */
@@ -102,6 +104,11 @@ typedef struct fake_object {
             uint64_t time;
         } event;
         fake_body graph;
+        struct {
+            gd_CUhostFn *destroy;
+            void *user;
+            size_t references;
+        } user;
     } is;
 } fake_object;
 
@@ -139,6 +146,7 @@ struct fake_state {
     unsigned retains[DEVICES];
     uint64_t next_handle;
     uint64_t clock; /* ns */
+    bool forgets; /* in a reset: no function of a program's is called */
     fake_object *objects;
     fake_call *calls;
     size_t call_count, call_capacity;
@@ -237,6 +245,7 @@ gd_CUresult fake_do_fill(gd_CUdeviceptr target, unsigned char value, size_t byte
 gd_CUresult fake_do_stream_create(gd_CUstream *stream, unsigned int flags);
 gd_CUresult fake_do_stream_synchronize(gd_CUstream handle);
 gd_CUresult fake_do_stream_context(gd_CUstream handle, gd_CUcontext *context);
+gd_CUresult fake_do_exchange_mode(gd_CUstreamCaptureMode *mode);
 gd_CUresult fake_do_is_capturing(gd_CUstream handle, gd_CUstreamCaptureStatus *status);
 gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mode);
 gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
@@ -255,6 +264,9 @@ fake_launch fake_launch_copy(const fake_launch *launch);
 void fake_launch_free(fake_launch *launch);
 void fake_launches_add(fake_launch_list *list, const fake_launch *launch);
 void fake_launches_free(fake_launch_list *list);
+gd_CUresult fake_do_user_create(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned count, unsigned flags);
+gd_CUresult fake_do_user_release(gd_CUuserObject object, unsigned count);
+gd_CUresult fake_do_user_own(gd_CUgraph graph, gd_CUuserObject object, unsigned count, unsigned flags);
 void fake_body_free(fake_body *b);
 void fake_body_add(fake_body *b, const fake_node *what);
 void fake_node_free(fake_node *n);

@@ -40,12 +40,16 @@ static gd_CUresult check_legacy(bool use)
     return result;
 }
 
+static __thread gd_CUstreamCaptureMode thread_mode = GD_CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 /* A call that is unsafe during capture: forbidden by captures of mode global, and by those of this thread that are not
  * relaxed. */
 gd_CUresult fake_capture_check_unsafe(void)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
 
+    if (thread_mode == GD_CU_STREAM_CAPTURE_MODE_RELAXED)
+        return result;
     for (fake_object *o = fake_state.objects; o; o = o->next) {
         if (!fake_stream_captures(o) || o->is.stream.mode == GD_CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
@@ -220,6 +224,17 @@ gd_CUresult fake_do_is_capturing(gd_CUstream handle, gd_CUstreamCaptureStatus *s
     return result;
 }
 
+gd_CUresult fake_do_exchange_mode(gd_CUstreamCaptureMode *mode)
+{
+    gd_CUstreamCaptureMode old = thread_mode;
+
+    if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    thread_mode = *mode;
+    *mode = old;
+    return GD_CUDA_SUCCESS;
+}
+
 gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mode)
 {
     fake_object *stream = NULL;
@@ -252,10 +267,14 @@ gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *s
     fake_stream_find(handle, &stream);
     const fake_body *body = &stream->is.stream.body;
     stream->is.stream.tip = body->node_count ? body->nodes[body->node_count - 1].handle : NULL;
-    *id = (uint64_t)(uintptr_t)stream->is.stream.graph;
-    *graph = stream->is.stream.graph;
-    *before = (const gd_CUgraphNode *)&stream->is.stream.tip;
-    *count = body->node_count ? 1 : 0;
+    if (id)
+        *id = (uint64_t)(uintptr_t)stream->is.stream.graph;
+    if (graph)
+        *graph = stream->is.stream.graph;
+    if (before)
+        *before = (const gd_CUgraphNode *)&stream->is.stream.tip;
+    if (count)
+        *count = body->node_count ? 1 : 0;
     return GD_CUDA_SUCCESS;
 }
 

@@ -10,15 +10,22 @@
 /* Of the runtime's own: those that end what nobody hears of any more. */
 static inline bool ends_quietly(const char *symbol)
 {
-    static const char *const quiet[] = {"cuCtxPopCurrent",           "cuModuleUnload", "cuGraphDestroy",
+    static const char *const quiet[] = {"cuCtxPopCurrent",           "cuModuleUnload",  "cuGraphDestroy",
                                         "cuGraphExecDestroy",        "cuStreamDestroy", "cuEventDestroy",
-                                        "cuDevicePrimaryCtxRelease"};
+                                        "cuDevicePrimaryCtxRelease", "cuThreadExchangeStreamCaptureMode"};
 
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
         if (!strcmp(symbol, quiet[i]))
             return true;
     }
     return false;
+}
+
+/* How a capture is made to hold a module; where that fails, the module's code stays. */
+static inline bool holds_quietly(const char *symbol)
+{
+    return !strcmp(symbol, "cuStreamGetCaptureInfo") || !strcmp(symbol, "cuUserObjectCreate") ||
+           !strcmp(symbol, "cuGraphRetainUserObject") || !strcmp(symbol, "cuUserObjectRelease");
 }
 
 /* Whether the call at this index may. Where the current context is not known the runtime's is pushed, which succeeded
@@ -29,7 +36,7 @@ static inline bool may_fail_quietly(uint64_t index)
 
     if (!fake_driver_call(index, &call))
         return false;
-    if (ends_quietly(call.symbol) || !strcmp(call.symbol, "cuFuncGetParamInfo"))
+    if (ends_quietly(call.symbol) || !strcmp(call.symbol, "cuFuncGetParamInfo") || holds_quietly(call.symbol))
         return true;
     if (!fake_driver_call(index + 1, &next))
         return false;

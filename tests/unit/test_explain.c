@@ -608,7 +608,8 @@ enum {
     BUILT = 2048,      /* a programmatic edge of a graph made by hand */
     UPGRADED = 4096,   /* a plain edge of a captured graph made programmatic */
     CONDITIONAL = 8192,
-    EVERYTHING = 16383
+    HELD = 16384, /* a module that was captured goes when its graph has gone */
+    EVERYTHING = 32767
 };
 
 static const struct {
@@ -632,6 +633,9 @@ static const struct {
     {"cuTensorMapEncodeIm2col", IM2COL},
     {"cuGraphConditionalHandleCreate", CONDITIONAL},
     {"cuGraphAddNode", CONDITIONAL},
+    {"cuUserObjectCreate", HELD},
+    {"cuUserObjectRelease", HELD},
+    {"cuGraphRetainUserObject", HELD},
 };
 
 static int try_launch(void)
@@ -782,12 +786,33 @@ static int try_conditional(griddep_kernel *kernel)
     return status ? 0 : CONDITIONAL;
 }
 
+static int try_held_module(void)
+{
+    griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
+    griddep_module *captured = NULL;
+    griddep_kernel *kernel = NULL;
+    griddep_graph *graph = NULL;
+
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &captured, &error), GRIDDEP_OK);
+    ck_status(griddep_kernel_get(captured, "early", &kernel, &error), GRIDDEP_OK);
+    ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    griddep_module_unload(captured);
+    ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
+    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
+    uint64_t unloaded = fake_driver_calls("cuModuleUnload");
+    griddep_graph_destroy(graph);
+    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    return fake_driver_calls("cuModuleUnload") > unloaded ? HELD : 0;
+}
+
 static int try_graphs(void)
 {
     griddep_kernel *kernel = NULL;
 
     ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
-    return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel);
+    return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel) | try_held_module();
 }
 
 /* A cubin, as the fake's linker makes it, is code without PTX. */

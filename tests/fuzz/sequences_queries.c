@@ -1,0 +1,299 @@
+/* The steps of random sequences that ask, and that work without a driver. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequences.h"
+
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define BODY                                                                                                           \
+    "{\n    .reg .b64 %a, %b, %t;\n    .reg .b32 %v, %i;\n    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n"   \
+    "    mov.u32 %i, %tid.x;\n    mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    add.u64 %b, %b, %t;\n"
+
+const char *const ptx_texts[] = {
+    HEADER
+    ".visible .entry step(.param .u64 in, .param .u64 out)\n" BODY "    griddepcontrol.launch_dependents;\n"
+    "    griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n"
+    "    ret;\n}\n.visible .entry leave(.param .u64 in, .param .u64 out)\n" BODY
+    "    griddepcontrol.wait;\n    exit;\n}\n",
+    HEADER ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 %a;\n"
+           "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
+    HEADER ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+           ".visible .entry set(.param .u64 handle)\n{\n    .reg .b64 %h;\n    ld.param.u64 %h, [handle];\n"
+           "    griddepcontrol.wait;\n    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n"
+           "    st.param.b32 [v], 0;\n    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n",
+    HEADER ".visible .entry broken(.param .u64 in\n{\n    ret;\n}\n",
+    "\177ELF and no more",
+    "nothing that anybody knows",
+};
+const uint32_t ptx_text_count = sizeof ptx_texts / sizeof *ptx_texts;
+
+/* ---- what is static ---- */
+
+void ask_static(actor *by)
+{
+    int32_t value = 0;
+    uint32_t index = 0;
+    griddep_code_info code = {.size = sizeof code};
+    griddep_shelf_info shelf = {.size = sizeof shelf};
+    uint64_t bytes = 0;
+    char buffer[64];
+
+    USE(griddep_version)();
+    USE(griddep_version_text)();
+    CHECK(griddep_constant_get, one_in(by, 2) ? "GRIDDEP_PDL_AUTO" : "GRIDDEP_NOTHING", &value);
+    USE(griddep_constant_at)(below(by, 400), &value);
+    USE(griddep_status_name)((int32_t)below(by, 30) - 28);
+    USE(griddep_status_text)((int32_t)below(by, 30) - 28);
+    USE(griddep_error_init)(&by->error);
+    USE(griddep_reason_text)((int32_t)below(by, 12));
+    USE(griddep_mode_name)((int32_t)below(by, 6));
+    CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value);
+    USE(griddep_audit_text)((int32_t)below(by, 24));
+    USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
+    USE(griddep_break_text)((int32_t)below(by, 8));
+    USE(griddep_condition_name)((int32_t)below(by, 24));
+    USE(griddep_prediction_name)((int32_t)below(by, 5) - 1);
+    by->error.status = GRIDDEP_OK;
+    CHECK(griddep_code_at, below(by, 60), &code, E);
+    CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index);
+    CHECK(griddep_shelf_at, below(by, 80), &shelf, E);
+    CHECK(griddep_shelf_find, one_in(by, 2) ? "vector_add" : "no_such", 90, &shelf, E);
+    CHECK(griddep_shelf_field, "// purpose: none\n", 17, one_in(by, 2) ? "purpose" : "pdl", buffer, sizeof buffer,
+          &bytes, E);
+}
+
+/* ---- attributes ---- */
+
+void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
+{
+    item *event = pick(by, ITEM_EVENT, false), *memory = pick(by, ITEM_MEMORY, false);
+    uint32_t wanted = 1 + below(by, 2);
+
+    *count = 0;
+    for (uint32_t i = 0; i < wanted; i++) {
+        griddep_attribute *at = &attributes[i];
+        int32_t status = GRIDDEP_OK;
+        switch (below(by, 12)) {
+        case 0:
+            status = CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0);
+            break;
+        case 1:
+            status = CHECK(griddep_attribute_launch_completion_event, at, event ? event->handle : NULL);
+            break;
+        case 2:
+            status = CHECK(griddep_attribute_cluster_dimension, at, 1 + below(by, 2), 1, 1, E);
+            break;
+        case 3:
+            status = CHECK(griddep_attribute_preferred_cluster_dimension, at, 1 + below(by, 3), 1, 1, E);
+            break;
+        case 4:
+            status = CHECK(griddep_attribute_cluster_scheduling_policy, at, (int32_t)below(by, 4), E);
+            break;
+        case 5:
+            status = CHECK(griddep_attribute_priority, at, -(int32_t)below(by, 8), E);
+            break;
+        case 6:
+            status = CHECK(griddep_attribute_memory_sync_domain, at, (int32_t)below(by, 3), E);
+            break;
+        case 7:
+            status = CHECK(griddep_attribute_memory_sync_domain_map, at, below(by, 5), below(by, 5), E);
+            break;
+        case 8:
+            status = CHECK(griddep_attribute_access_policy_window, at, memory ? memory->address : 0, 256, 0.5,
+                           GRIDDEP_ACCESS_PROPERTY_PERSISTING, 0, E);
+            break;
+        case 9:
+            status = CHECK(griddep_attribute_cooperative, at, (int32_t)below(by, 3), E);
+            break;
+        case 10:
+            status = CHECK(griddep_attribute_carveout, at, (int32_t)below(by, 120) - 1, E);
+            break;
+        default:
+            status = one_in(by, 2) ? CHECK(griddep_attribute_device_updatable_node, at, (int32_t)below(by, 2), E)
+                                   : CHECK(griddep_attribute_nvlink_centric_scheduling, at, (int32_t)below(by, 2), E);
+        }
+        if (status)
+            return;
+        ++*count;
+    }
+}
+
+/* ---- what is asked of objects ---- */
+
+static void ask_kernel(actor *by)
+{
+    item *kernel = pick(by, ITEM_KERNEL, false);
+    griddep_kernel_info info = {.size = one_in(by, 20) ? 3 : sizeof info};
+    griddep_parameter_info parameter = {.size = sizeof parameter};
+    griddep_requirement_info requirement = {.size = sizeof requirement};
+
+    if (!kernel)
+        return;
+    CHECK(griddep_kernel_get_info, kernel->handle, &info, E);
+    CHECK(griddep_kernel_get_parameter, kernel->handle, below(by, 3), &parameter, E);
+    CHECK(griddep_kernel_get_requirement, kernel->handle, below(by, 2), &requirement, E);
+}
+
+static void ask_module(actor *by)
+{
+    item *module = pick(by, ITEM_MODULE, false);
+    griddep_module_info info = {.size = sizeof info};
+    griddep_runtime_info about = {.size = sizeof about};
+    uint64_t address = 0, bytes = 0;
+
+    if (module) {
+        CHECK(griddep_module_get_info, module->handle, &info, E);
+        CHECK(griddep_module_get_global, module->handle, "count", &address, &bytes, E);
+    }
+    item *runtime = pick(by, ITEM_RUNTIME, false);
+    if (runtime)
+        CHECK(griddep_runtime_get_info, runtime->handle, &about, E);
+}
+
+static void ask_graph(actor *by)
+{
+    item *graph = pick(by, ITEM_GRAPH, true);
+    griddep_graph_node_info node = {.size = sizeof node};
+    griddep_graph_edge_info edge = {.size = sizeof edge};
+    uint64_t bytes = 0;
+    char buffer[256];
+
+    if (!graph || !take_graph(by, graph, false))
+        return;
+    uint32_t nodes = USE(griddep_graph_node_count)(graph->handle), edges = USE(griddep_graph_edge_count)(graph->handle);
+    CHECK(griddep_graph_get_node, graph->handle, below(by, nodes + 1), &node, E);
+    CHECK(griddep_graph_get_edge, graph->handle, below(by, edges + 1), &edge, E);
+    CHECK(griddep_graph_print, graph->handle, (int32_t)below(by, 3), buffer, sizeof buffer, &bytes, E);
+}
+
+static void ask_explanation(actor *by)
+{
+    item *explanation = pick(by, ITEM_EXPLANATION, true), *findings = pick(by, ITEM_FINDINGS, true);
+    griddep_condition condition = {.size = sizeof condition};
+    griddep_explanation_info info = {.size = sizeof info};
+    griddep_finding finding = {.size = sizeof finding};
+
+    if (explanation) {
+        uint32_t count = USE(griddep_explanation_count)(explanation->handle);
+        CHECK(griddep_explanation_get, explanation->handle, below(by, count + 1), &condition, E);
+        CHECK(griddep_explanation_get_info, explanation->handle, &info, E);
+    }
+    if (findings) {
+        uint32_t count = USE(griddep_findings_count)(findings->handle);
+        CHECK(griddep_findings_get, findings->handle, below(by, count + 1), &finding, E);
+    }
+}
+
+static void make_maps(actor *by)
+{
+    item *runtime = pick(by, ITEM_RUNTIME, false), *memory = pick(by, ITEM_MEMORY, false);
+    griddep_tensor_options options = {.size = sizeof options,
+                                      .type = (int32_t)below(by, 18),
+                                      .rank = 1 + below(by, 4),
+                                      .address = memory ? memory->address : 8,
+                                      .dimensions = {64, 4, 2, 1, 0},
+                                      .strides = {256, 1024, 2048, 0},
+                                      .box = {16, 1, 1, 1, 0}};
+    griddep_tensor_map map;
+
+    CHECK(griddep_tensor_map_offline, &options, &map, E);
+    if (!runtime)
+        return;
+    CHECK(griddep_tensor_map_tiled, runtime->handle, &options, &map, E);
+    options.channels = 16;
+    options.pixels = 8;
+    CHECK(griddep_tensor_map_im2col, runtime->handle, &options, &map, E);
+}
+
+void ask_about(actor *by)
+{
+    void (*const ways[])(actor *) = {ask_kernel, ask_module, ask_graph, ask_explanation, make_maps};
+
+    ways[below(by, 5)](by);
+}
+
+/* ---- PTX ---- */
+
+static void ask_ptx(actor *by, const griddep_ptx *ptx)
+{
+    griddep_ptx_info info = {.size = sizeof info};
+    griddep_ptx_entry_info entry = {.size = sizeof entry};
+    griddep_parameter_info parameter = {.size = sizeof parameter};
+    griddep_control_info control = {.size = sizeof control};
+    griddep_requirement_info requirement = {.size = sizeof requirement};
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = 256}, {.bytes = 8, .value = 256}};
+    uint32_t index = below(by, 3), of = below(by, 2);
+    uint64_t bytes = 0;
+    char buffer[128];
+
+    CHECK(griddep_ptx_get_info, ptx, &info, E);
+    CHECK(griddep_ptx_get_entry, ptx, of, &entry, E);
+    CHECK(griddep_ptx_get_parameter, ptx, of, index, &parameter, E);
+    CHECK(griddep_ptx_get_control, ptx, of, index, &control, E);
+    CHECK(griddep_ptx_get_requirement, ptx, of, index, &requirement, E);
+    CHECK(griddep_ptx_print, ptx, buffer, sizeof buffer, &bytes, E);
+    CHECK(griddep_ptx_check_launch, ptx, of, &config, arguments, 2, E);
+    CHECK(griddep_ptx_get_extent, ptx, of, &config, arguments, 2, 0, &bytes, E);
+}
+
+/* A text that is made of another one takes a place of its own. */
+static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_into)
+{
+    const griddep_rewrite_options options = {
+        .size = sizeof options, .wait = (int32_t)below(by, 6), .trigger = (int32_t)below(by, 10)};
+    griddep_ptx *made = NULL;
+    griddep_findings *notes = NULL;
+    const char *entry = one_in(by, 2) ? "step" : "quiet";
+
+    switch (below(by, 4)) {
+    case 0:
+        CHECK(griddep_ptx_stamp, ptx, &made, E);
+        break;
+    case 1:
+        CHECK(griddep_ptx_delay, ptx, entry, (int32_t)below(by, 3), 100, &made, E);
+        break;
+    case 2:
+        CHECK(griddep_ptx_break_wait, ptx, entry, (int32_t)below(by, 7), &made, E);
+        break;
+    default:
+        CHECK(griddep_ptx_rewrite, ptx, &options, &made, notes_into ? &notes : NULL, E);
+    }
+    into->handle = made;
+    if (notes_into)
+        notes_into->handle = notes;
+}
+
+static void check_texts(actor *by, const griddep_ptx *ptx, item *into)
+{
+    const char *text = ptx_texts[below(by, ptx_text_count)];
+    griddep_check_argument arguments[2] = {{.buffer = 1}, {.buffer = 2}};
+    const griddep_check_launch launches[2] = {
+        {.size = sizeof *launches, .ptx = ptx, .entry = "step", .arguments = arguments, .argument_count = 2},
+        {.size = sizeof *launches, .ptx = ptx, .entry = "step", .arguments = arguments, .argument_count = 2}};
+    griddep_findings *findings = NULL;
+
+    if (one_in(by, 2) || !ptx)
+        CHECK(griddep_ptx_check, text, strlen(text), "text", NULL, &findings, E);
+    else
+        CHECK(griddep_chain_check, launches, 2, &findings, E);
+    into->handle = findings;
+}
+
+void work_on_ptx(actor *by)
+{
+    item *ptx = pick(by, ITEM_PTX, false), *into = place(by, ITEM_PTX), *findings = place(by, ITEM_FINDINGS);
+    const char *text = ptx_texts[below(by, ptx_text_count)];
+    griddep_ptx *made = NULL;
+
+    if (into && (!ptx || one_in(by, 3))) {
+        CHECK(griddep_ptx_parse, text, strlen(text), one_in(by, 2) ? "text" : NULL, &made, E);
+        into->handle = made;
+    } else if (ptx && into && one_in(by, 2)) {
+        rewrite(by, ptx->handle, into, findings);
+    } else if (findings && one_in(by, 2)) {
+        check_texts(by, ptx ? ptx->handle : NULL, findings);
+    } else if (ptx) {
+        ask_ptx(by, ptx->handle);
+    }
+}

@@ -1,0 +1,374 @@
+/* What is held how long, on the scripted fake driver: modules by captures, lanes by captures, parts of graphs; and what
+ * a failed call leaves behind. Captures of several streams are tried on the emulated driver. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/fake_driver.h"
+#include "griddep.h"
+#include "run/graph.h"
+#include "run/runtime.h"
+
+#define KERNEL(name, body) ".visible .entry " name "(.param .u64 out)\n{\n" body "    ret;\n}\n"
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" KERNEL(
+    "step", "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n") KERNEL("quiet", "");
+
+static const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+static const griddep_argument argument = {.bytes = 8, .value = 4096};
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_kernel *step;
+static void *stream;
+
+#define ck_status(call, expected)                                                                                      \
+    do {                                                                                                               \
+        int32_t got_status = (call);                                                                                   \
+        ck_assert_msg(got_status == (expected), "%s: %s, expected %s: %s", #call, griddep_status_name(got_status),     \
+                      griddep_status_name(expected), error.text);                                                      \
+    } while (0)
+#define ck_good(call) ck_status(call, GRIDDEP_OK)
+
+static griddep_runtime *open_on(gd_get_proc_address get)
+{
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
+    griddep_runtime *opened = NULL;
+    gd_driver *driver = NULL;
+
+    ck_good(gd_driver_create(get, "test", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &opened, &error));
+    return opened;
+}
+
+static void load(void)
+{
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
+    ck_good(griddep_kernel_get(module, "step", &step, &error));
+}
+
+static void open_all(void)
+{
+    runtime = open_on(fake_driver_get_proc_address);
+    load();
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+}
+
+static void setup(void)
+{
+    fake_driver_reset();
+    griddep_error_init(&error);
+    open_all();
+}
+
+static void nothing_is_left(void)
+{
+    char left[256];
+
+    ck_assert_msg(!fake_driver_leaks(left, sizeof left), "%s", left);
+}
+
+static void launch(void)
+{
+    griddep_launch_config in_stream = config;
+
+    in_stream.stream = stream;
+    ck_good(griddep_launch(step, &in_stream, &argument, 1, NULL, &error));
+}
+
+/* Ends what is there but the runtime. */
+static void end_stream(void)
+{
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+}
+
+/* ---- captures ---- */
+
+/* The program ends the module while the capture is open; the graph has the kernel all the same. */
+START_TEST(a_capture_holds_modules)
+{
+    griddep_graph *graph = NULL;
+    griddep_graph_node_info node = {.size = sizeof node};
+
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    launch();
+    launch();
+    griddep_module_unload(module);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    ck_good(griddep_graph_capture_end(runtime, stream, &graph, &error));
+    ck_good(griddep_graph_get_node(graph, 1, &node, &error));
+    ck_assert_str_eq(node.name, "step");
+    ck_assert(node.traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuUserObjectCreate"), 1); /* one for both launches */
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    griddep_graph_destroy(graph);
+    end_stream();
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* A graph that the program captures and keeps by itself holds the module as well: it is unloaded by the first call
+ * after the graph and its executables have gone. */
+START_TEST(a_foreign_capture_holds_modules)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUgraph graph = NULL;
+    gd_CUgraphExec executable = NULL;
+    griddep_chain *chain = NULL;
+    bool pushed;
+
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_chain_add(chain, step, &config, &argument, 1, &error));
+    ck_good(gd_runtime_enter(runtime, &pushed, &error));
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, stream, &error));
+    griddep_chain_destroy(chain);
+    griddep_module_unload(module);
+    ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphInstantiateWithFlags(&executable, graph, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphDestroy(graph), GD_CUDA_SUCCESS);
+    ck_good(griddep_stream_synchronize(runtime, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    ck_assert_int_eq(driver->cuGraphLaunch(executable, NULL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphExecDestroy(executable), GD_CUDA_SUCCESS);
+    ck_good(griddep_stream_synchronize(runtime, NULL, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+    gd_runtime_leave(runtime, pushed);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* When the last graph goes after all handles, the driver is asked for nothing, and nothing of the host's is lost. */
+START_TEST(a_capture_outlives_the_runtime)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUresult (*destroy)(gd_CUgraph) = driver->cuGraphDestroy;
+    gd_CUgraph graph = NULL;
+    bool pushed;
+
+    ck_good(gd_runtime_enter(runtime, &pushed, &error));
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    launch();
+    ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
+    gd_runtime_leave(runtime, pushed);
+    end_stream();
+    griddep_runtime_close(runtime);
+    griddep_module_unload(module);
+    ck_assert_uint_eq(fake_driver_calls("cuDevicePrimaryCtxRelease"), 0);
+    uint64_t calls = fake_driver_calls(NULL);
+    ck_assert_int_eq(destroy(graph), GD_CUDA_SUCCESS);
+    ck_assert_uint_eq(fake_driver_calls(NULL), calls + 1);
+}
+END_TEST
+
+/* Without user objects, or where they cannot be made, the code stays until the runtime ends. */
+START_TEST(code_stays_without_user_objects)
+{
+    static const char *const missing[] = {"cuUserObjectCreate", "cuGraphRetainUserObject"};
+    griddep_graph *graph = NULL;
+
+    griddep_module_unload(module);
+    end_stream();
+    griddep_runtime_close(runtime);
+    fake_driver_reset();
+    if (_i % 2)
+        fake_driver_hide(missing[_i / 2]);
+    open_all();
+    if (_i % 2 == 0)
+        fake_driver_fail(missing[_i / 2], 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    launch();
+    griddep_module_unload(module);
+    ck_good(griddep_graph_capture_end(runtime, stream, &graph, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    griddep_graph_destroy(graph);
+    end_stream();
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    griddep_runtime_close(runtime);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+    nothing_is_left();
+}
+END_TEST
+
+/* A capture that forbids unsafe calls in all threads goes on when the library ends something. */
+START_TEST(ends_do_not_spoil_captures)
+{
+    const gd_driver *driver = runtime->driver;
+    gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    gd_CUgraph graph = NULL;
+    uint64_t memory = 0;
+    bool pushed;
+
+    ck_good(griddep_memory_allocate(runtime, 64, &memory, &error));
+    ck_good(gd_runtime_enter(runtime, &pushed, &error));
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL), GD_CUDA_SUCCESS);
+    griddep_module_unload(module);
+    ck_good(griddep_memory_free(runtime, memory, &error));
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+    ck_assert_int_eq(driver->cuStreamIsCapturing(stream, &status), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    ck_status(griddep_memory_allocate(runtime, 64, &memory, &error), GRIDDEP_ERROR_STREAM); /* the mode is as it was */
+    driver->cuStreamEndCapture(stream, &graph);
+    gd_runtime_leave(runtime, pushed);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* ---- chains with lanes ---- */
+
+static griddep_chain *make_lanes(void)
+{
+    griddep_chain *chain = NULL;
+
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    for (uint32_t lane = 0; lane < 3; lane++)
+        ck_good(griddep_chain_add_to(chain, lane, step, &config, &argument, 1, &error));
+    ck_good(griddep_chain_add_to(chain, 1, step, &config, &argument, 1, &error));
+    ck_good(griddep_chain_depend(chain, 3, 0, &error));
+    return chain;
+}
+
+/* Whatever call of a run fails, each lane that was made to wait for the caller's stream is joined to it again. */
+START_TEST(a_failed_run_joins_its_lanes)
+{
+    static const struct {
+        const char *symbol;
+        uint64_t nth, joins;
+    } cases[] = {{"cuEventRecord", 1, 0},    {"cuStreamWaitEvent", 1, 0}, {"cuStreamWaitEvent", 2, 1},
+                 {"cuLaunchKernelEx", 1, 2}, {"cuLaunchKernelEx", 3, 2},  {"cuLaunchKernelEx", 4, 2}};
+    griddep_chain *chain = make_lanes();
+    uint64_t joins = 0;
+    fake_call call;
+
+    ck_good(griddep_chain_prepare(chain, GRIDDEP_MODE_PDL, &error));
+    uint64_t before = fake_driver_calls(NULL);
+    fake_driver_fail(cases[_i].symbol, cases[_i].nth, GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    ck_assert_int_ne(griddep_chain_run(chain, GRIDDEP_MODE_PDL, stream, &error), GRIDDEP_OK);
+    ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    for (uint64_t i = before; fake_driver_call(i, &call); i++)
+        joins += !strcmp(call.symbol, "cuStreamWaitEvent") && call.arguments[0] == (uint64_t)(uintptr_t)stream;
+    ck_assert_uint_eq(joins, cases[_i].joins);
+    griddep_chain_destroy(chain);
+    griddep_module_unload(module);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* ---- graphs ---- */
+
+/* What the driver refused changes nothing in the graph that was to become a node. */
+START_TEST(a_refused_child_is_no_part)
+{
+    griddep_graph *adopted = NULL, *child = NULL, *inner = NULL;
+    uint32_t node = 0;
+
+    ck_good(griddep_graph_capture_begin(runtime, stream, &error));
+    launch();
+    ck_good(griddep_graph_capture_end(runtime, stream, &adopted, &error));
+    ck_good(griddep_graph_create(runtime, &child, &error));
+    ck_good(griddep_graph_create(runtime, &inner, &error));
+    fake_driver_fail("cuGraphAddChildGraphNode", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
+    ck_status(griddep_graph_add_child(adopted, child, &node, &error), GRIDDEP_ERROR_DEVICE_MEMORY);
+    ck_assert_uint_eq(griddep_graph_node_count(adopted), 1);
+    ck_assert_uint_eq(adopted->unfolded, 0);
+    ck_good(griddep_graph_add_child(child, inner, &node, &error)); /* as it could before */
+    griddep_graph_destroy(adopted);
+    griddep_graph_destroy(child);
+    griddep_graph_destroy(inner);
+    griddep_module_unload(module);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* Kernels of graphs in an adopted graph are held: the driver does not tell them, so all that is loaded is. */
+START_TEST(inner_graphs_of_adopted_ones_hold_modules)
+{
+    griddep_graph *made = NULL, *child = NULL, *adopted = NULL;
+    uint32_t node = 0;
+
+    ck_good(griddep_graph_create(runtime, &made, &error));
+    ck_good(griddep_graph_create(runtime, &child, &error));
+    ck_good(griddep_graph_add_kernel(child, step, &config, &argument, 1, &node, &error));
+    ck_good(griddep_graph_add_child(made, child, &node, &error));
+    ck_good(griddep_graph_instantiate(made, &error));
+    ck_good(griddep_graph_adopt(runtime, made->handle, 0, &adopted, &error));
+    griddep_module_unload(module);
+    griddep_graph_destroy(child);
+    griddep_graph_destroy(made);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
+    griddep_graph_destroy(adopted);
+    ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+/* ---- parameters ---- */
+
+/* Parameters that the driver knows and the PTX does not are the driver's; the PTX's keep their names. */
+START_TEST(more_parameters_to_the_driver)
+{
+    static const char text[] = "// fake-more-parameters: 2\n.version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 .ptr out)\n{\n    ret;\n}\n";
+    const griddep_argument arguments[3] = {argument, {.bytes = 4}, {.bytes = 4}};
+    griddep_kernel_info info = {.size = sizeof info};
+    griddep_parameter_info first = {.size = sizeof first}, last = {.size = sizeof last};
+    griddep_module *loaded = NULL;
+    griddep_kernel *kernel = NULL;
+
+    ck_good(griddep_module_load(runtime, text, sizeof text, NULL, &loaded, &error));
+    ck_good(griddep_kernel_get(loaded, "k", &kernel, &error));
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    ck_assert_uint_eq(info.parameter_count, 3);
+    ck_assert_uint_eq(info.parameter_bytes, 16);
+    ck_good(griddep_kernel_get_parameter(kernel, 0, &first, &error));
+    ck_good(griddep_kernel_get_parameter(kernel, 2, &last, &error));
+    ck_assert_str_eq(first.name, "out");
+    ck_assert_uint_eq(first.is_pointer, 1);
+    ck_assert_ptr_null(last.name);
+    ck_assert_uint_eq(last.offset, 12);
+    ck_status(griddep_launch(kernel, &config, arguments, 1, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_good(griddep_launch(kernel, &config, arguments, 3, NULL, &error));
+    griddep_module_unload(loaded);
+    griddep_module_unload(module);
+    end_stream();
+    griddep_runtime_close(runtime);
+    nothing_is_left();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lifetime");
+    TCase *tests = tcase_create("lifetime");
+
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, a_capture_holds_modules);
+    tcase_add_test(tests, a_foreign_capture_holds_modules);
+    tcase_add_test(tests, a_capture_outlives_the_runtime);
+    tcase_add_loop_test(tests, code_stays_without_user_objects, 0, 4);
+    tcase_add_test(tests, ends_do_not_spoil_captures);
+    tcase_add_loop_test(tests, a_failed_run_joins_its_lanes, 0, 6);
+    tcase_add_test(tests, a_refused_child_is_no_part);
+    tcase_add_test(tests, inner_graphs_of_adopted_ones_hold_modules);
+    tcase_add_test(tests, more_parameters_to_the_driver);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
