@@ -529,7 +529,7 @@ static void change_graph(actor *by)
 
     if (!graph)
         return;
-    switch (below(by, 6)) {
+    switch (below(by, 7)) {
     case 0:
         if (kernel && make_launch(by, kernel->handle, &made))
             CHECK(griddep_graph_set_arguments, graph->handle, node, made.arguments, made.count, E);
@@ -549,6 +549,9 @@ static void change_graph(actor *by)
     case 4:
         if (ptx)
             CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, one_in(by, 2) ? "step" : "quiet", E);
+        break;
+    case 5:
+        CHECK(griddep_graph_remove_edge, graph->handle, below(by, count + 1), node, E);
         break;
     default:
         CHECK(griddep_graph_upgrade, graph->handle, one_in(by, 2) ? &changed : NULL, E);
