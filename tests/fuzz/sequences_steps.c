@@ -40,8 +40,13 @@ static void open_runtime(actor *by)
     gd_driver *driver;
     item *into = place(by, ITEM_RUNTIME);
 
-    if (!into || (below(by, PLACES) < 2 && any_runtime(by)))
+    if (!into)
         return;
+    if (any_runtime(by)) {
+        if (below(by, PLACES) < 2)
+            return;
+        note_capture(by, RUNTIME_ENDS); /* one may end before a graph of the other one with its kernels */
+    }
     if (one_in(by, 8)) {
         options.driver = "/nowhere/libcuda.so.1";
         made_by(CHECK(griddep_runtime_open, &options, &runtime, E), &runtime, "griddep_runtime_open");
@@ -551,7 +556,7 @@ static void change_graph(actor *by)
             CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, one_in(by, 2) ? "step" : "quiet", E);
         break;
     case 5:
-        CHECK(griddep_graph_remove_edge, graph->handle, below(by, count + 1), node, E);
+        CHECK(griddep_graph_remove_edge, graph->handle, below(by, count + 1), E);
         break;
     default:
         CHECK(griddep_graph_upgrade, graph->handle, one_in(by, 2) ? &changed : NULL, E);
