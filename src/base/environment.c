@@ -24,6 +24,13 @@ const char *gd_environment(const char *name)
     return value && *value ? value : NULL;
 }
 
+bool gd_environment_is_empty(const char *name)
+{
+    const char *value = secure_getenv(name);
+
+    return value && !*value;
+}
+
 const char *gd_environment_values(const char *name)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

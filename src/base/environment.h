@@ -9,6 +9,9 @@
  * capabilities of its file): there a variable could name a driver to be loaded. */
 const char *gd_environment(const char *name);
 
+/* Whether a variable is set, to nothing. */
+bool gd_environment_is_empty(const char *name);
+
 /* What a variable of environment.def may be; NULL for another one. */
 const char *gd_environment_values(const char *name);
 

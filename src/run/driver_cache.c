@@ -31,7 +31,7 @@ static bool can_write(char *path)
     return S_ISDIR(status.st_mode) && !faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS);
 }
 
-/* CUDA_CACHE_MAXSIZE, which is bytes. */
+/* CUDA_CACHE_MAXSIZE, which is bytes. The driver reads what is no number as 0 (measured, driver 580). */
 static uint64_t read_most(void)
 {
     const char *value = gd_environment("CUDA_CACHE_MAXSIZE");
@@ -42,7 +42,7 @@ static uint64_t read_most(void)
     errno = 0;
     unsigned long long most = strtoull(value, &end, 10);
     if (*value < '0' || *value > '9' || *end)
-        return default_bytes;
+        return 0;
     return errno || most > most_bytes ? most_bytes : most;
 }
 
@@ -58,7 +58,9 @@ static void find(const griddep_runtime_info *info, uint64_t *most, gd_text *dire
     else if (disabled && strtol(disabled, NULL, 10))
         gd_text_format(reason, "CUDA_CACHE_DISABLE is %s", disabled);
     else if (!*most)
-        gd_text_string(reason, "CUDA_CACHE_MAXSIZE is 0");
+        gd_text_format(reason, "CUDA_CACHE_MAXSIZE is %s", gd_environment("CUDA_CACHE_MAXSIZE"));
+    else if (gd_environment_is_empty("CUDA_CACHE_PATH"))
+        gd_text_string(reason, "CUDA_CACHE_PATH is empty");
     else if (path)
         gd_text_string(directory, path);
     else if (home)

@@ -209,10 +209,10 @@ case("a child of fork ends nothing", function()
     chain:run("graph-pdl")
     local child = ffi.C.fork()
     if child == 0 then
-        -- The emulated driver's copy in the child tells whether the memory has been freed.
+        -- A driver refuses each call in a child; what is closed there ends nothing of the parent's.
         local handle, address, word = runtime.handle, x.address, ffi.new("uint32_t[1]")
         for _, item in ipairs({chain, module, x, runtime}) do item:close() end
-        ffi.C._exit(griddep.C.griddep_memory_read(handle, word, address, 4, nil, nil) == 0 and 0 or 1)
+        ffi.C._exit(griddep.C.griddep_memory_read(handle, word, address, 4, nil, nil) == 0 and 1 or 0)
     end
     local status = ffi.new("int[1]")
     ffi.C.waitpid(child, status, 0)

@@ -1305,7 +1305,7 @@ else
     sed 's/block: \[32\]/block: [4096]/' copy.yaml >"$work/block.yaml"
     cp copy.ptx "$work"
     run run "$work/block.yaml" --driver "$fake"
-    check "a block beyond the device" 2 err "block.yaml:11:5: launch of 'copy': "
+    check "a block beyond the device" 2 err "block.yaml:11:5: kernel copy: a block of "
     run run "$work/block.yaml" --driver "$fake" --json
     json "a block beyond the device, JSON" 'd["error"]["exit_code"] == 2 and d["error"]["name"] == "GRIDDEP_ERROR_LIMIT"'
     long=$work
@@ -1315,7 +1315,7 @@ else
     mkdir -p "$long"
     cp "$work/block.yaml" copy.ptx "$long"
     run run "$long/block.yaml" --driver "$fake"
-    check "a long path" 2 err "griddep: $long/block.yaml:11:5: launch of 'copy': "
+    check "a long path" 2 err "griddep: $long/block.yaml:11:5: kernel copy: a block of "
     echo '// fake-jit-error: 9 Parsing error near .b32' | cat - broken.ptx >"$work/refused.ptx"
     sed 's/copy.ptx/refused.ptx/' copy.yaml >"$work/refused.yaml"
     run run "$work/refused.yaml" --driver "$fake"

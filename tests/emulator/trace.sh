@@ -216,7 +216,7 @@ says "the demo" out "15 launches"
 trace "no such mode" 2 "$chain" --mode graf
 says "no such mode" err "graph"
 trace "no file" 2 "$work/none.yaml"
-trace "a folder that is not there" 2 "$chain" --svg "$work/none/a.svg"
+trace "a folder that is not there" 4 "$chain" --svg "$work/none/a.svg"
 sed 's/mark load/mark/' "$work/mine.ptx" >"$work/new" && mv "$work/new" "$work/mine.ptx"
 trace "a mark without a name" 2 "$work/mine.yaml"
 says "a mark without a name" err "mine.ptx:9:"

@@ -3,6 +3,8 @@
 set -u
 execute=${EXECUTE_FUZZER:-${builddir:-.}/tests/fuzz/execute}
 top=${srcdir:-.}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
 . "$top/tests/cases.sh"
 
 count=2000
