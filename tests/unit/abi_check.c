@@ -41,6 +41,7 @@ SAME_SIZE(CUgraphNode);
 SAME_SIZE(CUgraphExec);
 SAME_SIZE(CUgraphDeviceNode);
 SAME_SIZE(CUlinkState);
+SAME_SIZE(CUuserObject);
 SAME_SIZE(CUkernel);
 SAME_SIZE(CUdevice_attribute);
 SAME_SIZE(CUfunction_attribute);
@@ -426,6 +427,7 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUgraph CUgraph
 #define gd_CUgraphNode CUgraphNode
 #define gd_CUgraphExec CUgraphExec
+#define gd_CUuserObject CUuserObject
 #define gd_CUlinkState CUlinkState
 #define gd_CUdevice_attribute CUdevice_attribute
 #define gd_CUfunction_attribute CUfunction_attribute
