@@ -212,18 +212,20 @@ const char *gd_device_result_name(gd_CUresult result)
     return found ? found->name : NULL;
 }
 
-/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; refusals and the last fault have texts of their own. */
+/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; refusals and the last fault have texts of their own. The program
+ * reads them without the lock, so words are written once, and a fault's text is the thread's copy. */
 static const char *describe(result_words *entry)
 {
+    static __thread char told[sizeof gd_the_device.fault_text];
     const char *name = entry->name + strlen("CUDA_");
 
     if (entry->result != GD_CUDA_SUCCESS && entry->result == refusal.result)
         return refusal.text;
     if (entry->result != GD_CUDA_SUCCESS && entry->result == gd_the_device.last_fault)
-        return gd_the_device.fault_text;
+        return memcpy(told, gd_the_device.fault_text, sizeof told);
     if (!strncmp(name, "ERROR_", 6))
         name += 6;
-    for (size_t i = 0; i < WORDS_BYTES - 1 && name[i]; i++)
+    for (size_t i = 0; !entry->words[i] && i < WORDS_BYTES - 1 && name[i]; i++)
         entry->words[i] = name[i] == '_' ? ' ' : (char)tolower((unsigned char)name[i]);
     return entry->words;
 }
@@ -353,17 +355,17 @@ static bool check_names(void)
     return false;
 }
 
-/* A program that does not ask for the reason of an error gets it on stderr: what it ran without checks, it must not take for
- * checked. */
+/* A program that does not ask for the reason of an error gets it on stderr: what it ran without checks, it must not
+ * take for checked. */
 static bool read_settings(gd_settings *settings)
 {
     uint64_t multiprocessors;
-    bool done = check_names() && read_log(settings) &&
-                read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4, &multiprocessors) &&
-                read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30,
-                            &settings->memory) &&
-                read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32, &settings->steps) &&
-                read_schedule(settings) && read_model(settings) && read_checks(settings);
+    bool done =
+        check_names() && read_log(settings) &&
+        read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4, &multiprocessors) &&
+        read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30, &settings->memory) &&
+        read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32, &settings->steps) &&
+        read_schedule(settings) && read_model(settings) && read_checks(settings);
 
     if (done)
         settings->multiprocessors = (uint32_t)multiprocessors;

@@ -204,7 +204,7 @@ static uint32_t branches_of(const gd_dry_search *search, const gd_ptx_directive 
 
 static uint32_t count_nodes(const gd_dry_search *search)
 {
-    return branches_of(search, search->module->directives + search->module->directive_count);
+    return end_of(search, count_callees(search->module)) + search->module->directive_count;
 }
 
 static bool is_seen(const gd_dry_search *search, uint32_t node)

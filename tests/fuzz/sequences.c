@@ -46,6 +46,7 @@ struct world {
     item items[ITEM_KINDS][PLACES];
     uint32_t graph_readers[MOST_GRAPHS];
     bool graph_written[MOST_GRAPHS];
+    uint64_t graph_inner[MOST_GRAPHS]; /* the numbers of those that are nodes or bodies of it */
     uint32_t graph_count;
     bool noted[CAPTURE_NOTES];
 };
@@ -163,9 +164,9 @@ item *place(actor *by, item_kind kind)
     pthread_mutex_lock(&by->world->mutex);
     for (uint32_t i = 0; i < PLACES && !found; i++) {
         item *each = &by->world->items[kind][i];
-        const item *module = &by->world->items[ITEM_MODULE][each->module];
         if (each->exclusive || each->users)
             continue;
+        const item *module = &by->world->items[ITEM_MODULE][each->module];
         bool gone = kind == ITEM_KERNEL && !module->exclusive && module->number != each->module_number;
         if (each->handle && !gone)
             continue;
@@ -183,31 +184,53 @@ void empty(item *ended)
     ended->number++;
 }
 
-bool take_graph(actor *by, item *graph, bool written)
+/* A graph and all that are in it, at any depth. */
+static uint64_t whole_graph(const world *of, uint32_t number)
+{
+    uint64_t whole = UINT64_C(1) << number, before = 0;
+
+    while (whole != before) {
+        before = whole;
+        for (uint32_t i = 0; i < MOST_GRAPHS; i++)
+            whole |= before >> i & 1 ? of->graph_inner[i] : 0;
+    }
+    return whole;
+}
+
+void put_into_graph(actor *by, const item *graph, const item *inner)
+{
+    pthread_mutex_lock(&by->world->mutex);
+    by->world->graph_inner[graph->graph] |= UINT64_C(1) << inner->graph;
+    pthread_mutex_unlock(&by->world->mutex);
+}
+
+void share_inner_graphs(actor *by, const item *graph, const item *other)
+{
+    pthread_mutex_lock(&by->world->mutex);
+    by->world->graph_inner[graph->graph] |= by->world->graph_inner[other->graph];
+    pthread_mutex_unlock(&by->world->mutex);
+}
+
+bool take_graph(actor *by, item *graph, bool with_inner)
 {
     world *of = by->world;
-    uint64_t wanted = graph->inner | UINT64_C(1) << graph->graph, own = by->graphs_read | by->graphs_written;
     bool free = true;
 
     pthread_mutex_lock(&of->mutex);
+    uint64_t whole = whole_graph(of, graph->graph), written = with_inner ? whole : UINT64_C(1) << graph->graph;
     for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
-        bool mine = own >> i & 1;
-        if (!(wanted >> i & 1))
-            continue;
-        if (written)
-            free = !of->graph_written[i] && of->graph_readers[i] == (by->graphs_read >> i & 1);
-        else
-            free = mine || !of->graph_written[i];
+        uint64_t bit = UINT64_C(1) << i;
+        if (whole & bit & ~by->graphs_written)
+            free = !of->graph_written[i] && (!(written & bit) || of->graph_readers[i] == !!(by->graphs_read & bit));
     }
     for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
-        if (!(wanted >> i & 1))
-            continue;
-        if (written && !(by->graphs_written >> i & 1)) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (written & bit & ~by->graphs_written) {
             of->graph_written[i] = true;
-            by->graphs_written |= UINT64_C(1) << i;
-        } else if (!written && !(own >> i & 1)) {
+            by->graphs_written |= bit;
+        } else if (whole & bit & ~(by->graphs_written | by->graphs_read)) {
             of->graph_readers[i]++;
-            by->graphs_read |= UINT64_C(1) << i;
+            by->graphs_read |= bit;
         }
     }
     pthread_mutex_unlock(&of->mutex);

@@ -37,7 +37,6 @@ typedef struct item {
     uint32_t module_number;
     uint32_t number; /* counts what has been in the place */
     uint32_t graph;  /* of a graph: its number in the sequence */
-    uint64_t inner;  /* of a graph: the numbers of those in it, at any depth */
     bool held;       /* of a CUgraph: all its kernels were launched by the library */
     uint32_t users;
     bool exclusive;
@@ -74,8 +73,12 @@ item *place(actor *by, item_kind kind);
 /* The object of the place is gone. */
 void empty(item *ended);
 
-/* A graph that is to be changed; false where another thread uses it or a graph in it. */
-bool take_graph(actor *by, item *graph, bool written);
+/* A graph that is used, while those in it are read, or changed too; false where another thread uses one of them. */
+bool take_graph(actor *by, item *graph, bool with_inner);
+
+/* A graph becomes a part of another one, or those in one become parts of another one too. */
+void put_into_graph(actor *by, const item *graph, const item *inner);
+void share_inner_graphs(actor *by, const item *graph, const item *other);
 
 /* A new graph gets a number; false when all are used up. */
 bool number_graph(actor *by, item *graph);

@@ -448,9 +448,9 @@ static void add_inner(actor *by, item *graph)
                                            conditional ? conditional->handle : NULL, bodies, count, &node, E);
     if (status)
         return;
-    graph->inner |= inner->inner | UINT64_C(1) << inner->graph;
+    put_into_graph(by, graph, inner);
     if (with_other)
-        graph->inner |= other->inner | UINT64_C(1) << other->graph;
+        put_into_graph(by, graph, other);
 }
 
 static void add_kernel_node(actor *by, item *graph)
@@ -549,7 +549,7 @@ static void change_graph(actor *by)
     case 3:
         other = pick(by, ITEM_GRAPH, true);
         if (other && take_graph(by, other, false) && !CHECK(griddep_graph_update, graph->handle, other->handle, E))
-            graph->inner |= other->inner;
+            share_inner_graphs(by, graph, other);
         break;
     case 4:
         if (ptx)
