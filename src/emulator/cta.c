@@ -337,7 +337,8 @@ static void fail_deadlock(gd_cta *cta)
     }
 }
 
-static void fail_steps(gd_cta *cta)
+/* A CTA that has executed as much as it may fails if a thread could go on, not if all have ended or wait. */
+static bool fail_steps(gd_cta *cta)
 {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         gd_warp *warp = &cta->warps[i];
@@ -347,8 +348,9 @@ static void fail_steps(gd_cta *cta)
         uint32_t lane = gd_lowest(warp->ready);
         gd_cta_fail(warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_STEPS, 0, 0, false,
                     "step limit: the CTA has executed %" PRIu64 " thread-instructions", cta->instructions);
-        return;
+        return true;
     }
+    return false;
 }
 
 /* ---- running ---- */
@@ -419,13 +421,10 @@ static gd_cta_state run_rounds(gd_cta *cta, uint64_t steps)
             return GD_CTA_FAULT;
         if (cta->stopped)
             return GD_CTA_READY;
-        if (!ran && !is_spent(cta))
+        if (is_spent(cta) && fail_steps(cta))
+            return GD_CTA_FAULT;
+        if (!ran)
             return rest_state(cta);
-        if (is_spent(cta) && cta->live_threads) {
-            fail_steps(cta);
-            if (cta->fault.kind != GD_FAULT_NONE)
-                return GD_CTA_FAULT;
-        }
         if (idle && cta->polls != polls)
             return GD_CTA_POLLING;
     }

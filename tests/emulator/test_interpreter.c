@@ -1756,6 +1756,27 @@ START_TEST(faults)
 }
 END_TEST
 
+/* Also a limit that is reached as the last thread that can go on ends or begins to wait. */
+START_TEST(each_step_limit_ends_a_cta)
+{
+    static const uint64_t parameters[2] = {0};
+    device dev;
+
+    device_open(&dev, KERNEL("setp.lt.u32 %p1, %r1, 40; @%p1 bra wait; bar.sync 0; ret; wait: griddepcontrol.wait;\n"
+                             "bar.sync 0;\n"));
+    run_done(&dev, "k", 1, 64, 0, parameters);
+    const uint64_t all = dev.instructions;
+    for (uint64_t limit = 1; limit <= all + 1; limit++) {
+        gd_cta_state state = run_shape(&dev, "k", (shape){1, {64, 1, 1}, 0, limit}, parameters);
+        if (limit + 32 <= all || state == GD_CTA_FAULT)
+            ck_assert_msg(dev.fault.kind == GD_FAULT_STEPS && limit < all, "limit %" PRIu64 ": %s", limit, dev.fault.text);
+        else
+            ck_assert_int_eq(state, GD_CTA_DONE);
+    }
+    device_close(&dev);
+}
+END_TEST
+
 START_TEST(freed_memory)
 {
     device dev;
@@ -2159,7 +2180,7 @@ static Suite *interpreter_suite(void)
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};
     const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 13}, {double_matrices, 0}, {matrix_loads, 0}};
-    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {runs_to_the_trigger, 0}, {polls_and_goes_on, 0}, {steps, 0}};
+    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {each_step_limit_ends_a_cta, 0}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {runs_to_the_trigger, 0}, {polls_and_goes_on, 0}, {steps, 0}};
     const listed shelf[] = {{shelf_vector_add, 2}, {shelf_rms_norm, 2}, {shelf_softmax, 2}, {shelf_matvec, 4}, {shelf_spin, 0}};
     Suite *suite = suite_create("interpreter");
 
