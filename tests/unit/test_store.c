@@ -344,7 +344,7 @@ END_TEST
 
 START_TEST(store_removes_what_dead_writers_left)
 {
-    char old[256], young[256], foreign[256];
+    char old[300], young[300], foreign[300];
     gd_store *store = open_store(folder);
 
     ck_assert(save(store, 1, "x"));
