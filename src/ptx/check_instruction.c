@@ -107,20 +107,6 @@ static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruc
     return count;
 }
 
-static bool form_has(const gd_form *form, const gd_modifier *modifier)
-{
-    for (const char *group = *form->modifiers ? form->modifiers : NULL; group; group = gd_form_next_group(group)) {
-        gd_alternatives from = {group, NULL};
-        gd_modifier alternative;
-        while (gd_alternatives_next(&from, &alternative)) {
-            if (alternative.length == modifier->length &&
-                memcmp(alternative.text, modifier->text, modifier->length) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 static void guess_modifier(const gd_form *form, guess *meant)
 {
     for (const char *group = *form->modifiers ? form->modifiers : NULL; group; group = gd_form_next_group(group)) {
@@ -169,7 +155,7 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
         bool known = false;
         guess meant = {.nearest = {.word = modifiers[i].text, .bytes = modifiers[i].length}};
         for (uint32_t k = 0; k < count && !known; k++) {
-            known = form_has(&forms[k], &modifiers[i]);
+            known = gd_form_has(&forms[k], &modifiers[i]);
             guess_modifier(&forms[k], &meant);
         }
         if (known)
@@ -212,8 +198,10 @@ static spelling *look_up(instruction_check *check, const gd_ptx_instruction *ins
     if (!made || !(made->fits = gd_arena_array(&check->arena, count, sizeof *made->fits)))
         return NULL;
     made->described = count > 0;
-    for (uint32_t i = 0; i < count; i++)
-        made->count += gd_form_fit(&forms[i], modifiers, modifier_count, &made->fits[made->count]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (gd_form_fit(&forms[i], modifiers, modifier_count, &made->fits[made->count]))
+            gd_operands_read(&made->fits[made->count++]);
+    }
     return gd_table_set(&check->spellings, key, bytes, made) ? made : NULL;
 }
 
@@ -239,7 +227,7 @@ static void tell_requirement(instruction_check *check, const gd_ptx_instruction 
             name, form->target / 10, module->target);
 }
 
-/* The operands against the forms that the modifiers fit. */
+/* The operands against the forms that the modifiers fit. What is wrong is put into words only where none fits. */
 static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction, const spelling *found)
 {
     gd_operand_fault worst = {.position = 0}, fault;
@@ -247,18 +235,23 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
 
     for (uint32_t i = 0; i < found->count; i++) {
         const gd_form *form = found->fits[i].form;
-        bool fits = gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
-        if (fits && has_form(check->module, form))
+        if (!gd_operands_fit(check->module, instruction, &found->fits[i], NULL))
+            continue;
+        if (has_form(check->module, form))
             return;
-        if (fits && (!lowest || form->version < lowest->version))
+        if (!lowest || form->version < lowest->version)
             lowest = form;
-        if (!fits && fault.position > worst.position)
+    }
+    if (lowest) {
+        tell_requirement(check, instruction, lowest);
+        return;
+    }
+    for (uint32_t i = 0; i < found->count; i++) {
+        gd_operands_fit(check->module, instruction, &found->fits[i], &fault);
+        if (fault.position > worst.position)
             worst = fault;
     }
-    if (lowest)
-        tell_requirement(check, instruction, lowest);
-    else
-        add(check, GD_CODE_GD012, worst.token, NULL, "%s: %s", gd_ops[instruction->op].name, worst.text);
+    add(check, GD_CODE_GD012, worst.token, NULL, "%s: %s", gd_ops[instruction->op].name, worst.text);
 }
 
 /* Whether the name alone is no instruction, and the rest of it is not one that the table has. */

@@ -65,14 +65,11 @@ static cluster_words describe(const unsigned cluster[3])
 
 static bool find_cluster(const gd_launch *launch, unsigned cluster[3])
 {
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        const gd_CUlaunchAttribute *attribute = &launch->attributes[i];
-        if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            continue;
-        memcpy(cluster, &attribute->value.clusterDim, 3 * sizeof *cluster);
-        return true;
-    }
-    return false;
+    const gd_CUlaunchAttributeValue *given = gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+
+    if (given)
+        memcpy(cluster, &given->clusterDim, 3 * sizeof *cluster);
+    return given != NULL;
 }
 
 static int32_t check_grid(const griddep_kernel *kernel, const gd_launch *launch, const char *what,
@@ -384,10 +381,8 @@ int32_t gd_attribute_check(griddep_kernel *kernel, const gd_launch *launch, grid
 /* A launch without a cluster becomes one of clusters of `size` blocks, one of them. */
 static void add_cluster(gd_launch *launch, unsigned size)
 {
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        if (launch->attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            return;
-    }
+    if (gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
+        return;
     launch->attributes[launch->attribute_count++] =
         (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
     launch->config.gridDimX = size;

@@ -17,14 +17,6 @@ struct gd_capture {
     size_t count, capacity;
 };
 
-typedef struct capture_info {
-    gd_CUstreamCaptureStatus status;
-    uint64_t id;
-    gd_CUgraph graph;
-    const gd_CUgraphNode *tips;
-    size_t tip_count;
-} capture_info;
-
 /* ---- the list; its lock is held ---- */
 
 static void free_capture(struct gd_capture *capture)
@@ -66,7 +58,7 @@ static void drop_oldest(griddep_runtime *runtime)
 }
 
 /* The capture's notes, with room for one more; NULL when memory runs out. */
-static struct gd_capture *take_room(griddep_runtime *runtime, const capture_info *info)
+static struct gd_capture *take_room(griddep_runtime *runtime, const gd_capture_state *info)
 {
     struct gd_capture *capture = *find_graph(runtime, info->graph);
 
@@ -90,16 +82,23 @@ static struct gd_capture *take_room(griddep_runtime *runtime, const capture_info
     return capture;
 }
 
+/* ---- what a stream is in ---- */
+
+gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips, gd_capture_state *state)
+{
+    *state = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
+    if (!stream || stream == GD_CU_STREAM_LEGACY) /* it cannot be captured */
+        return GD_CUDA_SUCCESS;
+    return runtime->driver->cuStreamGetCaptureInfo(stream, &state->status, &state->id, &state->graph,
+                                                   tips ? &state->tips : NULL, tips ? &state->tip_count : NULL);
+}
+
 /* ---- notes ---- */
 
-/* The legacy default stream is never captured. */
-static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, capture_info *info, griddep_error *error)
+static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *info, griddep_error *error)
 {
-    *info = (capture_info){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
-    if (!stream || stream == GD_CU_STREAM_LEGACY)
-        return GRIDDEP_OK;
-    gd_CUresult result = runtime->driver->cuStreamGetCaptureInfo(stream, &info->status, &info->id, &info->graph,
-                                                                 &info->tips, &info->tip_count);
+    gd_CUresult result = gd_capture_ask(runtime, stream, true, info);
+
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;
     int32_t status = gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
@@ -108,7 +107,7 @@ static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, capture_i
 
 int32_t gd_capture_reserve(griddep_runtime *runtime, gd_CUstream stream, griddep_error *error)
 {
-    capture_info info;
+    gd_capture_state info;
     int32_t status = ask(runtime, stream, &info, error);
 
     if (status || info.status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
@@ -122,7 +121,7 @@ int32_t gd_capture_reserve(griddep_runtime *runtime, gd_CUstream stream, griddep
 /* The node is what the next launch in the stream would wait for. */
 int32_t gd_capture_note_off(griddep_runtime *runtime, gd_CUstream stream, griddep_error *error)
 {
-    capture_info info;
+    gd_capture_state info;
     int32_t status = ask(runtime, stream, &info, error);
 
     if (status || info.status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE || info.tip_count != 1)

@@ -6,6 +6,18 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
+/* What a stream's capture is: its status, and while it is active its number and graph. */
+typedef struct gd_capture_state {
+    gd_CUstreamCaptureStatus status;
+    uint64_t id;
+    gd_CUgraph graph;
+    const gd_CUgraphNode *tips; /* what the next launch in the stream would wait for, where that was asked */
+    size_t tip_count;
+} gd_capture_state;
+
+/* Asks the driver, unless the stream cannot be captured. The context is current. */
+gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips, gd_capture_state *state);
+
 /* Makes room for a note on the next launch in a stream. Nothing to do where it is not being captured. */
 int32_t gd_capture_reserve(griddep_runtime *runtime, gd_CUstream stream, griddep_error *error);
 

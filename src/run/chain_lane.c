@@ -41,11 +41,8 @@ static void find_early(griddep_chain *chain)
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_launch *launch = &chain->launches[i].call->launch;
         bool can = gd_early_obstacle(chain->runtime, launch->pdl, GD_EARLY_TRIGGER_EVENT) == GRIDDEP_REASON_FORCED;
-        chain->launches[i].early = can && chain->launches[i].watched;
-        for (uint32_t k = 0; k < launch->attribute_count; k++) {
-            if (launch->attributes[k].id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
-                chain->launches[i].early = false; /* a launch has one */
-        }
+        chain->launches[i].early = can && chain->launches[i].watched && /* a launch has one such event */
+                                   !gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
     }
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];

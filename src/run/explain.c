@@ -202,7 +202,7 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
     bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
 
     gd_text path = {0};
-    if (!describe_dry_path(kernel, &path))
+    if (!(traits & GRIDDEP_TRAIT_WAITS_ALWAYS) && !describe_dry_path(kernel, &path))
         explanation->text.failed = true; /* the one text that is checked at the end */
     add(explanation, GRIDDEP_CONDITION_WAIT,
         !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s%s",
@@ -217,20 +217,12 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             hop->producer.kernel->name);
 }
 
-static const gd_CUlaunchAttributeValue *find_attribute(const gd_launch *launch, int32_t id)
-{
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        if (launch->attributes[i].id == id)
-            return &launch->attributes[i].value;
-    }
-    return NULL;
-}
-
 /* Measured on an H200 (doc/questions.md): in a stream a cooperative launch starts behind the kernel before it, in a
  * graph it overlaps. */
 static void explain_cooperative(griddep_explanation *explanation, const pair *hop)
 {
-    const gd_CUlaunchAttributeValue *value = find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+    const gd_CUlaunchAttributeValue *value =
+        gd_launch_find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 
     if (value && value->cooperative)
         add(explanation, GRIDDEP_CONDITION_COOPERATIVE, hop->graph, true,
@@ -332,7 +324,7 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
 static void explain_cluster(griddep_explanation *explanation, const pair *hop)
 {
     const gd_CUlaunchAttributeValue *value =
-        find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+        gd_launch_find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
     uint32_t blocks = value ? value->clusterDim.x * value->clusterDim.y * value->clusterDim.z : 1;
 
     if (blocks <= 1)

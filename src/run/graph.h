@@ -153,6 +153,9 @@ gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph
 
 /* ---- graph_audit.c */
 
+/* Port and type as the edge has them. */
+gd_CUgraphEdgeData gd_graph_edge_data(const gd_graph_edge *edge);
+
 /* GRIDDEP_PDL_* of a node. */
 int32_t gd_graph_pdl(const gd_graph_node *node);
 

@@ -43,7 +43,7 @@ static int32_t plain_reason(const gd_graph_edge *edge)
     return edge->reason >= 0 ? edge->reason : GRIDDEP_REASON_OFF;
 }
 
-static gd_CUgraphEdgeData data_of(const gd_graph_edge *edge)
+gd_CUgraphEdgeData gd_graph_edge_data(const gd_graph_edge *edge)
 {
     return (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
 }
@@ -54,7 +54,7 @@ static int32_t resolve_adopted(const griddep_graph *graph, const gd_graph_edge *
     int32_t off = gd_early_switch(graph->runtime, gd_graph_pdl(&graph->nodes[edge->to]));
     bool plain = !edge->type && !edge->port;
 
-    *data = plain || off != GRIDDEP_REASON_FORCED ? (gd_CUgraphEdgeData){0} : data_of(edge);
+    *data = plain || off != GRIDDEP_REASON_FORCED ? (gd_CUgraphEdgeData){0} : gd_graph_edge_data(edge);
     return plain ? plain_reason(edge) : off;
 }
 
@@ -75,7 +75,7 @@ int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, g
     } else if (edge->type || edge->port) {
         reason = find_obstacle(graph, edge);
         if (reason == GRIDDEP_REASON_FORCED)
-            *data = data_of(edge);
+            *data = gd_graph_edge_data(edge);
         return reason;
     } else {
         return plain_reason(edge);

@@ -412,7 +412,7 @@ int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_err
 {
     const gd_driver *driver = graph->runtime->driver;
     const gd_graph_edge *edge = &graph->edges[index];
-    const gd_CUgraphEdgeData data = {.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+    const gd_CUgraphEdgeData data = gd_graph_edge_data(edge);
     bool pushed;
 
     if (!driver->cuGraphRemoveDependencies || graph->lossy)

@@ -145,25 +145,17 @@ static int32_t make_call(const griddep_graph *graph, uint32_t index, const gridd
     return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call, error);
 }
 
-static const gd_CUlaunchAttribute *find_attribute(const gd_launch *launch, int32_t id)
-{
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        if (launch->attributes[i].id == id)
-            return &launch->attributes[i];
-    }
-    return NULL;
-}
-
 /* Whether a node has an attribute that a new configuration names. */
 static int32_t compare_attribute(const griddep_graph *graph, uint32_t index, const griddep_attribute *given, bool *same,
                                  griddep_error *error)
 {
-    const gd_CUlaunchAttribute *kept = find_attribute(&graph->nodes[index].call->launch, given->id);
+    const gd_CUlaunchAttributeValue *kept =
+        gd_launch_find_attribute(&graph->nodes[index].call->launch, given->id);
     griddep_attribute has = {.id = given->id};
     int32_t status = GRIDDEP_OK;
 
     if (kept)
-        memcpy(has.value, &kept->value, sizeof has.value);
+        memcpy(has.value, kept, sizeof has.value);
     else
         status = read_attribute(graph, index, given->id, &has, error);
     *same = !status && (!memcmp(has.value, given->value, sizeof has.value) || given->id == GRIDDEP_ATTRIBUTE_IGNORE);

@@ -12,17 +12,12 @@ static const gd_CUgraphEdgeData programmatic = {.from_port = GD_CU_GRAPH_KERNEL_
 
 /* ---- edges of an adopted graph ---- */
 
-static gd_CUgraphEdgeData data_of(const gd_graph_edge *edge)
-{
-    return (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
-}
-
 /* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses that too. */
 static gd_CUresult exchange(const griddep_graph *graph, gd_graph_edge *edge, gd_CUgraphEdgeData new)
 {
     const gd_driver *driver = graph->runtime->driver;
     const gd_CUgraphNode *from = &graph->nodes[edge->from].handle, *to = &graph->nodes[edge->to].handle;
-    const gd_CUgraphEdgeData old = data_of(edge);
+    const gd_CUgraphEdgeData old = gd_graph_edge_data(edge);
     gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, from, to, &old, 1);
 
     if (result != GD_CUDA_SUCCESS)

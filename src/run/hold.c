@@ -36,13 +36,7 @@ void gd_hold_give_back(gd_hold *ended)
 
 void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *capture)
 {
-    const gd_driver *driver = runtime->driver;
-
-    *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
-    if (!stream || stream == GD_CU_STREAM_LEGACY) /* it cannot be captured */
-        return;
-    if (driver->cuStreamGetCaptureInfo(stream, &capture->status, &capture->id, &capture->graph, NULL, NULL) !=
-        GD_CUDA_SUCCESS)
+    if (gd_capture_ask(runtime, stream, false, capture) != GD_CUDA_SUCCESS)
         *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE};
 }
 

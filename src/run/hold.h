@@ -12,6 +12,7 @@
 #ifndef GD_RUN_HOLD_H
 #define GD_RUN_HOLD_H
 
+#include "run/capture.h"
 #include "run/module.h"
 
 /* A hold of a graph on a module, or the note that it has ended. */
@@ -20,14 +21,8 @@ typedef struct gd_hold {
     griddep_module *module;
 } gd_hold;
 
-/* What a stream's capture is: its status, and number and graph while it is active. Where the driver tells nothing the
- * stream is taken for captured, with number 0 and no graph. The context is current. */
-typedef struct gd_capture_state {
-    gd_CUstreamCaptureStatus status;
-    uint64_t id;
-    gd_CUgraph graph;
-} gd_capture_state;
-
+/* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with number 0 and no
+ * graph. The context is current. */
 void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *capture);
 
 /* Makes an active capture hold a module that was launched into it. */

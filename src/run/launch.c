@@ -197,6 +197,15 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
                                                                   : GRIDDEP_OK;
 }
 
+const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launch, int32_t id)
+{
+    for (uint32_t i = 0; i < launch->attribute_count; i++) {
+        if (launch->attributes[i].id == id)
+            return &launch->attributes[i].value;
+    }
+    return NULL;
+}
+
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
 {
     return gd_early_decide(kernel->runtime, kernel->info.traits, pdl, GD_EARLY_LAUNCH);

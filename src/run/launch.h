@@ -33,6 +33,9 @@ typedef struct gd_launch_given {
 int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *config, gd_launch_room *room,
                        gd_launch *launch, griddep_error *error);
 
+/* The value of an attribute that a launch has; NULL: it has none. */
+const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launch, int32_t id);
+
 /* Whether attribute 6 may be set for a kernel: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl);
 

@@ -18,13 +18,11 @@ static void read_cluster(const griddep_kernel *kernel, const gd_launch *launch, 
 {
     for (int i = 0; i < 3; i++)
         cluster[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        const gd_CUlaunchAttribute *attribute = &launch->attributes[i];
-        if (attribute->id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            continue;
-        cluster[0] = attribute->value.clusterDim.x;
-        cluster[1] = attribute->value.clusterDim.y;
-        cluster[2] = attribute->value.clusterDim.z;
+    const gd_CUlaunchAttributeValue *given = gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    if (given) {
+        cluster[0] = given->clusterDim.x;
+        cluster[1] = given->clusterDim.y;
+        cluster[2] = given->clusterDim.z;
     }
 }
 

@@ -1,19 +1,11 @@
 /* Two kernels on one SM: what both take of it, and what their carve-outs leave. */
 #include "run/room.h"
 
-static const gd_CUlaunchAttributeValue *find_carveout(const gd_launch *launch)
-{
-    for (uint32_t i = 0; i < launch->attribute_count; i++) {
-        if (launch->attributes[i].id == GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
-            return &launch->attributes[i].value;
-    }
-    return NULL;
-}
-
 /* In percent; -1: the driver's choice. */
 static int read_carveout(const griddep_kernel *kernel, const gd_launch *launch)
 {
-    const gd_CUlaunchAttributeValue *value = find_carveout(launch);
+    const gd_CUlaunchAttributeValue *value =
+        gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
     int percent = -1;
 
     if (value)

@@ -179,6 +179,11 @@ static uint32_t find_group(const gd_form *form, uint32_t filled, uint32_t first,
     return UINT32_MAX;
 }
 
+bool gd_form_has(const gd_form *form, const gd_modifier *modifier)
+{
+    return find_group(form, 0, 0, modifier) != UINT32_MAX;
+}
+
 bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, gd_form_match *match)
 {
     uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;

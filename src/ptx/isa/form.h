@@ -16,13 +16,37 @@ typedef struct gd_form {
     uint16_t target;  /* 10 * sm_NN, and 1 where one architecture alone has it */
 } gd_form;
 
-enum { GD_FORM_TYPES = 4, GD_FORMS_VERSION = 90 /* 10 times that of the PTX ISA that forms.def describes */ };
+enum {
+    GD_FORM_TYPES = 4,
+    GD_FORM_ROLES = 8,
+    GD_FORMS_VERSION = 90 /* 10 times that of the PTX ISA that forms.def describes */
+};
 
 /* A modifier of an instruction, without its dot. */
 typedef struct gd_modifier {
     const char *text;
     uint32_t length;
 } gd_modifier;
+
+/* A type that an operand's value has. */
+typedef struct gd_value_type {
+    const char *name;
+    uint8_t class; /* value_class of operand.c */
+    uint8_t bytes;
+    uint8_t type;     /* gd_ptx_type; GD_TYPE_NONE: no register is declared with it */
+    bool never_wider; /* also where the role allows a wider register */
+} gd_value_type;
+
+/* What a form's operand is for. */
+typedef struct gd_form_role {
+    char kind;      /* the letter in forms.def */
+    char pair;      /* '|' or '&': a predicate may, or must, follow; else 0 */
+    bool sink;      /* may be '_' */
+    bool optional;  /* may be left out */
+    uint8_t vector; /* elements; 0: no vector */
+    uint8_t needed; /* operands that the roles behind it need at least */
+    gd_value_type type;
+} gd_form_role;
 
 /* How a form's modifiers fit an instruction's. */
 typedef struct gd_form_match {
@@ -36,6 +60,8 @@ typedef struct gd_form_match {
     uint8_t matrices;                 /* .x1, .x2, .x4: the number; 0 without */
     bool hint;                        /* .L2::cache_hint is there */
     bool multicast;                   /* .multicast::cluster is there */
+    uint8_t role_count;
+    gd_form_role roles[GD_FORM_ROLES]; /* of the operands that there are: gd_operands_read */
 } gd_form_match;
 
 /* The forms of an instruction, in the order of the table; *count 0: it is not described. */
@@ -52,6 +78,9 @@ typedef struct gd_alternatives {
 } gd_alternatives;
 
 bool gd_alternatives_next(gd_alternatives *from, gd_modifier *alternative);
+
+/* Whether one of a form's groups has a modifier. */
+bool gd_form_has(const gd_form *form, const gd_modifier *modifier);
 
 /* The group behind this one; NULL: there is none. `group` may be a form's whole list. */
 const char *gd_form_next_group(const char *group);

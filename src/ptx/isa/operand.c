@@ -8,25 +8,6 @@
 
 typedef enum value_class { CLASS_INTEGER, CLASS_FLOAT, CLASS_BITS, CLASS_PREDICATE, CLASS_OPAQUE } value_class;
 
-typedef struct value_type {
-    char name[12];
-    uint8_t class; /* value_class */
-    uint8_t bytes;
-    uint8_t type;     /* gd_ptx_type; GD_TYPE_NONE: no register is declared with it */
-    bool never_wider; /* also where the role allows a wider register */
-} value_type;
-
-/* One operand of a form, read from its text. */
-typedef struct role {
-    char kind;
-    char pair;     /* '|' or '&': a predicate may, or must, follow; else 0 */
-    bool sink;     /* may be '_' */
-    bool optional; /* may be left out */
-    bool typed;
-    uint32_t vector; /* elements; 0: no vector */
-    value_type type;
-} form_role;
-
 typedef struct fitting {
     const gd_ptx_module *module;
     const gd_ptx_instruction *instruction;
@@ -52,7 +33,7 @@ static const uint8_t classes[] = {
 };
 
 /* Types that modifiers name and registers do not have: .tf32, packed ones. They live in registers of bits. */
-static value_type read_packed(const char *name, size_t length)
+static gd_value_type read_packed(const char *name, size_t length)
 {
     static const struct {
         const char *name;
@@ -62,28 +43,26 @@ static value_type read_packed(const char *name, size_t length)
 
     for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
         if (strlen(packed[i].name) == length && memcmp(packed[i].name, name, length) == 0)
-            return (value_type){.class = CLASS_FLOAT, .bytes = packed[i].bytes, .never_wider = true};
+            return (gd_value_type){
+                .name = packed[i].name, .class = CLASS_FLOAT, .bytes = packed[i].bytes, .never_wider = true};
     }
-    return (value_type){.class = CLASS_OPAQUE};
+    return (gd_value_type){.name = "", .class = CLASS_OPAQUE};
 }
 
-static value_type read_type(const char *name, size_t length)
+static gd_value_type read_type(const char *name, size_t length)
 {
-    value_type type = {.class = CLASS_OPAQUE};
-
     for (uint8_t i = 1; i < GD_TYPE_COUNT; i++) {
-        if (strlen(gd_ptx_types[i].name) != length || memcmp(gd_ptx_types[i].name, name, length) != 0)
-            continue;
-        type = (value_type){.class = classes[i], .bytes = gd_ptx_types[i].bytes, .type = i};
-        type.never_wider = i == GD_TYPE_BF16;
+        if (strlen(gd_ptx_types[i].name) == length && memcmp(gd_ptx_types[i].name, name, length) == 0)
+            return (gd_value_type){.name = gd_ptx_types[i].name,
+                                   .class = classes[i],
+                                   .bytes = gd_ptx_types[i].bytes,
+                                   .type = i,
+                                   .never_wider = i == GD_TYPE_BF16};
     }
-    if (type.class == CLASS_OPAQUE)
-        type = read_packed(name, length);
-    snprintf(type.name, sizeof type.name, "%.*s", (int)length, name);
-    return type;
+    return read_packed(name, length);
 }
 
-static value_type twice_as_wide(value_type type)
+static gd_value_type twice_as_wide(gd_value_type type)
 {
     char name[12];
 
@@ -92,7 +71,7 @@ static value_type twice_as_wide(value_type type)
 }
 
 /* Whether a register of a declared type holds a value. */
-static bool holds(uint8_t declared, const value_type *wanted, bool wider)
+static bool holds(uint8_t declared, const gd_value_type *wanted, bool wider)
 {
     uint8_t class = classes[declared], bytes = gd_ptx_types[declared].bytes;
 
@@ -109,7 +88,7 @@ static bool holds(uint8_t declared, const value_type *wanted, bool wider)
 }
 
 /* Whether a constant is a value of a type. */
-static bool is_constant_of(const gd_ptx_operand *operand, const value_type *wanted)
+static bool is_constant_of(const gd_ptx_operand *operand, const gd_value_type *wanted)
 {
     bool fraction = operand->kind == GD_OPERAND_SINGLE || operand->kind == GD_OPERAND_DOUBLE;
 
@@ -122,27 +101,24 @@ static bool is_constant_of(const gd_ptx_operand *operand, const value_type *want
 
 /* ---- roles ---- */
 
-static uint32_t read_vector(const fitting *fit, char size)
+static uint8_t read_vector(const gd_form_match *match, char size)
 {
     if (size == 'V')
-        return fit->match->vector > 1 ? fit->match->vector : 0;
-    return size == 'X' ? fit->match->matrices : (uint32_t)(size - '0');
+        return match->vector > 1 ? match->vector : 0;
+    return size == 'X' ? match->matrices : (uint8_t)(size - '0');
 }
 
 /* Reads the role that begins at *text, and steps behind it. false: there is none. */
-static bool read_role(const fitting *fit, const char **text, form_role *into)
+static bool read_role(const gd_form_match *match, const char **text, gd_form_role *into)
 {
-    const char *at = *text;
+    const char *at = *text + strspn(*text, " ");
 
-    while (*at == ' ')
-        at++;
     if (!*at)
         return false;
-    *into = (form_role){.kind = *at++};
+    *into = (gd_form_role){.kind = *at++};
     if (*at >= '1' && *at <= '4') {
-        const gd_modifier *type = &fit->match->types[*at++ - '1'];
+        const gd_modifier *type = &match->types[*at++ - '1'];
         into->type = read_type(type->text, type->length);
-        into->typed = true;
         if (*at == 'w') {
             into->type = twice_as_wide(into->type);
             at++;
@@ -150,13 +126,14 @@ static bool read_role(const fitting *fit, const char **text, form_role *into)
     } else if (*at == '.') {
         size_t length = strcspn(++at, "|&*_? ");
         into->type = read_type(at, length);
-        into->typed = true;
         at += length;
+    } else if (into->kind == 'h' || into->kind == 'm') {
+        into->type = into->kind == 'h' ? read_type("b64", 3) : read_type("b16", 3);
     }
     if (*at == '|' || *at == '&')
         into->pair = *at++;
     if (*at == '*') {
-        into->vector = read_vector(fit, at[1]);
+        into->vector = read_vector(match, at[1]);
         at += 2;
     }
     if (*at == '_') {
@@ -171,7 +148,21 @@ static bool read_role(const fitting *fit, const char **text, form_role *into)
     return true;
 }
 
-static bool is_destination(const form_role *role)
+void gd_operands_read(gd_form_match *match)
+{
+    const char *text = match->form->operands;
+    gd_form_role next;
+
+    while (match->role_count < GD_FORM_ROLES && read_role(match, &text, &next)) {
+        if ((next.kind == 'h' && !match->hint) || (next.kind == 'm' && !match->multicast))
+            continue;
+        for (uint32_t i = 0; i < match->role_count; i++)
+            match->roles[i].needed += !next.optional;
+        match->roles[match->role_count++] = next;
+    }
+}
+
+static bool is_destination(const gd_form_role *role)
 {
     return role->kind == 'd' || role->kind == 'D' || role->kind == 'y';
 }
@@ -182,6 +173,8 @@ __attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint3
 {
     va_list arguments;
 
+    if (!fit->fault)
+        return false;
     fit->fault->token = token;
     fit->fault->position = fit->position;
     va_start(arguments, format);
@@ -239,7 +232,7 @@ static void describe(const fitting *fit, const gd_ptx_operand *operand, char *te
     }
 }
 
-static void describe_role(const form_role *role, char *text, size_t capacity)
+static void describe_role(const gd_form_role *role, char *text, size_t capacity)
 {
     const char *wider = (role->kind == 'D' || role->kind == 'S') && !role->type.never_wider ? " or wider" : "";
     char vector[40] = "";
@@ -271,10 +264,12 @@ static void describe_role(const form_role *role, char *text, size_t capacity)
     }
 }
 
-static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand, const form_role *role)
+static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
     char found[64], expected[100];
 
+    if (!fit->fault)
+        return false;
     describe(fit, operand, found, sizeof found);
     describe_role(role, expected, sizeof expected);
     return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position, found, expected);
@@ -316,7 +311,7 @@ static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
     return operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE && !is_constant(fit, operand);
 }
 
-static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, const form_role *role, bool wider)
+static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role, bool wider)
 {
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
 
@@ -332,7 +327,7 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, con
 }
 
 /* A scalar: a register, or where the role has them, a constant or a symbol. */
-static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const form_role *role)
+static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
 {
     bool wider = role->kind == 'D' || role->kind == 'S' || role->kind == 'C';
     bool source = !is_destination(role) && role->kind != 'r';
@@ -380,7 +375,7 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
 }
 
 /* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
-static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, const form_role *role)
+static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, const gd_form_role *role)
 {
     uint32_t count = 0, bytes = 0;
 
@@ -401,7 +396,7 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     return elements_agree(fit, operand, index);
 }
 
-static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, form_role role)
+static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, gd_form_role role)
 {
     uint32_t count = 0;
 
@@ -457,8 +452,7 @@ static bool begins_with_name(const fitting *fit, const gd_ptx_operand *operand)
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
-        return begins_with_name(fit, operand) &&
-               gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
+        return begins_with_name(fit, operand) && gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (operand->end != address->end)
         return tell(fit, operand_at(fit, address->end)->token, "operand %u is an address in brackets with a comma",
@@ -498,9 +492,9 @@ static bool fits_label(const fitting *fit, const gd_ptx_operand *operand)
                                            fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
 }
 
-static bool fits_pair(const fitting *fit, uint32_t index, form_role role)
+static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
 {
-    static const value_type predicate = {.name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
+    static const gd_value_type predicate = {.name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
     const gd_ptx_operand *first = operand_at(fit, index + 1), *second = operand_at(fit, first->end);
 
     role.pair = 0;
@@ -511,7 +505,7 @@ static bool fits_pair(const fitting *fit, uint32_t index, form_role role)
     return fits_scalar(fit, second, &role) || tell_expected(fit, second, &role);
 }
 
-static bool fits(const fitting *fit, uint32_t index, form_role role)
+static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 {
     const gd_ptx_operand *operand = operand_at(fit, index);
 
@@ -530,10 +524,7 @@ static bool fits(const fitting *fit, uint32_t index, form_role role)
         return is_undeclared(fit, operand) ||
                (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE);
     case 'h':
-        role.type = read_type("b64", 3);
-        return fits_scalar(fit, operand, &role);
     case 'm':
-        role.type = read_type("b16", 3);
         return fits_scalar(fit, operand, &role);
     case 'y':
     case 'z':
@@ -550,31 +541,6 @@ static bool fits(const fitting *fit, uint32_t index, form_role role)
 
 /* ---- all operands ---- */
 
-static bool is_absent(const fitting *fit, const form_role *role)
-{
-    return (role->kind == 'h' && !fit->match->hint) || (role->kind == 'm' && !fit->match->multicast);
-}
-
-static uint32_t count_operands(const fitting *fit, uint32_t from)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = from; i < fit->instruction->operand_end; i = operand_at(fit, i)->end)
-        count++;
-    return count;
-}
-
-/* How many operands the roles from here on need at least. */
-static uint32_t count_needed(const fitting *fit, const char *text)
-{
-    uint32_t count = 0;
-    form_role next;
-
-    while (read_role(fit, &text, &next))
-        count += !next.optional && !is_absent(fit, &next);
-    return count;
-}
-
 bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const gd_form_match *match,
                      gd_operand_fault *fault)
 {
@@ -583,27 +549,27 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
                    .match = match,
                    .fault = fault,
                    .function = module->scopes[instruction->scope].function};
-    const char *text = match->form->operands;
-    uint32_t index = instruction->operand;
-    form_role next;
+    uint32_t index = instruction->operand, left = 0;
 
-    *fault = (gd_operand_fault){.token = instruction->opcode};
-    while (read_role(&fit, &text, &next)) {
-        if (is_absent(&fit, &next))
-            continue;
-        fit.addresses += next.kind == 'a';
-        uint32_t left = count_operands(&fit, index), needed = count_needed(&fit, text);
-        if (next.optional && left <= needed)
+    if (fault)
+        *fault = (gd_operand_fault){.token = instruction->opcode};
+    for (uint32_t i = index; i < instruction->operand_end; i = operand_at(&fit, i)->end)
+        left++;
+    for (uint32_t i = 0; i < match->role_count; i++) {
+        const gd_form_role *role = &match->roles[i];
+        fit.addresses += role->kind == 'a';
+        if (role->optional && left <= role->needed)
             continue;
         fit.position++;
         if (left == 0)
             return tell(&fit, instruction->token_end - 1, "operand %u is missing", (unsigned)fit.position);
-        if (!fits(&fit, index, next))
-            return fault->text[0] ? false : tell_expected(&fit, operand_at(&fit, index), &next);
+        if (!fits(&fit, index, *role))
+            return fault && fault->text[0] ? false : tell_expected(&fit, operand_at(&fit, index), role);
         index = operand_at(&fit, index)->end;
+        left--;
     }
     fit.position++;
-    if (index < instruction->operand_end)
+    if (left)
         return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many", (unsigned)fit.position);
     return true;
 }
