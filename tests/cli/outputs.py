@@ -314,7 +314,7 @@ if os.path.isdir("/proc/self"):
     for number, (name, words) in enumerate(long_runs.items()):
         for ending in (signal.SIGTERM, signal.SIGINT) if name.startswith("sanitize") else (signal.SIGHUP,):
             mark = f"mark-{os.getpid()}-{number}-{ending}"
-            process = subprocess.Popen([griddep, *words], cwd=inputs, env={**environment, "GRIDDEP_TEST_MARK": mark}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            process = subprocess.Popen([griddep, *words], cwd=inputs, env={**environment, "GRIDDEP_TEST_MARK": mark}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (signal.SIGINT, signal.SIGHUP)])  # nohup and "&" ignore them
             if name.startswith("sanitize"):
                 for _ in range(3000):
                     if any(".griddep" in f for f in os.listdir(scratch)) and len(processes_with(mark.encode())) > 1:
