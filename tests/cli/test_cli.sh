@@ -1405,7 +1405,7 @@ else
     check "a chain's report" 66
     silent "a chain's report" out
     cp "$work/report" "$work/out"
-    json "a chain's report" 'd["verdict"].startswith("1 finding in this execution (") and d["verdict"].endswith(" launches; schedule eager, model contract)") and d["launches"] == d["runs"][0]["launches"] > 0'
+    json "a chain's report" 'd["verdict"].startswith("1 finding in this execution (") and d["verdict"].endswith(" launches; schedule eager, model contract)") and d["launches"] == sum(r["launches"] for r in d["runs"]) and len(d["runs"]) == 2 and all(r["launches"] > 0 for r in d["runs"])'
     cp "$work/script.lazy" "$work/script"
     rm "$work"/script.*
     sanitize copy.yaml
