@@ -2,7 +2,9 @@
 #ifndef GD_CLI_JOB_H
 #define GD_CLI_JOB_H
 
+#include <stdalign.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "griddep.h"
@@ -37,7 +39,7 @@ typedef struct gd_job_dump {
 /* What the serial run left, for other jobs of the same plan, in memory that processes may share. */
 typedef struct gd_job_serial {
     bool is_there;
-    unsigned char data[];
+    alignas(max_align_t) unsigned char data[]; /* the buffers whose values are compared, one behind the other */
 } gd_job_serial;
 
 typedef struct gd_job {

@@ -524,7 +524,6 @@ int main(void)
     tcase_add_test(plans, references_see_offsets_and_views);
     suite_add_tcase(suite, plans);
     tcase_add_checked_fixture(jobs, setup, teardown);
-    tcase_set_timeout(jobs, 120);
     tcase_add_test(jobs, a_job_compares_each_mode);
     tcase_add_test(jobs, a_job_runs_the_modes_that_are_asked_for);
     tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0, (int)(sizeof allowances / sizeof *allowances));

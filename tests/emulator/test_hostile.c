@@ -374,7 +374,6 @@ int main(void)
     Suite *suite = suite_create("hostile");
     TCase *random_calls = tcase_create("calls");
 
-    tcase_set_timeout(random_calls, 120);
     tcase_add_loop_test(random_calls, calls, 0, SEEDS);
     suite_add_tcase(suite, random_calls);
     SRunner *runner = srunner_create(suite);

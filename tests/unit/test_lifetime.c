@@ -355,7 +355,6 @@ int main(void)
     TCase *tests = tcase_create("lifetime");
 
     tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_capture_holds_modules);
     tcase_add_test(tests, a_foreign_capture_holds_modules);
     tcase_add_test(tests, a_capture_outlives_the_runtime);
