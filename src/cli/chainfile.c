@@ -1,288 +1,166 @@
-/* The schema of chain files for libcyaml, and libcyaml's complaints turned into messages with positions and
- * suggestions.
- *
- * Scalars are taken as text: libcyaml wraps negative numbers into unsigned ones and stops at the first letter behind a
- * number, and the plan wants to say more about a bad value anyway. */
+/* Chain files: from YAML trees to structs and back, by the table of fields. */
 #include "cli/chainfile.h"
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cyaml/cyaml.h>
+#include <yaml.h>
 
 #include "cli/heap.h"
 #include "cli/suggest.h"
 
-#define TEXT(type, member)                                                                                             \
-    CYAML_FIELD_STRING_PTR(#member, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
-#define NEEDED_TEXT(type, member) CYAML_FIELD_STRING_PTR(#member, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
-#define LIST(type, member, entry, least, most)                                                                         \
-    CYAML_FIELD_SEQUENCE(#member, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, least, most)
+typedef enum gd_field_kind { FIELD_TEXT, FIELD_TEXTS, FIELD_MAP, FIELD_MAPS } gd_field_kind;
 
-enum {
-    MOST_MODULES = 256,
-    MOST_BUFFERS = 16384,
-    MOST_LAUNCHES = 16384,
-    MOST_ARGUMENTS = 1024,
-    MOST_GRIDS = 64,
-    MOST_CARVEOUTS = 64,
-    MOST_RANK = 5
+typedef struct gd_map gd_map;
+
+typedef struct gd_field {
+    const char *name;
+    gd_field_kind kind;
+    bool needed;
+    uint32_t least, most;        /* entries of a list */
+    size_t offset, count_offset; /* of the members for the field and for its list's length */
+    const gd_map *map;           /* of FIELD_MAP and FIELD_MAPS */
+} gd_field;
+
+struct gd_map {
+    const gd_field *fields;
+    size_t field_count, bytes;
 };
 
-static const cyaml_schema_value_t text_schema = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
+enum { OPTIONAL = false, NEEDED = true };
 
-static const cyaml_schema_field_t module_fields[] = {
-    NEEDED_TEXT(gd_chainfile_module, name), TEXT(gd_chainfile_module, file), TEXT(gd_chainfile_module, shelf),
-    LIST(gd_chainfile_module, options, &text_schema, 0, MOST_ARGUMENTS), CYAML_FIELD_END};
+/* clang-format off */
+#define AT(map, field) offsetof(gd_chainfile_##map, field)
+#define MAP(map) static const gd_field map##_fields[] = {
+#define TEXT(map, field, needed) {#field, FIELD_TEXT, needed, 0, 0, AT(map, field), 0, NULL},
+#define TEXTS(map, field, needed, least, most) \
+    {#field, FIELD_TEXTS, needed, least, most, AT(map, field), AT(map, field##_count), NULL},
+#define INNER(map, field, inner) {#field, FIELD_MAP, OPTIONAL, 0, 0, AT(map, field), 0, &inner##_map},
+#define INNERS(map, field, needed, least, most, inner) \
+    {#field, FIELD_MAPS, needed, least, most, AT(map, field), AT(map, field##_count), &inner##_map},
+#define END(map) }; static const gd_map map##_map = {map##_fields, sizeof map##_fields / sizeof *map##_fields, \
+                                                     sizeof(gd_chainfile_##map)};
+#include "cli/chainfile.def"
+/* clang-format on */
 
-static const cyaml_schema_value_t module_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_module, module_fields)};
+/* ---- reading ---- */
 
-static const cyaml_schema_field_t random_fields[] = {TEXT(gd_chainfile_random, seed),
-                                                     TEXT(gd_chainfile_random, distribution),
-                                                     TEXT(gd_chainfile_random, low),
-                                                     TEXT(gd_chainfile_random, high),
-                                                     TEXT(gd_chainfile_random, mean),
-                                                     TEXT(gd_chainfile_random, deviation),
-                                                     CYAML_FIELD_END};
+static int read_map(const gd_map *map, const char *name, const gd_yaml_node *node, void *record);
 
-static const cyaml_schema_field_t sequence_fields[] = {TEXT(gd_chainfile_sequence, start),
-                                                       TEXT(gd_chainfile_sequence, step), CYAML_FIELD_END};
-
-static const cyaml_schema_field_t buffer_fields[] = {
-    NEEDED_TEXT(gd_chainfile_buffer, name),
-    NEEDED_TEXT(gd_chainfile_buffer, type),
-    NEEDED_TEXT(gd_chainfile_buffer, count),
-    TEXT(gd_chainfile_buffer, constant),
-    CYAML_FIELD_MAPPING_PTR("random", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gd_chainfile_buffer, random,
-                            random_fields),
-    CYAML_FIELD_MAPPING_PTR("sequence", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gd_chainfile_buffer, sequence,
-                            sequence_fields),
-    TEXT(gd_chainfile_buffer, file),
-    CYAML_FIELD_END};
-
-static const cyaml_schema_value_t buffer_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_buffer, buffer_fields)};
-
-static const cyaml_schema_field_t tensor_fields[] = {
-    CYAML_FIELD_SEQUENCE("dimensions", CYAML_FLAG_POINTER, gd_chainfile_tensor, dimensions, &text_schema, 1, MOST_RANK),
-    LIST(gd_chainfile_tensor, strides, &text_schema, 0, MOST_RANK - 1),
-    CYAML_FIELD_SEQUENCE("box", CYAML_FLAG_POINTER, gd_chainfile_tensor, box, &text_schema, 1, MOST_RANK),
-    LIST(gd_chainfile_tensor, steps, &text_schema, 1, MOST_RANK),
-    TEXT(gd_chainfile_tensor, interleave),
-    TEXT(gd_chainfile_tensor, swizzle),
-    TEXT(gd_chainfile_tensor, promotion),
-    TEXT(gd_chainfile_tensor, fill),
-    CYAML_FIELD_END};
-
-static const cyaml_schema_field_t argument_fields[] = {
-    TEXT(gd_chainfile_argument, buffer),
-    TEXT(gd_chainfile_argument, offset),
-    TEXT(gd_chainfile_argument, access),
-    TEXT(gd_chainfile_argument, as),
-    CYAML_FIELD_MAPPING_PTR("tensor_map", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, gd_chainfile_argument, tensor_map,
-                            tensor_fields),
-#define FIELD(type) TEXT(gd_chainfile_argument, type),
-    GD_TYPES(FIELD)
-#undef FIELD
-        CYAML_FIELD_END};
-
-static const cyaml_schema_value_t argument_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_argument, argument_fields)};
-
-static const cyaml_schema_field_t launch_fields[] = {
-    NEEDED_TEXT(gd_chainfile_launch, kernel),
-    TEXT(gd_chainfile_launch, module),
-    CYAML_FIELD_SEQUENCE("grid", CYAML_FLAG_POINTER, gd_chainfile_launch, grid, &text_schema, 1, 3),
-    CYAML_FIELD_SEQUENCE("block", CYAML_FLAG_POINTER, gd_chainfile_launch, block, &text_schema, 1, 3),
-    LIST(gd_chainfile_launch, cluster, &text_schema, 1, 3),
-    TEXT(gd_chainfile_launch, cluster_scheduling),
-    TEXT(gd_chainfile_launch, shared),
-    TEXT(gd_chainfile_launch, pdl),
-    TEXT(gd_chainfile_launch, reference),
-    TEXT(gd_chainfile_launch, name),
-    TEXT(gd_chainfile_launch, lane),
-    LIST(gd_chainfile_launch, after, &text_schema, 1, MOST_LAUNCHES),
-    LIST(gd_chainfile_launch, grids, &text_schema, 1, MOST_GRIDS),
-    TEXT(gd_chainfile_launch, carveout),
-    LIST(gd_chainfile_launch, carveouts, &text_schema, 1, MOST_CARVEOUTS),
-    LIST(gd_chainfile_launch, arguments, &argument_schema, 0, MOST_ARGUMENTS),
-    CYAML_FIELD_END};
-
-static const cyaml_schema_value_t launch_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_launch, launch_fields)};
-
-static const cyaml_schema_field_t expectation_fields[] = {
-    NEEDED_TEXT(gd_chainfile_expectation, buffer), TEXT(gd_chainfile_expectation, file),
-    TEXT(gd_chainfile_expectation, from),          TEXT(gd_chainfile_expectation, tolerance),
-    TEXT(gd_chainfile_expectation, absolute),      CYAML_FIELD_END};
-
-static const cyaml_schema_value_t expectation_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, gd_chainfile_expectation, expectation_fields)};
-
-static const cyaml_schema_field_t chain_fields[] = {
-    NEEDED_TEXT(gd_chainfile, name),
-    TEXT(gd_chainfile, bytes),
-    LIST(gd_chainfile, modules, &module_schema, 0, MOST_MODULES),
-    LIST(gd_chainfile, buffers, &buffer_schema, 0, MOST_BUFFERS),
-    CYAML_FIELD_SEQUENCE("launches", CYAML_FLAG_POINTER, gd_chainfile, launches, &launch_schema, 1, MOST_LAUNCHES),
-    LIST(gd_chainfile, expect, &expectation_schema, 0, MOST_BUFFERS),
-    CYAML_FIELD_END};
-
-static const cyaml_schema_value_t chain_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, gd_chainfile, chain_fields)};
-
-/* What libcyaml said: its first message, and the fields that it was in, innermost first. */
-typedef struct gd_complaint {
-    char problem[256];
-    char fields[8][64];
-    size_t field_count;
-    bool began_with_field; /* the innermost line names a field, not an entry or a map */
-    gd_place deepest;      /* of the innermost line of the backtrace */
-    gd_place entry;        /* of the innermost list entry or map */
-} gd_complaint;
-
-static void read_backtrace_line(gd_complaint *complaint, const char *line)
+static void *member(void *record, size_t offset)
 {
-    const char *position = strstr(line, "(line: ");
-    unsigned row = 0, column = 0;
-    if (position == NULL || sscanf(position, "(line: %u, column: %u)", &row, &column) != 2)
-        return;
-    gd_place place = {.line = row, .column = column};
-    char field[64];
-    bool is_field = sscanf(line, "  in mapping field '%63[^']'", field) == 1;
-    if (complaint->deepest.line == 0) {
-        complaint->deepest = place;
-        complaint->began_with_field = is_field;
-    }
-    if (is_field) {
-        if (complaint->field_count < 8)
-            memcpy(complaint->fields[complaint->field_count++], field, sizeof(field));
-    } else if (complaint->entry.line == 0 && strncmp(line, "  in sequence entry", 19) == 0) {
-        complaint->entry = place;
-    }
+    return (char *)record + offset;
 }
 
-static void hear_complaint(cyaml_log_t level, void *context, const char *format, va_list arguments)
+static int wrong_kind(const gd_yaml_node *node, const char *name, gd_yaml_kind wanted)
 {
-    gd_complaint *complaint = context;
-    char line[512];
-    vsnprintf(line, sizeof(line), format, arguments);
-    line[strcspn(line, "\n")] = '\0';
-    if (level < CYAML_LOG_ERROR)
-        return;
-    const char *text = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
-    if (strcmp(text, "Backtrace:") == 0)
-        return;
-    if (complaint->problem[0] == '\0' && strncmp(text, "  in ", 5) != 0)
-        snprintf(complaint->problem, sizeof(complaint->problem), "%.255s", text);
-    else
-        read_backtrace_line(complaint, line);
+    static const char *const shapes[] = {
+        [GD_YAML_TEXT] = "one value",
+        [GD_YAML_LIST] = "a list: [ ... ], or lines that begin with '- '",
+        [GD_YAML_MAP] = "a map of fields: {field: value}, or lines 'field: value'",
+    };
+    return gd_message_error_at(node->place, "%s%s must be %s", node->key == NULL && name != NULL ? "an entry of " : "",
+                               name != NULL ? name : "the file", shapes[wanted]);
 }
 
-/* The fields of the map that the problem is in, found by walking the schema from the root. `innermost` is the number of
- * innermost fields to leave out of the walk. */
-static const cyaml_schema_field_t *allowed_fields(const gd_complaint *complaint, size_t innermost, const char **map)
+/* An entry of a list, or the value of a field that has one. */
+static int read_one(const gd_field *field, const gd_yaml_node *node, bool is_map, void *into)
 {
-    const cyaml_schema_value_t *schema = &chain_schema;
-    *map = "a chain file";
-    for (size_t i = complaint->field_count; i-- > innermost;) {
-        const cyaml_schema_field_t *field = schema->mapping.fields;
-        while (field->key != NULL && strcmp(field->key, complaint->fields[i]) != 0)
-            field++;
-        const cyaml_schema_value_t *inner = NULL;
-        if (field->key != NULL && field->value.type == CYAML_MAPPING)
-            inner = &field->value;
-        if (field->key != NULL && field->value.type == CYAML_SEQUENCE &&
-            field->value.sequence.entry->type == CYAML_MAPPING)
-            inner = field->value.sequence.entry;
-        if (inner == NULL)
-            break;
-        schema = inner;
-        *map = field->key;
+    if (is_map)
+        return read_map(field->map, field->name, node, into);
+    if (node->kind != GD_YAML_TEXT)
+        return wrong_kind(node, field->name, GD_YAML_TEXT);
+    if (field->needed && node->text[0] == '\0' && node->key != NULL)
+        return gd_message_error_at(node->place, "%s is empty", field->name);
+    *(char **)into = gd_heap_string(node->text);
+    return 0;
+}
+
+static int read_list(const gd_field *field, const gd_yaml_node *node, void *record)
+{
+    bool of_maps = field->kind == FIELD_MAPS;
+    size_t bytes = of_maps ? field->map->bytes : sizeof(char *);
+    if (node->kind != GD_YAML_LIST)
+        return wrong_kind(node, field->name, GD_YAML_LIST);
+    if (node->count < field->least)
+        return gd_message_error_at(node->place, "%s is empty", field->name);
+    char *entries = gd_heap_take(node->count < field->most ? node->count : field->most, bytes);
+    uint32_t *count = member(record, field->count_offset);
+    *(void **)member(record, field->offset) = entries;
+    int code = 0;
+    for (const gd_yaml_node *entry = node->first; entry != NULL && code == 0; entry = entry->next) {
+        if (*count == field->most)
+            return gd_message_error_at(entry->place, "%s has too many entries: at most %u", field->name,
+                                       (unsigned)field->most);
+        code = read_one(field, entry, of_maps, entries + bytes * (*count)++);
     }
-    return schema->mapping.fields;
-}
-
-static int explain_unknown_field(const gd_yaml *yaml, const gd_complaint *complaint, const char *key)
-{
-    const char *names[32];
-    size_t count = 0;
-    const char *map = NULL;
-    const cyaml_schema_field_t *field = allowed_fields(complaint, 0, &map);
-    for (; field->key != NULL && count < 32; field++)
-        names[count++] = field->key;
-    char *suggestion = gd_suggest_text(key, names, count);
-    char *list = gd_suggest_list(names, count);
-    gd_place place = gd_yaml_key_behind(yaml, key, complaint->deepest);
-    place.file = yaml->file;
-    int code = gd_message_error_at(place, "%s has no field '%s'%s%s fields: %s", map, key, suggestion,
-                                   suggestion[0] != '\0' ? "" : ";", list);
-    free(suggestion);
-    free(list);
     return code;
 }
 
-/* Where libcyaml misses a field it has read the map to its end, and still names the last field that it read there. */
-static int explain_missing_field(const gd_yaml *yaml, const gd_complaint *complaint, const char *key)
+static int read_field(const gd_field *field, const gd_yaml_node *node, void *record)
 {
-    const char *map = NULL;
-    allowed_fields(complaint, complaint->began_with_field, &map);
-    gd_place place = gd_yaml_place(yaml, "");
-    if (complaint->entry.line > 0) {
-        place.line = complaint->entry.line;
-        place.column = complaint->entry.column;
+    void *into = member(record, field->offset);
+    if (field->kind == FIELD_TEXTS || field->kind == FIELD_MAPS)
+        return read_list(field, node, record);
+    if (field->kind == FIELD_MAP)
+        into = *(void **)into = gd_heap_take(1, field->map->bytes);
+    return read_one(field, node, field->kind == FIELD_MAP, into);
+}
+
+static int unknown_field(const gd_map *map, const char *name, const gd_yaml_node *node)
+{
+    const char **names = gd_heap_take(map->field_count, sizeof *names);
+    for (size_t i = 0; i < map->field_count; i++)
+        names[i] = map->fields[i].name;
+    char *suggestion = gd_suggest_text(node->key, names, map->field_count);
+    char *list = gd_suggest_list(names, map->field_count);
+    int code = gd_message_error_at(node->key_place, "%s has no field '%s'%s%s fields: %s", name, node->key, suggestion,
+                                   suggestion[0] != '\0' ? "" : ";", list);
+    free(suggestion);
+    free(list);
+    free(names);
+    return code;
+}
+
+static const gd_field *find_field(const gd_map *map, const char *name)
+{
+    for (size_t i = 0; i < map->field_count; i++)
+        if (strcmp(map->fields[i].name, name) == 0)
+            return &map->fields[i];
+    return NULL;
+}
+
+static bool has_field(const gd_yaml_node *from, const gd_yaml_node *end, const char *name)
+{
+    for (const gd_yaml_node *node = from; node != end; node = node->next)
+        if (strcmp(node->key, name) == 0)
+            return true;
+    return false;
+}
+
+/* `name` is that of the field whose value the map is, or an entry of whose value; NULL: it is the file. */
+static int read_map(const gd_map *map, const char *name, const gd_yaml_node *node, void *record)
+{
+    if (node->kind != GD_YAML_MAP)
+        return wrong_kind(node, name, GD_YAML_MAP);
+    *(const gd_yaml_node **)record = node;
+    name = name != NULL ? name : "a chain file";
+    for (const gd_yaml_node *value = node->first; value != NULL; value = value->next) {
+        const gd_field *field = find_field(map, value->key);
+        if (field == NULL)
+            return unknown_field(map, name, value);
+        if (has_field(node->first, value, value->key))
+            return gd_message_error_at(value->key_place, "'%s' is given twice", value->key);
+        int code = read_field(field, value, record);
+        if (code != 0)
+            return code;
     }
-    return gd_message_error_at(place, "%s needs the field '%s'", map, key);
-}
-
-static int explain_kind(gd_place place, bool is_entry, const char *field, const char *problem)
-{
-    bool list = strstr(problem, "SEQUENCE,") != NULL, map = strstr(problem, "MAPPING,") != NULL;
-    return gd_message_error_at(place, "%s%s must be %s", is_entry ? "an entry of " : "", field,
-                               list  ? "a list: [ ... ], or lines that begin with '- '"
-                               : map ? "a map of fields: {field: value}, or lines 'field: value'"
-                                     : "one value");
-}
-
-/* The rest behind `start`, or NULL where the text does not begin with it. */
-static const char *behind(const char *text, const char *start)
-{
-    size_t length = strlen(start);
-    return strncmp(text, start, length) == 0 ? text + length : NULL;
-}
-
-/* What a complaint says in the words of the chain file's documentation. */
-static int explain_complaint(const gd_yaml *yaml, const gd_complaint *complaint, cyaml_err_t status)
-{
-    const char *problem = complaint->problem[0] != '\0' ? complaint->problem : cyaml_strerror(status);
-    const char *field = complaint->field_count > 0 ? complaint->fields[0] : "the file", *key = NULL;
-    gd_place place = complaint->deepest;
-    unsigned most = 0;
-    place.file = yaml->file;
-    if ((key = behind(problem, "Unexpected key: ")) != NULL)
-        return explain_unknown_field(yaml, complaint, key);
-    if ((key = behind(problem, "Missing required mapping field: ")) != NULL)
-        return explain_missing_field(yaml, complaint, key);
-    if ((key = behind(problem, "Mapping field already seen: ")) != NULL)
-        return gd_message_error_at(gd_yaml_key_behind(yaml, key, place), "'%s' is given twice", key);
-    if (behind(problem, "Expecting ") != NULL)
-        return explain_kind(place, complaint->entry.line > 0 && !complaint->began_with_field, field, problem);
-    if (sscanf(problem, "Excessive entries (%u max)", &most) == 1)
-        return gd_message_error_at(place, "%s has too many entries: at most %u", field, most);
-    if (behind(problem, "Insufficient entries") != NULL || status == CYAML_ERR_STRING_LENGTH_MIN)
-        return gd_message_error_at(place, "%s is empty", field);
-    return gd_message_error_at(place, "%s: %s", field, problem);
-}
-
-static cyaml_config_t reader_config(gd_complaint *complaint)
-{
-    return (cyaml_config_t){.log_fn = hear_complaint,
-                            .log_ctx = complaint,
-                            .mem_fn = cyaml_mem,
-                            .log_level = CYAML_LOG_ERROR,
-                            .flags = CYAML_CFG_NO_ALIAS};
+    for (size_t i = 0; i < map->field_count; i++)
+        if (map->fields[i].needed && !has_field(node->first, NULL, map->fields[i].name))
+            return gd_message_error_at(node->place, "%s needs the field '%s'", name, map->fields[i].name);
+    return 0;
 }
 
 int gd_chainfile_load(const char *path, gd_yaml *yaml, gd_chainfile **chainfile)
@@ -290,41 +168,129 @@ int gd_chainfile_load(const char *path, gd_yaml *yaml, gd_chainfile **chainfile)
     int code = gd_yaml_load(yaml, path);
     if (code != 0)
         return code;
-    gd_complaint complaint = {0};
-    cyaml_config_t config = reader_config(&complaint);
-    cyaml_data_t *data = NULL;
-    cyaml_err_t status = cyaml_load_data((const uint8_t *)yaml->text, yaml->bytes, &config, &chain_schema, &data, NULL);
-    if (status == CYAML_ERR_OOM)
-        return gd_message_error(GD_EXIT_REFUSED, "the host has no memory left");
-    if (status != CYAML_OK)
-        return explain_complaint(yaml, &complaint, status);
-    if (data == NULL)
-        return gd_message_error_at((gd_place){path, 0, 0}, "the file is empty; a chain file begins with 'name:'");
-    *chainfile = data;
-    return 0;
+    *chainfile = gd_heap_take(1, sizeof **chainfile);
+    return read_map(&chain_map, NULL, yaml->root, *chainfile);
 }
 
-char *gd_chainfile_print(const gd_chainfile *chainfile, const char *head)
+/* ---- freeing ---- */
+
+static void free_fields(const gd_map *map, void *record)
 {
-    gd_complaint complaint = {0};
-    cyaml_config_t config = reader_config(&complaint);
-    config.flags |= CYAML_CFG_STYLE_BLOCK;
-    char *text = NULL;
-    size_t bytes = 0;
-    cyaml_err_t status = cyaml_save_data(&text, &bytes, &config, &chain_schema, chainfile, 0);
-    if (status != CYAML_OK) {
-        gd_message_error(GD_EXIT_REFUSED, "the chain file cannot be written: %s", cyaml_strerror(status));
-        return NULL;
+    for (size_t i = 0; i < map->field_count; i++) {
+        const gd_field *field = &map->fields[i];
+        char *value = *(char **)member(record, field->offset);
+        bool is_list = field->kind == FIELD_TEXTS || field->kind == FIELD_MAPS;
+        uint32_t count = is_list ? *(uint32_t *)member(record, field->count_offset) : 1;
+        for (uint32_t k = 0; value != NULL && k < count; k++) {
+            if (field->map != NULL)
+                free_fields(field->map, value + k * field->map->bytes);
+            else if (is_list)
+                free(((char **)(void *)value)[k]);
+        }
+        free(value);
     }
-    char *all = gd_heap_format("%s%.*s", head, (int)bytes, text);
-    config.mem_fn(config.mem_ctx, text, 0);
-    return all;
 }
 
 void gd_chainfile_free(gd_chainfile *chainfile)
 {
-    gd_complaint complaint = {0};
-    cyaml_config_t config = reader_config(&complaint);
     if (chainfile != NULL)
-        cyaml_free(&config, &chain_schema, chainfile, 0);
+        free_fields(&chain_map, chainfile);
+    free(chainfile);
+}
+
+/* ---- writing ---- */
+
+typedef struct gd_writer {
+    yaml_emitter_t emitter;
+    char *text;
+    size_t bytes;
+    bool failed;
+} gd_writer;
+
+static int append(void *user, unsigned char *bytes, size_t count)
+{
+    gd_writer *writer = user;
+    writer->text = gd_heap_grow(writer->text, writer->bytes, writer->bytes + count + 1, 1);
+    memcpy(writer->text + writer->bytes, bytes, count);
+    writer->bytes += count;
+    return 1;
+}
+
+/* Takes the event over. */
+static void emit(gd_writer *writer, int made, yaml_event_t *event)
+{
+    if (!made || (!writer->failed && !yaml_emitter_emit(&writer->emitter, event)))
+        writer->failed = true;
+}
+
+static void emit_text(gd_writer *writer, const char *text)
+{
+    yaml_event_t event;
+    int made = yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
+                                            YAML_ANY_SCALAR_STYLE);
+    emit(writer, made, &event);
+}
+
+static void emit_map(gd_writer *writer, const gd_map *map, void *record);
+
+static void emit_list(gd_writer *writer, const gd_field *field, char *entries, uint32_t count)
+{
+    yaml_event_t event;
+    bool of_maps = field->map != NULL;
+    int made = yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+                                                    of_maps ? YAML_BLOCK_SEQUENCE_STYLE : YAML_FLOW_SEQUENCE_STYLE);
+    emit(writer, made, &event);
+    for (uint32_t i = 0; i < count; i++) {
+        if (of_maps)
+            emit_map(writer, field->map, entries + i * field->map->bytes);
+        else
+            emit_text(writer, ((char **)(void *)entries)[i]);
+    }
+    emit(writer, yaml_sequence_end_event_initialize(&event), &event);
+}
+
+static void emit_map(gd_writer *writer, const gd_map *map, void *record)
+{
+    yaml_event_t event;
+    emit(writer, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE), &event);
+    for (size_t i = 0; i < map->field_count; i++) {
+        const gd_field *field = &map->fields[i];
+        char *value = *(char **)member(record, field->offset);
+        if (value == NULL)
+            continue;
+        emit_text(writer, field->name);
+        if (field->kind == FIELD_TEXT)
+            emit_text(writer, value);
+        else if (field->kind == FIELD_MAP)
+            emit_map(writer, field->map, value);
+        else
+            emit_list(writer, field, value, *(uint32_t *)member(record, field->count_offset));
+    }
+    emit(writer, yaml_mapping_end_event_initialize(&event), &event);
+}
+
+char *gd_chainfile_print(const gd_chainfile *chainfile, const char *head)
+{
+    gd_writer writer = {.text = gd_heap_string(head), .bytes = strlen(head)};
+    yaml_event_t event;
+    if (!yaml_emitter_initialize(&writer.emitter))
+        writer.failed = true;
+    else {
+        yaml_emitter_set_output(&writer.emitter, append, &writer);
+        yaml_emitter_set_unicode(&writer.emitter, 1);
+        yaml_emitter_set_width(&writer.emitter, -1);
+        emit(&writer, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), &event);
+        emit(&writer, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1), &event);
+        emit_map(&writer, &chain_map, (void *)chainfile);
+        emit(&writer, yaml_document_end_event_initialize(&event, 1), &event);
+        emit(&writer, yaml_stream_end_event_initialize(&event), &event);
+        if (!writer.failed && !yaml_emitter_flush(&writer.emitter))
+            writer.failed = true;
+        yaml_emitter_delete(&writer.emitter);
+    }
+    if (!writer.failed)
+        return writer.text;
+    gd_message_error(GD_EXIT_REFUSED, "the chain file cannot be written as YAML");
+    free(writer.text);
+    return NULL;
 }

@@ -168,7 +168,7 @@ static int check_chain(gd_check_state *state, const char *path)
     gd_plan plan = {0};
     int code = gd_chainfile_load(path, &yaml, &chainfile);
     if (code == 0)
-        code = gd_planfile_read(chainfile, &yaml, &plan);
+        code = gd_planfile_read(chainfile, &plan);
     gd_chainfile_free(chainfile);
     if (code == 0)
         code = check_plan(state, &plan, &yaml);

@@ -195,7 +195,7 @@ static int read_file(const gd_tune_request *request, gd_yaml *yaml, gd_chainfile
 {
     int code = gd_chainfile_load(request->path, yaml, chainfile);
     if (code == 0)
-        code = gd_planfile_read(*chainfile, yaml, plan);
+        code = gd_planfile_read(*chainfile, plan);
     return code == 0 ? check_plan(plan, request->path) : code;
 }
 

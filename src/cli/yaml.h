@@ -1,33 +1,38 @@
-/* A YAML text and where its values stand, so that messages about a value can name its line. */
+/* A YAML text as a tree of maps, lists and texts, each with its position. */
 #ifndef GD_CLI_YAML_H
 #define GD_CLI_YAML_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include <yaml.h>
-
 #include "cli/message.h"
+
+typedef enum gd_yaml_kind { GD_YAML_TEXT, GD_YAML_LIST, GD_YAML_MAP } gd_yaml_kind;
+
+typedef struct gd_yaml_node {
+    gd_yaml_kind kind;
+    gd_place place;
+    char *text; /* of a GD_YAML_TEXT */
+    char *key;  /* in a map; else NULL */
+    gd_place key_place;
+    uint32_t count;                    /* of a list's entries or a map's fields */
+    struct gd_yaml_node *first, *next; /* the first of them; the one after this */
+} gd_yaml_node;
 
 typedef struct gd_yaml {
     const char *file; /* borrowed */
     char *text;
     size_t bytes;
-    yaml_document_t document;
-    int has_document;
+    gd_yaml_node *root;
 } gd_yaml;
 
-/* Reads and parses a file; one document. Returns 0, or GD_EXIT_USAGE after a message. */
+/* Reads a file of one document. Returns 0, or an exit code after a message; gd_yaml_free ends it either way. */
 int gd_yaml_load(gd_yaml *yaml, const char *file);
 
-/* Ends what gd_yaml_load began, and takes a zeroed one. */
+/* Takes a zeroed one. */
 void gd_yaml_free(gd_yaml *yaml);
 
-/* Position of the value at a path like "launches.2.arguments.0.buffer" (indices from 0), or of the nearest value around
- * it. */
-gd_place gd_yaml_place(const gd_yaml *yaml, const char *path);
-
-/* Position of the first key of that name at or behind a position; that position itself where there is none. */
-gd_place gd_yaml_key_behind(const gd_yaml *yaml, const char *key, gd_place position);
+/* Where the value of a map's field stands; the map itself where it has no such field. */
+gd_place gd_yaml_place(const gd_yaml_node *map, const char *key);
 
 #endif

@@ -121,7 +121,7 @@ static void read_chain(fixture *f)
     ck_assert_int_ge(fputs(chain_text, file), 0);
     ck_assert_int_eq(fclose(file), 0);
     ck_assert_int_eq(gd_chainfile_load(f->path, &f->yaml, &f->chainfile), 0);
-    ck_assert_int_eq(gd_planfile_read(f->chainfile, &f->yaml, &f->plan), 0);
+    ck_assert_int_eq(gd_planfile_read(f->chainfile, &f->plan), 0);
     ck_assert_int_eq(gd_session_open(&f->session, &f->plan, f->runtime, GRIDDEP_PDL_DEFAULT), 0);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutants: makes small mutations of the sources and asks which of them the tests notice.
 
-    mutants.py pack BUILD PACK          collects from a build of this tree what a machine without autotools, check, libcyaml and
+    mutants.py pack BUILD PACK          collects from a build of this tree what a machine without autotools, check, libyaml and
                                         jansson needs: generated files, static libraries and headers (a few megabytes)
     mutants.py run PACK WORK [option]...
         --count N        mutants that compile and change code (30)      --seed N       which ones (1)
@@ -38,8 +38,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LAYERS = ("src/base", "src/ptx", "src/cuda", "src/run", "src/measure", "src/emulator", "src/cli")
-LIBRARIES = ("libcheck_pic.a", "libsubunit.a", "libcyaml.a", "libyaml.a", "libjansson.a")
-HEADERS = ("check.h", "check_stdint.h", "jansson.h", "jansson_config.h", "yaml.h", "cyaml")
+LIBRARIES = ("libcheck_pic.a", "libsubunit.a", "libyaml.a", "libjansson.a")
+HEADERS = ("check.h", "check_stdint.h", "jansson.h", "jansson_config.h", "yaml.h")
 CC = os.environ.get("MUTANTS_CC", "gcc")
 COMPILE = [CC, "-std=gnu11", "-O1", "-fPIC", "-w", "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
            "-Werror=int-conversion", "-DHAVE_CONFIG_H", "-D_GNU_SOURCE"]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds everything for arm64 with a cross compiler and runs tests and the command under qemu-user (a quarter of an hour). Runs with GRIDDEP_SLOW_TESTS=1 only, and needs
 # gcc-aarch64-linux-gnu, qemu-user, and in GRIDDEP_ARM64_ROOT what the build links, unpacked. On Debian:
-#     dpkg --add-architecture arm64 && apt-get update && apt-get download check:arm64 libsubunit-dev:arm64 libjansson-dev:arm64 libcyaml-dev:arm64 libyaml-dev:arm64
+#     dpkg --add-architecture arm64 && apt-get update && apt-get download check:arm64 libsubunit-dev:arm64 libjansson-dev:arm64 libyaml-dev:arm64
 #     for package in *.deb; do dpkg-deb -x "$package" "$GRIDDEP_ARM64_ROOT"; done
 # srcdir: the top of the source tree.
 set -u
@@ -28,7 +28,7 @@ passed=0 failed=0
 cd "$work" || exit 99
 if ! { "$top/configure" --quiet --enable-werror --host=aarch64-linux-gnu CC=aarch64-linux-gnu-gcc \
     CHECK_CFLAGS="-I$include" CHECK_LIBS="$libraries/libcheck.a $libraries/libsubunit.a -lm -lrt -lpthread" \
-    CYAML_CFLAGS="-I$include" CYAML_LIBS="$libraries/libcyaml.a $libraries/libyaml.a" \
+    YAML_CFLAGS="-I$include" YAML_LIBS="$libraries/libyaml.a" \
     JANSSON_CFLAGS="-I$include" JANSSON_LIBS="$libraries/libjansson.a" && make -j2 && make -j2 check TESTS=; } >build.log 2>&1; then
     tail -n 20 build.log
     echo "0 passed, 1 failed, 0 skipped"

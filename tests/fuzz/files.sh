@@ -1,0 +1,14 @@
+#!/bin/sh
+# A fixed share of what the fuzzer of chain files and of the store's entries can do; its head comment tells how to run more.
+set -u
+files=${builddir:-.}/tests/fuzz/files
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+. "${srcdir:-.}/tests/cases.sh"
+
+count=40000
+[ -n "${SANITIZED:-}" ] && count=4000
+
+check "mutated chain files and entries are read or refused" "$files" --count "$count" "${srcdir:-.}"/examples/*.yaml "${srcdir:-.}"/tests/cli/bad_*.yaml
+
+finish
