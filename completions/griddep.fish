@@ -90,7 +90,7 @@ complete -c griddep -n '__fish_seen_subcommand_from graph' -l model -x -a 'contr
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l multiprocessors -r -F -d 'emulated driver: how many its device has'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -l help -d 'print this text'
 complete -c griddep -n '__fish_seen_subcommand_from graph' -F
-complete -c griddep -n '__fish_seen_subcommand_from explain' -l mode -x -a 'serial pdl graph graph-pdl' -d 'of a chain: serial, pdl (the default), graph or graph-pdl'
+complete -c griddep -n '__fish_seen_subcommand_from explain' -l mode -x -a 'serial pdl graph graph-pdl' -d 'of a chain: serial, pdl, graph or graph-pdl (the default)'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l no-measure -d 'of a chain: predict, and run nothing'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l driver -x -a 'auto nvidia emulated' -d 'auto, nvidia, emulated, or the path of a driver library'
 complete -c griddep -n '__fish_seen_subcommand_from explain' -l device -r -F -d 'device number, from 0'

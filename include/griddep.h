@@ -665,22 +665,56 @@ int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void 
  * the launch waits for. Since 0.1. */
 int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
 
-/* Whether a launch set attribute 6, and why. The first two are "set", all others "not set". */
+/* Why a kernel starts early or not, and why two kernels overlap or not. Launches, chains, edges of graphs and explanations all use these. */
 enum {
-    GRIDDEP_REASON_SET = 0,            /* set: each path of the kernel waits */
-    GRIDDEP_REASON_FORCED = 1,         /* set: the caller forced it */
-    GRIDDEP_REASON_OFF = 2,            /* the launch, the chain's mode or the runtime says off */
-    GRIDDEP_REASON_KILL_SWITCH = 3,    /* GRIDDEP_PDL=off */
-    GRIDDEP_REASON_DEVICE = 4,         /* the device is below compute capability 9.0 */
-    GRIDDEP_REASON_DRIVER = 5,         /* the driver is older than API 11.8 */
-    GRIDDEP_REASON_NO_WAIT = 6,        /* the kernel has no griddepcontrol.wait: with the attribute it would race */
-    GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait */
-    GRIDDEP_REASON_UNKNOWN_CODE = 8,   /* a cubin or fatbin, or PTX that the library could not read */
-    GRIDDEP_REASON_FIRST = 9           /* first launch of a chain: what stands before it in the stream is not known */
+    /* It starts early: a launch sets attribute 6, an edge is programmatic. */
+    GRIDDEP_REASON_SET = 0,             /* each path of the kernel waits */
+    GRIDDEP_REASON_FORCED = 1,          /* the caller forced it */
+    /* It does not. */
+    GRIDDEP_REASON_OFF = 2,             /* the launch, the node, the mode or the runtime says off */
+    GRIDDEP_REASON_KILL_SWITCH = 3,     /* GRIDDEP_PDL=off */
+    GRIDDEP_REASON_DEVICE = 4,          /* the device is below compute capability 9.0 */
+    GRIDDEP_REASON_DRIVER = 5,          /* the driver is older than API 11.8; for edges of graphs 12.3 */
+    GRIDDEP_REASON_NO_WAIT = 6,         /* the kernel has no griddepcontrol.wait: started early, it races */
+    GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7, /* some path through the kernel misses the wait: likewise */
+    GRIDDEP_REASON_UNKNOWN_CODE = 8,    /* a cubin or fatbin, or PTX that the library could not read */
+    GRIDDEP_REASON_FIRST = 9,           /* first launch of a chain: nothing before it in the stream is known */
+    GRIDDEP_REASON_PLAIN = 10,          /* the edge is plain and could be programmatic: griddep_graph_upgrade */
+    GRIDDEP_REASON_OTHER_ORDER = 11,    /* another node must end before the kernel begins */
+    GRIDDEP_REASON_NODE_BETWEEN = 12,   /* a node that is no kernel stands between the two kernels */
+    GRIDDEP_REASON_NOT_KERNELS = 13,    /* the edge is not between two kernels */
+    GRIDDEP_REASON_CONDITIONAL = 14,    /* a conditional node: its bodies begin after the end of their prerequisites, and end before its dependents */
+    GRIDDEP_REASON_DISABLED = 15,       /* one of both nodes is switched off */
+    GRIDDEP_REASON_WRONG_END = 16,      /* the first kernel has the wait and the second one the trigger: they are at the wrong ends */
+    GRIDDEP_REASON_BLOCKING = 17,       /* CUDA_LAUNCH_BLOCKING makes each launch wait for its kernel */
+    GRIDDEP_REASON_COOPERATIVE = 18,    /* a cooperative launch in a stream waits for the kernel before it */
+    /* It may start early, and the two overlap less, or otherwise. */
+    GRIDDEP_REASON_NO_TRIGGER = 19,     /* the first kernel never triggers: the second starts behind its last block */
+    GRIDDEP_REASON_NO_ROOM = 20,        /* blocks of the second kernel find no room on an SM beside those of the first */
+    GRIDDEP_REASON_CARVEOUT = 21,       /* the SMs are set to the first kernel's shared memory, and change when they are empty */
+    GRIDDEP_REASON_WAVES = 22,          /* the first kernel's grid is more than one wave: its trigger counts when the last one has begun */
+    GRIDDEP_REASON_CLUSTER = 23,        /* the second kernel's clusters need room in one GPC */
+    GRIDDEP_REASON_LAUNCH_ORDER = 24,   /* the edge is programmatic from the start of the first kernel's blocks */
+    GRIDDEP_REASON_WRONG_PORT = 25,     /* the edge is from the start of the first kernel's blocks and not programmatic: no wait helps, it races */
+    /* It is not known. */
+    GRIDDEP_REASON_NO_EDGE_DATA = 26,   /* the driver does not tell ports and types of edges */
+    GRIDDEP_REASON_TOOLS = 27           /* a profiler or compute-sanitizer may run one kernel at a time */
 };
 
-/* "set: each path of the kernel executes griddepcontrol.wait", ... Static. Since 0.1. */
+/* "each path of the kernel executes griddepcontrol.wait", ... Static. Since 0.1. */
 const char *griddep_reason_text(int32_t reason);
+
+/* How much two kernels overlap. */
+enum {
+    GRIDDEP_OVERLAP_UNKNOWN = -1,
+    GRIDDEP_OVERLAP_NONE = 0,
+    GRIDDEP_OVERLAP_TAIL = 1, /* blocks of the second start as those of the first leave their SMs */
+    GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
+};
+
+/* "unknown", "none", "tail", "full", for programs; "not known", "no overlap", "overlaps at the tail", "overlaps", for people. Static; NULL for another value. Since 0.1. */
+const char *griddep_overlap_name(int32_t overlap);
+const char *griddep_overlap_text(int32_t overlap);
 
 /* Launches a kernel. Arguments are checked against its parameters, the shape against kernel and device, both against the kernel's
  * conditions: SIGNATURE, LIMIT, REQUIREMENT. STREAM for a stream of another context. reason (may be NULL) tells whether attribute 6 was set. Asynchronous. Since 0.1. */
@@ -944,7 +978,7 @@ typedef struct griddep_hop_info {
     uint32_t size;
     int32_t reason;       /* GRIDDEP_REASON_*: whether attribute 6 is set for this launch in this mode */
     const char *kernel;   /* its name */
-    int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1 the edge from the launch before is
+    int32_t edge;         /* graph modes, where the driver tells (GRIDDEP_FEATURE_GRAPH_EDGES): 1 the edge from the launch before (of a lane's first, the last that it depends on) is
                              programmatic, 0 it is not; -1 in stream modes, for the first launch, or where the driver does not tell */
     uint32_t lane;        /* that the launch is in */
 } griddep_hop_info;
@@ -1142,42 +1176,6 @@ int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabl
  * is then as before. Neither graph may be adopted, else UNSUPPORTED. Since 0.1. */
 int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
 
-/* How much two kernels overlap. */
-enum {
-    GRIDDEP_OVERLAP_NONE = 0,
-    GRIDDEP_OVERLAP_TAIL = 1, /* the second starts when the first's blocks have ended, before its memory is flushed */
-    GRIDDEP_OVERLAP_FULL = 2  /* from the first's trigger on */
-};
-
-/* What the audit says of an edge. */
-enum {
-    GRIDDEP_AUDIT_OVERLAPS = 0,       /* programmatic; the second kernel waits on every path, the first triggers */
-    GRIDDEP_AUDIT_NO_TRIGGER = 1,     /* programmatic, but the first kernel never triggers: overlap at its tail alone */
-    GRIDDEP_AUDIT_LAUNCH_ORDER = 2,   /* programmatic, from the start of the first kernel's blocks */
-    GRIDDEP_AUDIT_UNSAFE = 3,         /* programmatic, but the second kernel does not wait on every path: it races */
-    GRIDDEP_AUDIT_UNKNOWN_WAIT = 4,   /* programmatic; whether the second kernel waits is not known */
-    GRIDDEP_AUDIT_WRONG_PORT = 5,     /* plain, but from the start of the first kernel's blocks: a wait does not help the second one */
-    GRIDDEP_AUDIT_PLAIN = 6,          /* plain, and could be programmatic: griddep_graph_upgrade */
-    GRIDDEP_AUDIT_OTHER_ORDER = 7,    /* another node must end before the second kernel begins: `node` */
-    GRIDDEP_AUDIT_NODE_BETWEEN = 8,   /* `node` stands between two kernels and is none: they cannot overlap */
-    GRIDDEP_AUDIT_NOT_KERNELS = 9,    /* not between two kernels */
-    GRIDDEP_AUDIT_NO_WAIT = 10,       /* plain; the second kernel never waits */
-    GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11, /* plain; a path through the second kernel misses the wait */
-    GRIDDEP_AUDIT_WRONG_END = 12,     /* plain; the first kernel has the wait and the second one the trigger: they are at the wrong ends */
-    GRIDDEP_AUDIT_UNKNOWN_CODE = 13,  /* plain; the second kernel's PTX is not known */
-    GRIDDEP_AUDIT_OFF = 14,           /* plain; the node, the mode or the runtime says off */
-    GRIDDEP_AUDIT_KILL_SWITCH = 15,   /* plain; GRIDDEP_PDL=off */
-    GRIDDEP_AUDIT_DEVICE = 16,        /* plain; the device is below compute capability 9.0 */
-    GRIDDEP_AUDIT_DRIVER = 17,        /* plain; the driver has no edges with ports */
-    GRIDDEP_AUDIT_NO_EDGE_DATA = 18,  /* the driver does not tell ports and types of edges */
-    GRIDDEP_AUDIT_DISABLED = 19,      /* one of both nodes is switched off */
-    GRIDDEP_AUDIT_CONDITIONAL = 20,   /* `node` is conditional: its bodies begin after the end of what leads to it, and end before what follows */
-    GRIDDEP_AUDIT_NO_ROOM = 21        /* programmatic, but the second kernel finds no room on an SM beside the first: overlap at its tail alone */
-};
-
-/* "the second kernel never executes griddepcontrol.wait", ... Static. Since 0.1. */
-const char *griddep_audit_text(int32_t audit);
-
 typedef struct griddep_graph_node_info {
     uint32_t size;
     int32_t type;         /* GRIDDEP_GRAPH_NODE_*, or another CUgraphNodeType */
@@ -1196,9 +1194,9 @@ typedef struct griddep_graph_edge_info {
     int32_t from_port;    /* GRIDDEP_PORT_* and */
     int32_t type;         /* GRIDDEP_EDGE_DEFAULT or _PROGRAMMATIC as the driver has it, or will; -1 where it does not tell */
     int32_t overlap;      /* GRIDDEP_OVERLAP_*: of the two kernels, as far as the graph decides it */
-    int32_t audit;        /* GRIDDEP_AUDIT_* */
-    uint32_t node;        /* with AUDIT_OTHER_ORDER, AUDIT_NODE_BETWEEN and AUDIT_CONDITIONAL; else 0 */
-    uint32_t reserved;
+    int32_t reason;       /* GRIDDEP_REASON_* */
+    uint32_t node;        /* with REASON_OTHER_ORDER, REASON_NODE_BETWEEN and REASON_CONDITIONAL; else 0 */
+    uint32_t races;       /* 1: the second kernel starts early and does not wait on every path, or no wait helps it */
 } griddep_graph_edge_info;
 
 /* The audit: what nodes and edges there are, and what becomes of the overlap. Nothing is instantiated for it. 0 for a graph that is NULL; an index past the last:
@@ -1208,7 +1206,7 @@ uint32_t griddep_graph_edge_count(const griddep_graph *graph);
 int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
 int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error);
 
-/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of AUDIT_PLAIN. What leads to
+/* Makes plain edges between kernels programmatic where the second kernel waits on every path and nothing else holds it up: the edges of REASON_PLAIN. What leads to
  * a node is judged together: all edges of a join become programmatic, or none where another node holds it up. All
  * others stay, and griddep_graph_get_edge says of each why, so that an upgrade of no edge is explained by the audit of all. The graph is instantiated with them; where the driver refuses, everything is put back as it was and its
  * refusal returned. In an adopted graph the CUgraph itself is changed. count (may be NULL) tells how many edges there were. What a kernel touches
@@ -1430,41 +1428,9 @@ int32_t griddep_ptx_break_wait(const griddep_ptx *ptx, const char *entry, int32_
 
 typedef struct griddep_explanation griddep_explanation;
 
-/* In this order. Those that do not apply (the edge in stream modes, all about a producer where there is none) are left out. */
-enum {
-    GRIDDEP_CONDITION_DEVICE = 1,       /* compute capability 9.0 */
-    GRIDDEP_CONDITION_DRIVER = 2,       /* driver API 11.8 */
-    GRIDDEP_CONDITION_KILL_SWITCH = 3,  /* GRIDDEP_PDL */
-    GRIDDEP_CONDITION_ENVIRONMENT = 4,  /* CUDA_LAUNCH_BLOCKING */
-    GRIDDEP_CONDITION_TOOLS = 5,        /* profilers and compute-sanitizer, by their variables */
-    GRIDDEP_CONDITION_PRODUCER = 6,     /* there is a launch before */
-    GRIDDEP_CONDITION_NEIGHBOUR = 7,    /* and nothing between */
-    GRIDDEP_CONDITION_LANES = 8,        /* it waits for no launch of another lane */
-    GRIDDEP_CONDITION_WAIT = 9,         /* the consumer waits on every path */
-    GRIDDEP_CONDITION_ATTRIBUTE = 10,    /* attribute 6 is set: GRIDDEP_REASON_* */
-    GRIDDEP_CONDITION_EDGE = 11,        /* graph modes: the edge is programmatic */
-    GRIDDEP_CONDITION_COOPERATIVE = 12, /* of a cooperative consumer: not in a stream */
-    GRIDDEP_CONDITION_TRIGGER = 13,     /* the producer triggers before it ends */
-    GRIDDEP_CONDITION_GRID = 14,        /* the producer's grid is one wave */
-    GRIDDEP_CONDITION_SLOTS = 15,       /* a CTA of the consumer fits beside what the producer keeps resident: CTA slots, */
-    GRIDDEP_CONDITION_THREADS = 16,     /* threads, */
-    GRIDDEP_CONDITION_REGISTERS = 17,   /* registers, */
-    GRIDDEP_CONDITION_SHARED = 18,      /* shared memory; */
-    GRIDDEP_CONDITION_ROOM = 19,        /* and how many in all, at full grid and at the tail */
-    GRIDDEP_CONDITION_CLUSTER = 20,     /* of the consumer */
-    GRIDDEP_CONDITION_CARVEOUT = 21     /* both kernels want the same split of L1 and shared memory */
-};
-
-enum {
-    GRIDDEP_PREDICTION_UNKNOWN = -1,
-    GRIDDEP_PREDICTION_NONE = 0,
-    GRIDDEP_PREDICTION_TAIL = 1,   /* CTAs of the consumer start as those of the producer leave their SMs */
-    GRIDDEP_PREDICTION_BESIDE = 2  /* they fit beside them */
-};
-
 typedef struct griddep_condition {
     uint32_t size;
-    int32_t id;          /* GRIDDEP_CONDITION_* */
+    int32_t reason;      /* GRIDDEP_REASON_*: why there is no overlap, or less, where it is not met */
     int32_t met;         /* 1, 0, or -1: not known */
     int32_t decisive;    /* 1: without it there is no overlap at all; 0: it tells how much there is */
     const char *name;    /* "producer triggers" */
@@ -1473,9 +1439,9 @@ typedef struct griddep_condition {
 
 typedef struct griddep_explanation_info {
     uint32_t size;
-    int32_t prediction;   /* GRIDDEP_PREDICTION_* */
+    int32_t overlap;      /* GRIDDEP_OVERLAP_*, predicted */
+    int32_t reason;       /* GRIDDEP_REASON_* */
     int32_t unmet;        /* index of the first decisive condition that is not met; -1: all are */
-    uint32_t reserved;
     const char *producer; /* names of the kernels; NULL for the first launch of a chain */
     const char *consumer;
     const char *text;     /* the prediction in a sentence */
@@ -1494,21 +1460,11 @@ int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t
 int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
                                      griddep_error *error);
 
-/* "producer triggers", ... and "unknown", "none", "tail", "beside". Static; NULL for what is no GRIDDEP_CONDITION_* or GRIDDEP_PREDICTION_*. Since 0.1. */
-const char *griddep_condition_name(int32_t condition);
-const char *griddep_prediction_name(int32_t overlap);
-
-/* Rewrites a module so that its kernels tell when they run: the variable griddep_stamp (two u64, found by griddep_module_get_global) holds the smallest
- * %globaltimer, in ns, at which a CTA of any launch began, and the largest at which one ended. The caller sets it to {UINT64_MAX, 0} before a launch, and reads it
- * when the launch is done; where several launches are to be told apart, each has a module of its own. An exit inside a .func is not seen. All else
- * stays to the letter. NOT_FOUND without an entry, ARGUMENT where the text has that name already. Since 0.1. */
-int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
-
 /* ------------------------------------------------------------------------------------------------------------------------
  * Timeline: when each block of a chain's launches began, waited, was released, triggered and ended
  *
- * A timeline is made of a chain whose kernels came from PTX. It has a chain of its own with the same launches, whose kernels are instrumented:
- * each block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of its module, so modules
+ * A timeline is made of a chain. It has a chain of its own with the same launches, whose kernels are instrumented where their PTX is known; others run as they
+ * are, and their times are NaN. Each block notes its points in a variable of the module, by %globaltimer and %clock64. Each launch has a copy of its module, so modules
  * with variables that launches share cannot be traced (UNSUPPORTED). Results are the same, times nearly: griddep_timeline_get_chain is
  * for timing the instrumented chain against the plain one, and `bias` is what one stamp costs the warp that takes it.
  *
@@ -1587,7 +1543,7 @@ typedef struct griddep_timeline_hop {
     double idle_share;         /* of idle_window * multiprocessors */
 } griddep_timeline_hop;
 
-/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED for kernels without PTX that the library could read, for
+/* Makes a timeline; runs a small kernel that measures the bias. options may be NULL. UNSUPPORTED where no kernel has PTX that the library could read, for
  * variables that launches share, and where the PTX has no room for stamps; ARGUMENT for a mark that is not well formed. The
  * chain may be changed or destroyed afterwards; the timeline does not follow. A timeline may be used by one thread at a time. Since 0.1. */
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline,

@@ -45,7 +45,7 @@ export GRIDDEP_DRIVER=emulated GRIDDEP_STORE=off
 # Without --enable-static: the same objects, from the archive that the shared library is linked from.
 [ -f "$libdir/libgriddep.a" ] || cp "$builddir/.libs/libgriddep-core.a" "$libdir/libgriddep.a"
 
-set_text="set: each path of the kernel executes griddepcontrol.wait"
+set_text="each path of the kernel executes griddepcontrol.wait"
 check "dynamic builds" build dynamic
 check "dynamic is linked with the library" needs dynamic
 check "dynamic runs" says "$set_text; 999 * 0.25 = 249.75" "$work/dynamic"
@@ -61,8 +61,8 @@ check "shared_context builds" build shared_context
 libdir=$libdir/griddep/driver:$libdir
 check "shared_context runs" says "$set_text; 4 * 1023 = 4092" env GRIDDEP_DRIVER=nvidia "$work/shared_context"
 check "upgrade_graph builds" build upgrade_graph
-plain="no overlap: the edge is plain; it could be programmatic, the second kernel waits"
-overlaps="overlaps: the edge is programmatic, the second kernel waits on every path"
+plain="no overlap: the edge is plain; it could be programmatic, the kernel waits"
+overlaps="overlaps: each path of the kernel executes griddepcontrol.wait"
 check "upgrade_graph runs" says "edge 0 -> 1: $plain
 edge 1 -> 2: $plain
 upgraded: 2

@@ -114,6 +114,28 @@ enum {
     GRIDDEP_REASON_WAIT_NOT_ALWAYS = 7,
     GRIDDEP_REASON_UNKNOWN_CODE = 8,
     GRIDDEP_REASON_FIRST = 9,
+    GRIDDEP_REASON_PLAIN = 10,
+    GRIDDEP_REASON_OTHER_ORDER = 11,
+    GRIDDEP_REASON_NODE_BETWEEN = 12,
+    GRIDDEP_REASON_NOT_KERNELS = 13,
+    GRIDDEP_REASON_CONDITIONAL = 14,
+    GRIDDEP_REASON_DISABLED = 15,
+    GRIDDEP_REASON_WRONG_END = 16,
+    GRIDDEP_REASON_BLOCKING = 17,
+    GRIDDEP_REASON_COOPERATIVE = 18,
+    GRIDDEP_REASON_NO_TRIGGER = 19,
+    GRIDDEP_REASON_NO_ROOM = 20,
+    GRIDDEP_REASON_CARVEOUT = 21,
+    GRIDDEP_REASON_WAVES = 22,
+    GRIDDEP_REASON_CLUSTER = 23,
+    GRIDDEP_REASON_LAUNCH_ORDER = 24,
+    GRIDDEP_REASON_WRONG_PORT = 25,
+    GRIDDEP_REASON_NO_EDGE_DATA = 26,
+    GRIDDEP_REASON_TOOLS = 27,
+    GRIDDEP_OVERLAP_UNKNOWN = -1,
+    GRIDDEP_OVERLAP_NONE = 0,
+    GRIDDEP_OVERLAP_TAIL = 1,
+    GRIDDEP_OVERLAP_FULL = 2,
     GRIDDEP_ATTRIBUTE_IGNORE = 0,
     GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
     GRIDDEP_ATTRIBUTE_COOPERATIVE = 2,
@@ -195,31 +217,6 @@ enum {
     GRIDDEP_CONDITIONAL_WHILE = 1,
     GRIDDEP_CONDITIONAL_SWITCH = 2,
     GRIDDEP_GRAPH_OWN = 1,
-    GRIDDEP_OVERLAP_NONE = 0,
-    GRIDDEP_OVERLAP_TAIL = 1,
-    GRIDDEP_OVERLAP_FULL = 2,
-    GRIDDEP_AUDIT_OVERLAPS = 0,
-    GRIDDEP_AUDIT_NO_TRIGGER = 1,
-    GRIDDEP_AUDIT_LAUNCH_ORDER = 2,
-    GRIDDEP_AUDIT_UNSAFE = 3,
-    GRIDDEP_AUDIT_UNKNOWN_WAIT = 4,
-    GRIDDEP_AUDIT_WRONG_PORT = 5,
-    GRIDDEP_AUDIT_PLAIN = 6,
-    GRIDDEP_AUDIT_OTHER_ORDER = 7,
-    GRIDDEP_AUDIT_NODE_BETWEEN = 8,
-    GRIDDEP_AUDIT_NOT_KERNELS = 9,
-    GRIDDEP_AUDIT_NO_WAIT = 10,
-    GRIDDEP_AUDIT_WAIT_NOT_ALWAYS = 11,
-    GRIDDEP_AUDIT_WRONG_END = 12,
-    GRIDDEP_AUDIT_UNKNOWN_CODE = 13,
-    GRIDDEP_AUDIT_OFF = 14,
-    GRIDDEP_AUDIT_KILL_SWITCH = 15,
-    GRIDDEP_AUDIT_DEVICE = 16,
-    GRIDDEP_AUDIT_DRIVER = 17,
-    GRIDDEP_AUDIT_NO_EDGE_DATA = 18,
-    GRIDDEP_AUDIT_DISABLED = 19,
-    GRIDDEP_AUDIT_CONDITIONAL = 20,
-    GRIDDEP_AUDIT_NO_ROOM = 21,
     GRIDDEP_FORMAT_DOT = 0,
     GRIDDEP_FORMAT_JSON = 1,
     GRIDDEP_TUNE_FORGET = 1,
@@ -251,31 +248,6 @@ enum {
     GRIDDEP_BREAK_ONE_LESS = 4,
     GRIDDEP_BREAK_HALF_WARP = 5,
     GRIDDEP_BREAK_COUNT = 6,
-    GRIDDEP_CONDITION_DEVICE = 1,
-    GRIDDEP_CONDITION_DRIVER = 2,
-    GRIDDEP_CONDITION_KILL_SWITCH = 3,
-    GRIDDEP_CONDITION_ENVIRONMENT = 4,
-    GRIDDEP_CONDITION_TOOLS = 5,
-    GRIDDEP_CONDITION_PRODUCER = 6,
-    GRIDDEP_CONDITION_NEIGHBOUR = 7,
-    GRIDDEP_CONDITION_LANES = 8,
-    GRIDDEP_CONDITION_WAIT = 9,
-    GRIDDEP_CONDITION_ATTRIBUTE = 10,
-    GRIDDEP_CONDITION_EDGE = 11,
-    GRIDDEP_CONDITION_COOPERATIVE = 12,
-    GRIDDEP_CONDITION_TRIGGER = 13,
-    GRIDDEP_CONDITION_GRID = 14,
-    GRIDDEP_CONDITION_SLOTS = 15,
-    GRIDDEP_CONDITION_THREADS = 16,
-    GRIDDEP_CONDITION_REGISTERS = 17,
-    GRIDDEP_CONDITION_SHARED = 18,
-    GRIDDEP_CONDITION_ROOM = 19,
-    GRIDDEP_CONDITION_CLUSTER = 20,
-    GRIDDEP_CONDITION_CARVEOUT = 21,
-    GRIDDEP_PREDICTION_UNKNOWN = -1,
-    GRIDDEP_PREDICTION_NONE = 0,
-    GRIDDEP_PREDICTION_TAIL = 1,
-    GRIDDEP_PREDICTION_BESIDE = 2,
     GRIDDEP_STAMP_SM = 0,
     GRIDDEP_STAMP_ENTRY = 1,
     GRIDDEP_STAMP_WAIT = 2,
@@ -400,7 +372,7 @@ typedef struct griddep_graph_node_info {
 } griddep_graph_node_info;
 typedef struct griddep_graph_edge_info {
     uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
-    int32_t audit; uint32_t node; uint32_t reserved;
+    int32_t reason; uint32_t node; uint32_t races;
 } griddep_graph_edge_info;
 typedef struct griddep_tune_launch {
     uint32_t size; uint32_t lane; griddep_kernel *kernel; const griddep_launch_config *config;
@@ -433,10 +405,10 @@ typedef struct griddep_tune_reason {
     uint32_t size; uint32_t runs; uint32_t hops; uint32_t reserved; double before[8]; double after[8];
 } griddep_tune_reason;
 typedef struct griddep_condition {
-    uint32_t size; int32_t id; int32_t met; int32_t decisive; const char *name; const char *text;
+    uint32_t size; int32_t reason; int32_t met; int32_t decisive; const char *name; const char *text;
 } griddep_condition;
 typedef struct griddep_explanation_info {
-    uint32_t size; int32_t prediction; int32_t unmet; uint32_t reserved; const char *producer; const char *consumer;
+    uint32_t size; int32_t overlap; int32_t reason; int32_t unmet; const char *producer; const char *consumer;
     const char *text;
 } griddep_explanation_info;
 typedef struct griddep_timeline_options {
@@ -514,6 +486,8 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, gri
 int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start);
 int32_t griddep_attribute_launch_completion_event(griddep_attribute *attribute, void *event);
 const char *griddep_reason_text(int32_t reason);
+const char *griddep_overlap_name(int32_t overlap);
+const char *griddep_overlap_text(int32_t overlap);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
 int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info, griddep_error *error);
@@ -576,7 +550,6 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const g
 int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
 int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
 int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
-const char *griddep_audit_text(int32_t audit);
 uint32_t griddep_graph_node_count(const griddep_graph *graph);
 uint32_t griddep_graph_edge_count(const griddep_graph *graph);
 int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
@@ -599,9 +572,6 @@ void griddep_explanation_destroy(griddep_explanation *explanation);
 uint32_t griddep_explanation_count(const griddep_explanation *explanation);
 int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition, griddep_error *error);
 int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info, griddep_error *error);
-const char *griddep_condition_name(int32_t condition);
-const char *griddep_prediction_name(int32_t overlap);
-int32_t griddep_ptx_stamp(const griddep_ptx *ptx, griddep_ptx **stamped, griddep_error *error);
 int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_options *options, griddep_timeline **timeline, griddep_error *error);
 void griddep_timeline_destroy(griddep_timeline *timeline);
 int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error);

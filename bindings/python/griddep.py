@@ -154,6 +154,28 @@ REASON_NO_WAIT = 6
 REASON_WAIT_NOT_ALWAYS = 7
 REASON_UNKNOWN_CODE = 8
 REASON_FIRST = 9
+REASON_PLAIN = 10
+REASON_OTHER_ORDER = 11
+REASON_NODE_BETWEEN = 12
+REASON_NOT_KERNELS = 13
+REASON_CONDITIONAL = 14
+REASON_DISABLED = 15
+REASON_WRONG_END = 16
+REASON_BLOCKING = 17
+REASON_COOPERATIVE = 18
+REASON_NO_TRIGGER = 19
+REASON_NO_ROOM = 20
+REASON_CARVEOUT = 21
+REASON_WAVES = 22
+REASON_CLUSTER = 23
+REASON_LAUNCH_ORDER = 24
+REASON_WRONG_PORT = 25
+REASON_NO_EDGE_DATA = 26
+REASON_TOOLS = 27
+OVERLAP_UNKNOWN = -1
+OVERLAP_NONE = 0
+OVERLAP_TAIL = 1
+OVERLAP_FULL = 2
 ATTRIBUTE_IGNORE = 0
 ATTRIBUTE_ACCESS_POLICY_WINDOW = 1
 ATTRIBUTE_COOPERATIVE = 2
@@ -235,31 +257,6 @@ CONDITIONAL_IF = 0
 CONDITIONAL_WHILE = 1
 CONDITIONAL_SWITCH = 2
 GRAPH_OWN = 1
-OVERLAP_NONE = 0
-OVERLAP_TAIL = 1
-OVERLAP_FULL = 2
-AUDIT_OVERLAPS = 0
-AUDIT_NO_TRIGGER = 1
-AUDIT_LAUNCH_ORDER = 2
-AUDIT_UNSAFE = 3
-AUDIT_UNKNOWN_WAIT = 4
-AUDIT_WRONG_PORT = 5
-AUDIT_PLAIN = 6
-AUDIT_OTHER_ORDER = 7
-AUDIT_NODE_BETWEEN = 8
-AUDIT_NOT_KERNELS = 9
-AUDIT_NO_WAIT = 10
-AUDIT_WAIT_NOT_ALWAYS = 11
-AUDIT_WRONG_END = 12
-AUDIT_UNKNOWN_CODE = 13
-AUDIT_OFF = 14
-AUDIT_KILL_SWITCH = 15
-AUDIT_DEVICE = 16
-AUDIT_DRIVER = 17
-AUDIT_NO_EDGE_DATA = 18
-AUDIT_DISABLED = 19
-AUDIT_CONDITIONAL = 20
-AUDIT_NO_ROOM = 21
 FORMAT_DOT = 0
 FORMAT_JSON = 1
 TUNE_FORGET = 1
@@ -291,31 +288,6 @@ BREAK_ONE_WARP = 3
 BREAK_ONE_LESS = 4
 BREAK_HALF_WARP = 5
 BREAK_COUNT = 6
-CONDITION_DEVICE = 1
-CONDITION_DRIVER = 2
-CONDITION_KILL_SWITCH = 3
-CONDITION_ENVIRONMENT = 4
-CONDITION_TOOLS = 5
-CONDITION_PRODUCER = 6
-CONDITION_NEIGHBOUR = 7
-CONDITION_LANES = 8
-CONDITION_WAIT = 9
-CONDITION_ATTRIBUTE = 10
-CONDITION_EDGE = 11
-CONDITION_COOPERATIVE = 12
-CONDITION_TRIGGER = 13
-CONDITION_GRID = 14
-CONDITION_SLOTS = 15
-CONDITION_THREADS = 16
-CONDITION_REGISTERS = 17
-CONDITION_SHARED = 18
-CONDITION_ROOM = 19
-CONDITION_CLUSTER = 20
-CONDITION_CARVEOUT = 21
-PREDICTION_UNKNOWN = -1
-PREDICTION_NONE = 0
-PREDICTION_TAIL = 1
-PREDICTION_BESIDE = 2
 STAMP_SM = 0
 STAMP_ENTRY = 1
 STAMP_WAIT = 2
@@ -672,9 +644,9 @@ class c_graph_edge_info(_Struct):
         ("from_port", c_int32),
         ("type", c_int32),
         ("overlap", c_int32),
-        ("audit", c_int32),
+        ("reason", c_int32),
         ("node", c_uint32),
-        ("reserved", c_uint32),
+        ("races", c_uint32),
     ]
 
 
@@ -791,7 +763,7 @@ class c_tune_reason(_Struct):
 class c_condition(_Struct):
     _fields_ = [
         ("size", c_uint32),
-        ("id", c_int32),
+        ("reason", c_int32),
         ("met", c_int32),
         ("decisive", c_int32),
         ("name", c_char_p),
@@ -802,9 +774,9 @@ class c_condition(_Struct):
 class c_explanation_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
-        ("prediction", c_int32),
+        ("overlap", c_int32),
+        ("reason", c_int32),
         ("unmet", c_int32),
-        ("reserved", c_uint32),
         ("producer", c_char_p),
         ("consumer", c_char_p),
         ("text", c_char_p),
@@ -948,6 +920,8 @@ _FUNCTIONS = {
     "attribute_programmatic_event": (c_int32, [c_void_p, c_void_p, c_int32]),
     "attribute_launch_completion_event": (c_int32, [c_void_p, c_void_p]),
     "reason_text": (c_char_p, [c_int32]),
+    "overlap_name": (c_char_p, [c_int32]),
+    "overlap_text": (c_char_p, [c_int32]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "kernel_get_requirement": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -1010,7 +984,6 @@ _FUNCTIONS = {
     "graph_set_config": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "graph_enable": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "graph_update": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "audit_text": (c_char_p, [c_int32]),
     "graph_node_count": (c_uint32, [c_void_p]),
     "graph_edge_count": (c_uint32, [c_void_p]),
     "graph_get_node": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -1033,9 +1006,6 @@ _FUNCTIONS = {
     "explanation_count": (c_uint32, [c_void_p]),
     "explanation_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "explanation_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "condition_name": (c_char_p, [c_int32]),
-    "prediction_name": (c_char_p, [c_int32]),
-    "ptx_stamp": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "timeline_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "timeline_destroy": (None, [c_void_p]),
     "timeline_run": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),

@@ -120,6 +120,28 @@ module Griddep
     REASON_WAIT_NOT_ALWAYS = 7
     REASON_UNKNOWN_CODE = 8
     REASON_FIRST = 9
+    REASON_PLAIN = 10
+    REASON_OTHER_ORDER = 11
+    REASON_NODE_BETWEEN = 12
+    REASON_NOT_KERNELS = 13
+    REASON_CONDITIONAL = 14
+    REASON_DISABLED = 15
+    REASON_WRONG_END = 16
+    REASON_BLOCKING = 17
+    REASON_COOPERATIVE = 18
+    REASON_NO_TRIGGER = 19
+    REASON_NO_ROOM = 20
+    REASON_CARVEOUT = 21
+    REASON_WAVES = 22
+    REASON_CLUSTER = 23
+    REASON_LAUNCH_ORDER = 24
+    REASON_WRONG_PORT = 25
+    REASON_NO_EDGE_DATA = 26
+    REASON_TOOLS = 27
+    OVERLAP_UNKNOWN = -1
+    OVERLAP_NONE = 0
+    OVERLAP_TAIL = 1
+    OVERLAP_FULL = 2
     ATTRIBUTE_IGNORE = 0
     ATTRIBUTE_ACCESS_POLICY_WINDOW = 1
     ATTRIBUTE_COOPERATIVE = 2
@@ -201,31 +223,6 @@ module Griddep
     CONDITIONAL_WHILE = 1
     CONDITIONAL_SWITCH = 2
     GRAPH_OWN = 1
-    OVERLAP_NONE = 0
-    OVERLAP_TAIL = 1
-    OVERLAP_FULL = 2
-    AUDIT_OVERLAPS = 0
-    AUDIT_NO_TRIGGER = 1
-    AUDIT_LAUNCH_ORDER = 2
-    AUDIT_UNSAFE = 3
-    AUDIT_UNKNOWN_WAIT = 4
-    AUDIT_WRONG_PORT = 5
-    AUDIT_PLAIN = 6
-    AUDIT_OTHER_ORDER = 7
-    AUDIT_NODE_BETWEEN = 8
-    AUDIT_NOT_KERNELS = 9
-    AUDIT_NO_WAIT = 10
-    AUDIT_WAIT_NOT_ALWAYS = 11
-    AUDIT_WRONG_END = 12
-    AUDIT_UNKNOWN_CODE = 13
-    AUDIT_OFF = 14
-    AUDIT_KILL_SWITCH = 15
-    AUDIT_DEVICE = 16
-    AUDIT_DRIVER = 17
-    AUDIT_NO_EDGE_DATA = 18
-    AUDIT_DISABLED = 19
-    AUDIT_CONDITIONAL = 20
-    AUDIT_NO_ROOM = 21
     FORMAT_DOT = 0
     FORMAT_JSON = 1
     TUNE_FORGET = 1
@@ -257,31 +254,6 @@ module Griddep
     BREAK_ONE_LESS = 4
     BREAK_HALF_WARP = 5
     BREAK_COUNT = 6
-    CONDITION_DEVICE = 1
-    CONDITION_DRIVER = 2
-    CONDITION_KILL_SWITCH = 3
-    CONDITION_ENVIRONMENT = 4
-    CONDITION_TOOLS = 5
-    CONDITION_PRODUCER = 6
-    CONDITION_NEIGHBOUR = 7
-    CONDITION_LANES = 8
-    CONDITION_WAIT = 9
-    CONDITION_ATTRIBUTE = 10
-    CONDITION_EDGE = 11
-    CONDITION_COOPERATIVE = 12
-    CONDITION_TRIGGER = 13
-    CONDITION_GRID = 14
-    CONDITION_SLOTS = 15
-    CONDITION_THREADS = 16
-    CONDITION_REGISTERS = 17
-    CONDITION_SHARED = 18
-    CONDITION_ROOM = 19
-    CONDITION_CLUSTER = 20
-    CONDITION_CARVEOUT = 21
-    PREDICTION_UNKNOWN = -1
-    PREDICTION_NONE = 0
-    PREDICTION_TAIL = 1
-    PREDICTION_BESIDE = 2
     STAMP_SM = 0
     STAMP_ENTRY = 1
     STAMP_WAIT = 2
@@ -417,7 +389,7 @@ module Griddep
 
     CGraphEdgeInfo = struct([
       "uint32_t size", "uint32_t from", "uint32_t to", "int32_t asked", "int32_t from_port", "int32_t type",
-      "int32_t overlap", "int32_t audit", "uint32_t node", "uint32_t reserved",
+      "int32_t overlap", "int32_t reason", "uint32_t node", "uint32_t races",
     ])
 
     CTuneLaunch = struct([
@@ -458,12 +430,12 @@ module Griddep
     ])
 
     CCondition = struct([
-      "uint32_t size", "int32_t id", "int32_t met", "int32_t decisive", "void *name", "void *text",
+      "uint32_t size", "int32_t reason", "int32_t met", "int32_t decisive", "void *name", "void *text",
     ])
 
     CExplanationInfo = struct([
-      "uint32_t size", "int32_t prediction", "int32_t unmet", "uint32_t reserved", "void *producer",
-      "void *consumer", "void *text",
+      "uint32_t size", "int32_t overlap", "int32_t reason", "int32_t unmet", "void *producer", "void *consumer",
+      "void *text",
     ])
 
     CTimelineOptions = struct([
@@ -548,6 +520,8 @@ module Griddep
       "int32_t griddep_attribute_programmatic_event(void *attribute, void *event, int32_t trigger_at_start)",
       "int32_t griddep_attribute_launch_completion_event(void *attribute, void *event)",
       "const char *griddep_reason_text(int32_t reason)",
+      "const char *griddep_overlap_name(int32_t overlap)",
+      "const char *griddep_overlap_text(int32_t overlap)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
       "int32_t griddep_kernel_get_requirement(void *kernel, uint32_t index, void *info, void *error)",
@@ -610,7 +584,6 @@ module Griddep
       "int32_t griddep_graph_set_config(void *graph, uint32_t node, void *config, void *error)",
       "int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, void *error)",
       "int32_t griddep_graph_update(void *graph, void *other, void *error)",
-      "const char *griddep_audit_text(int32_t audit)",
       "uint32_t griddep_graph_node_count(void *graph)",
       "uint32_t griddep_graph_edge_count(void *graph)",
       "int32_t griddep_graph_get_node(void *graph, uint32_t index, void *info, void *error)",
@@ -633,9 +606,6 @@ module Griddep
       "uint32_t griddep_explanation_count(void *explanation)",
       "int32_t griddep_explanation_get(void *explanation, uint32_t index, void *condition, void *error)",
       "int32_t griddep_explanation_get_info(void *explanation, void *info, void *error)",
-      "const char *griddep_condition_name(int32_t condition)",
-      "const char *griddep_prediction_name(int32_t overlap)",
-      "int32_t griddep_ptx_stamp(void *ptx, void *stamped, void *error)",
       "int32_t griddep_timeline_create(void *chain, void *options, void *timeline, void *error)",
       "void griddep_timeline_destroy(void *timeline)",
       "int32_t griddep_timeline_run(void *timeline, int32_t mode, void *stream, void *error)",

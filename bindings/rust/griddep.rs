@@ -146,6 +146,28 @@ pub const REASON_NO_WAIT: i32 = 6;
 pub const REASON_WAIT_NOT_ALWAYS: i32 = 7;
 pub const REASON_UNKNOWN_CODE: i32 = 8;
 pub const REASON_FIRST: i32 = 9;
+pub const REASON_PLAIN: i32 = 10;
+pub const REASON_OTHER_ORDER: i32 = 11;
+pub const REASON_NODE_BETWEEN: i32 = 12;
+pub const REASON_NOT_KERNELS: i32 = 13;
+pub const REASON_CONDITIONAL: i32 = 14;
+pub const REASON_DISABLED: i32 = 15;
+pub const REASON_WRONG_END: i32 = 16;
+pub const REASON_BLOCKING: i32 = 17;
+pub const REASON_COOPERATIVE: i32 = 18;
+pub const REASON_NO_TRIGGER: i32 = 19;
+pub const REASON_NO_ROOM: i32 = 20;
+pub const REASON_CARVEOUT: i32 = 21;
+pub const REASON_WAVES: i32 = 22;
+pub const REASON_CLUSTER: i32 = 23;
+pub const REASON_LAUNCH_ORDER: i32 = 24;
+pub const REASON_WRONG_PORT: i32 = 25;
+pub const REASON_NO_EDGE_DATA: i32 = 26;
+pub const REASON_TOOLS: i32 = 27;
+pub const OVERLAP_UNKNOWN: i32 = -1;
+pub const OVERLAP_NONE: i32 = 0;
+pub const OVERLAP_TAIL: i32 = 1;
+pub const OVERLAP_FULL: i32 = 2;
 pub const ATTRIBUTE_IGNORE: i32 = 0;
 pub const ATTRIBUTE_ACCESS_POLICY_WINDOW: i32 = 1;
 pub const ATTRIBUTE_COOPERATIVE: i32 = 2;
@@ -227,31 +249,6 @@ pub const CONDITIONAL_IF: i32 = 0;
 pub const CONDITIONAL_WHILE: i32 = 1;
 pub const CONDITIONAL_SWITCH: i32 = 2;
 pub const GRAPH_OWN: i32 = 1;
-pub const OVERLAP_NONE: i32 = 0;
-pub const OVERLAP_TAIL: i32 = 1;
-pub const OVERLAP_FULL: i32 = 2;
-pub const AUDIT_OVERLAPS: i32 = 0;
-pub const AUDIT_NO_TRIGGER: i32 = 1;
-pub const AUDIT_LAUNCH_ORDER: i32 = 2;
-pub const AUDIT_UNSAFE: i32 = 3;
-pub const AUDIT_UNKNOWN_WAIT: i32 = 4;
-pub const AUDIT_WRONG_PORT: i32 = 5;
-pub const AUDIT_PLAIN: i32 = 6;
-pub const AUDIT_OTHER_ORDER: i32 = 7;
-pub const AUDIT_NODE_BETWEEN: i32 = 8;
-pub const AUDIT_NOT_KERNELS: i32 = 9;
-pub const AUDIT_NO_WAIT: i32 = 10;
-pub const AUDIT_WAIT_NOT_ALWAYS: i32 = 11;
-pub const AUDIT_WRONG_END: i32 = 12;
-pub const AUDIT_UNKNOWN_CODE: i32 = 13;
-pub const AUDIT_OFF: i32 = 14;
-pub const AUDIT_KILL_SWITCH: i32 = 15;
-pub const AUDIT_DEVICE: i32 = 16;
-pub const AUDIT_DRIVER: i32 = 17;
-pub const AUDIT_NO_EDGE_DATA: i32 = 18;
-pub const AUDIT_DISABLED: i32 = 19;
-pub const AUDIT_CONDITIONAL: i32 = 20;
-pub const AUDIT_NO_ROOM: i32 = 21;
 pub const FORMAT_DOT: i32 = 0;
 pub const FORMAT_JSON: i32 = 1;
 pub const TUNE_FORGET: i32 = 1;
@@ -283,31 +280,6 @@ pub const BREAK_ONE_WARP: i32 = 3;
 pub const BREAK_ONE_LESS: i32 = 4;
 pub const BREAK_HALF_WARP: i32 = 5;
 pub const BREAK_COUNT: i32 = 6;
-pub const CONDITION_DEVICE: i32 = 1;
-pub const CONDITION_DRIVER: i32 = 2;
-pub const CONDITION_KILL_SWITCH: i32 = 3;
-pub const CONDITION_ENVIRONMENT: i32 = 4;
-pub const CONDITION_TOOLS: i32 = 5;
-pub const CONDITION_PRODUCER: i32 = 6;
-pub const CONDITION_NEIGHBOUR: i32 = 7;
-pub const CONDITION_LANES: i32 = 8;
-pub const CONDITION_WAIT: i32 = 9;
-pub const CONDITION_ATTRIBUTE: i32 = 10;
-pub const CONDITION_EDGE: i32 = 11;
-pub const CONDITION_COOPERATIVE: i32 = 12;
-pub const CONDITION_TRIGGER: i32 = 13;
-pub const CONDITION_GRID: i32 = 14;
-pub const CONDITION_SLOTS: i32 = 15;
-pub const CONDITION_THREADS: i32 = 16;
-pub const CONDITION_REGISTERS: i32 = 17;
-pub const CONDITION_SHARED: i32 = 18;
-pub const CONDITION_ROOM: i32 = 19;
-pub const CONDITION_CLUSTER: i32 = 20;
-pub const CONDITION_CARVEOUT: i32 = 21;
-pub const PREDICTION_UNKNOWN: i32 = -1;
-pub const PREDICTION_NONE: i32 = 0;
-pub const PREDICTION_TAIL: i32 = 1;
-pub const PREDICTION_BESIDE: i32 = 2;
 pub const STAMP_SM: i32 = 0;
 pub const STAMP_ENTRY: i32 = 1;
 pub const STAMP_WAIT: i32 = 2;
@@ -675,9 +647,9 @@ pub struct GraphEdgeInfo {
     pub from_port: i32,
     pub r#type: i32,
     pub overlap: i32,
-    pub audit: i32,
+    pub reason: i32,
     pub node: u32,
-    pub reserved: u32,
+    pub races: u32,
 }
 
 #[repr(C)]
@@ -794,7 +766,7 @@ pub struct TuneReason {
 #[derive(Clone, Copy)]
 pub struct Condition {
     pub size: u32,
-    pub id: i32,
+    pub reason: i32,
     pub met: i32,
     pub decisive: i32,
     pub name: *const c_char,
@@ -805,9 +777,9 @@ pub struct Condition {
 #[derive(Clone, Copy)]
 pub struct ExplanationInfo {
     pub size: u32,
-    pub prediction: i32,
+    pub overlap: i32,
+    pub reason: i32,
     pub unmet: i32,
-    pub reserved: u32,
     pub producer: *const c_char,
     pub consumer: *const c_char,
     pub text: *const c_char,
@@ -958,6 +930,8 @@ functions! {
     fn attribute_programmatic_event(attribute: *mut Attribute, event: *mut c_void, trigger_at_start: i32) -> i32;
     fn attribute_launch_completion_event(attribute: *mut Attribute, event: *mut c_void) -> i32;
     fn reason_text(reason: i32) -> *const c_char;
+    fn overlap_name(overlap: i32) -> *const c_char;
+    fn overlap_text(overlap: i32) -> *const c_char;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
     fn kernel_get_requirement(kernel: *mut Kernel, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
@@ -1020,7 +994,6 @@ functions! {
     fn graph_set_config(graph: *mut Graph, node: u32, config: *const LaunchConfig, error: *mut Error) -> i32;
     fn graph_enable(graph: *mut Graph, node: u32, enabled: u32, error: *mut Error) -> i32;
     fn graph_update(graph: *mut Graph, other: *const Graph, error: *mut Error) -> i32;
-    fn audit_text(audit: i32) -> *const c_char;
     fn graph_node_count(graph: *const Graph) -> u32;
     fn graph_edge_count(graph: *const Graph) -> u32;
     fn graph_get_node(graph: *const Graph, index: u32, info: *mut GraphNodeInfo, error: *mut Error) -> i32;
@@ -1043,9 +1016,6 @@ functions! {
     fn explanation_count(explanation: *const Explanation) -> u32;
     fn explanation_get(explanation: *const Explanation, index: u32, condition: *mut Condition, error: *mut Error) -> i32;
     fn explanation_get_info(explanation: *const Explanation, info: *mut ExplanationInfo, error: *mut Error) -> i32;
-    fn condition_name(condition: i32) -> *const c_char;
-    fn prediction_name(overlap: i32) -> *const c_char;
-    fn ptx_stamp(ptx: *const Ptx, stamped: *mut *mut Ptx, error: *mut Error) -> i32;
     fn timeline_create(chain: *mut Chain, options: *const TimelineOptions, timeline: *mut *mut Timeline, error: *mut Error) -> i32;
     fn timeline_destroy(timeline: *mut Timeline);
     fn timeline_run(timeline: *mut Timeline, mode: i32, stream: *mut c_void, error: *mut Error) -> i32;

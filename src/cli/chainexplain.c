@@ -23,7 +23,8 @@ typedef struct gd_hop_report {
     uint32_t launch;
     griddep_explanation *explanation;
     griddep_explanation_info info;
-    const gd_overlap *measured; /* NULL: nothing was */
+    const gd_overlap *measured; /* NULL: nothing was asked for */
+    const char *unmeasured;     /* why nothing could be measured, or NULL */
 } gd_hop_report;
 
 static const char *met_text(int32_t met)
@@ -34,9 +35,9 @@ static const char *met_text(int32_t met)
 /* Whether prediction and measurement say the same; a prediction that is not known agrees with both. */
 static bool agrees(const gd_hop_report *hop)
 {
-    if (hop->info.prediction == GRIDDEP_PREDICTION_UNKNOWN)
+    if (hop->info.overlap == GRIDDEP_OVERLAP_UNKNOWN)
         return true;
-    return (hop->info.prediction != GRIDDEP_PREDICTION_NONE) == (hop->measured->lead > 0);
+    return (hop->info.overlap != GRIDDEP_OVERLAP_NONE) == (hop->measured->lead > 0);
 }
 
 /* ---- text ---- */
@@ -47,11 +48,13 @@ static void print_measured(const gd_hop_report *hop)
     if (measured == NULL || hop->info.producer == NULL)
         return;
     if (!measured->known) {
-        puts("  measured: nothing: code without PTX takes no stamps, or the kernels left none");
+        gd_output_print("  measured: nothing: %s\n",
+                        hop->unmeasured != NULL ? hop->unmeasured
+                                                : "code without PTX takes no stamps, or the kernels left none");
         return;
     }
-    gd_output_print("  measured: %s: the first block of %s began %" PRId64 " ns %s the last one of %s ended (%" PRId64
-                    " to %" PRId64 " in %d runs)\n",
+    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s ended (%.0f to %.0f "
+                    "in %d runs)\n",
                     measured->lead > 0 ? "it overlaps" : "no overlap", hop->info.consumer,
                     measured->lead > 0 ? measured->lead : -measured->lead, measured->lead > 0 ? "before" : "after",
                     hop->info.producer, measured->shortest, measured->longest, GD_OVERLAP_RUNS);
@@ -84,7 +87,7 @@ static void print_hop(const gd_hop_report *hop)
 static json_t *condition_json(const griddep_condition *condition)
 {
     json_t *object = json_object();
-    gd_output_set(object, "id", json_integer(condition->id));
+    gd_output_set(object, "reason", json_integer(condition->reason));
     gd_output_set(object, "name", gd_output_string(condition->name));
     gd_output_set(object, "met", condition->met < 0 ? json_null() : json_boolean(condition->met));
     gd_output_set(object, "decisive", json_boolean(condition->decisive));
@@ -100,9 +103,9 @@ static json_t *measured_json(const gd_hop_report *hop)
         return json_null();
     }
     gd_output_set(object, "overlaps", json_boolean(hop->measured->lead > 0));
-    gd_output_set(object, "lead_ns", json_integer(hop->measured->lead));
-    gd_output_set(object, "lead_ns_least", json_integer(hop->measured->shortest));
-    gd_output_set(object, "lead_ns_most", json_integer(hop->measured->longest));
+    gd_output_set(object, "lead_ns", json_integer((json_int_t)hop->measured->lead));
+    gd_output_set(object, "lead_ns_least", json_integer((json_int_t)hop->measured->shortest));
+    gd_output_set(object, "lead_ns_most", json_integer((json_int_t)hop->measured->longest));
     gd_output_set(object, "runs", json_integer(GD_OVERLAP_RUNS));
     gd_output_set(object, "agrees", json_boolean(agrees(hop)));
     return object;
@@ -117,7 +120,8 @@ static json_t *hop_json(const gd_hop_report *hop)
     gd_output_set(object, "launch", json_integer(hop->launch));
     gd_output_set(object, "producer", gd_output_string(hop->info.producer));
     gd_output_set(object, "consumer", gd_output_string(hop->info.consumer));
-    gd_output_set(object, "prediction", gd_output_string(griddep_prediction_name(hop->info.prediction)));
+    gd_output_set(object, "overlap", gd_output_string(griddep_overlap_name(hop->info.overlap)));
+    gd_output_set(object, "reason", json_integer(hop->info.reason));
     gd_output_set(object, "unmet", hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet));
     gd_output_set(object, "text", gd_output_string(hop->info.text));
     gd_output_set(object, "conditions", list);
@@ -135,22 +139,20 @@ typedef struct gd_chain_report {
     gd_overlap *overlaps;
 } gd_chain_report;
 
-static int explain_hops(gd_chain_report *report, griddep_runtime *runtime)
+static int explain_hops(gd_chain_report *report, const gd_session *session)
 {
-    gd_session session = {0};
     griddep_error error;
     griddep_error_init(&error);
-    int code = gd_session_open(&session, report->plan, runtime, GRIDDEP_PDL_DEFAULT);
+    int code = 0;
     for (uint32_t i = 0; i < report->plan->launch_count && code == 0; i++) {
         gd_hop_report *hop = &report->hops[i];
         *hop = (gd_hop_report){.launch = i, .info = {.size = sizeof(hop->info)}};
-        int32_t status = griddep_chain_explain(session.chain, report->mode, i, &hop->explanation, &error);
+        int32_t status = griddep_chain_explain(session->chain, report->mode, i, &hop->explanation, &error);
         if (status == GRIDDEP_OK)
             status = griddep_explanation_get_info(hop->explanation, &hop->info, &error);
         if (status != GRIDDEP_OK)
             code = gd_message_library_at(report->plan->launches[i].place, &error, "explaining");
     }
-    gd_session_close(&session);
     return code;
 }
 
@@ -181,15 +183,23 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
     int code = gd_device_open(&request->device, &runtime, &report->device);
     if (code != 0)
         return code;
-    code = explain_hops(report, runtime);
+    gd_session session = {0};
+    char *unmeasured = NULL;
+    code = gd_session_open(&session, report->plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code == 0)
+        code = explain_hops(report, &session);
     if (code == 0 && !request->no_measure)
-        code = gd_overlap_measure(report->plan, runtime, report->mode, report->overlaps);
-    for (uint32_t i = 1; i < report->plan->launch_count && !request->no_measure; i++)
+        code = gd_overlap_measure(&session, report->mode, report->overlaps, &unmeasured);
+    for (uint32_t i = 1; i < report->plan->launch_count && !request->no_measure; i++) {
         report->hops[i].measured = &report->overlaps[i];
+        report->hops[i].unmeasured = unmeasured;
+    }
     if (code == 0 && request->json)
         print_report_json(report);
     else if (code == 0)
         print_report(report);
+    free(unmeasured);
+    gd_session_close(&session);
     griddep_runtime_close(runtime);
     return code;
 }
@@ -197,7 +207,7 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
 static int explain_plan(const gd_chainexplain_request *request, const gd_plan *plan)
 {
     gd_chain_report report = {.plan = plan, .device = {.size = sizeof(report.device)}};
-    int code = gd_options_choose_mode(request->mode != NULL ? request->mode : "pdl", &report.mode);
+    int code = gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
     if (code == 0)
         code = gd_plan_check_whole(plan);
     report.hops = gd_heap_take(plan->launch_count, sizeof(*report.hops));

@@ -128,7 +128,7 @@ int gd_command_explain(int argc, char **argv)
     bool json = false, markdown = false;
     gd_chainexplain_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "of a chain: serial, pdl (the default), graph or graph-pdl",
+        {GD_OPTION_TEXT, "mode", "MODE", "of a chain: serial, pdl, graph or graph-pdl (the default)",
          (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing", &request.no_measure, 0, 0},
         {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, emulated, or the path of a driver library",

@@ -27,7 +27,7 @@ typedef struct gd_graph_request {
 static const char details[] =
     "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of each edge what it\n"
     "is in the graph, whether the two kernels overlap, and if not why. Nothing is run.\n\n"
-    "The JSON document has 'nodes' and 'edges'; 'audit' is GRIDDEP_AUDIT_* of griddep.h.\n";
+    "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
 static int fail(const griddep_error *error)
 {
@@ -52,10 +52,11 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     gd_columns_add(table, "%u %s", (unsigned)edge.from, from->name != NULL ? from->name : from->kernel);
     gd_columns_add(table, "%u %s", (unsigned)edge.to, to->name != NULL ? to->name : to->kernel);
     gd_columns_add(table, "%s", edge_kind(&edge));
-    if (edge.audit == GRIDDEP_AUDIT_OTHER_ORDER)
-        gd_columns_add(table, "%s (%u)", griddep_audit_text(edge.audit), (unsigned)edge.node);
+    const char *verdict = edge.races ? "races" : griddep_overlap_text(edge.overlap);
+    if (edge.reason == GRIDDEP_REASON_OTHER_ORDER)
+        gd_columns_add(table, "%s: %s (%u)", verdict, griddep_reason_text(edge.reason), (unsigned)edge.node);
     else
-        gd_columns_add(table, "%s", griddep_audit_text(edge.audit));
+        gd_columns_add(table, "%s: %s", verdict, griddep_reason_text(edge.reason));
     return 0;
 }
 

@@ -52,11 +52,10 @@ static bool lacks_overlap(const gd_job_hop *hop)
     return hop->reason != GRIDDEP_REASON_FIRST && (!is_set(hop->reason) || hop->edge == 0);
 }
 
-static const char *hop_text(const gd_job_hop *hop)
+/* Why it lacks it. */
+static int32_t lack_of(const gd_job_hop *hop)
 {
-    if (is_set(hop->reason) && hop->edge == 0)
-        return "set, but the graph's edge is not programmatic";
-    return griddep_reason_text(hop->reason);
+    return is_set(hop->reason) ? GRIDDEP_REASON_PLAIN : hop->reason;
 }
 
 static const char *expected_name(gd_expected from)
@@ -217,7 +216,7 @@ static void print_results(const gd_job *job)
 /* Whether two launches without overlap are of one kernel and say the same about it. */
 static bool same_hop(const gd_job *job, const gd_job_mode *result, uint32_t a, uint32_t b)
 {
-    return lacks_overlap(&result->hops[b]) && strcmp(hop_text(&result->hops[a]), hop_text(&result->hops[b])) == 0 &&
+    return lacks_overlap(&result->hops[b]) && lack_of(&result->hops[a]) == lack_of(&result->hops[b]) &&
            strcmp(job->plan->launches[a].kernel, job->plan->launches[b].kernel) == 0;
 }
 
@@ -241,7 +240,7 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
         printf("%u launches from %u on", (unsigned)count, (unsigned)first);
     else
         printf("launch %u", (unsigned)first);
-    printf(": %s\n", hop_text(&result->hops[first]));
+    printf(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE), griddep_reason_text(lack_of(&result->hops[first])));
 }
 
 static void print_hops(const gd_job *job)

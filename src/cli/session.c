@@ -42,33 +42,6 @@ static int load_module(gd_session *session, uint32_t index)
     return code;
 }
 
-/* The launch's module once more, with stamps; code without PTX stays as it is. */
-static int load_stamped(gd_session *session, uint32_t launch)
-{
-    uint32_t index = session->plan->launches[launch].module;
-    griddep_module_info info = {.size = sizeof(info)};
-    griddep_ptx *ptx = NULL;
-    uint64_t bytes = 0;
-    griddep_error error;
-    griddep_error_init(&error);
-    if (griddep_module_get_info(session->modules[index], &info, &error) != GRIDDEP_OK)
-        return gd_message_library(&error, NULL);
-    if (info.ptx == NULL)
-        return 0;
-    int32_t status = griddep_ptx_stamp(info.ptx, &ptx, &error);
-    if (status == GRIDDEP_OK)
-        status = griddep_ptx_print(ptx, NULL, 0, &bytes, &error);
-    char *text = gd_heap_take(bytes + 1, 1);
-    if (status == GRIDDEP_OK)
-        status = griddep_ptx_print(ptx, text, bytes + 1, &bytes, &error);
-    const griddep_module_options options = {.size = sizeof(options), .name = info.name};
-    if (status == GRIDDEP_OK)
-        status = griddep_module_load(session->runtime, text, bytes, &options, &session->stamped[launch], &error);
-    griddep_ptx_destroy(ptx);
-    free(text);
-    return status == GRIDDEP_OK ? 0 : fail(&error, "stamping module", session->plan->modules[index].name);
-}
-
 static int make_buffer(gd_session *session, uint32_t index)
 {
     const gd_plan_buffer *buffer = &session->plan->buffers[index];
@@ -164,9 +137,7 @@ static int check_launch(const gd_session *session, const gd_plan_launch *launch,
 static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
 {
     const gd_plan_launch *launch = &session->plan->launches[index];
-    griddep_module *module = session->stamped != NULL && session->stamped[index] != NULL
-                                 ? session->stamped[index]
-                                 : session->modules[launch->module];
+    griddep_module *module = session->modules[launch->module];
     griddep_launch_config config = gd_session_config(session, launch, pdl);
     griddep_error error;
     griddep_error_init(&error);
@@ -199,7 +170,7 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-static int open_session(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl, bool stamped)
+int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
 {
     *session = (gd_session){.plan = plan, .runtime = runtime};
     session->modules = gd_heap_take(plan->module_count, sizeof(*session->modules));
@@ -219,13 +190,6 @@ static int open_session(gd_session *session, const gd_plan *plan, griddep_runtim
         if (code != 0)
             return code;
     }
-    if (stamped)
-        session->stamped = gd_heap_take(plan->launch_count, sizeof(*session->stamped));
-    for (uint32_t i = 0; i < plan->launch_count && stamped; i++) {
-        int code = load_stamped(session, i);
-        if (code != 0)
-            return code;
-    }
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         int code = make_buffer(session, i);
         if (code != 0)
@@ -238,16 +202,6 @@ static int open_session(gd_session *session, const gd_plan *plan, griddep_runtim
             return code;
     }
     return make_chain(session, pdl);
-}
-
-int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
-{
-    return open_session(session, plan, runtime, pdl, false);
-}
-
-int gd_session_open_stamped(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
-{
-    return open_session(session, plan, runtime, pdl, true);
 }
 
 int gd_session_reset(gd_session *session)
@@ -298,14 +252,11 @@ void gd_session_close(gd_session *session)
     }
     for (uint32_t i = 0; i < session->plan->module_count; i++)
         griddep_module_unload(session->modules[i]);
-    for (uint32_t i = 0; i < session->plan->launch_count && session->stamped != NULL; i++)
-        griddep_module_unload(session->stamped[i]);
     for (uint32_t i = 0; i < session->plan->launch_count && session->maps != NULL; i++)
         free(session->maps[i]);
     if (session->stream != NULL)
         griddep_stream_destroy(session->runtime, session->stream, NULL);
     free(session->modules);
-    free(session->stamped);
     free(session->maps);
     free(session->addresses);
     free(session->images);

@@ -13,8 +13,6 @@ typedef struct gd_session {
     const gd_plan *plan;
     griddep_runtime *runtime; /* borrowed */
     griddep_module **modules;
-    griddep_module **stamped; /* by launch: a module of its own that notes when it runs; NULL: none asked for, or none
-                                 without PTX */
     griddep_chain *chain;
     void *stream;
     uint64_t *addresses;       /* of the buffers */
@@ -32,9 +30,6 @@ int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *r
  * device. */
 griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
 griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl);
-
-/* The same with kernels that note when they run, each launch by itself (griddep_ptx_stamp). */
-int gd_session_open_stamped(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
 
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);

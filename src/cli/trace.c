@@ -22,6 +22,7 @@
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/tracejson.h"
+#include "cli/overlap.h"
 #include "cli/traceview.h"
 
 enum { RUNS = 15, SAMPLES = 15, DEFAULT_MODE = GRIDDEP_MODE_GRAPH_PDL };
@@ -139,18 +140,12 @@ static int measure_cost(gd_trace_job *job, int32_t mode, gd_traceview_cost *cost
 
 /* ---- the run that is shown ---- */
 
-/* A plain step ahead keeps the device busy while the traced launches are queued, as in a program that does not wait
- * between its steps. */
 static int run_behind(gd_trace_job *job, int32_t mode, double *span)
 {
-    griddep_error error;
-    griddep_error_init(&error);
     griddep_timeline_info info = {.size = sizeof(info)};
-    if (griddep_chain_run(job->session.chain, mode, job->session.stream, &error) != GRIDDEP_OK)
-        return fail(&error, griddep_mode_name(mode));
-    int code = run_traced(job, mode);
-    if (code == 0 && griddep_timeline_get_info(job->timeline, &info, &error) != GRIDDEP_OK)
-        code = fail(&error, NULL);
+    int code = gd_overlap_trace(&job->session, job->timeline, mode);
+    if (code == 0)
+        griddep_timeline_get_info(job->timeline, &info, NULL);
     *span = info.span;
     return code;
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "measure/stamper.h"
 #include "ptx/edit.h"
 #include "ptx/ptx.h"
 
 #define MARK "//@ mark"
+#define PREFIX "%griddep_stamp_"
 
 enum { VERSION_NEEDED = 62, CAPABILITY_NEEDED = 32 };
 
@@ -114,6 +114,68 @@ static uint32_t find_mark(const gd_ptx_module *module, uint32_t at, uint32_t end
     return GD_PTX_NONE;
 }
 
+/* ---- places ---- */
+
+/* Writes lines with the prefix in the place of each ~. */
+static void expand(gd_text *text, const char *lines)
+{
+    for (const char *at = lines; *at;) {
+        size_t plain = strcspn(at, "~");
+        gd_text_append(text, at, plain);
+        at += plain;
+        if (*at == '~')
+            gd_text_string(text, PREFIX);
+        at += *at != 0;
+    }
+}
+
+/* Inserts lines, in which ~ stands for the prefix of names, before a token or behind it. UNSUPPORTED with the place
+ * where there is no room. */
+static int32_t insert(gd_edits *edits, uint32_t token, bool behind, const char *lines, griddep_error *error)
+{
+    gd_text text = {0};
+    int32_t line, column;
+
+    if (!behind && !gd_edits_has_room(edits, token)) {
+        gd_ptx_token_position(edits->module, token, &line, &column);
+        return gd_error_set_at(error, GRIDDEP_ERROR_UNSUPPORTED, edits->module->name, line, column,
+                               "there is no room for a stamp here: what stands before it is not known to end");
+    }
+    expand(&text, lines);
+    uint32_t edit = text.failed ? GD_PTX_NONE
+                    : behind    ? gd_edits_insert_behind(edits, token, gd_text_get(&text), 0)
+                                : gd_edits_insert_before(edits, token, gd_text_get(&text), 0);
+    gd_text_free(&text);
+    return edit == GD_PTX_NONE ? gd_error_memory(error) : GRIDDEP_OK;
+}
+
+/* Inserts the declaration of the variable before the first function. */
+static int32_t insert_variable(gd_edits *edits, const char *lines, griddep_error *error)
+{
+    uint32_t token = edits->module->functions[0].token;
+
+    if (!gd_edits_has_room(edits, token))
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "%s: there is no room for the stamps' variable before the first function",
+                            edits->module->name);
+    return gd_edits_insert_before(edits, token, lines, 0) == GD_PTX_NONE ? gd_error_memory(error) : GRIDDEP_OK;
+}
+
+/* Whether a thread that executes an instruction may end there: an exit, or a ret of an entry itself. */
+static bool is_end(const gd_ptx_function *function, const gd_ptx_instruction *instruction)
+{
+    return instruction->op == GD_OP_EXIT || (instruction->op == GD_OP_RET && function->flags & GD_FUNCTION_ENTRY);
+}
+
+/* Whether a thread may leave an entry at its '}'. */
+static bool falls_off_at_end(const gd_ptx_module *module, const gd_ptx_function *entry)
+{
+    if (entry->instruction == entry->instruction_end)
+        return true;
+    const gd_ptx_instruction *last = &module->instructions[entry->instruction_end - 1];
+    return !is_end(entry, last) || last->flags & GD_INSTRUCTION_GUARDED;
+}
+
 /* ---- stamps ---- */
 
 /* Writes "@p " or "@!p " for a guarded instruction. */
@@ -198,7 +260,7 @@ static int32_t put(stamper *job, uint32_t token, bool behind, uint32_t point, co
 
     write_stamp(job, &lines, point, guarded);
     int32_t status =
-        lines.failed ? gd_error_memory(error) : gd_stamper_put(&job->edits, token, behind, gd_text_get(&lines), error);
+        lines.failed ? gd_error_memory(error) : insert(&job->edits, token, behind, gd_text_get(&lines), error);
     gd_text_free(&lines);
     return status;
 }
@@ -210,7 +272,7 @@ static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function, 
 {
     int32_t status = GRIDDEP_OK;
 
-    if (gd_stamper_is_end(function, instruction))
+    if (is_end(function, instruction))
         return put(job, instruction->token, false, GD_POINT_EXIT, instruction, error);
     if (instruction->op == GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
         return put(job, instruction->token_end - 1, true, GD_POINT_TRIGGER, instruction, error);
@@ -257,7 +319,7 @@ static int32_t stamp_function(stamper *job, const gd_ptx_function *function, gri
         status = stamp_marks(job, function, false, error);
     for (uint32_t i = function->instruction; i < function->instruction_end && !status; i++)
         status = stamp_instruction(job, function, &module->instructions[i], error);
-    bool falls_off = is_entry && gd_stamper_falls_off(module, function);
+    bool falls_off = is_entry && falls_off_at_end(module, function);
     return !status && falls_off ? put(job, function->token_end - 1, false, GD_POINT_EXIT, NULL, error) : status;
 }
 
@@ -289,7 +351,7 @@ static int32_t declare(stamper *job, griddep_error *error)
 
     gd_text_format(&text, ".visible .global .align 16 .u64 " GD_INSTRUMENT_VARIABLE "[%" PRIu64 "];\n",
                    (uint64_t)job->grid.kept * job->made->words);
-    int32_t status = text.failed ? gd_error_memory(error) : gd_stamper_declare(&job->edits, gd_text_get(&text), error);
+    int32_t status = text.failed ? gd_error_memory(error) : insert_variable(&job->edits, gd_text_get(&text), error);
     gd_text_free(&text);
     return status;
 }
@@ -305,10 +367,10 @@ static int32_t check(const gd_ptx_module *module, const char *entry, griddep_err
                             "%" PRId32 ".%" PRId32 ", .target %s",
                             entry, module->name, module->version / 10, module->version % 10, module->target);
     if (memmem(module->text, module->bytes, GD_INSTRUMENT_VARIABLE, strlen(GD_INSTRUMENT_VARIABLE)) ||
-        memmem(module->text, module->bytes, GD_STAMP_PREFIX, strlen(GD_STAMP_PREFIX)))
+        memmem(module->text, module->bytes, PREFIX, strlen(PREFIX)))
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                             "%s has names that stamps use: " GD_INSTRUMENT_VARIABLE " or %s...", module->name,
-                            GD_STAMP_PREFIX);
+                            PREFIX);
     return GRIDDEP_OK;
 }
 

@@ -27,7 +27,7 @@ enum {
 #define UNTOUCHED UINT64_MAX
 
 typedef struct timeline_launch {
-    griddep_module *module;
+    griddep_module *module; /* NULL: the kernel is the plain one, and leaves no stamps */
     griddep_kernel *kernel;
     uint64_t address; /* of the stamps */
     uint64_t blocks;
@@ -79,11 +79,6 @@ static int32_t check_kernel(const griddep_chain *chain, uint32_t index, griddep_
     const griddep_kernel *kernel = chain->launches[index].call->kernel;
     const griddep_ptx *ptx = kernel->module->ptx;
 
-    if (!ptx)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "kernel %s has no PTX that could be instrumented: its module is a cubin, a fatbin, or PTX "
-                            "that this library cannot read",
-                            kernel->name);
     const gd_ptx_symbol *shared = is_only_launch(chain, index) ? NULL : find_shared(&ptx->module);
     if (!shared)
         return GRIDDEP_OK;
@@ -194,12 +189,17 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
 {
     const gd_call *call = chain->launches[index].call;
     const gd_CUlaunchConfig *config = &call->launch.config;
-    int32_t status = check_kernel(chain, index, error);
 
     launch->blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     launch->kept = launch->blocks < limit ? (uint32_t)launch->blocks : limit;
     launch->plain_registers = call->kernel->info.registers;
+    if (!call->kernel->module->ptx) { /* a cubin, a fatbin, or PTX that the library cannot read: it runs as it is */
+        launch->kernel = call->kernel;
+        launch->kept = 0;
+        return GRIDDEP_OK;
+    }
     const gd_instrument_grid grid = {{config->gridDimX, config->gridDimY, config->gridDimZ}, launch->kept};
+    int32_t status = check_kernel(chain, index, error);
     if (!status)
         status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid, &launch->instrumented, error);
     if (!status)
@@ -212,35 +212,6 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
 
 /* ---- the instrumented chain ---- */
 
-static int32_t add_call(griddep_timeline *timeline, const gd_chain_launch *original, griddep_kernel *kernel,
-                        griddep_error *error)
-{
-    const gd_launch *launch = &original->call->launch;
-    const gd_CUlaunchConfig *from = &launch->config;
-    griddep_launch_config config = {.size = sizeof config,
-                                    .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
-                                    .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                    .shared_bytes = from->sharedMemBytes,
-                                    .pdl = launch->pdl,
-                                    .attribute_count = launch->attribute_count};
-    uint32_t count = kernel->info.parameter_count;
-    griddep_argument *arguments = calloc((size_t)count + 1, sizeof *arguments);
-    griddep_attribute *attributes = calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
-    int32_t status = arguments && attributes ? GRIDDEP_OK : gd_error_memory(error);
-
-    for (uint32_t i = 0; i < count && !status; i++)
-        arguments[i] = (griddep_argument){.bytes = kernel->parameters[i].bytes, .data = original->call->pointers[i]};
-    if (!status) {
-        _Static_assert(sizeof *attributes == sizeof *launch->attributes, "both are CUlaunchAttribute");
-        memcpy(attributes, launch->attributes + 1, launch->attribute_count * sizeof *attributes);
-        config.attributes = attributes;
-        status = griddep_chain_add_to(timeline->chain, original->lane, kernel, &config, arguments, count, error);
-    }
-    free(arguments);
-    free(attributes);
-    return status;
-}
-
 static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain, uint32_t index, uint32_t limit,
                           griddep_error *error)
 {
@@ -248,8 +219,13 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
     timeline_launch *launch = &timeline->launches[index];
     int32_t status = make_copy(launch, chain, index, limit, error);
 
+    gd_call *call = NULL;
     if (!status)
-        status = add_call(timeline, original, launch->kernel, error);
+        status = gd_call_with_kernel(original->call, launch->kernel, &call, error);
+    if (!status)
+        status = gd_chain_append(timeline->chain, original->lane, call, error);
+    if (status)
+        gd_call_release(call);
     for (uint32_t i = 0; i < original->on_count && !status; i++)
         status = griddep_chain_depend(timeline->chain, index, original->on[i], error);
     if (status && status != GRIDDEP_ERROR_MEMORY)
@@ -257,15 +233,13 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
     return status;
 }
 
-static uint32_t previous_of(const gd_chain_launch *launch)
+static bool has_stamps(const griddep_timeline *timeline)
 {
-    uint32_t previous = launch->previous;
-
-    for (uint32_t i = 0; i < launch->on_count && launch->previous == GD_CHAIN_NONE; i++) {
-        if (previous == GD_CHAIN_NONE || launch->on[i] > previous)
-            previous = launch->on[i];
+    for (uint32_t i = 0; i < timeline->count; i++) {
+        if (timeline->launches[i].module)
+            return true;
     }
-    return previous == GD_CHAIN_NONE ? GD_TRACE_NONE : previous;
+    return timeline->count == 0;
 }
 
 /* ---- the trace's memory ---- */
@@ -281,7 +255,7 @@ static int32_t make_room(griddep_timeline *timeline, griddep_error *error)
         uint64_t words = (uint64_t)launch->kept * launch->instrumented.words;
         *trace = (gd_trace_launch){.kept = launch->kept,
                                    .points = points,
-                                   .previous = previous_of(&timeline->chain->launches[i]),
+                                   .previous = gd_chain_previous(&timeline->chain->launches[i]),
                                    .sm = calloc((size_t)launch->kept + 1, sizeof *trace->sm),
                                    .times = calloc((size_t)launch->kept * points + 1, sizeof *trace->times),
                                    .counts = calloc((size_t)launch->kept + 1, sizeof *trace->counts)};
@@ -303,7 +277,8 @@ static int32_t clear(griddep_timeline *timeline, void *stream, griddep_error *er
     for (uint32_t i = 0; i < timeline->count && !status; i++) {
         const timeline_launch *launch = &timeline->launches[i];
         uint64_t bytes = (uint64_t)launch->kept * launch->instrumented.words * 8;
-        status = griddep_memory_fill(timeline->runtime, launch->address, 0xff, bytes, stream, error);
+        if (launch->module)
+            status = griddep_memory_fill(timeline->runtime, launch->address, 0xff, bytes, stream, error);
     }
     timeline->clean = !status;
     return status;
@@ -363,7 +338,8 @@ static int32_t read_stamps(griddep_timeline *timeline, void *stream, griddep_err
     for (uint32_t i = 0; i < timeline->count && !status; i++) {
         const timeline_launch *launch = &timeline->launches[i];
         uint64_t bytes = (uint64_t)launch->kept * launch->instrumented.words * 8;
-        status = griddep_memory_read(timeline->runtime, timeline->record, launch->address, bytes, stream, error);
+        if (launch->module)
+            status = griddep_memory_read(timeline->runtime, timeline->record, launch->address, bytes, stream, error);
         if (!status)
             take_record(timeline, i);
     }
@@ -418,6 +394,10 @@ static int32_t fill_timeline(griddep_timeline *timeline, const griddep_chain *ch
     }
     for (uint32_t i = 0; i < timeline->count && !status; i++)
         status = add_launch(timeline, chain, i, limit, error);
+    if (!status && !has_stamps(timeline))
+        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                              "no kernel of the chain has PTX that could be instrumented: the modules are cubins, "
+                              "fatbins, or PTX that this library cannot read");
     if (!status)
         status = make_room(timeline, error);
     return status ? status : gd_bias_measure(timeline->runtime, &timeline->bias, error);

@@ -138,6 +138,17 @@ int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *argu
     return finish(made, status, changed);
 }
 
+static int32_t copy_arguments(gd_call *made, const gd_call *call, griddep_error *error)
+{
+    int32_t status = allocate_arguments(made, error);
+
+    if (!status)
+        memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+    for (uint32_t i = 0; !status && i < call->slot_count; i++)
+        status = add_slot(made, call->slots[i].conditional, call->slots[i].parameter, error);
+    return status;
+}
+
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
                             gd_call **changed, griddep_error *error)
 {
@@ -147,13 +158,32 @@ int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *co
         return gd_error_memory(error);
     int32_t status = configure(made, config, owner, error);
     if (!status)
-        status = allocate_arguments(made, error);
-    if (!status)
-        memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+        status = copy_arguments(made, call, error);
     if (!status)
         status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
-    for (uint32_t i = 0; !status && i < call->slot_count; i++)
-        status = add_slot(made, call->slots[i].conditional, call->slots[i].parameter, error);
+    return finish(made, status, changed);
+}
+
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed, griddep_error *error)
+{
+    static const gd_call_owner nobody = {"chain", "griddep_chain_run", false};
+    const gd_launch *launch = &call->launch;
+    const gd_CUlaunchConfig *from = &launch->config;
+    _Static_assert(sizeof(griddep_attribute) == sizeof *launch->attributes, "both are CUlaunchAttribute");
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                          .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                          .shared_bytes = from->sharedMemBytes,
+                                          .pdl = launch->pdl,
+                                          .attribute_count = launch->attribute_count,
+                                          .attributes = (const griddep_attribute *)launch->attributes};
+    gd_call *made = allocate(kernel);
+
+    if (!made)
+        return gd_error_memory(error);
+    int32_t status = configure(made, &config, &nobody, error);
+    if (!status)
+        status = copy_arguments(made, call, error);
     return finish(made, status, changed);
 }
 

@@ -41,6 +41,9 @@ int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *argu
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
                             gd_call **changed, griddep_error *error);
 
+/* A call like another one of a kernel with the same parameters. The kernel's context need not be current. */
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed, griddep_error *error);
+
 gd_call *gd_call_hold(gd_call *call);
 void gd_call_release(gd_call *call); /* takes NULL */
 

@@ -45,6 +45,17 @@ int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index)
 
 /* Attribute 6 of a lane's first launch would be about what stood before in the stream. An edge of a graph is about the
  * launch that it comes from. */
+uint32_t gd_chain_previous(const gd_chain_launch *launch)
+{
+    uint32_t previous = launch->previous;
+
+    for (uint32_t i = 0; i < launch->on_count && launch->previous == GD_CHAIN_NONE; i++) {
+        if (previous == GD_CHAIN_NONE || launch->on[i] > previous)
+            previous = launch->on[i];
+    }
+    return previous;
+}
+
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
@@ -83,7 +94,7 @@ static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
 }
 
 /* Takes the call over on success. */
-static int32_t append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error)
+int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error)
 {
     int32_t status = grow(chain, lane, error);
 
@@ -258,7 +269,7 @@ static void note_edges(const griddep_chain *chain, const griddep_graph *graph, i
     memset(edges, -1, chain->count);
     for (uint32_t i = 0; i < graph->edge_count && chain->runtime->driver->cuGraphGetEdges; i++) {
         const gd_graph_edge *edge = &graph->edges[i];
-        if (edge->to >= chain->count || chain->launches[edge->to].previous != edge->from)
+        if (edge->to >= chain->count || gd_chain_previous(&chain->launches[edge->to]) != edge->from)
             continue;
         gd_graph_resolve(graph, edge, &data);
         edges[edge->to] = data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
@@ -349,11 +360,14 @@ static int32_t launch_into(griddep_chain *chain, int32_t mode, gd_CUstream strea
 void gd_chain_read_hop(const griddep_chain *chain, int32_t mode, uint32_t index, gd_hop *hop)
 {
     const gd_chain_launch *launch = &chain->launches[index];
+    const uint32_t previous = is_graph(mode) ? gd_chain_previous(launch) : launch->previous;
 
     *hop = (gd_hop){.kernel = launch->call->kernel,
                     .launch = &launch->call->launch,
-                    .previous = launch->previous,
-                    .others = launch->on_count,
+                    .index = index,
+                    .previous = previous,
+                    .others = launch->on_count - (previous != launch->previous),
+                    .graph = is_graph(mode) ? chain->graphs[mode].graph : NULL,
                     .reason = gd_chain_decide(chain, mode, index),
                     .edge = is_graph(mode) ? chain->graphs[mode].edges[index] : -1};
 }
@@ -447,7 +461,7 @@ int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel
                             chain->lane_count);
     status = gd_call_create(kernel, config, arguments, argument_count, &chain_owner, &call, error);
     if (!status)
-        status = append(chain, lane, call, error);
+        status = gd_chain_append(chain, lane, call, error);
     if (status)
         gd_call_release(call);
     else

@@ -55,11 +55,17 @@ struct griddep_chain {
 
 /* ---- chain.c */
 
+/* The launch before one: in its lane or, for a lane's first, the last that it waits for. GD_CHAIN_NONE. */
+uint32_t gd_chain_previous(const gd_chain_launch *launch);
+
 /* What a launch says in a mode: GRIDDEP_PDL_*. */
 int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index);
 
 /* GRIDDEP_REASON_* for a launch in a mode. */
 int32_t gd_chain_decide(const griddep_chain *chain, int32_t mode, uint32_t index);
+
+/* Appends a call to a lane that is there or comes next; it is taken over on success. */
+int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, griddep_error *error);
 
 /* Checks the chain and the mode. */
 int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);

@@ -21,6 +21,9 @@ int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl);
 /* The same, and whether device and driver can do it: also GRIDDEP_REASON_DEVICE or _DRIVER. */
 int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early how);
 
+/* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what it lacks. */
+int32_t gd_early_kernel(uint32_t traits);
+
 /* Whether a kernel of these traits may start early: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how);
 

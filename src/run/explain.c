@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ptx/ptx.h"
 #include "ptx/traits.h"
+#include "run/early.h"
 #include "run/hop.h"
 #include "run/module.h"
 #include "run/room.h"
@@ -24,21 +25,7 @@ enum {
     UNKNOWN = -1
 };
 
-enum {
-#define GD_CONDITION(constant, name) ORDER_##constant,
-#include "run/conditions.def"
-#undef GD_CONDITION
-    CONDITIONS
-};
-
-static const struct {
-    int32_t id;
-    const char *name;
-} conditions[CONDITIONS] = {
-#define GD_CONDITION(constant, name) {GRIDDEP_CONDITION_##constant, name},
-#include "run/conditions.def"
-#undef GD_CONDITION
-};
+enum { CONDITIONS = 24 }; /* more than there are */
 
 struct griddep_explanation {
     griddep_condition list[CONDITIONS];
@@ -58,10 +45,12 @@ typedef struct pair {
     gd_room room; /* of the consumer beside the producer */
 } pair;
 
-static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+/* A condition: its name, GRIDDEP_REASON_* where it is not met, and a sentence with the numbers. */
+static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met, bool decisive,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool decisive, const char *format, ...)
+static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met, bool decisive,
+                const char *format, ...)
 {
     uint32_t index = explanation->count++;
     va_list list;
@@ -70,10 +59,10 @@ static void add(griddep_explanation *explanation, int32_t id, int32_t met, bool 
     gd_text_format_list(&explanation->texts[index], format, list);
     va_end(list);
     explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
-                                                   .id = id,
+                                                   .reason = reason,
                                                    .met = met,
                                                    .decisive = decisive,
-                                                   .name = griddep_condition_name(id)};
+                                                   .name = name};
 }
 
 /* ---- device, driver, environment ---- */
@@ -83,15 +72,15 @@ static void explain_device(griddep_explanation *explanation, const pair *hop)
     const griddep_runtime_info *info = &hop->runtime->info;
     bool able = info->capability >= 90;
 
-    add(explanation, GRIDDEP_CONDITION_DEVICE, able, true,
+    add(explanation, "device", GRIDDEP_REASON_DEVICE, able, true,
         "%s has compute capability %" PRId32 ".%" PRId32 "; dependent launch needs 9.0", info->device_name,
         info->capability / 10, info->capability % 10);
     bool recent = info->driver_version >= 11080 && (!able || (info->features & GRIDDEP_FEATURE_PDL));
-    add(explanation, GRIDDEP_CONDITION_DRIVER, recent, true,
+    add(explanation, "driver", GRIDDEP_REASON_DRIVER, recent, true,
         "the driver has API %" PRId32 ".%" PRId32 "; attribute 6 needs 11.8%s", info->driver_version / 1000,
         info->driver_version % 1000 / 10,
         hop->graph && !hop->runtime->driver->cuGraphGetEdges ? ", and edges of graphs cannot be read below 12.3" : "");
-    add(explanation, GRIDDEP_CONDITION_KILL_SWITCH, !hop->runtime->kill_switch, true,
+    add(explanation, "kill switch", GRIDDEP_REASON_KILL_SWITCH, !hop->runtime->kill_switch, true,
         hop->runtime->kill_switch ? "GRIDDEP_PDL switches dependent launch off" : "GRIDDEP_PDL does not switch it off");
 }
 
@@ -108,10 +97,10 @@ static void explain_environment(griddep_explanation *explanation, const pair *ho
     bool blocking = is_set("CUDA_LAUNCH_BLOCKING");
 
     if (blocking && !hop->graph)
-        add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, UNMET, true,
+        add(explanation, "environment", GRIDDEP_REASON_BLOCKING, UNMET, true,
             "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel", gd_environment("CUDA_LAUNCH_BLOCKING"));
     else
-        add(explanation, GRIDDEP_CONDITION_ENVIRONMENT, MET, true,
+        add(explanation, "environment", GRIDDEP_REASON_BLOCKING, MET, true,
             blocking ? "CUDA_LAUNCH_BLOCKING is set, but a graph is one launch" : "CUDA_LAUNCH_BLOCKING is not set");
 }
 
@@ -138,10 +127,10 @@ static void explain_tools(griddep_explanation *explanation)
             gd_text_format(&names, "%s%.*s", names.bytes ? ", " : "", (int)strcspn(*at, "="), *at);
     }
     if (names.bytes)
-        add(explanation, GRIDDEP_CONDITION_TOOLS, UNKNOWN, false,
+        add(explanation, "tools", GRIDDEP_REASON_TOOLS, UNKNOWN, false,
             "%s: a profiler or compute-sanitizer may run one kernel at a time", gd_text_get(&names));
     else
-        add(explanation, GRIDDEP_CONDITION_TOOLS, MET, false,
+        add(explanation, "tools", GRIDDEP_REASON_TOOLS, MET, false,
             "no profiler and no compute-sanitizer in the environment");
     if (names.failed) /* shows in the one text that is checked at the end */
         explanation->text.failed = true;
@@ -150,31 +139,42 @@ static void explain_tools(griddep_explanation *explanation)
 
 /* ---- the two kernels ---- */
 
+/* The audit of the graph knows which of the launches holds the others up. */
+static void explain_lanes(griddep_explanation *explanation, const pair *hop)
+{
+    const uint32_t others = hop->consumer.others;
+    griddep_graph_edge_info edge = {.size = sizeof edge};
+    bool found = false;
+
+    for (uint32_t i = 0; hop->consumer.graph && i < griddep_graph_edge_count(hop->consumer.graph) && !found; i++)
+        found = griddep_graph_get_edge(hop->consumer.graph, i, &edge, NULL) == GRIDDEP_OK &&
+                edge.from == hop->consumer.previous && edge.to == hop->consumer.index;
+    if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
+        add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
+            "launch %" PRIu32 ", of another lane, must end first", edge.node);
+    else if (found)
+        add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, MET, true,
+            "it also waits for %" PRIu32 " launch%s of other lanes, which need not have ended when it starts", others,
+            others == 1 ? "" : "es");
+    else
+        add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNKNOWN, true,
+            "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", others,
+            others == 1 ? "" : "es");
+}
+
 static void explain_neighbours(griddep_explanation *explanation, const pair *hop)
 {
     if (!hop->has_producer) {
-        add(explanation, GRIDDEP_CONDITION_PRODUCER, UNMET, true,
+        add(explanation, "producer", GRIDDEP_REASON_FIRST, UNMET, true,
             "%s is the first launch of the chain; what stands before it in the stream is not known",
             hop->consumer.kernel->name);
         return;
     }
-    add(explanation, GRIDDEP_CONDITION_PRODUCER, MET, true, "%s comes before it", hop->producer.kernel->name);
-    add(explanation, GRIDDEP_CONDITION_NEIGHBOUR, MET, true,
+    add(explanation, "producer", GRIDDEP_REASON_FIRST, MET, true, "%s comes before it", hop->producer.kernel->name);
+    add(explanation, "nodes between", GRIDDEP_REASON_NODE_BETWEEN, MET, true,
         "nothing stands between: a chain holds kernels alone (a memset or copy would end the overlap)");
     if (hop->consumer.others)
-        add(explanation, GRIDDEP_CONDITION_LANES, UNKNOWN, true,
-            "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", hop->consumer.others,
-            hop->consumer.others == 1 ? "" : "es");
-}
-
-static const char *wait_text(uint32_t traits)
-{
-    if (!(traits & GRIDDEP_TRAIT_KNOWN))
-        return "its PTX is not known";
-    if (!(traits & GRIDDEP_TRAIT_WAITS))
-        return "it has no griddepcontrol.wait";
-    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? "each path through it executes griddepcontrol.wait"
-                                               : "a path through it misses griddepcontrol.wait";
+        explain_lanes(explanation, hop);
 }
 
 #define RACES "forced to be dependent, it races with the launch before it where they share memory"
@@ -198,19 +198,20 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
 {
     const griddep_kernel *kernel = hop->consumer.kernel;
     uint32_t traits = kernel->info.traits;
+    int32_t waits = gd_early_kernel(traits), missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
     bool set = hop->consumer.reason <= GRIDDEP_REASON_FORCED;
-    bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
+    bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && waits != GRIDDEP_REASON_SET;
 
     gd_text path = {0};
     if (!(traits & GRIDDEP_TRAIT_WAITS_ALWAYS) && !describe_dry_path(kernel, &path))
         explanation->text.failed = true; /* the one text that is checked at the end */
-    add(explanation, GRIDDEP_CONDITION_WAIT,
+    add(explanation, "consumer waits", missing,
         !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s%s",
-        kernel->name, wait_text(traits), path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
+        kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
-    add(explanation, GRIDDEP_CONDITION_ATTRIBUTE, set, true, "%s", griddep_reason_text(hop->consumer.reason));
+    add(explanation, "attribute 6", hop->consumer.reason, set, true, "%s", griddep_reason_text(hop->consumer.reason));
     if (hop->graph && hop->has_producer)
-        add(explanation, GRIDDEP_CONDITION_EDGE, hop->consumer.edge, true,
+        add(explanation, "graph edge", hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN, hop->consumer.edge, true,
             hop->consumer.edge < 0 ? "the driver does not tell the edge's type"
             : hop->consumer.edge   ? "the edge from %s is programmatic"
                                    : "the edge from %s is a plain one",
@@ -225,7 +226,7 @@ static void explain_cooperative(griddep_explanation *explanation, const pair *ho
         gd_launch_find_attribute(hop->consumer.launch, GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 
     if (value && value->cooperative)
-        add(explanation, GRIDDEP_CONDITION_COOPERATIVE, hop->graph, true,
+        add(explanation, "cooperative", GRIDDEP_REASON_COOPERATIVE, hop->graph, true,
             hop->graph ? "%s is launched cooperatively, which in a graph does no harm"
                        : "%s is launched cooperatively, which in a stream waits for the kernel before it",
             hop->consumer.kernel->name);
@@ -255,16 +256,16 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
     griddep_control_info trigger;
 
     if (!(kernel->info.traits & GRIDDEP_TRAIT_KNOWN))
-        add(explanation, GRIDDEP_CONDITION_TRIGGER, UNKNOWN, true,
+        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNKNOWN, true,
             "%s: its PTX is not known, so nobody can tell whether it triggers", kernel->name);
-    else if (!(kernel->info.traits & GRIDDEP_TRAIT_TRIGGERS))
-        add(explanation, GRIDDEP_CONDITION_TRIGGER, UNMET, true,
+    else if (gd_room_lacks_trigger(kernel->info.traits))
+        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
             "%s never triggers: each block counts as triggered at its exit, so %s starts behind the last one",
             kernel->name, hop->consumer.kernel->name);
     else if (!find_trigger(kernel, &trigger))
-        add(explanation, GRIDDEP_CONDITION_TRIGGER, MET, true, "%s triggers in a function that it calls", kernel->name);
+        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true, "%s triggers in a function that it calls", kernel->name);
     else
-        add(explanation, GRIDDEP_CONDITION_TRIGGER, MET, true,
+        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; what it does before that overlaps nothing",
             kernel->name, trigger.line, trigger.column, kernel->module->name,
             trigger.predicated ? ", under a predicate" : "");
@@ -276,7 +277,7 @@ static void explain_grids(griddep_explanation *explanation, const pair *hop)
 {
     const gd_residence *at = &hop->room.residence;
 
-    add(explanation, GRIDDEP_CONDITION_GRID, at->waves <= 1, false,
+    add(explanation, "grids", GRIDDEP_REASON_WAVES, at->waves <= 1, false,
         "%s has %" PRIu64 " CTAs on %" PRId32 " SMs that hold %" PRIu32 " each: %" PRIu64 " wave%s; %s has %" PRIu64
         "%s",
         hop->producer.kernel->name, hop->room.before.grid, hop->runtime->info.multiprocessors, hop->room.before.alone,
@@ -285,13 +286,13 @@ static void explain_grids(griddep_explanation *explanation, const pair *hop)
 }
 
 /* One line for each resource: both kernels against the SM. */
-static void explain_resource(griddep_explanation *explanation, const pair *hop, int32_t id, uint64_t limit,
+static void explain_resource(griddep_explanation *explanation, const pair *hop, const char *name, uint64_t limit,
                              uint64_t before, uint64_t after, const char *unit)
 {
     uint64_t used = before * hop->room.residence.full;
     uint64_t left = used < limit ? limit - used : 0;
 
-    add(explanation, id, left >= after, false,
+    add(explanation, name, GRIDDEP_REASON_NO_ROOM, left >= after, false,
         "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64 " %s; a CTA of %s takes %" PRIu64
         ", %" PRIu64 " are left",
         hop->producer.kernel->name, hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", used, limit,
@@ -305,15 +306,15 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
     const char *what = "";
 
     explain_grids(explanation, hop);
-    explain_resource(explanation, hop, GRIDDEP_CONDITION_SLOTS, info->blocks_per_multiprocessor, 1, 1, "CTA slots");
-    explain_resource(explanation, hop, GRIDDEP_CONDITION_THREADS, info->threads_per_multiprocessor, a->threads,
+    explain_resource(explanation, hop, "CTA slots", info->blocks_per_multiprocessor, 1, 1, "CTA slots");
+    explain_resource(explanation, hop, "threads", info->threads_per_multiprocessor, a->threads,
                      b->threads, "threads");
-    explain_resource(explanation, hop, GRIDDEP_CONDITION_REGISTERS, info->registers_per_multiprocessor, a->registers,
+    explain_resource(explanation, hop, "registers", info->registers_per_multiprocessor, a->registers,
                      b->registers, "registers");
-    explain_resource(explanation, hop, GRIDDEP_CONDITION_SHARED, info->shared_bytes_per_multiprocessor, a->shared,
+    explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor, a->shared,
                      b->shared, "bytes of shared memory");
     gd_footprint_fits(info, a, hop->room.residence.least, b, &what);
-    add(explanation, GRIDDEP_CONDITION_ROOM, hop->room.beside_full || hop->room.beside_tail, false,
+    add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, hop->room.beside_full || hop->room.beside_tail, false,
         "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32 ", %" PRIu32
         "%s%s",
         hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", hop->producer.kernel->name,
@@ -328,9 +329,9 @@ static void explain_cluster(griddep_explanation *explanation, const pair *hop)
     uint32_t blocks = value ? value->clusterDim.x * value->clusterDim.y * value->clusterDim.z : 1;
 
     if (blocks <= 1)
-        add(explanation, GRIDDEP_CONDITION_CLUSTER, MET, false, "%s has no clusters", hop->consumer.kernel->name);
+        add(explanation, "clusters", GRIDDEP_REASON_CLUSTER, MET, false, "%s has no clusters", hop->consumer.kernel->name);
     else
-        add(explanation, GRIDDEP_CONDITION_CLUSTER, UNKNOWN, false,
+        add(explanation, "clusters", GRIDDEP_REASON_CLUSTER, UNKNOWN, false,
             "%s has clusters of %" PRIu32 " CTAs, which must find room in one GPC at the same time",
             hop->consumer.kernel->name, blocks);
 }
@@ -354,7 +355,7 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 
     name_carving(of, 0, texts[0]);
     name_carving(of, 1, texts[1]);
-    add(explanation, GRIDDEP_CONDITION_CARVEOUT, met, false,
+    add(explanation, "carve-out", GRIDDEP_REASON_CARVEOUT, met, false,
         "the SMs are set to what %s prefers (%s); %s prefers %s, and both take %" PRIu64
         " bytes of shared memory on one%s",
         first, texts[0], second, texts[1], of->needed,
@@ -369,6 +370,7 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 static void conclude(griddep_explanation *explanation, const pair *hop)
 {
     griddep_explanation_info *info = &explanation->info;
+    const char *first = hop->has_producer ? hop->producer.kernel->name : "", *second = hop->consumer.kernel->name;
     int32_t unknown = -1;
 
     info->unmet = -1;
@@ -379,28 +381,27 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
         else if (condition->decisive && condition->met == UNKNOWN && unknown < 0)
             unknown = (int32_t)i;
     }
-    if (info->unmet >= 0) {
-        info->prediction = GRIDDEP_PREDICTION_NONE;
-        gd_text_format(&explanation->text, "no overlap: %s", gd_text_get(&explanation->texts[info->unmet]));
-    } else if (unknown >= 0) {
-        info->prediction = GRIDDEP_PREDICTION_UNKNOWN;
-        gd_text_format(&explanation->text, "not known: %s", gd_text_get(&explanation->texts[unknown]));
-    } else if (gd_room_is_carved(&hop->room)) {
-        info->prediction = GRIDDEP_PREDICTION_TAIL;
+    if (info->unmet >= 0 || unknown >= 0) {
+        int32_t which = info->unmet >= 0 ? info->unmet : unknown;
+        info->overlap = info->unmet >= 0 ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_UNKNOWN;
+        info->reason = explanation->list[which].reason;
+        gd_text_format(&explanation->text, "%s: %s", griddep_overlap_text(info->overlap),
+                       gd_text_get(&explanation->texts[which]));
+        return;
+    }
+    info->reason = hop->consumer.reason;
+    info->overlap = gd_room_overlap(&hop->room, &info->reason);
+    if (info->overlap == GRIDDEP_OVERLAP_FULL)
+        gd_text_format(&explanation->text,
+                       "overlaps: CTAs of %s run beside those of %s once all of these have triggered", second, first);
+    else if (info->reason == GRIDDEP_REASON_CARVEOUT)
         gd_text_format(&explanation->text,
                        "overlaps at the tail: the SMs are set to the shared memory of %s, and %s starts as they become "
                        "empty",
-                       hop->producer.kernel->name, hop->consumer.kernel->name);
-    } else if (!gd_room_is_tail(&hop->room)) {
-        info->prediction = GRIDDEP_PREDICTION_BESIDE;
-        gd_text_format(&explanation->text,
-                       "overlaps: CTAs of %s run beside those of %s once all of these have triggered",
-                       hop->consumer.kernel->name, hop->producer.kernel->name);
-    } else {
-        info->prediction = GRIDDEP_PREDICTION_TAIL;
+                       first, second);
+    else
         gd_text_format(&explanation->text, "overlaps at the tail: CTAs of %s start as those of %s leave their SMs",
-                       hop->consumer.kernel->name, hop->producer.kernel->name);
-    }
+                       second, first);
 }
 
 static void explain(griddep_explanation *explanation, pair *hop)
@@ -441,31 +442,6 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
 }
 
 /* ---- public ---- */
-
-const char *griddep_condition_name(int32_t condition)
-{
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        if (conditions[i].id == condition)
-            return conditions[i].name;
-    }
-    return NULL;
-}
-
-const char *griddep_prediction_name(int32_t overlap)
-{
-    switch (overlap) {
-    case GRIDDEP_PREDICTION_UNKNOWN:
-        return "unknown";
-    case GRIDDEP_PREDICTION_NONE:
-        return "none";
-    case GRIDDEP_PREDICTION_TAIL:
-        return "tail";
-    case GRIDDEP_PREDICTION_BESIDE:
-        return "beside";
-    default:
-        return NULL;
-    }
-}
 
 static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
                     griddep_error *error)

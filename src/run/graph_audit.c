@@ -105,51 +105,38 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
     uint32_t node = is_kernel(graph, info->from) ? info->to : info->from;
     const gd_graph_node *of = &graph->nodes[node];
 
-    info->audit = GRIDDEP_AUDIT_NOT_KERNELS;
+    info->reason = GRIDDEP_REASON_NOT_KERNELS;
     if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && of->type == GRIDDEP_GRAPH_NODE_CONDITIONAL) {
-        info->audit = GRIDDEP_AUDIT_CONDITIONAL;
+        info->reason = GRIDDEP_REASON_CONDITIONAL;
         info->node = node;
         return;
     }
     if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && has_kernel(graph, &of->before, true) &&
         has_kernel(graph, &of->after, false)) {
-        info->audit = GRIDDEP_AUDIT_NODE_BETWEEN;
+        info->reason = GRIDDEP_REASON_NODE_BETWEEN;
         info->node = node;
     }
 }
 
-/* What the kernels say about an edge that is plain; AUDIT_PLAIN: it need not be. */
+/* What the kernels say about an edge that is plain; REASON_PLAIN: it need not be. */
 static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *second)
 {
     uint32_t traits = second->traits;
-
-    if (!(traits & GRIDDEP_TRAIT_KNOWN))
-        return GRIDDEP_AUDIT_UNKNOWN_CODE;
-    if (traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
-        return GRIDDEP_AUDIT_PLAIN;
-    if (traits & GRIDDEP_TRAIT_WAITS)
-        return GRIDDEP_AUDIT_WAIT_NOT_ALWAYS;
     bool swapped = traits & GRIDDEP_TRAIT_TRIGGERS && first->traits & GRIDDEP_TRAIT_WAITS &&
                    !(first->traits & GRIDDEP_TRAIT_TRIGGERS);
-    return swapped ? GRIDDEP_AUDIT_WRONG_END : GRIDDEP_AUDIT_NO_WAIT;
+    int32_t reason = gd_early_kernel(traits);
+
+    if (reason == GRIDDEP_REASON_SET)
+        return GRIDDEP_REASON_PLAIN;
+    return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
 }
 
 static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge)
 {
-    const gd_graph_node *second = &graph->nodes[edge->to];
+    int32_t obstacle = edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge);
 
-    switch (edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge)) {
-    case GRIDDEP_REASON_KILL_SWITCH:
-        return GRIDDEP_AUDIT_KILL_SWITCH;
-    case GRIDDEP_REASON_OFF:
-        return GRIDDEP_AUDIT_OFF;
-    case GRIDDEP_REASON_DEVICE:
-        return GRIDDEP_AUDIT_DEVICE;
-    case GRIDDEP_REASON_DRIVER:
-        return GRIDDEP_AUDIT_DRIVER;
-    default:
-        return judge_kernels(&graph->nodes[edge->from], second);
-    }
+    return obstacle != GRIDDEP_REASON_FORCED ? obstacle
+                                             : judge_kernels(&graph->nodes[edge->from], &graph->nodes[edge->to]);
 }
 
 /* What is over of one node when another one begins or ends. */
@@ -219,7 +206,7 @@ static bool is_fixed(const join *of, const gd_graph_edge *edge)
     const griddep_graph *graph = of->graph;
 
     return of->info->type == GRIDDEP_EDGE_PROGRAMMATIC || !is_kernel(graph, edge->from) ||
-           !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_AUDIT_PLAIN;
+           !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_REASON_PLAIN;
 }
 
 /* Whether what a plain edge comes from would overlap with nothing, because of another edge that stays plain: then this
@@ -288,23 +275,22 @@ static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_
 
 static void judge_programmatic(const griddep_graph *graph, griddep_graph_edge_info *info)
 {
-    uint32_t first = graph->nodes[info->from].traits, second = graph->nodes[info->to].traits;
+    bool from_start = info->from_port == GRIDDEP_PORT_LAUNCH_ORDER;
+    bool never = !from_start && gd_room_lacks_trigger(graph->nodes[info->from].traits);
 
-    info->overlap = GRIDDEP_OVERLAP_FULL;
-    if (!(second & GRIDDEP_TRAIT_KNOWN)) {
-        info->audit = GRIDDEP_AUDIT_UNKNOWN_WAIT;
-    } else if (!(second & GRIDDEP_TRAIT_WAITS_ALWAYS)) {
-        info->audit = GRIDDEP_AUDIT_UNSAFE;
-    } else if (info->from_port == GRIDDEP_PORT_LAUNCH_ORDER) {
-        info->audit = GRIDDEP_AUDIT_LAUNCH_ORDER;
-    } else if (first & GRIDDEP_TRAIT_KNOWN && !(first & GRIDDEP_TRAIT_TRIGGERS)) {
-        info->audit = GRIDDEP_AUDIT_NO_TRIGGER;
-    } else {
-        info->audit = GRIDDEP_AUDIT_OVERLAPS;
-    }
-    if (info->from_port == GRIDDEP_PORT_PROGRAMMATIC && first & GRIDDEP_TRAIT_KNOWN &&
-        !(first & GRIDDEP_TRAIT_TRIGGERS))
-        info->overlap = GRIDDEP_OVERLAP_TAIL;
+    info->overlap = never ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL;
+    info->reason = gd_early_kernel(graph->nodes[info->to].traits);
+    if (info->reason == GRIDDEP_REASON_SET && from_start)
+        info->reason = GRIDDEP_REASON_LAUNCH_ORDER;
+    else if (info->reason == GRIDDEP_REASON_SET && never)
+        info->reason = GRIDDEP_REASON_NO_TRIGGER;
+}
+
+static bool is_race(const griddep_graph_edge_info *info)
+{
+    return info->reason == GRIDDEP_REASON_WRONG_PORT ||
+           (info->type == GRIDDEP_EDGE_PROGRAMMATIC &&
+            (info->reason == GRIDDEP_REASON_NO_WAIT || info->reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS));
 }
 
 /* A node of an adopted graph has no call until its arguments are told. */
@@ -329,7 +315,7 @@ static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *i
     gd_room room;
     bool pushed;
 
-    if ((info->audit != GRIDDEP_AUDIT_OVERLAPS && info->audit != GRIDDEP_AUDIT_LAUNCH_ORDER) || !first->kernel ||
+    if ((info->reason != GRIDDEP_REASON_SET && info->reason != GRIDDEP_REASON_LAUNCH_ORDER) || !first->kernel ||
         !second->kernel)
         return GRIDDEP_OK;
     int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
@@ -338,10 +324,7 @@ static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *i
     const gd_launch before = launch_of(first), after = launch_of(second);
     gd_room_measure(first->kernel, &before, second->kernel, &after, &room);
     gd_runtime_leave(graph->runtime, pushed);
-    if (gd_room_is_tail(&room)) {
-        info->audit = GRIDDEP_AUDIT_NO_ROOM;
-        info->overlap = GRIDDEP_OVERLAP_TAIL;
-    }
+    info->overlap = gd_room_overlap(&room, &info->reason);
     return GRIDDEP_OK;
 }
 
@@ -355,17 +338,17 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
     if (info->type == GRIDDEP_EDGE_PROGRAMMATIC) {
         judge_programmatic(graph, info);
     } else if (info->from_port) {
-        info->audit = GRIDDEP_AUDIT_WRONG_PORT;
+        info->reason = GRIDDEP_REASON_WRONG_PORT;
         info->overlap = GRIDDEP_OVERLAP_FULL;
     } else {
-        info->audit = judge_plain(graph, edge);
+        info->reason = judge_plain(graph, edge);
     }
-    if (info->audit == GRIDDEP_AUDIT_UNSAFE || info->audit == GRIDDEP_AUDIT_WRONG_PORT ||
-        (!info->overlap && info->audit != GRIDDEP_AUDIT_PLAIN))
+    info->races = is_race(info);
+    if (info->races || (info->type != GRIDDEP_EDGE_PROGRAMMATIC && info->reason != GRIDDEP_REASON_PLAIN))
         return GRIDDEP_OK;
     int32_t status = find_other_order(graph, info, &other, &node, error);
     if (!status && other) {
-        info->audit = GRIDDEP_AUDIT_OTHER_ORDER;
+        info->reason = GRIDDEP_REASON_OTHER_ORDER;
         info->overlap = GRIDDEP_OVERLAP_NONE;
         info->node = node;
     }
@@ -386,7 +369,8 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
                                       .type = data.type};
     if (graph->lossy) {
         info->asked = info->from_port = info->type = -1;
-        info->audit = GRIDDEP_AUDIT_NO_EDGE_DATA;
+        info->overlap = GRIDDEP_OVERLAP_UNKNOWN;
+        info->reason = GRIDDEP_REASON_NO_EDGE_DATA;
         return GRIDDEP_OK;
     }
     if (!is_kernel(graph, edge->from) || !is_kernel(graph, edge->to)) {
@@ -394,52 +378,13 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
         return GRIDDEP_OK;
     }
     if (!graph->nodes[edge->from].enabled || !graph->nodes[edge->to].enabled) {
-        info->audit = GRIDDEP_AUDIT_DISABLED;
+        info->reason = GRIDDEP_REASON_DISABLED;
         return GRIDDEP_OK;
     }
     return judge_pair(graph, edge, info, error);
 }
 
 /* ---- public ---- */
-
-const char *griddep_audit_text(int32_t audit)
-{
-    static const char *const texts[] = {
-        [GRIDDEP_AUDIT_OVERLAPS] = "overlaps: the edge is programmatic, the second kernel waits on every path",
-        [GRIDDEP_AUDIT_NO_TRIGGER] = "overlaps at its tail alone: the first kernel never triggers",
-        [GRIDDEP_AUDIT_LAUNCH_ORDER] = "overlaps from the start of the first kernel's blocks",
-        [GRIDDEP_AUDIT_UNSAFE] = "races: the edge is programmatic, and the second kernel does not wait on every path",
-        [GRIDDEP_AUDIT_UNKNOWN_WAIT] =
-            "overlaps, and whether the second kernel waits is not known: its PTX is not known",
-        [GRIDDEP_AUDIT_WRONG_PORT] =
-            "races: the port is the start of the first kernel's blocks, and no wait helps on an edge that is not "
-            "programmatic",
-        [GRIDDEP_AUDIT_PLAIN] = "no overlap: the edge is plain; it could be programmatic, the second kernel waits",
-        [GRIDDEP_AUDIT_OTHER_ORDER] = "no overlap: another node must end first",
-        [GRIDDEP_AUDIT_NODE_BETWEEN] = "no overlap: a node that is no kernel stands between two kernels",
-        [GRIDDEP_AUDIT_NOT_KERNELS] = "not between two kernels",
-        [GRIDDEP_AUDIT_NO_WAIT] = "no overlap: the second kernel never executes griddepcontrol.wait",
-        [GRIDDEP_AUDIT_WAIT_NOT_ALWAYS] = "no overlap: a path through the second kernel misses griddepcontrol.wait",
-        [GRIDDEP_AUDIT_WRONG_END] =
-            "no overlap: the first kernel waits and the second one triggers; it has to be the other way round",
-        [GRIDDEP_AUDIT_UNKNOWN_CODE] =
-            "no overlap: the second kernel's PTX is not known, so nobody can tell whether it "
-            "waits",
-        [GRIDDEP_AUDIT_OFF] = "no overlap: node, mode or runtime says off",
-        [GRIDDEP_AUDIT_KILL_SWITCH] = "no overlap: switched off by GRIDDEP_PDL",
-        [GRIDDEP_AUDIT_DEVICE] = "no overlap: the device is below sm_90",
-        [GRIDDEP_AUDIT_DRIVER] = "no overlap: the driver is older than API 12.3, which has edges with ports",
-        [GRIDDEP_AUDIT_NO_EDGE_DATA] = "not known: the driver does not tell ports and types of edges",
-        [GRIDDEP_AUDIT_DISABLED] = "no overlap: one of both nodes is switched off",
-        [GRIDDEP_AUDIT_CONDITIONAL] =
-            "no overlap: a conditional node's bodies begin after the end of what leads to it, and end before what "
-            "follows",
-        [GRIDDEP_AUDIT_NO_ROOM] =
-            "overlaps at its tail alone: blocks of the second kernel find no room on an SM beside those of the first",
-    };
-
-    return audit >= 0 && audit < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[audit] : "unknown audit";
-}
 
 int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info,
                                griddep_error *error)

@@ -48,9 +48,9 @@ static void put_dot_node(gd_text *text, const char *prefix, uint32_t index, cons
 
 static const char *color_of(const griddep_graph_edge_info *edge)
 {
-    if (edge->audit == GRIDDEP_AUDIT_UNSAFE || edge->audit == GRIDDEP_AUDIT_WRONG_PORT)
+    if (edge->races)
         return "red";
-    return edge->overlap ? "darkgreen" : edge->audit == GRIDDEP_AUDIT_NOT_KERNELS ? "black" : "gray40";
+    return edge->overlap > 0 ? "darkgreen" : edge->reason == GRIDDEP_REASON_NOT_KERNELS ? "black" : "gray40";
 }
 
 static void put_dot_edge(gd_text *text, const char *prefix, const griddep_graph_edge_info *edge)
@@ -59,9 +59,9 @@ static void put_dot_edge(gd_text *text, const char *prefix, const griddep_graph_
                    color_of(edge), edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? ", style=bold" : "");
     if (edge->from_port > GRIDDEP_PORT_DEFAULT)
         gd_text_format(text, ", taillabel=\"%s\"", port_name(edge));
-    if (edge->audit != GRIDDEP_AUDIT_NOT_KERNELS) {
-        gd_text_string(text, ", label=");
-        put_string(text, griddep_audit_text(edge->audit));
+    if (edge->reason != GRIDDEP_REASON_NOT_KERNELS) {
+        gd_text_format(text, ", label=\"%s: %s\"", edge->races ? "races" : griddep_overlap_text(edge->overlap),
+                       griddep_reason_text(edge->reason));
     }
     gd_text_string(text, "];\n");
 }
@@ -91,19 +91,19 @@ static void put_json_node(gd_text *text, uint32_t index, const griddep_graph_nod
 
 static void put_json_edge(gd_text *text, uint32_t index, const griddep_graph_edge_info *edge)
 {
-    static const char *const overlaps[] = {"none", "tail", "full"};
-    bool has_node = edge->audit == GRIDDEP_AUDIT_OTHER_ORDER || edge->audit == GRIDDEP_AUDIT_NODE_BETWEEN ||
-                    edge->audit == GRIDDEP_AUDIT_CONDITIONAL;
+    bool has_node = edge->reason == GRIDDEP_REASON_OTHER_ORDER || edge->reason == GRIDDEP_REASON_NODE_BETWEEN ||
+                    edge->reason == GRIDDEP_REASON_CONDITIONAL;
 
     gd_text_format(text,
                    "%s\n    {\"from\": %" PRIu32 ", \"to\": %" PRIu32
-                   ", \"port\": \"%s\", \"programmatic\": %s, \"overlap\": \"%s\", \"audit\": %" PRId32 ", \"text\": ",
+                   ", \"port\": \"%s\", \"programmatic\": %s, \"overlap\": \"%s\", \"races\": %s, \"reason\": %" PRId32
+                   ", \"text\": ",
                    index ? "," : "", edge->from, edge->to, port_name(edge),
                    edge->type < 0                            ? "null"
                    : edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "true"
                                                              : "false",
-                   overlaps[edge->overlap], edge->audit);
-    put_string(text, griddep_audit_text(edge->audit));
+                   griddep_overlap_name(edge->overlap), edge->races ? "true" : "false", edge->reason);
+    put_string(text, griddep_reason_text(edge->reason));
     if (has_node)
         gd_text_format(text, ", \"node\": %" PRIu32, edge->node);
     gd_text_string(text, "}");

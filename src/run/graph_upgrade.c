@@ -64,8 +64,7 @@ int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
             status = fail_exchange(graph, edge, result, error);
         if (status)
             gd_error_append(error, "; it must not let node %" PRIu32 " start early: %s", edge->to,
-                            griddep_audit_text(reason == GRIDDEP_REASON_KILL_SWITCH ? GRIDDEP_AUDIT_KILL_SWITCH
-                                                                                    : GRIDDEP_AUDIT_OFF));
+                            griddep_reason_text(reason));
         else
             edge->reason = reason;
     }
@@ -87,7 +86,7 @@ static int32_t choose(griddep_graph *graph, const uint32_t *order, uint32_t *edg
         for (uint32_t k = 0; k < before->count && !status; k++) {
             griddep_graph_edge_info info;
             status = gd_graph_judge(graph, before->edges[k], &info, error);
-            if (!status && info.audit == GRIDDEP_AUDIT_PLAIN)
+            if (!status && info.reason == GRIDDEP_REASON_PLAIN)
                 edges[(*count)++] = before->edges[k];
         }
         for (uint32_t k = first; k < *count; k++)

@@ -466,22 +466,3 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
         free(each);
     return status;
 }
-
-const char *griddep_reason_text(int32_t reason)
-{
-    static const char *const texts[] = {
-        [GRIDDEP_REASON_SET] = "set: each path of the kernel executes griddepcontrol.wait",
-        [GRIDDEP_REASON_FORCED] = "set: forced by the caller",
-        [GRIDDEP_REASON_OFF] = "not set: launch, mode or runtime says off",
-        [GRIDDEP_REASON_KILL_SWITCH] = "not set: switched off by GRIDDEP_PDL",
-        [GRIDDEP_REASON_DEVICE] = "not set: the device is below sm_90",
-        [GRIDDEP_REASON_DRIVER] = "not set: the driver is older than API 11.8",
-        [GRIDDEP_REASON_NO_WAIT] =
-            "not set: the kernel has no griddepcontrol.wait and would race with the one before it",
-        [GRIDDEP_REASON_WAIT_NOT_ALWAYS] = "not set: a path through the kernel misses griddepcontrol.wait",
-        [GRIDDEP_REASON_UNKNOWN_CODE] = "not set: the kernel's PTX is not known, so nobody can tell whether it waits",
-        [GRIDDEP_REASON_FIRST] = "not set: first launch of the chain, nothing before it to overlap with",
-    };
-
-    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason] : "unknown reason";
-}

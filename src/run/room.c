@@ -51,12 +51,18 @@ void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch,
     room->carved = judge_carveouts(room);
 }
 
-bool gd_room_is_carved(const gd_room *room)
+int32_t gd_room_overlap(const gd_room *room, int32_t *reason)
 {
-    return !room->carved && room->residence.least;
+    if (!room->carved && room->residence.least)
+        *reason = GRIDDEP_REASON_CARVEOUT;
+    else if (room->beside_full || room->beside_tail)
+        return GRIDDEP_OVERLAP_FULL;
+    else
+        *reason = GRIDDEP_REASON_NO_ROOM;
+    return GRIDDEP_OVERLAP_TAIL;
 }
 
-bool gd_room_is_tail(const gd_room *room)
+bool gd_room_lacks_trigger(uint32_t traits)
 {
-    return gd_room_is_carved(room) || !(room->beside_full || room->beside_tail);
+    return traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_TRIGGERS);
 }

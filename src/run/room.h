@@ -19,10 +19,11 @@ typedef struct gd_room {
 void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch, const griddep_kernel *second,
                      const gd_launch *second_launch, gd_room *room);
 
-/* Whether carve-outs make the second kernel start as SMs become empty. */
-bool gd_room_is_carved(const gd_room *room);
+/* How much a kernel that may start early overlaps with the first one: GRIDDEP_OVERLAP_TAIL, with why it is no more, or
+ * _FULL, which leaves *reason alone. */
+int32_t gd_room_overlap(const gd_room *room, int32_t *reason);
 
-/* Whether the second kernel starts only as the first one's CTAs leave their SMs, for whatever reason. */
-bool gd_room_is_tail(const gd_room *room);
+/* Whether a kernel of these traits never triggers. */
+bool gd_room_lacks_trigger(uint32_t traits);
 
 #endif

@@ -257,6 +257,23 @@ for command in sorted(readers):
     done = expect(OK, f"{command} of a chain that is right", *words(command, good), env={**environment, "GRIDDEP_LOG": "warning"})
     case(done.stderr == "", f"{command} of a chain that is right says nothing on stderr", done.stderr)
 
+# ---- graph and explain say the same of each hop, and what trace runs is the chain
+
+for name in sorted(os.listdir(os.path.join(top, "examples"))):
+    if not name.endswith(".yaml"):
+        continue
+    path = os.path.join(top, "examples", name)
+    graph = json.loads(expect(OK, f"graph of {name}", "graph", path, "--driver", driver, "--json").stdout)
+    hops = json.loads(expect(OK, f"explain of {name}", "explain", path, "--driver", driver, "--no-measure", "--json").stdout)["hops"]
+    for edge in graph["edges"]:
+        hop = hops[edge["to"]]
+        told = [(one["overlap"], one["reason"]) for one in (edge, hop)]
+        case(told[0] == told[1], f"{name}: graph and explain of launch {edge['to']}", told)
+clusters = os.path.join(top, "examples", "next_token.yaml")
+measured = json.loads(expect(OK, "explain of clusters, measured", "explain", clusters, "--driver", driver, "--json").stdout)
+case(all(hop["measured"] for hop in measured["hops"][1:]), "each hop is measured", measured)
+expect(OK, "trace of clusters", "trace", clusters, "--driver", driver, "--repeat", "0")
+
 # ---- one exit code for one failure
 
 os.mkdir(os.path.join(work, "folder"))

@@ -1214,11 +1214,11 @@ if [ -z "$fake" ] || [ ! -e "$fake" ]; then
 else
     run graph copy.yaml --driver "$fake"
     check "graph" 0 out "chain copy, mode graph-pdl: 3 launches, 2 edges" \
-        out "1 vector_add  programmatic  overlaps at its tail alone" out "never executes griddepcontrol.wait"
+        out "1 vector_add  programmatic  no overlap: the first kernel never triggers" out "has no griddepcontrol.wait"
     run graph copy.yaml --driver "$fake" --mode serial --json
-    json "graph --json" '[e["audit"] for e in d["edges"]] == [14, 14] and d["nodes"][1]["kernel"] == "vector_add"'
+    json "graph --json" '[e["reason"] for e in d["edges"]] == [2, 2] and d["nodes"][1]["kernel"] == "vector_add"'
     run graph copy.yaml --driver "$fake" --dot
-    check "graph --dot" 0 out "digraph {" out "n0 -> n1 [color=darkgreen"
+    check "graph --dot" 0 out "digraph {" out "n0 -> n1 [color=gray40, style=bold"
     run graph copy.yaml --dot --json
     check "graph in two forms" 2 err "--dot and --json"
     run graph copy.yaml --mode fast
@@ -1274,7 +1274,7 @@ else
     check "explain a hop on the scripted driver" 0 out "measured: nothing"
     run explain late.yaml --driver "$fake" --no-measure --json
     check "explain without measuring" 0
-    json "explain without measuring" 'len(d["hops"]) > 1 and all(h["measured"] is None for h in d["hops"]) and d["mode"] == "pdl"'
+    json "explain without measuring" 'len(d["hops"]) > 1 and all(h["measured"] is None for h in d["hops"]) and d["mode"] == "graph-pdl"'
     run run copy.yaml --driver "$fake" --repeat 0 --mode pdl --json
     json "kill switch in a run" 'all(not l["pdl"] for l in d["modes"][0]["launches"])'
     GRIDDEP_PDL=perhaps
@@ -1285,9 +1285,9 @@ else
     check "no such device" 2 err "99"
 
     run run copy.yaml --driver "$fake" --repeat 3
-    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, 2 launches from 0 on: not set"
+    check "run" 0 out "serial" out "pdl" out "graph-pdl" out "copy, 2 launches from 0 on: no overlap"
     silent "run" err
-    if [ "$(grep -c 'launches from 0 on: not set' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
+    if [ "$(grep -c 'launches from 0 on: no overlap' "$work/out")" -eq 2 ]; then pass; else fail "run: one reason for each PDL mode"; fi
     run run copy.yaml --driver "$fake" --repeat 3 --json
     check "run --json" 0
     json "modes" '[m["mode"] for m in d["modes"]] == ["serial", "pdl", "graph", "graph-pdl"]'

@@ -45,14 +45,13 @@ void ask_static(actor *by)
     USE(griddep_status_name)((int32_t)below(by, 30) - 28);
     USE(griddep_status_text)((int32_t)below(by, 30) - 28);
     USE(griddep_error_init)(&by->error);
-    USE(griddep_reason_text)((int32_t)below(by, 12));
+    USE(griddep_reason_text)((int32_t)below(by, 30));
     USE(griddep_mode_name)((int32_t)below(by, 6));
     CHECK(griddep_mode_find, one_in(by, 2) ? "graph" : "none", &value);
-    USE(griddep_audit_text)((int32_t)below(by, 24));
+    USE(griddep_overlap_text)((int32_t)below(by, 5) - 1);
     USE(griddep_tune_outcome_text)((int32_t)below(by, 10));
     USE(griddep_break_text)((int32_t)below(by, 8));
-    USE(griddep_condition_name)((int32_t)below(by, 24));
-    USE(griddep_prediction_name)((int32_t)below(by, 5) - 1);
+    USE(griddep_overlap_name)((int32_t)below(by, 5) - 1);
     by->error.status = GRIDDEP_OK;
     CHECK(griddep_code_at, below(by, 60), &code, E);
     CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index);
@@ -246,14 +245,11 @@ static void rewrite(actor *by, const griddep_ptx *ptx, item *into, item *notes_i
     griddep_findings *notes = NULL;
     const char *entry = one_in(by, 2) ? "step" : "quiet";
 
-    switch (below(by, 4)) {
+    switch (below(by, 3)) {
     case 0:
-        CHECK(griddep_ptx_stamp, ptx, &made, E);
-        break;
-    case 1:
         CHECK(griddep_ptx_delay, ptx, entry, (int32_t)below(by, 3), 100, &made, E);
         break;
-    case 2:
+    case 1:
         CHECK(griddep_ptx_break_wait, ptx, entry, (int32_t)below(by, 7), &made, E);
         break;
     default:

@@ -212,21 +212,22 @@ START_TEST(programmatic_edges_start_early)
     static const struct {
         const char *second;
         int32_t port, type;
-        uint32_t word, audit;
+        uint32_t word;
+        int32_t reason;
     } cases[] = {
-        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, 2, GRIDDEP_AUDIT_NO_WAIT},
-        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_AUDIT_NO_WAIT},
-        {"rash", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_AUDIT_UNSAFE},
-        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_AUDIT_UNSAFE},
-        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT, 1, GRIDDEP_AUDIT_WRONG_PORT},
-        {"step", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_AUDIT_OVERLAPS},
-        {"step", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_AUDIT_LAUNCH_ORDER},
-        {"step", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_AUDIT_OVERLAPS},
+        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, 2, GRIDDEP_REASON_NO_WAIT},
+        {"rash", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_REASON_NO_WAIT},
+        {"rash", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_REASON_NO_WAIT},
+        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_REASON_NO_WAIT},
+        {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT, 1, GRIDDEP_REASON_WRONG_PORT},
+        {"step", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_REASON_SET},
+        {"step", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_REASON_LAUNCH_ORDER},
+        {"step", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_REASON_SET},
     };
     uint32_t first = add(graph, "slow", 0, 1), second = add(graph, cases[_i].second, 1, 2);
 
     connect(first, second, cases[_i].port, cases[_i].type);
-    ck_assert_int_eq(edge_of(graph, 0).audit, cases[_i].audit);
+    ck_assert_int_eq(edge_of(graph, 0).reason, cases[_i].reason);
     launch(graph);
     ck_assert_uint_eq(word_of(2), cases[_i].word);
     ck_assert_uint_eq(word_of(1), 1);
@@ -412,8 +413,8 @@ START_TEST(captures_are_upgraded)
     ck_assert_uint_eq(count, 1);
     uint32_t overlaps = 0, silent = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        overlaps += edge_of(captured, i).audit == GRIDDEP_AUDIT_OVERLAPS;
-        silent += edge_of(captured, i).audit == GRIDDEP_AUDIT_NO_WAIT;
+        overlaps += edge_of(captured, i).reason == GRIDDEP_REASON_SET;
+        silent += edge_of(captured, i).reason == GRIDDEP_REASON_NO_WAIT;
     }
     ck_assert_uint_eq(overlaps, 2);
     ck_assert_uint_eq(silent, 1);
@@ -582,19 +583,19 @@ START_TEST(foreign_graphs_are_adopted)
     }
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
-    ck_assert_int_eq(edge_of(adopted, 0).audit, GRIDDEP_AUDIT_PLAIN);
+    ck_assert_int_eq(edge_of(adopted, 0).reason, GRIDDEP_REASON_PLAIN);
     ck_good(griddep_graph_upgrade(adopted, &count, &error));
     ck_assert_uint_eq(count, 2);
     launch(adopted);
     ck_assert_uint_eq(word_of(3), 3);
     uint32_t more = add(adopted, "step", 3, 4);
     ck_good(griddep_graph_add_edge(adopted, 2, more, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
-    ck_assert_int_eq(edge_of(adopted, 2).audit, GRIDDEP_AUDIT_OVERLAPS);
+    ck_assert_int_eq(edge_of(adopted, 2).reason, GRIDDEP_REASON_SET);
     launch(adopted);
     ck_assert_uint_eq(word_of(4), 4);
     griddep_graph_destroy(adopted);
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* borrowed, so still there */
-    ck_assert_int_eq(edge_of(adopted, 0).audit, GRIDDEP_AUDIT_OVERLAPS);
+    ck_assert_int_eq(edge_of(adopted, 0).reason, GRIDDEP_REASON_SET);
     griddep_graph_destroy(adopted);
     gd_driver_close(driver);
 }
@@ -715,14 +716,14 @@ START_TEST(a_while_node_loops)
 
     ck_good(griddep_graph_add_edge(body, first, second, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
     ck_good(griddep_graph_add_edge(body, second, last, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
-    ck_assert_int_eq(edge_of(body, 0).audit, GRIDDEP_AUDIT_OVERLAPS);
+    ck_assert_int_eq(edge_of(body, 0).reason, GRIDDEP_REASON_SET);
     uint32_t before = add(graph, "step", 0, 1);
     node = add_conditional(graph, GRIDDEP_CONDITIONAL_WHILE, again, &body, 1);
     uint32_t after = add(graph, "step", 1, 3);
     connect(before, node, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO);
     connect(node, after, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO);
-    ck_assert_int_eq(edge_of(graph, 0).audit, GRIDDEP_AUDIT_CONDITIONAL);
-    ck_assert_int_eq(edge_of(graph, 1).audit, GRIDDEP_AUDIT_CONDITIONAL);
+    ck_assert_int_eq(edge_of(graph, 0).reason, GRIDDEP_REASON_CONDITIONAL);
+    ck_assert_int_eq(edge_of(graph, 1).reason, GRIDDEP_REASON_CONDITIONAL);
     for (int round = 0; round < 3; round++) {
         clear();
         if (round == 2)

@@ -12,6 +12,7 @@
 #include "griddep.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
+#include "run/module.h"
 #include "sanitized.h"
 #include "unit/fail_alloc.h"
 
@@ -623,6 +624,55 @@ START_TEST(variables_of_the_module)
 }
 END_TEST
 
+/* A module whose PTX is not known runs as it is and leaves no stamps; without any other there is no timeline. */
+START_TEST(kernels_without_ptx_run_beside_traced_ones)
+{
+    griddep_timeline_launch launch = {.size = sizeof launch};
+    griddep_timeline_hop hop = {.size = sizeof hop};
+    griddep_timeline *timeline = NULL;
+    griddep_module *closed = NULL;
+    griddep_kernel *kernel = NULL;
+    float result[ELEMENTS];
+    setup bench;
+
+    open_bench(&bench);
+    write_inputs(&bench);
+    succeeds(griddep_module_load_shelf(bench.runtime, "vector_add", NULL, &closed, &error));
+    griddep_ptx_destroy(closed->ptx); /* as of a cubin */
+    closed->ptx = NULL;
+    succeeds(griddep_kernel_get(closed, "vector_add", &kernel, &error));
+    const griddep_launch_config config = {.size = sizeof config, .grid = {8}, .block = {128}};
+    const griddep_argument arguments[] = {{.bytes = 8, .value = bench.buffers[0]},
+                                          {.bytes = 8, .value = bench.buffers[2]},
+                                          {.bytes = 8, .value = bench.buffers[3]},
+                                          {.bytes = 4, .value = ELEMENTS}};
+    succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_ptr_null(timeline);
+    griddep_error_init(&error);
+    griddep_chain_destroy(bench.chain);
+    succeeds(griddep_chain_create(bench.runtime, &bench.chain, &error));
+    add(&bench, 1, 2, 8);
+    succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
+    succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
+    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
+        succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0, sizeof result, bench.stream, &error));
+        succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
+        read_result(&bench, result);
+        ck_assert(result[4] == 3.0f && result[999] == 3 * 249.75f);
+        succeeds(griddep_timeline_get_launch(timeline, 0, &launch, &error));
+        ck_assert(launch.blocks_kept == 8 && launch.last_exit > launch.first_entry);
+        succeeds(griddep_timeline_get_launch(timeline, 1, &launch, &error));
+        ck_assert(launch.blocks == 8 && launch.blocks_kept == 0 && isnan(launch.first_entry));
+        succeeds(griddep_timeline_get_hop(timeline, 1, &hop, &error));
+        ck_assert(hop.from == 0 && isnan(hop.launch_lead) && isnan(hop.overlap));
+    }
+    griddep_timeline_destroy(timeline);
+    close_bench(&bench);
+    griddep_module_unload(closed);
+}
+END_TEST
+
 /* The instrumented chain may be run for its time; the next run's stamps are its own. */
 START_TEST(timing_does_not_spoil_a_run)
 {
@@ -738,6 +788,7 @@ int main(void)
     tcase_add_test(runs, blocks_beyond_the_limit);
     tcase_add_test(runs, odd_shapes);
     tcase_add_test(runs, variables_of_the_module);
+    tcase_add_test(runs, kernels_without_ptx_run_beside_traced_ones);
     tcase_add_test(runs, timing_does_not_spoil_a_run);
     tcase_add_test(runs, wrong_arguments);
     tcase_add_test(runs, memory_runs_out);

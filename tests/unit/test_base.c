@@ -1160,8 +1160,8 @@ START_TEST(every_member_has_its_words)
     static const struct {
         const char *prefix, *(*words)(int32_t);
     } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text}, {"GRIDDEP_REASON_", griddep_reason_text},
-                        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_AUDIT_", griddep_audit_text},
-                        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_CONDITION_", griddep_condition_name}};
+                        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_OVERLAP_", griddep_overlap_text},
+                        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
 
     for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
         const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;

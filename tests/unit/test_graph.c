@@ -169,13 +169,13 @@ static griddep_graph_edge_info edge_of(const griddep_graph *of, uint32_t index)
     return info;
 }
 
-static void expect_edge(const griddep_graph *of, uint32_t index, int32_t audit, int32_t type, int32_t overlap)
+static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason, int32_t type, int32_t overlap)
 {
     griddep_graph_edge_info info = edge_of(of, index);
 
-    ck_assert_msg(info.audit == audit && info.type == type && info.overlap == overlap,
-                  "edge %u: audit %d (%s), type %d, overlap %d; expected %d, %d, %d", (unsigned)index, (int)info.audit,
-                  griddep_audit_text(info.audit), (int)info.type, (int)info.overlap, (int)audit, (int)type,
+    ck_assert_msg(info.reason == reason && info.type == type && info.overlap == overlap,
+                  "edge %u: reason %d (%s), type %d, overlap %d; expected %d, %d, %d", (unsigned)index, (int)info.reason,
+                  griddep_reason_text(info.reason), (int)info.type, (int)info.overlap, (int)reason, (int)type,
                   (int)overlap);
 }
 
@@ -494,7 +494,7 @@ START_TEST(nodes_can_be_switched_off)
         ck_good(griddep_graph_launch(graph, NULL, &error));
         ck_assert_uint_eq(word_of(1), 0);
         ck_assert_uint_eq(word_of(2), 1);
-        expect_edge(graph, 0, GRIDDEP_AUDIT_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_OVERLAP_NONE);
+        expect_edge(graph, 0, GRIDDEP_REASON_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_OVERLAP_NONE);
         ck_good(griddep_graph_enable(graph, a, 1, &error));
         ck_good(griddep_graph_launch(graph, NULL, &error));
         ck_assert_uint_eq(word_of(1), 1);
@@ -557,32 +557,32 @@ START_TEST(audit_tells_why)
 {
     static const struct {
         const char *first, *second;
-        int32_t port, type, audit, made, overlap;
+        int32_t port, type, reason, made, overlap;
     } cases[] = {
-        {"step", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 2, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_LAUNCH_ORDER, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 2, GRIDDEP_EDGE_DEFAULT, GRIDDEP_AUDIT_WRONG_PORT, 0, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 0, GRIDDEP_EDGE_DEFAULT, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE},
-        {"mute", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_NO_TRIGGER, 1, GRIDDEP_OVERLAP_TAIL},
-        {"step", "quiet", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE},
-        {"step", "quiet", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_AUDIT_UNSAFE, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "sometimes", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_WAIT_NOT_ALWAYS, 0, GRIDDEP_OVERLAP_NONE},
-        {"mute", "rash", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_AUDIT_WRONG_END, 0, GRIDDEP_OVERLAP_NONE},
+        {"step", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_LAUNCH_ORDER, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_DEFAULT, GRIDDEP_REASON_WRONG_PORT, 0, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 0, GRIDDEP_EDGE_DEFAULT, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE},
+        {"mute", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_NO_TRIGGER, 1, GRIDDEP_OVERLAP_NONE},
+        {"step", "quiet", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE},
+        {"step", "quiet", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_NO_WAIT, 1, GRIDDEP_OVERLAP_FULL},
+        {"step", "sometimes", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_WAIT_NOT_ALWAYS, 0, GRIDDEP_OVERLAP_NONE},
+        {"mute", "rash", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_WRONG_END, 0, GRIDDEP_OVERLAP_NONE},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t first = add(cases[i].first, 0, 1), second = add(cases[i].second, 1, 2);
         connect(first, second, cases[i].port, cases[i].type);
-        expect_edge(graph, (uint32_t)i, cases[i].audit, cases[i].made, cases[i].overlap);
+        expect_edge(graph, (uint32_t)i, cases[i].reason, cases[i].made, cases[i].overlap);
         ck_assert_int_eq(edge_of(graph, (uint32_t)i).asked, cases[i].type);
     }
     ck_good(griddep_graph_launch(graph, NULL, &error)); /* the driver takes all of them */
     griddep_graph_edge_info info = {.size = sizeof info};
     ck_status(griddep_graph_get_edge(graph, 10, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
-    for (int32_t i = 0; i <= GRIDDEP_AUDIT_NO_ROOM; i++)
-        ck_assert_str_ne(griddep_audit_text(i), "unknown audit");
-    ck_assert_str_eq(griddep_audit_text(-1), "unknown audit");
+    for (int32_t i = 0; i <= GRIDDEP_REASON_TOOLS; i++)
+        ck_assert_str_ne(griddep_reason_text(i), "unknown reason");
+    ck_assert_str_eq(griddep_reason_text(-1), "unknown reason");
 }
 END_TEST
 
@@ -593,17 +593,17 @@ START_TEST(audit_sees_what_stands_between)
     ck_good(griddep_graph_add_fill(graph, buffers[4], 0, BYTES, &fill, &error));
     connect_auto(a, fill);
     connect_auto(fill, b);
-    expect_edge(graph, 0, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
-    expect_edge(graph, 1, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 0, GRIDDEP_REASON_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 1, GRIDDEP_REASON_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 0).node, fill);
     connect_auto(b, c);
     connect(other, c, 0, GRIDDEP_EDGE_DEFAULT); /* c starts when `other` has ended, too */
-    expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 1, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 2, GRIDDEP_REASON_OTHER_ORDER, 1, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 2).node, other);
     connect(a, c, 0, GRIDDEP_EDGE_DEFAULT); /* has ended when b begins */
     connect(fill, c, 0, GRIDDEP_EDGE_DEFAULT);
     ck_assert_uint_eq(edge_of(graph, 2).node, other);
-    expect_edge(graph, 5, GRIDDEP_AUDIT_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 5, GRIDDEP_REASON_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
 }
 END_TEST
 
@@ -620,8 +620,8 @@ static void reopen(const char *text)
 
 START_TEST(early_starts_can_be_forbidden)
 {
-    static const int32_t audits[] = {GRIDDEP_AUDIT_KILL_SWITCH, GRIDDEP_AUDIT_DEVICE, GRIDDEP_AUDIT_DRIVER,
-                                     GRIDDEP_AUDIT_DRIVER};
+    static const int32_t audits[] = {GRIDDEP_REASON_KILL_SWITCH, GRIDDEP_REASON_DEVICE, GRIDDEP_REASON_DRIVER,
+                                     GRIDDEP_REASON_DRIVER};
 
     if (_i == 0)
         setenv("GRIDDEP_PDL", "off", 1);
@@ -695,10 +695,10 @@ START_TEST(upgrade_makes_what_waits_programmatic)
     connect(a, d, 0, 0); /* c's edge says it all, so this one stays */
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, 2);
-    expect_edge(graph, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
-    expect_edge(graph, 1, GRIDDEP_AUDIT_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
-    expect_edge(graph, 2, GRIDDEP_AUDIT_NO_TRIGGER, 1, GRIDDEP_OVERLAP_TAIL);
-    expect_edge(graph, 3, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 0, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(graph, 1, GRIDDEP_REASON_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 2, GRIDDEP_REASON_NO_TRIGGER, 1, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 3, GRIDDEP_REASON_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(word_of(4), 4);
     ck_good(griddep_graph_upgrade(graph, &count, &error));
@@ -718,8 +718,8 @@ START_TEST(upgrade_is_rolled_back)
     ck_assert_int_ne(griddep_graph_upgrade(graph, &count, &error), GRIDDEP_OK);
     ck_says("CUDA_ERROR_NOT_SUPPORTED");
     ck_assert_uint_eq(count, 9);
-    expect_edge(graph, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
-    expect_edge(graph, 1, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 1, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(word_of(3), 3);
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 2);
@@ -748,17 +748,17 @@ START_TEST(joins_are_upgraded_as_a_whole)
     ck_good(griddep_graph_upgrade(of, &count, &error));
     ck_assert_uint_eq(count, 0);
     for (uint32_t i = 0; i < 2; i++) { /* and why: the fill must end first */
-        expect_edge(of, i, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+        expect_edge(of, i, GRIDDEP_REASON_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
         ck_assert_uint_eq(edge_of(of, i).node, fill);
     }
-    expect_edge(of, 2, GRIDDEP_AUDIT_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(of, 2, GRIDDEP_REASON_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_remove_edge(of, 2, &error));
     for (uint32_t i = 0; i < 2; i++)
-        expect_edge(of, i, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+        expect_edge(of, i, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_upgrade(of, &count, &error));
     ck_assert_uint_eq(count, 2);
     for (uint32_t i = 0; i < 2; i++)
-        expect_edge(of, i, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+        expect_edge(of, i, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     ck_good(griddep_graph_launch(of, NULL, &error));
     ck_assert_uint_eq(word_of(3), 2);
     if (_i) {
@@ -779,12 +779,12 @@ START_TEST(shortcuts_are_upgraded_where_they_hold_up)
     connect(a, c, 0, 0);
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, _i ? 1 : 3);
-    expect_edge(graph, 1, _i ? GRIDDEP_AUDIT_NO_TRIGGER : GRIDDEP_AUDIT_OVERLAPS, 1,
-                _i ? GRIDDEP_OVERLAP_TAIL : GRIDDEP_OVERLAP_FULL);
+    expect_edge(graph, 1, _i ? GRIDDEP_REASON_NO_TRIGGER : GRIDDEP_REASON_SET, 1,
+                _i ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL);
     if (_i)
-        expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+        expect_edge(graph, 2, GRIDDEP_REASON_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
     else
-        expect_edge(graph, 2, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+        expect_edge(graph, 2, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(word_of(3), 3);
 }
@@ -802,9 +802,9 @@ START_TEST(a_join_that_one_edge_holds_up_stays)
     connect(fill, c, 0, 0);
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, 0);
-    expect_edge(graph, 1, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 1, GRIDDEP_REASON_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 1).node, b);
-    expect_edge(graph, 2, GRIDDEP_AUDIT_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 2, GRIDDEP_REASON_OTHER_ORDER, 0, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 2).node, fill);
     ck_good(griddep_graph_remove_edge(graph, 3, &error));
     ck_good(griddep_graph_upgrade(graph, &count, &error));
@@ -875,9 +875,9 @@ START_TEST(captures_become_graphs)
     ck_good(griddep_stream_create(runtime, &stream, &error));
     griddep_graph *captured = capture(stream);
     ck_assert_uint_eq(griddep_graph_node_count(captured), 4);
-    expect_edge(captured, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
-    expect_edge(captured, 1, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
-    expect_edge(captured, 2, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(captured, 0, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(captured, 1, GRIDDEP_REASON_OFF, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(captured, 2, GRIDDEP_REASON_OFF, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(captured, NULL, &error));
     ck_assert_uint_eq(word_of(1), 1);
     ck_good(griddep_graph_add_empty(captured, &node, &error));
@@ -910,7 +910,7 @@ START_TEST(foreign_graphs_are_adopted)
     uint32_t count = 0;
 
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
-    expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(adopted, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
     ck_status(griddep_graph_set_config(adopted, 1, &one_block, &error), GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("arguments that are not known");
     if (_i) { /* the driver refuses the programmatic edge, or the graph with it */
@@ -918,15 +918,15 @@ START_TEST(foreign_graphs_are_adopted)
                          GD_CUDA_ERROR_NOT_SUPPORTED);
         ck_assert_int_ne(griddep_graph_upgrade(adopted, &count, &error), GRIDDEP_OK);
         ck_assert_msg(!strstr(error.text, "puts"), "%s", error.text);
-        expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+        expect_edge(adopted, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
     } else {
         ck_good(griddep_graph_upgrade(adopted, &count, &error));
         ck_assert_uint_eq(count, 1);
-        expect_edge(adopted, 0, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+        expect_edge(adopted, 0, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     }
     griddep_graph *again = NULL; /* the driver's graph is what it was, or changed */
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &again, &error));
-    expect_edge(again, 0, _i ? GRIDDEP_AUDIT_PLAIN : GRIDDEP_AUDIT_OVERLAPS, !_i,
+    expect_edge(again, 0, _i ? GRIDDEP_REASON_PLAIN : GRIDDEP_REASON_SET, !_i,
                 _i ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL);
     griddep_graph_destroy(again);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
@@ -979,8 +979,8 @@ START_TEST(foreign_graphs_grow)
     ck_good(griddep_graph_add_edge(adopted, node, fill, 0, GRIDDEP_EDGE_AUTO, &error));
     ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("cycle");
-    expect_edge(adopted, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
-    expect_edge(adopted, 2, GRIDDEP_AUDIT_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(adopted, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(adopted, 2, GRIDDEP_REASON_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
     ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1, &node, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
@@ -989,7 +989,7 @@ START_TEST(foreign_graphs_grow)
     griddep_graph_destroy(adopted);
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &again, &error)); /* the driver has it all */
     ck_assert_uint_eq(griddep_graph_node_count(again), 4);
-    expect_edge(again, 1, GRIDDEP_AUDIT_OVERLAPS, 1, GRIDDEP_OVERLAP_FULL);
+    expect_edge(again, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     griddep_graph_destroy(again);
     griddep_conditional_destroy(conditional);
 }
@@ -1008,7 +1008,7 @@ START_TEST(unknown_code_can_be_described)
     ck_good(open_runtime(&other)); /* has not loaded the module */
     ck_good(griddep_ptx_parse(ptx, sizeof ptx, NULL, &text, &error));
     ck_good(griddep_graph_adopt(other, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
-    expect_edge(adopted, 0, GRIDDEP_AUDIT_UNKNOWN_CODE, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(adopted, 0, GRIDDEP_REASON_UNKNOWN_CODE, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_get_node(adopted, 1, &info, &error));
     ck_assert_str_eq(info.name, "step"); /* the driver tells that */
     ck_good(griddep_graph_upgrade(adopted, &count, &error));
@@ -1020,7 +1020,7 @@ START_TEST(unknown_code_can_be_described)
     ck_status(griddep_graph_describe(adopted, 1, NULL, "step", &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_graph_describe(adopted, 1, text, "mute", &error));
     ck_good(griddep_graph_describe(adopted, 0, text, "step", &error));
-    expect_edge(adopted, 0, GRIDDEP_AUDIT_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(adopted, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_upgrade(adopted, &count, &error));
     ck_assert_uint_eq(count, 1);
     griddep_graph_destroy(adopted);
@@ -1038,7 +1038,7 @@ START_TEST(drivers_without_edge_data_tell_edges)
     gd_CUgraph foreign = make_foreign(runtime->driver, function_of("step"), function_of("step"));
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
     ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
-    expect_edge(adopted, 0, GRIDDEP_AUDIT_NO_EDGE_DATA, -1, GRIDDEP_OVERLAP_NONE);
+    expect_edge(adopted, 0, GRIDDEP_REASON_NO_EDGE_DATA, -1, GRIDDEP_OVERLAP_UNKNOWN);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     griddep_graph_destroy(adopted);
 }
@@ -1054,8 +1054,8 @@ START_TEST(graphs_print)
         "    n0 [shape=box, label=\"step\"];\n"
         "    n1 [shape=box, label=\"step\"];\n"
         "    n2 [shape=ellipse, label=\"fill\"];\n"
-        "    n0 -> n1 [color=darkgreen, style=bold, taillabel=\"programmatic\", label=\"overlaps: the "
-        "edge is programmatic, the second kernel waits on every path\"];\n"
+        "    n0 -> n1 [color=darkgreen, style=bold, taillabel=\"programmatic\", label=\"overlaps: each "
+        "path of the kernel executes griddepcontrol.wait\"];\n"
         "    n1 -> n2 [color=black];\n"
         "}\n";
     char buffer[2048];
@@ -1075,7 +1075,7 @@ START_TEST(graphs_print)
     ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", \"known\": true, "
                                          "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
     ck_assert_ptr_nonnull(strstr(buffer, "{\"from\": 0, \"to\": 1, \"port\": \"programmatic\", \"programmatic\": true, "
-                                         "\"overlap\": \"full\", \"audit\": 0, \"text\": \"overlaps"));
+                                         "\"overlap\": \"full\", \"races\": false, \"reason\": 0, \"text\": \"each path"));
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, 8, &bytes, &error));
     ck_assert_str_eq(buffer, "digraph");
     ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1254,8 +1254,8 @@ START_TEST(conditional_nodes_print)
                               "    n1b1 [shape=point];\n"
                               "    }\n"
                               "    n1 -> n1b1 [style=dotted];\n"
-                              "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node's bodies begin after "
-                              "the end of what leads to it, and end before what follows\"];\n"
+                              "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node begins after the "
+                              "end of its prerequisites, and ends before its dependents\"];\n"
                               "}\n";
     griddep_conditional *which = make_conditional(0);
     griddep_graph *bodies[2] = {make_graph(), NULL};
@@ -1266,7 +1266,7 @@ START_TEST(conditional_nodes_print)
     ck_good(griddep_graph_add_fill(bodies[0], buffers[4], 0, BYTES, &fill, &error));
     ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2, &node, &error));
     connect_auto(step, node);
-    expect_edge(graph, 0, GRIDDEP_AUDIT_CONDITIONAL, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(graph, 0, GRIDDEP_REASON_CONDITIONAL, 0, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 0).node, node);
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, sizeof buffer, &bytes, &error));
     ck_assert_str_eq(buffer, dot);
@@ -1274,7 +1274,7 @@ START_TEST(conditional_nodes_print)
     ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 1, \"type\": \"switch node\", \"kernel\": null"));
     ck_assert_ptr_nonnull(strstr(buffer, "\"bodies\": [\n    {\"body\": \"case 0\", \"nodes\": ["));
     ck_assert_ptr_nonnull(strstr(buffer, "{\"body\": \"case 1\", \"nodes\": [\n  ],\n  \"edges\": [\n  ]}]}"));
-    ck_assert_ptr_nonnull(strstr(buffer, "\"audit\": 20, \"text\": \"no overlap: a conditional node's bodies"));
+    ck_assert_ptr_nonnull(strstr(buffer, "\"reason\": 14, \"text\": \"a conditional node begins"));
     griddep_graph_destroy(bodies[0]);
     griddep_conditional_destroy(which);
 }
@@ -1349,8 +1349,7 @@ START_TEST(lanes_give_the_same_in_every_mode)
         ck_good(griddep_chain_get_hop(chain, _i, i, &hop, &error));
         ck_assert_uint_eq(hop.lane, i == 2 || i == 3);
         ck_assert_int_eq(hop.reason, overlaps ? reasons[_i][i] : GRIDDEP_REASON_OFF);
-        bool first = i == 0 || i == 2;
-        ck_assert_int_eq(hop.edge, !is_graph || first ? -1 : overlaps && i != 3);
+        ck_assert_int_eq(hop.edge, !is_graph || i == 0 ? -1 : overlaps && i != 3);
     }
     /* one stream and its end, the start, two launches that are waited for */
     ck_assert_uint_eq(fake_driver_calls("cuStreamCreate"), is_graph ? 0 : 1);
@@ -1403,8 +1402,8 @@ START_TEST(lanes_become_edges)
     griddep_graph *made = NULL;
     /* edges in the order of the launches: 0->1, 0->2, 2->3, 1->4, 3->4 */
     static const uint32_t ends[5][2] = {{0, 1}, {0, 2}, {2, 3}, {1, 4}, {3, 4}};
-    static const int32_t audits[5] = {GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_NO_WAIT,
-                                      GRIDDEP_AUDIT_OVERLAPS, GRIDDEP_AUDIT_NO_TRIGGER};
+    static const int32_t audits[5] = {GRIDDEP_REASON_SET, GRIDDEP_REASON_SET, GRIDDEP_REASON_NO_WAIT,
+                                      GRIDDEP_REASON_SET, GRIDDEP_REASON_NO_TRIGGER};
 
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
     griddep_chain_destroy(chain); /* not needed any more */
@@ -1413,14 +1412,14 @@ START_TEST(lanes_become_edges)
         griddep_graph_edge_info info = edge_of(made, i);
         ck_assert_uint_eq(info.from, ends[i][0]);
         ck_assert_uint_eq(info.to, ends[i][1]);
-        ck_assert_int_eq(info.audit, audits[i]);
+        ck_assert_int_eq(info.reason, audits[i]);
     }
     ck_good(griddep_graph_launch(made, NULL, &error));
     ck_assert_uint_eq(word_of(5), 4);
     griddep_graph_destroy(made);
     chain = make_forked();
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_SERIAL, &made, &error));
-    expect_edge(made, 0, GRIDDEP_AUDIT_OFF, 0, GRIDDEP_OVERLAP_NONE);
+    expect_edge(made, 0, GRIDDEP_REASON_OFF, 0, GRIDDEP_OVERLAP_NONE);
     ck_status(griddep_graph_from_chain(chain, 4, &made, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_from_chain(NULL, 0, &made, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_graph_destroy(made);
@@ -1449,7 +1448,7 @@ START_TEST(forced_launches_depend_on_their_lane)
         ck_assert_uint_eq(info.to, 2);
         ck_assert_int_eq(info.type, i ? GRIDDEP_EDGE_DEFAULT : GRIDDEP_EDGE_PROGRAMMATIC);
         ck_assert_int_eq(info.from_port, i ? GRIDDEP_PORT_DEFAULT : GRIDDEP_PORT_PROGRAMMATIC);
-        ck_assert_int_eq(info.audit, i ? GRIDDEP_AUDIT_OFF : GRIDDEP_AUDIT_UNSAFE);
+        ck_assert_int_eq(info.reason, i ? GRIDDEP_REASON_OFF : GRIDDEP_REASON_NO_WAIT);
     }
     ck_good(griddep_graph_launch(made, NULL, &error));
     griddep_graph_destroy(made);
@@ -1473,7 +1472,7 @@ START_TEST(overlap_needs_room)
         ck_good(griddep_chain_add(chain, kernel_of("step"), &config, arguments, 2, &error));
     ck_good(griddep_chain_explain(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &explanation, &error));
     ck_good(griddep_explanation_get_info(explanation, &info, &error));
-    ck_assert_int_eq(info.prediction, _i ? GRIDDEP_PREDICTION_TAIL : GRIDDEP_PREDICTION_BESIDE);
+    ck_assert_int_eq(info.overlap, _i ? GRIDDEP_OVERLAP_TAIL : GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &graphs[0], &error));
     griddep_chain_destroy(chain);
@@ -1483,7 +1482,7 @@ START_TEST(overlap_needs_room)
         ck_good(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error));
     ck_good(griddep_graph_capture_end(runtime, config.stream, &graphs[1], &error));
     for (int i = 0; i < 2; i++) {
-        expect_edge(graphs[i], 0, _i ? GRIDDEP_AUDIT_NO_ROOM : GRIDDEP_AUDIT_OVERLAPS, 1,
+        expect_edge(graphs[i], 0, _i ? GRIDDEP_REASON_NO_ROOM : GRIDDEP_REASON_SET, 1,
                     _i ? GRIDDEP_OVERLAP_TAIL : GRIDDEP_OVERLAP_FULL);
         griddep_graph_destroy(graphs[i]);
     }
