@@ -38,7 +38,7 @@
 //   positions % 4 == 0
 //   y % 8 == 0
 //   page_table % 4 == 0
-//   power_of_two(page_size) && page_size >= 16 -- a tile of 16 rows is in one page
+//   page_size >= 16 && 2^31 % page_size == 0 -- a power of two; a tile of 16 rows is in one page
 //   table_pitch >= 1
 //   grid.z * (heads + 2 * grid.y) * head_dim < 2^32
 //   shared >= (22 + 6 * (heads / grid.y) + 2 * block.x) * head_dim + 24 * grid.x + 4 * block.x + 272

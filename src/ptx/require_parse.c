@@ -1,842 +1,735 @@
-/* A condition's grammar, by recursive descent, from || down to names and numbers. Each node knows its type; what is
- * constant is computed at once. */
+/* The language of conditions, by recursive descent: ||, &&, comparisons, sums, products, names and
+ * numbers. Steps are added as they are read. What is wrong is told once, at its place; from then on
+ * the text is at its end. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "base/text.h"
-#include "ptx/array.h"
-#include "ptx/require_compile.h"
+#include "ptx/require_parse.h"
 
-static uint16_t parse_or(gd_require_reader *reader);
+enum {
+    SHOWN = 60,        /* bytes of a word that a message repeats */
+    HOLDS = UINT16_MAX /* a step to go on with: the end of the condition */
+};
 
-/* ---- nodes ---- */
+static uint32_t here(const gd_require_reader *reader)
+{
+    return (uint32_t)(reader->start - reader->module->text);
+}
 
-static uint16_t add_node(gd_require_reader *reader, const gd_require_node *node)
+/* Nothing more is read of the text. */
+static void stop(gd_require_reader *reader)
+{
+    reader->failed = true;
+    reader->token = GD_REQUIRE_TOKEN_END;
+    reader->bytes = 0;
+}
+
+static void wrong(gd_require_reader *reader, uint32_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void wrong(gd_require_reader *reader, uint32_t offset, const char *format, ...)
+{
+    char text[sizeof reader->diagnostics->list[0].text];
+    va_list list;
+
+    if (!reader->failed) {
+        va_start(list, format);
+        vsnprintf(text, sizeof text, format, list);
+        va_end(list);
+        gd_text_trim(text);
+        gd_ptx_diagnostics_add(reader->diagnostics, offset, "%s", text);
+    }
+    stop(reader);
+}
+
+static bool is_full(gd_require_reader *reader, uint32_t count, uint32_t limit, const char *what)
+{
+    if (count >= limit)
+        wrong(reader, here(reader), "found more than %u %s", (unsigned)limit, what);
+    return reader->failed;
+}
+
+/* ---- tokens ---- */
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Of names, also grid.x and map.box.x, of numbers, also 2^30, and of words that begin with a digit,
+ * as 128B does. */
+static bool is_of_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) ||
+           (byte && strchr("_$.^", byte));
+}
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+        at++;
+    return at;
+}
+
+static void read_sign(gd_require_reader *reader)
+{
+    static const char pairs[] = "== != <= >= && || ";
+    const char *at = reader->at;
+
+    reader->token = GD_REQUIRE_TOKEN_SIGN;
+    for (const char *pair = pairs; *pair && reader->end - at >= 2; pair += 3) {
+        if (!memcmp(at, pair, 2)) {
+            reader->at += 2;
+            return;
+        }
+    }
+    reader->at++;
+    if (*at > ' ' && *at < 0x7f && !strchr("+*/%<>(),[]:", *at))
+        wrong(reader, here(reader),
+              "found '%c', which no condition has; there are == != < <= > >= && || + * / %% 2^30 "
+              "and apart()",
+              *at);
+    else if (*at <= ' ' || *at == 0x7f)
+        wrong(reader, here(reader), "found a byte 0x%02x", (unsigned char)*at);
+}
+
+static void next(gd_require_reader *reader)
 {
     if (reader->failed)
-        return GD_REQUIRE_NONE;
-    if (reader->node_count == GD_REQUIRE_LIMIT_NODES)
-        return gd_require_wrong(reader, node->offset,
-                                "found a condition of more than %d parts "
-                                "(GD_REQUIRE_LIMIT_NODES); give it as several",
-                                GD_REQUIRE_LIMIT_NODES);
-    reader->nodes[reader->node_count] = *node;
-    return (uint16_t)reader->node_count++;
-}
-
-static bool is_constant(const gd_require_node *node)
-{
-    return node->op == GD_REQUIRE_OP_CONSTANT;
-}
-
-static const char *word_of(uint8_t op)
-{
-    static const char *const words[] = {
-#define REQUIRE_OP(identifier, word) word,
-#include "ptx/require_ops.def"
-#undef REQUIRE_OP
-    };
-
-    return words[op];
-}
-
-static bool is_comparison(uint8_t op)
-{
-    return op >= GD_REQUIRE_OP_EQUAL && op <= GD_REQUIRE_OP_GREATER_EQUAL;
-}
-
-/* Computes a node whose operands are constant. */
-static uint16_t fold(gd_require_reader *reader, gd_require_node *node, bool real, const gd_require_value *left,
-                     const gd_require_value *right)
-{
-    gd_require_value value = {0};
-    gd_require_outcome outcome = gd_require_apply((gd_require_op)node->op, real, left, right, &value);
-
-    if (outcome != GD_REQUIRE_DONE)
-        return gd_require_wrong(reader, node->offset,
-                                outcome == GD_REQUIRE_OVERFLOWS ? "found a number beyond 127 bits"
-                                                                : "found a division by zero");
-    node->op = GD_REQUIRE_OP_CONSTANT;
-    node->value = value;
-    return add_node(reader, node);
-}
-
-/* An integer beside a real one becomes real too. */
-static uint16_t convert(gd_require_reader *reader, uint16_t index)
-{
-    const gd_require_node *from = &reader->nodes[index];
-    gd_require_node node = {
-        .op = GD_REQUIRE_OP_CONVERT, .type = GD_REQUIRE_REAL, .left = index, .offset = from->offset};
-
-    if (from->type == GD_REQUIRE_REAL)
-        return index;
-    node.single = node.literal = is_constant(from);
-    return is_constant(from) ? fold(reader, &node, false, &from->value, NULL) : add_node(reader, &node);
-}
-
-/* Beside an f32 a written number means the f32 next to it: 1e-6 is what a caller passes as 1e-6f. */
-static void round_literal(gd_require_node *literal, const gd_require_node *other)
-{
-    if (literal->literal && is_constant(literal) && other->single && !other->literal)
-        literal->value.real = (double)(float)literal->value.real;
-}
-
-static uint16_t truth_wanted(gd_require_reader *reader, uint16_t index, const char *what)
-{
-    if (index == GD_REQUIRE_NONE || reader->nodes[index].type == GD_REQUIRE_TRUTH)
-        return index;
-    return gd_require_wrong(reader, reader->nodes[index].offset,
-                            "found a number, expected a condition%s, such as columns %% 8 == 0", what);
-}
-
-static bool number_wanted(gd_require_reader *reader, uint16_t index, uint8_t op)
-{
-    const gd_require_node *node = &reader->nodes[index];
-
-    if (node->type == GD_REQUIRE_WORD) {
-        const gd_require_name *name = &reader->terms->names[node->left];
-        gd_require_wrong(reader, node->offset,
-                         "found %.60s beside %s, expected a number; it is compared with a word: %.60s == %s",
-                         name->name, word_of(op), name->name, gd_require_field_words((gd_require_field)name->field)[0]);
-        return false;
+        return;
+    reader->start = reader->at = skip_space(reader->at, reader->end);
+    if (reader->at == reader->end) {
+        reader->token = GD_REQUIRE_TOKEN_END;
+    } else if (is_of_word(*reader->at)) {
+        reader->token = GD_REQUIRE_TOKEN_WORD;
+        while (reader->at < reader->end && is_of_word(*reader->at))
+            reader->at++;
+    } else {
+        read_sign(reader);
     }
-    if (node->type != GD_REQUIRE_TRUTH)
-        return true;
-    gd_require_wrong(reader, reader->nodes[index].offset, "found a condition beside %s, expected a number%s",
-                     word_of(op), is_comparison(op) ? "; a < b < c is written a < b && b < c" : "");
-    return false;
+    if (!reader->failed)
+        reader->bytes = (uint32_t)(reader->at - reader->start);
 }
 
-static uint16_t add_binary(gd_require_reader *reader, gd_require_op op, uint16_t left, uint16_t right, uint32_t offset)
+static bool is(const gd_require_reader *reader, const char *text)
 {
-    gd_require_node node = {.op = (uint8_t)op, .offset = offset};
-
-    if (left == GD_REQUIRE_NONE || right == GD_REQUIRE_NONE || !number_wanted(reader, left, node.op) ||
-        !number_wanted(reader, right, node.op))
-        return GD_REQUIRE_NONE;
-    bool real = reader->nodes[left].type == GD_REQUIRE_REAL || reader->nodes[right].type == GD_REQUIRE_REAL;
-    if (real && op == GD_REQUIRE_OP_REMAINDER)
-        return gd_require_wrong(reader, offset, "found %% of a floating-point number; it is for integers");
-    if (real) {
-        left = convert(reader, left);
-        right = convert(reader, right);
-        if (reader->failed)
-            return GD_REQUIRE_NONE;
-        round_literal(&reader->nodes[left], &reader->nodes[right]);
-        round_literal(&reader->nodes[right], &reader->nodes[left]);
-    }
-    const gd_require_node *a = &reader->nodes[left], *b = &reader->nodes[right];
-    bool divides = op == GD_REQUIRE_OP_DIVIDE || op == GD_REQUIRE_OP_REMAINDER;
-    if (divides && is_constant(b) && (real ? b->value.real == 0.0 : !b->value.integer))
-        return gd_require_wrong(reader, offset, "found a division by zero");
-    node.left = left;
-    node.right = right;
-    node.type = is_comparison(node.op) ? GD_REQUIRE_TRUTH : real ? GD_REQUIRE_REAL : GD_REQUIRE_INTEGER;
-    node.single = a->single && b->single;
-    node.literal = a->literal && b->literal;
-    return is_constant(a) && is_constant(b) ? fold(reader, &node, real, &a->value, &b->value) : add_node(reader, &node);
+    return reader->bytes == strlen(text) && !memcmp(reader->start, text, reader->bytes);
 }
 
-/* NEGATE and POWER_OF_TWO. */
-static uint16_t add_unary(gd_require_reader *reader, gd_require_op op, uint16_t operand, uint32_t offset)
+/* Whether the token is a word, and a sign stands behind it. */
+static bool is_word_before(const gd_require_reader *reader, char sign)
 {
-    gd_require_node node = {.op = (uint8_t)op, .left = operand, .offset = offset};
+    const char *behind = skip_space(reader->at, reader->end);
 
-    if (operand == GD_REQUIRE_NONE || !number_wanted(reader, operand, node.op))
-        return GD_REQUIRE_NONE;
-    const gd_require_node *of = &reader->nodes[operand];
-    bool real = of->type == GD_REQUIRE_REAL;
-    if (real && op == GD_REQUIRE_OP_POWER_OF_TWO)
-        return gd_require_wrong(reader, offset, "found power_of_two() of a floating-point number; it is for integers");
-    node.type = op == GD_REQUIRE_OP_POWER_OF_TWO ? GD_REQUIRE_TRUTH : of->type;
-    node.single = of->single;
-    node.literal = of->literal;
-    return is_constant(of) ? fold(reader, &node, real, &of->value, NULL) : add_node(reader, &node);
+    return reader->token == GD_REQUIRE_TOKEN_WORD && behind < reader->end && *behind == sign;
+}
+
+static bool take(gd_require_reader *reader, const char *sign)
+{
+    const bool there = is(reader, sign);
+
+    if (there)
+        next(reader);
+    return there;
+}
+
+static int shown(uint32_t bytes)
+{
+    return bytes > SHOWN ? SHOWN : (int)bytes;
+}
+
+static void unexpected(gd_require_reader *reader, const char *wanted)
+{
+    if (reader->token == GD_REQUIRE_TOKEN_END)
+        wrong(reader, here(reader), "found the end, expected %s", wanted);
+    else
+        wrong(reader, here(reader), "found '%.*s', expected %s", shown(reader->bytes),
+              reader->start, wanted);
+}
+
+static void add_step(gd_require_reader *reader, gd_require_step step)
+{
+    if (!is_full(reader, reader->step_count, GD_REQUIRE_LIMIT_STEPS,
+                 "operations in all conditions (GD_REQUIRE_LIMIT_STEPS)"))
+        reader->steps[reader->step_count++] = step;
 }
 
 /* ---- names ---- */
 
-static const char *const shape_names[GD_REQUIRE_SHAPE] = {"grid.x",  "grid.y",    "grid.z",    "block.x",   "block.y",
-                                                          "block.z", "cluster.x", "cluster.y", "cluster.z", "shared"};
+/* What comes next asks these maps. A condition that comes to one which is not understood holds. */
+static void depend_on(gd_require_reader *reader, uint8_t maps)
+{
+    const uint8_t more = (uint8_t)(maps & ~reader->known);
 
-static uint16_t unknown_name(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset)
+    reader->known |= maps;
+    if (more && !reader->is_extent)
+        add_step(reader,
+                 (gd_require_step){.op = GD_REQUIRE_UNDERSTOOD, .left = more, .otherwise = HOLDS});
+}
+
+static const char *const shape_names[GD_REQUIRE_SHAPE] = {
+    "grid.x",  "grid.y",    "grid.z",    "block.x",   "block.y",
+    "block.z", "cluster.x", "cluster.y", "cluster.z", "shared"};
+
+/* Adds a name unless it is there. */
+static uint8_t add_name(gd_require_reader *reader, const gd_require_name *name)
+{
+    for (uint32_t i = 0; i < reader->name_count; i++) {
+        const gd_require_name *known = &reader->names[i];
+        if (known->kind == name->kind && known->index == name->index &&
+            known->field == name->field && known->dimension == name->dimension)
+            return (uint8_t)i;
+    }
+    if (is_full(reader, reader->name_count, GD_REQUIRE_LIMIT_NAMES,
+                "names (GD_REQUIRE_LIMIT_NAMES)"))
+        return 0;
+    reader->names[reader->name_count] = *name;
+    reader->names[reader->name_count].extent = GD_REQUIRE_NONE;
+    return (uint8_t)reader->name_count++;
+}
+
+/* A field of the map that a parameter is; `text` is what messages call it. */
+static uint8_t add_field(gd_require_reader *reader, uint16_t index, const char *text,
+                         gd_require_field field, uint8_t dimension)
+{
+    uint8_t map = 0;
+
+    while (map < reader->map_count && reader->maps[map] != index)
+        map++;
+    if (is_full(reader, map, GD_REQUIRE_LIMIT_MAPS, "tensor maps (GD_REQUIRE_LIMIT_MAPS)"))
+        return 0;
+    reader->maps[map] = index;
+    reader->map_count += map == reader->map_count;
+    depend_on(reader, (uint8_t)(1u << map));
+    return add_name(reader, &(gd_require_name){.name = text,
+                                               .index = index,
+                                               .kind = GD_REQUIRE_KIND_FIELD,
+                                               .field = (uint8_t)field,
+                                               .dimension = dimension,
+                                               .map = map});
+}
+
+/* The token, "a_map.box.x", of the map that a parameter is. */
+static uint8_t find_field(gd_require_reader *reader, uint16_t index)
+{
+    const char *field = reader->start + strlen(reader->entry->parameter_names[index]) + 1;
+    const uint32_t bytes = reader->bytes - (uint32_t)(field - reader->start);
+    uint8_t dimension;
+    const gd_require_field found = gd_require_field_find(field, bytes, &dimension);
+
+    if (found == GD_REQUIRE_FIELD_COUNT) {
+        wrong(reader, here(reader),
+              "a tensor map has no \"%.*s\"; it has rank, dim.x, box.x, step.x (to .z, .w, .v), "
+              "type, swizzle, fill",
+              shown(bytes), field);
+        return 0;
+    }
+    const char *text = gd_arena_string(reader->arena, reader->start, reader->bytes);
+    if (text)
+        return add_field(reader, index, text, found, dimension);
+    reader->no_memory = true;
+    stop(reader);
+    return 0;
+}
+
+static void unknown_name(gd_require_reader *reader)
 {
     const gd_ptx_function *entry = reader->entry;
-    gd_nearest nearest = {.word = name, .bytes = bytes};
+    gd_nearest nearest = {.word = reader->start, .bytes = reader->bytes};
 
     for (uint32_t i = 0; i < entry->parameter_end - entry->parameter; i++)
         gd_nearest_look(&nearest, entry->parameter_names[i]);
     for (size_t i = 0; i < GD_REQUIRE_SHAPE; i++)
         gd_nearest_look(&nearest, shape_names[i]);
-    int shown = bytes > 60 ? 60 : (int)bytes;
     if (nearest.name)
-        return gd_require_wrong(reader, offset, "entry %.60s has no parameter \"%.*s\"; did you mean \"%.60s\"?",
-                                entry->name, shown, name, nearest.name);
-    return gd_require_wrong(reader, offset,
-                            "entry %.60s has no parameter \"%.*s\"; besides parameters there are grid.x to grid.z, "
-                            "block.x ..., cluster.x ..., shared",
-                            entry->name, shown, name);
+        wrong(reader, here(reader), "entry %.*s has no parameter \"%.*s\"; did you mean \"%.*s\"?",
+              SHOWN, entry->name, shown(reader->bytes), reader->start, SHOWN, nearest.name);
+    else
+        wrong(reader, here(reader),
+              "entry %.*s has no parameter \"%.*s\"; besides parameters there are grid.x to "
+              "grid.z, block.x ..., "
+              "cluster.x ..., shared",
+              SHOWN, entry->name, shown(reader->bytes), reader->start);
 }
 
-static bool is_same(const gd_require_name *a, const gd_require_name *b)
+/* types.def has both side by side. */
+static bool is_unsigned(uint8_t type)
 {
-    return a->index == b->index && !a->bytes == !b->bytes && a->field == b->field && a->dimension == b->dimension;
+    return (type >= GD_TYPE_U8 && type <= GD_TYPE_U64) ||
+           (type >= GD_TYPE_B8 && type <= GD_TYPE_B64);
 }
 
-uint16_t gd_require_add_name(gd_require_reader *reader, const gd_require_name *name, uint32_t offset)
+static uint8_t add_parameter(gd_require_reader *reader, uint16_t index)
 {
-    gd_requires *terms = reader->terms;
-    void *list = terms->names;
+    const gd_ptx_symbol *symbol = &reader->module->symbols[reader->entry->parameter + index];
+    const char *name = reader->entry->parameter_names[index];
+    const bool is_real = symbol->type == GD_TYPE_F32;
 
-    for (uint32_t i = 0; i < terms->name_count; i++) {
-        if (is_same(&terms->names[i], name))
-            return (uint16_t)i;
-    }
-    if (terms->name_count == GD_REQUIRE_LIMIT_NAMES)
-        return gd_require_wrong(reader, offset,
-                                "found more than %d names in an entry's conditions "
-                                "(GD_REQUIRE_LIMIT_NAMES)",
-                                GD_REQUIRE_LIMIT_NAMES);
-    if (terms->name_count == terms->name_capacity) {
-        bool grown = gd_array_grow(&list, &terms->name_capacity, sizeof *terms->names);
-        terms->names = list;
-        reader->no_memory |= !grown;
-        if (!grown)
-            return gd_require_wrong(reader, offset, "no memory");
-    }
-    terms->names[terms->name_count] = *name;
-    return (uint16_t)terms->name_count++;
-}
-
-/* What a parameter's type means to a condition; false: nothing. */
-static bool read_type(const gd_ptx_symbol *symbol, gd_require_name *name)
-{
-    if (symbol->flags & GD_SYMBOL_ARRAY || symbol->bytes > 8)
-        return false;
-    switch (symbol->type) {
-    case GD_TYPE_S8:
-    case GD_TYPE_S16:
-    case GD_TYPE_S32:
-    case GD_TYPE_S64:
-        name->is_signed = true;
-        break;
-    case GD_TYPE_F32:
-    case GD_TYPE_F64:
-        name->is_real = true;
-        break;
-    case GD_TYPE_U8:
-    case GD_TYPE_U16:
-    case GD_TYPE_U32:
-    case GD_TYPE_U64:
-    case GD_TYPE_B8:
-    case GD_TYPE_B16:
-    case GD_TYPE_B32:
-    case GD_TYPE_B64:
-        break;
-    default:
-        return false;
-    }
-    name->bytes = (uint8_t)symbol->bytes;
-    return symbol->vector <= 1;
-}
-
-/* ---- fields of tensor maps ---- */
-
-static uint16_t no_memory(gd_require_reader *reader, uint32_t offset)
-{
-    reader->no_memory = true;
-    return gd_require_wrong(reader, offset, "no memory");
-}
-
-/* The name that says whether a map is known, and its place in terms->maps. */
-static bool find_map(gd_require_reader *reader, const char *parameter, uint16_t index, uint32_t offset, uint8_t *map)
-{
-    gd_requires *terms = reader->terms;
-    gd_require_name known = {
-        .name = parameter, .index = index, .extent = GD_REQUIRE_NONE, .bytes = 8, .field = GD_REQUIRE_FIELD_KNOWN};
-
-    for (*map = 0; *map < terms->map_count; (*map)++) {
-        if (terms->names[terms->maps[*map]].index == index)
-            return true;
-    }
-    if (terms->map_count == GD_REQUIRE_LIMIT_MAPS) {
-        gd_require_wrong(reader, offset, "found more than %d tensor maps (GD_REQUIRE_LIMIT_MAPS)",
-                         GD_REQUIRE_LIMIT_MAPS);
-        return false;
-    }
-    known.map = *map;
-    uint16_t name = gd_require_add_name(reader, &known, offset);
-    if (name == GD_REQUIRE_NONE)
-        return false;
-    terms->maps[terms->map_count++] = name;
-    return true;
-}
-
-static uint16_t unknown_field(gd_require_reader *reader, const char *parameter, const char *field, uint32_t bytes,
-                              const char *nearest, uint32_t offset)
-{
-    const int shown = bytes > 60 ? 60 : (int)bytes;
-
-    if (nearest && strlen(nearest) != bytes)
-        return gd_require_wrong(reader, offset, "a tensor map has no \"%.*s\"; did you mean \"%.60s.%s\"?", shown,
-                                field, parameter, nearest);
-    return gd_require_wrong(reader, offset,
-                            "a tensor map has no \"%.*s\"; it has address, bytes, rank, dim.x, stride.x, box.x, step.x "
-                            "(to .z, .w, .v), mode, type, swizzle, interleave, fill",
-                            shown, field);
-}
-
-/* A map's field, "a_map.box.x", as a name; `bytes` of `field` stand behind the map's dot. */
-static uint16_t find_field(gd_require_reader *reader, uint16_t index, const char *field, uint32_t bytes,
-                           uint32_t offset)
-{
-    const char *parameter = reader->entry->parameter_names[index], *nearest = NULL;
-    gd_require_name found = {.index = index, .extent = GD_REQUIRE_NONE, .bytes = 8};
-
-    found.field = (uint8_t)gd_require_field_find(field, bytes, &found.dimension, &nearest);
-    if (!found.field)
-        return unknown_field(reader, parameter, field, bytes, nearest, offset);
-    if (!find_map(reader, parameter, index, offset, &found.map))
-        return GD_REQUIRE_NONE;
-    reader->maps |= (uint8_t)(1u << found.map);
-    gd_text text = {0};
-    gd_text_format(&text, "%s.%.*s", parameter, (int)bytes, field);
-    found.name = gd_arena_string(&reader->terms->arena, gd_text_get(&text), strlen(gd_text_get(&text)));
-    gd_text_free(&text);
-    return found.name ? gd_require_add_name(reader, &found, offset) : no_memory(reader, offset);
+    if (gd_require_is_map(symbol))
+        wrong(reader, here(reader),
+              "\"%.*s\" is a tensor map; conditions speak of %.*s.box.x and so on", SHOWN, name,
+              SHOWN, name);
+    else if (symbol->flags & GD_SYMBOL_ARRAY || symbol->vector > 1 ||
+             (!is_real && !is_unsigned(symbol->type)))
+        wrong(reader, here(reader), "parameter \"%.*s\" is neither an unsigned integer nor an f32",
+              SHOWN, name);
+    if (reader->failed)
+        return 0;
+    return add_name(
+        reader, &(gd_require_name){.name = name,
+                                   .index = index,
+                                   .kind = is_real ? GD_REQUIRE_KIND_REAL : GD_REQUIRE_KIND_INTEGER,
+                                   .bytes = (uint8_t)symbol->bytes});
 }
 
 /* The bytes behind a map's address are known by themselves. */
-static bool add_map_extent(gd_require_reader *reader, uint16_t name, uint16_t bytes)
+static uint8_t add_map_address(gd_require_reader *reader, uint16_t index)
 {
-    gd_requires *terms = reader->terms;
-    gd_require_extent added = {.text = terms->names[bytes].name, .name = name, .maps = reader->maps};
-    const gd_require_node node = {.op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_INTEGER, .left = bytes};
-    void *list = terms->extents;
+    const char *parameter = reader->entry->parameter_names[index];
+    const uint8_t name = add_field(reader, index, parameter, GD_REQUIRE_FIELD_ADDRESS, 0);
+    const uint8_t bytes = add_field(reader, index, parameter, GD_REQUIRE_FIELD_BYTES, 0);
 
-    if (terms->names[name].extent != GD_REQUIRE_NONE)
-        return true;
-    if (terms->extent_count == terms->extent_capacity) {
-        bool grown = gd_array_grow(&list, &terms->extent_capacity, sizeof *terms->extents);
-        terms->extents = list;
-        if (!grown)
-            return false;
-    }
-    uint16_t at = add_node(reader, &node);
-    if (at == GD_REQUIRE_NONE || !gd_require_emit(reader, at, &added.program))
-        return false;
-    added.maps = (uint8_t)(1u << terms->names[name].map);
-    terms->names[name].extent = (uint16_t)terms->extent_count;
-    terms->extents[terms->extent_count++] = added;
-    return true;
-}
-
-/* A map in apart(): its address, whose extent is the tensor's. */
-static uint16_t map_address(gd_require_reader *reader, uint16_t index, uint32_t offset)
-{
-    uint16_t name = find_field(reader, index, "address", 7, offset);
-    uint16_t bytes = name == GD_REQUIRE_NONE ? name : find_field(reader, index, "bytes", 5, offset);
-
-    if (bytes == GD_REQUIRE_NONE)
-        return bytes;
-    if (!add_map_extent(reader, name, bytes))
-        return reader->failed ? GD_REQUIRE_NONE : no_memory(reader, offset);
+    if (reader->names[name].extent != GD_REQUIRE_NONE ||
+        is_full(reader, reader->extent_count, GD_REQUIRE_LIMIT_EXTENTS,
+                "extents (GD_REQUIRE_LIMIT_EXTENTS)"))
+        return name;
+    reader->names[name].extent = (uint8_t)reader->extent_count;
+    reader->extents[reader->extent_count++] =
+        (gd_require_extent){.result = bytes,
+                            .name = name,
+                            .maps = (uint8_t)(1u << reader->names[name].map),
+                            .text = parameter};
     return name;
 }
 
-/* The parameter, a tensor map, whose name is so; false: there is none. */
-static bool find_map_parameter(const gd_require_reader *reader, const char *name, size_t bytes, uint16_t *index)
+/* The name that the token is: a parameter, a field of one, or a part of the shape. A tensor map by
+ * itself is an address, where that is asked for. */
+static uint8_t find_name(gd_require_reader *reader, bool map_is_address)
 {
     const gd_ptx_function *entry = reader->entry;
 
-    for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && i < GD_REQUIRE_NONE; i++) {
-        const char *parameter = entry->parameter_names[i];
-        if (strlen(parameter) == bytes && !memcmp(parameter, name, bytes) &&
-            gd_require_is_map(&reader->module->symbols[entry->parameter + i])) {
-            *index = (uint16_t)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-uint16_t gd_require_unless_unknown(gd_require_reader *reader, uint16_t node)
-{
-    const gd_requires *terms = reader->terms;
-
-    for (uint32_t i = 0; i < terms->map_count && node != GD_REQUIRE_NONE; i++) {
-        if (!(reader->maps >> i & 1))
+    for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && i < UINT16_MAX; i++) {
+        const size_t bytes = strlen(entry->parameter_names[i]);
+        if (reader->bytes < bytes || memcmp(entry->parameter_names[i], reader->start, bytes) != 0)
             continue;
-        const uint32_t offset = reader->nodes[node].offset;
-        uint16_t known = add_node(
-            reader, &(gd_require_node){
-                        .op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_TRUTH, .left = terms->maps[i], .offset = offset});
-        uint16_t unknown = add_node(
-            reader,
-            &(gd_require_node){.op = GD_REQUIRE_OP_NOT, .type = GD_REQUIRE_TRUTH, .left = known, .offset = offset});
-        node = add_node(
-            reader,
-            &(gd_require_node){
-                .op = GD_REQUIRE_OP_OR, .type = GD_REQUIRE_TRUTH, .left = unknown, .right = node, .offset = offset});
-    }
-    return node;
-}
-
-uint16_t gd_require_find_name(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset)
-{
-    const char *dot = memchr(name, '.', bytes);
-    uint16_t map;
-
-    if (dot && find_map_parameter(reader, name, (size_t)(dot - name), &map))
-        return find_field(reader, map, dot + 1, bytes - (uint32_t)(dot + 1 - name), offset);
-    const gd_ptx_function *entry = reader->entry;
-    gd_require_name found = {.extent = GD_REQUIRE_NONE};
-
-    for (uint32_t i = 0; i < entry->parameter_end - entry->parameter && i < GD_REQUIRE_NONE; i++) {
-        const char *parameter = entry->parameter_names[i];
-        if (strlen(parameter) != bytes || memcmp(parameter, name, bytes))
-            continue;
-        found.name = parameter;
-        found.index = (uint16_t)i;
-        if (gd_require_is_map(&reader->module->symbols[entry->parameter + i]))
-            return gd_require_wrong(reader, offset,
-                                    "\"%.60s\" is a tensor map; conditions speak of %.60s.box.x and so on", parameter,
-                                    parameter);
-        if (!read_type(&reader->module->symbols[entry->parameter + i], &found))
-            return gd_require_wrong(reader, offset, "parameter \"%.60s\" is neither an integer nor f32 or f64",
-                                    parameter);
-        return gd_require_add_name(reader, &found, offset);
+        const bool is_map = gd_require_is_map(&reader->module->symbols[entry->parameter + i]);
+        if (reader->bytes == bytes)
+            return is_map && map_is_address ? add_map_address(reader, (uint16_t)i)
+                                            : add_parameter(reader, (uint16_t)i);
+        if (reader->start[bytes] == '.' && is_map)
+            return find_field(reader, (uint16_t)i);
     }
     for (uint16_t i = 0; i < GD_REQUIRE_SHAPE; i++) {
-        found.name = shape_names[i];
-        found.index = i;
-        if (strlen(found.name) == bytes && !memcmp(found.name, name, bytes))
-            return gd_require_add_name(reader, &found, offset);
+        if (is(reader, shape_names[i]))
+            return add_name(reader, &(gd_require_name){.name = shape_names[i], .index = i});
     }
-    return unknown_name(reader, name, bytes, offset);
+    unknown_name(reader);
+    return 0;
 }
 
-static uint16_t name_node(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset)
+static bool is_real(const gd_require_reader *reader, uint8_t operand)
 {
-    uint16_t index = gd_require_find_name(reader, name, bytes, offset);
-
-    if (index == GD_REQUIRE_NONE)
-        return GD_REQUIRE_NONE;
-    const gd_require_name *found = &reader->terms->names[index];
-    bool words = found->field && gd_require_field_kind_of((gd_require_field)found->field) == GD_REQUIRE_FIELD_WORDS;
-    return add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_NAME,
-                                               .type = found->is_real ? GD_REQUIRE_REAL
-                                                       : words        ? GD_REQUIRE_WORD
-                                                                      : GD_REQUIRE_INTEGER,
-                                               .single = found->is_real && found->bytes == 4,
-                                               .left = index,
-                                               .offset = offset});
+    return operand < GD_REQUIRE_CONSTANTS && reader->names[operand].kind == GD_REQUIRE_KIND_REAL;
 }
 
-/* ---- signs ---- */
-
-static bool is_sign(const gd_require_reader *reader, const char *sign)
+/* The words that an operand is compared with; NULL: it is a number. */
+static const char *const *words_of(const gd_require_reader *reader, uint8_t operand)
 {
-    return reader->token == GD_REQUIRE_TOKEN_SIGN && !strcmp(reader->sign, sign);
+    return operand < GD_REQUIRE_CONSTANTS && reader->names[operand].kind == GD_REQUIRE_KIND_FIELD
+               ? gd_require_field_words((gd_require_field)reader->names[operand].field)
+               : NULL;
 }
 
-static bool take_sign(gd_require_reader *reader, const char *sign)
-{
-    bool there = is_sign(reader, sign);
+/* ---- numbers ---- */
 
-    if (there)
-        gd_require_next(reader);
-    return there;
+static uint8_t add_constant(gd_require_reader *reader, uint64_t value)
+{
+    uint32_t i = 0;
+
+    while (i < reader->constant_count && reader->constants[i] != value)
+        i++;
+    if (is_full(reader, i, GD_REQUIRE_LIMIT_CONSTANTS,
+                "different numbers (GD_REQUIRE_LIMIT_CONSTANTS)"))
+        return 0;
+    reader->constants[i] = value;
+    reader->constant_count += i == reader->constant_count;
+    return (uint8_t)(GD_REQUIRE_CONSTANTS + i);
 }
 
-static uint16_t unexpected(gd_require_reader *reader, const char *wanted)
+/* An operand beside a sign. */
+static void integer_wanted(gd_require_reader *reader, uint8_t operand, uint32_t offset,
+                           const char *sign, uint32_t sign_bytes)
 {
-    uint32_t offset = gd_require_offset(reader);
+    const char *const *words = words_of(reader, operand);
+    const char *name = reader->names[operand < GD_REQUIRE_CONSTANTS ? operand : 0].name;
 
-    if (reader->token == GD_REQUIRE_TOKEN_END)
-        return gd_require_wrong(reader, offset, "found the end, expected %s", wanted);
-    return gd_require_wrong(reader, offset, "found '%.*s', expected %s", reader->bytes > 60 ? 60 : (int)reader->bytes,
-                            reader->start, wanted);
+    if (words)
+        wrong(reader, offset,
+              "found %.*s beside %.*s, expected a number; it is compared with a word: %.*s == %s",
+              SHOWN, name, (int)sign_bytes, sign, SHOWN, name, words[0]);
+    else if (is_real(reader, operand))
+        wrong(reader, offset,
+              "found %.*s beside %.*s; an f32 is compared with a whole number, as in %.*s >= 0",
+              SHOWN, name, (int)sign_bytes, sign, SHOWN, name);
 }
 
-static bool expect_sign(gd_require_reader *reader, const char *sign)
+static uint8_t add_operation(gd_require_reader *reader, gd_require_op op, uint8_t left,
+                             uint8_t right)
 {
-    char wanted[] = "'?'";
-
-    if (take_sign(reader, sign))
-        return true;
-    wanted[1] = sign[0];
-    unexpected(reader, wanted);
-    return false;
+    if (is_full(reader, reader->results, GD_REQUIRE_LIMIT_RESULTS,
+                "operations in one comparison (GD_REQUIRE_LIMIT_RESULTS)"))
+        return 0;
+    const uint8_t result = (uint8_t)(GD_REQUIRE_RESULTS + reader->results++);
+    add_step(reader,
+             (gd_require_step){.op = (uint8_t)op, .left = left, .right = right, .result = result});
+    return result;
 }
 
-/* ---- grammar ---- */
-
-static bool enter(gd_require_reader *reader)
+/* The token: digits, or 2^digits. */
+static uint8_t read_integer(gd_require_reader *reader)
 {
-    if (reader->depth++ < GD_REQUIRE_LIMIT_DEPTH)
-        return true;
-    gd_require_wrong(reader, gd_require_offset(reader),
-                     "found more than %d brackets or signs one within the other "
-                     "(GD_REQUIRE_LIMIT_DEPTH)",
-                     GD_REQUIRE_LIMIT_DEPTH);
-    return false;
+    const bool power = reader->bytes > 2 && !memcmp(reader->start, "2^", 2);
+    bool fits = true;
+    uint64_t value = 0;
+
+    for (uint32_t i = power ? 2 : 0; i < reader->bytes && fits; i++)
+        fits = is_digit(reader->start[i]) && !__builtin_mul_overflow(value, 10, &value) &&
+               !__builtin_add_overflow(value, (uint64_t)(reader->start[i] - '0'), &value);
+    if (!fits || (power && value > 63))
+        wrong(reader, here(reader),
+              "found a number that cannot be read; there are integers of 64 bits, and powers of "
+              "two such as 2^30");
+    return reader->failed ? 0 : add_constant(reader, power ? UINT64_C(1) << value : value);
 }
 
-static uint16_t parse_extremum(gd_require_reader *reader, gd_require_op op, uint32_t offset)
-{
-    uint16_t node = parse_or(reader);
+static uint8_t parse_sum(gd_require_reader *reader);
 
-    if (node != GD_REQUIRE_NONE && !is_sign(reader, ","))
-        return unexpected(reader, "',' and another number");
-    while (node != GD_REQUIRE_NONE && take_sign(reader, ","))
-        node = add_binary(reader, op, node, parse_or(reader), offset);
-    return node;
+static uint8_t parse_factor(gd_require_reader *reader)
+{
+    uint8_t found = 0;
+
+    if (reader->token == GD_REQUIRE_TOKEN_WORD) {
+        const bool number = is_digit(*reader->start);
+        found = number ? read_integer(reader) : find_name(reader, false);
+        reader->names_something |= !number;
+        next(reader);
+    } else if (is(reader, "(")) {
+        if (is_full(reader, reader->depth++, GD_REQUIRE_LIMIT_DEPTH,
+                    "brackets one within the other (GD_REQUIRE_LIMIT_DEPTH)"))
+            return 0;
+        next(reader);
+        found = parse_sum(reader);
+        reader->depth--;
+        if (!take(reader, ")"))
+            unexpected(reader, "')'; brackets hold numbers, not conditions");
+    } else {
+        unexpected(reader, "a name, a number or '('");
+    }
+    return found;
 }
 
-static uint16_t map_node(gd_require_reader *reader, uint16_t map)
+/* Factors, or with `sum` products, with operators between them. */
+static uint8_t parse_operations(gd_require_reader *reader, bool sum)
 {
-    const uint32_t offset = gd_require_offset(reader);
-    uint16_t name = map_address(reader, map, offset);
+    static const char signs[] = {[GD_REQUIRE_ADD] = '+',
+                                 [GD_REQUIRE_MULTIPLY] = '*',
+                                 [GD_REQUIRE_DIVIDE] = '/',
+                                 [GD_REQUIRE_REMAINDER] = '%'};
+    uint32_t left_offset = here(reader);
+    uint8_t left = sum ? parse_operations(reader, false) : parse_factor(reader);
 
-    if (name == GD_REQUIRE_NONE)
-        return name;
-    gd_require_next(reader);
-    return add_node(reader, &(gd_require_node){
-                                .op = GD_REQUIRE_OP_NAME, .type = GD_REQUIRE_INTEGER, .left = name, .offset = offset});
+    for (;;) {
+        const char *sign = reader->start;
+        const char *found = reader->bytes == 1 ? memchr(signs, *sign, sizeof signs) : NULL;
+        if (!found || (found == signs) != sum)
+            return left;
+        next(reader);
+        const uint32_t right_offset = here(reader);
+        const uint8_t right = sum ? parse_operations(reader, false) : parse_factor(reader);
+        integer_wanted(reader, left, left_offset, sign, 1);
+        integer_wanted(reader, right, right_offset, sign, 1);
+        left = add_operation(reader, (gd_require_op)(found - signs), left, right);
+        left_offset = right_offset;
+    }
 }
 
-static uint16_t address_node(gd_require_reader *reader)
+static uint8_t parse_sum(gd_require_reader *reader)
 {
-    if (reader->token != GD_REQUIRE_TOKEN_NAME)
-        return unexpected(reader, "a parameter that is an address");
-    uint16_t map;
-    if (find_map_parameter(reader, reader->start, reader->bytes, &map))
-        return map_node(reader, map);
-    uint16_t node = name_node(reader, reader->start, reader->bytes, gd_require_offset(reader));
-    if (node == GD_REQUIRE_NONE)
-        return node;
-    const gd_require_name *name = &reader->terms->names[reader->nodes[node].left];
-    if (name->bytes != 8 || name->is_real || name->is_signed)
-        return gd_require_wrong(reader, gd_require_offset(reader),
-                                "found %.60s, expected a parameter that is an address", name->name);
-    if (name->extent == GD_REQUIRE_NONE)
-        return gd_require_wrong(reader, gd_require_offset(reader),
-                                "how far %.60s reaches is not told; an \"extent\" field says it", name->name);
-    reader->maps |= reader->terms->extents[name->extent].maps;
-    gd_require_next(reader);
-    return node;
+    return parse_operations(reader, true);
 }
 
-static uint16_t add_both(gd_require_reader *reader, gd_require_op op, uint16_t left, uint16_t right, uint32_t offset)
+/* ---- what holds or does not ---- */
+
+/* What a field is compared with, "a_map.swizzle == 128B". */
+static uint8_t parse_word(gd_require_reader *reader, uint8_t field)
 {
-    left = truth_wanted(reader, left, op == GD_REQUIRE_OP_AND ? " on the left of &&" : " on the left of ||");
-    right = truth_wanted(reader, right, op == GD_REQUIRE_OP_AND ? " on the right of &&" : " on the right of ||");
-    if (left == GD_REQUIRE_NONE || right == GD_REQUIRE_NONE)
-        return GD_REQUIRE_NONE;
-    if (is_constant(&reader->nodes[left]) || is_constant(&reader->nodes[right]))
-        return gd_require_wrong(
-            reader, offset, "found a condition beside %s that names nothing: it is always %s", word_of((uint8_t)op),
-            reader->nodes[is_constant(&reader->nodes[left]) ? left : right].value.integer ? "true" : "false");
-    return add_node(reader,
-                    &(gd_require_node){
-                        .op = (uint8_t)op, .type = GD_REQUIRE_TRUTH, .left = left, .right = right, .offset = offset});
+    const char *const *words = words_of(reader, field);
+    gd_nearest nearest = {.word = reader->start, .bytes = reader->bytes};
+
+    for (uint32_t i = 0; words[i]; i++) {
+        if (is(reader, words[i])) {
+            next(reader);
+            return add_constant(reader, i);
+        }
+        gd_nearest_look(&nearest, words[i]);
+    }
+    if (reader->token == GD_REQUIRE_TOKEN_WORD)
+        wrong(reader, here(reader), "%.*s is never \"%.*s\"; did you mean \"%s\"?", SHOWN,
+              reader->names[field].name, shown(reader->bytes), reader->start,
+              nearest.name ? nearest.name : words[0]);
+    unexpected(reader, "a word, as in a_map.type == bf16");
+    return 0;
+}
+
+/* "columns % 8" of a comparison becomes a part of it. */
+static uint8_t take_remainder(gd_require_reader *reader, uint8_t left, uint8_t *dropped)
+{
+    if (reader->failed || left < GD_REQUIRE_RESULTS)
+        return left;
+    const gd_require_step *step = &reader->steps[reader->step_count - 1];
+    const bool constant = step->right >= GD_REQUIRE_CONSTANTS && step->right < GD_REQUIRE_RESULTS;
+    const uint64_t divisor = constant ? reader->constants[step->right - GD_REQUIRE_CONSTANTS] : 0;
+    if (step->op != GD_REQUIRE_REMAINDER || divisor < 2 || divisor & (divisor - 1))
+        return left;
+    *dropped = (uint8_t)(__builtin_clzll(divisor) + 1);
+    reader->step_count--;
+    return step->left;
+}
+
+/* The orders that a sign between two numbers stands for; 0: it is no comparison. */
+static uint8_t orders_of(const gd_require_reader *reader)
+{
+    return is(reader, "==")   ? GD_REQUIRE_EQUAL
+           : is(reader, "!=") ? GD_REQUIRE_LESS | GD_REQUIRE_GREATER | GD_REQUIRE_UNORDERED
+           : is(reader, "<")  ? GD_REQUIRE_LESS
+           : is(reader, "<=") ? GD_REQUIRE_LESS | GD_REQUIRE_EQUAL
+           : is(reader, ">")  ? GD_REQUIRE_GREATER
+           : is(reader, ">=") ? GD_REQUIRE_GREATER | GD_REQUIRE_EQUAL
+                              : 0;
+}
+
+static void parse_comparison(gd_require_reader *reader)
+{
+    const uint32_t left_offset = here(reader);
+    uint8_t dropped = 0;
+    const uint8_t left = take_remainder(reader, parse_sum(reader), &dropped),
+                  orders = orders_of(reader);
+    const bool real = is_real(reader, left);
+    const char *sign = reader->start;
+    const uint32_t sign_bytes = reader->bytes;
+    uint8_t right;
+
+    if (!orders)
+        unexpected(reader, "==, !=, <, <=, > or >=");
+    next(reader);
+    const uint32_t right_offset = here(reader);
+    if (words_of(reader, left) && (orders == GD_REQUIRE_EQUAL || orders & GD_REQUIRE_UNORDERED)) {
+        right = parse_word(reader, left);
+    } else {
+        right = parse_sum(reader);
+        const bool constant = right >= GD_REQUIRE_CONSTANTS && right < GD_REQUIRE_RESULTS;
+        if (!real || !constant)
+            integer_wanted(reader, left, left_offset, sign, sign_bytes);
+        integer_wanted(reader, right, right_offset, sign, sign_bytes);
+    }
+    if (orders_of(reader))
+        wrong(reader, here(reader),
+              "found a comparison beside %.*s; a < b < c is written a < b && b < c",
+              (int)reader->bytes, reader->start);
+    add_step(reader, (gd_require_step){.op = real ? GD_REQUIRE_COMPARE_REAL : GD_REQUIRE_COMPARE,
+                                       .left = left,
+                                       .right = right,
+                                       .result = orders,
+                                       .dropped = dropped});
+}
+
+/* A parameter that is an address, or with `map_too` a tensor map in its place. */
+static uint8_t parse_address(gd_require_reader *reader, bool map_too)
+{
+    const uint32_t offset = here(reader);
+
+    if (reader->token != GD_REQUIRE_TOKEN_WORD)
+        unexpected(reader, "a parameter that is an address");
+    const uint8_t name = reader->failed ? 0 : find_name(reader, map_too);
+    const gd_require_name *found = &reader->names[name];
+    const bool is_map =
+        found->kind == GD_REQUIRE_KIND_FIELD && found->field == GD_REQUIRE_FIELD_ADDRESS;
+    if (!is_map && (found->kind != GD_REQUIRE_KIND_INTEGER || found->bytes != 8))
+        wrong(reader, offset, "found %.*s, expected a parameter that is an address",
+              shown(reader->bytes), reader->start);
+    next(reader);
+    return name;
+}
+
+static uint8_t parse_placed_address(gd_require_reader *reader)
+{
+    const uint32_t offset = here(reader);
+    const uint8_t name = parse_address(reader, true);
+
+    if (reader->failed)
+        return 0;
+    if (reader->names[name].extent == GD_REQUIRE_NONE)
+        wrong(reader, offset, "how far %.*s reaches is not told; an \"extent\" field says it",
+              SHOWN, reader->names[name].name);
+    else
+        depend_on(reader, reader->extents[reader->names[name].extent].maps);
+    return name;
 }
 
 /* apart(a, b, c): a overlaps neither b nor c. */
-static uint16_t parse_apart(gd_require_reader *reader, uint32_t offset)
+static void parse_apart(gd_require_reader *reader)
 {
-    uint16_t first = address_node(reader), whole = GD_REQUIRE_NONE;
-
-    if (first != GD_REQUIRE_NONE && !is_sign(reader, ","))
-        return unexpected(reader, "',' and another address");
-    while (first != GD_REQUIRE_NONE && take_sign(reader, ",")) {
-        uint16_t other = address_node(reader);
-        if (other == GD_REQUIRE_NONE)
-            return other;
-        uint16_t pair = add_node(
-            reader,
-            &(gd_require_node){
-                .op = GD_REQUIRE_OP_APART, .type = GD_REQUIRE_TRUTH, .left = first, .right = other, .offset = offset});
-        whole = whole == GD_REQUIRE_NONE ? pair : add_both(reader, GD_REQUIRE_OP_AND, whole, pair, offset);
-        if (whole == GD_REQUIRE_NONE)
-            return whole;
+    if (!is(reader, "apart"))
+        wrong(reader, here(reader), "there is no function \"%.*s\"; there is apart()",
+              shown(reader->bytes), reader->start);
+    next(reader);
+    next(reader);
+    const uint8_t first = parse_placed_address(reader);
+    reader->names_something = true;
+    if (!is(reader, ","))
+        unexpected(reader, "',' and another address");
+    while (take(reader, ",")) {
+        const uint8_t other = parse_placed_address(reader);
+        add_step(reader, (gd_require_step){.op = GD_REQUIRE_APART, .left = first, .right = other});
     }
-    return whole;
+    if (!take(reader, ")"))
+        unexpected(reader, "')'");
 }
 
-static bool is_word(const char *start, uint32_t bytes, const char *word)
+/* What is joined by &&, and where it does not hold, what stands behind the next ||. */
+static bool parse_alternative(gd_require_reader *reader)
 {
-    return strlen(word) == bytes && !memcmp(start, word, bytes);
-}
+    const uint32_t first = reader->step_count;
 
-static uint16_t parse_function(gd_require_reader *reader, const char *name, uint32_t bytes, uint32_t offset)
-{
-    uint16_t node;
-
-    if (!enter(reader))
-        return GD_REQUIRE_NONE;
-    gd_require_next(reader);
-    if (is_word(name, bytes, "min"))
-        node = parse_extremum(reader, GD_REQUIRE_OP_MINIMUM, offset);
-    else if (is_word(name, bytes, "max"))
-        node = parse_extremum(reader, GD_REQUIRE_OP_MAXIMUM, offset);
-    else if (is_word(name, bytes, "power_of_two"))
-        node = add_unary(reader, GD_REQUIRE_OP_POWER_OF_TWO, parse_or(reader), offset);
-    else if (is_word(name, bytes, "apart"))
-        node = parse_apart(reader, offset);
-    else
-        return gd_require_wrong(reader, offset,
-                                "there is no function \"%.*s\"; there are min, max, power_of_two and apart",
-                                bytes > 60 ? 60 : (int)bytes, name);
-    reader->depth--;
-    return node != GD_REQUIRE_NONE && expect_sign(reader, ")") ? node : GD_REQUIRE_NONE;
-}
-
-static uint16_t parse_number(gd_require_reader *reader)
-{
-    bool real = reader->token == GD_REQUIRE_TOKEN_REAL;
-    uint16_t node = add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_CONSTANT,
-                                                        .type = real ? GD_REQUIRE_REAL : GD_REQUIRE_INTEGER,
-                                                        .single = real,
-                                                        .literal = real,
-                                                        .offset = gd_require_offset(reader),
-                                                        .value = reader->value});
-
-    gd_require_next(reader);
-    return node;
-}
-
-static uint16_t parse_primary(gd_require_reader *reader)
-{
-    if (reader->token == GD_REQUIRE_TOKEN_INTEGER || reader->token == GD_REQUIRE_TOKEN_REAL)
-        return parse_number(reader);
-    if (reader->token == GD_REQUIRE_TOKEN_NAME) {
-        const char *name = reader->start;
-        uint32_t bytes = reader->bytes, offset = gd_require_offset(reader);
-        gd_require_next(reader);
-        return is_sign(reader, "(") ? parse_function(reader, name, bytes, offset)
-                                    : name_node(reader, name, bytes, offset);
+    reader->known = 0;
+    do {
+        reader->results = 0;
+        if (is_word_before(reader, '('))
+            parse_apart(reader);
+        else
+            parse_comparison(reader);
+    } while (take(reader, "&&"));
+    const bool more = take(reader, "||");
+    for (uint32_t i = first; i < reader->step_count && more; i++) {
+        if (!reader->steps[i].otherwise)
+            reader->steps[i].otherwise = (uint16_t)reader->step_count;
     }
-    if (!is_sign(reader, "("))
-        return unexpected(reader, "a name, a number or '('");
-    if (!enter(reader))
-        return GD_REQUIRE_NONE;
-    gd_require_next(reader);
-    uint16_t node = parse_or(reader);
-    reader->depth--;
-    return node != GD_REQUIRE_NONE && expect_sign(reader, ")") ? node : GD_REQUIRE_NONE;
-}
-
-/* a^b of two numbers. */
-static uint16_t parse_power(gd_require_reader *reader)
-{
-    uint16_t base = parse_primary(reader);
-    uint32_t offset = gd_require_offset(reader);
-
-    if (base == GD_REQUIRE_NONE || !take_sign(reader, "^"))
-        return base;
-    uint16_t exponent = parse_primary(reader);
-    if (exponent == GD_REQUIRE_NONE)
-        return exponent;
-    const gd_require_node *from = &reader->nodes[base], *by = &reader->nodes[exponent];
-    if (!is_constant(from) || !is_constant(by) || from->type != GD_REQUIRE_INTEGER || by->type != GD_REQUIRE_INTEGER ||
-        by->value.integer > 126)
-        return gd_require_wrong(reader, offset, "found ^ that is not between two integers, as in 2^30");
-    uint16_t power = add_node(
-        reader, &(gd_require_node){
-                    .op = GD_REQUIRE_OP_CONSTANT, .type = GD_REQUIRE_INTEGER, .offset = offset, .value.integer = 1});
-    for (gd_wide i = by->value.integer; i > 0 && power != GD_REQUIRE_NONE; i--) {
-        gd_require_value *value = &reader->nodes[power].value;
-        if (gd_require_apply(GD_REQUIRE_OP_MULTIPLY, false, value, &from->value, value) != GD_REQUIRE_DONE)
-            return gd_require_wrong(reader, offset, "found a number beyond 127 bits");
-    }
-    return power;
-}
-
-static uint16_t parse_unary(gd_require_reader *reader)
-{
-    uint32_t offset = gd_require_offset(reader);
-    bool minus = is_sign(reader, "-"), not = is_sign(reader, "!");
-
-    if (!minus && !not )
-        return parse_power(reader);
-    if (!enter(reader))
-        return GD_REQUIRE_NONE;
-    gd_require_next(reader);
-    uint16_t operand = parse_unary(reader);
-    reader->depth--;
-    if (minus)
-        return add_unary(reader, GD_REQUIRE_OP_NEGATE, operand, offset);
-    operand = truth_wanted(reader, operand, " behind !, in brackets");
-    if (operand == GD_REQUIRE_NONE)
-        return operand;
-    if (is_constant(&reader->nodes[operand])) {
-        reader->nodes[operand].value.integer = !reader->nodes[operand].value.integer;
-        return operand;
-    }
-    return add_node(reader, &(gd_require_node){
-                                .op = GD_REQUIRE_OP_NOT, .type = GD_REQUIRE_TRUTH, .left = operand, .offset = offset});
-}
-
-typedef struct binary_sign {
-    const char *sign;
-    gd_require_op op;
-} binary_sign;
-
-/* The operator that the token is, of a list; NULL: none. */
-static const binary_sign *find_operator(const gd_require_reader *reader, const binary_sign *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (is_sign(reader, list[i].sign))
-            return &list[i];
-    }
-    return NULL;
-}
-
-static uint16_t parse_product(gd_require_reader *reader)
-{
-    static const binary_sign operators[] = {
-        {"*", GD_REQUIRE_OP_MULTIPLY}, {"/", GD_REQUIRE_OP_DIVIDE}, {"%", GD_REQUIRE_OP_REMAINDER}};
-    uint16_t node = parse_unary(reader);
-    const binary_sign *found;
-
-    while (node != GD_REQUIRE_NONE && (found = find_operator(reader, operators, 3))) {
-        uint32_t offset = gd_require_offset(reader);
-        gd_require_next(reader);
-        node = add_binary(reader, found->op, node, parse_unary(reader), offset);
-    }
-    return node;
-}
-
-static uint16_t parse_sum(gd_require_reader *reader)
-{
-    static const binary_sign operators[] = {{"+", GD_REQUIRE_OP_ADD}, {"-", GD_REQUIRE_OP_SUBTRACT}};
-    uint16_t node = parse_product(reader);
-    const binary_sign *found;
-
-    while (node != GD_REQUIRE_NONE && (found = find_operator(reader, operators, 2))) {
-        uint32_t offset = gd_require_offset(reader);
-        gd_require_next(reader);
-        node = add_binary(reader, found->op, node, parse_product(reader), offset);
-    }
-    return node;
-}
-
-/* What a field of words is compared with, "a_map.swizzle == 128B", and the comparison. */
-static uint16_t parse_word(gd_require_reader *reader, gd_require_op op, uint16_t left, uint32_t offset)
-{
-    const gd_require_name *name = &reader->terms->names[reader->nodes[left].left];
-    const char *const *words = gd_require_field_words((gd_require_field)name->field);
-
-    gd_require_next_word(reader);
-    gd_nearest nearest = {.word = reader->start, .bytes = reader->bytes};
-    for (uint32_t i = 0; words[i] && reader->token == GD_REQUIRE_TOKEN_NAME; i++) {
-        gd_nearest_look(&nearest, words[i]);
-        if (!is_word(reader->start, reader->bytes, words[i]))
-            continue;
-        uint16_t right = add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_CONSTANT,
-                                                             .type = GD_REQUIRE_INTEGER,
-                                                             .offset = gd_require_offset(reader),
-                                                             .value.integer = i});
-        gd_require_next(reader);
-        return add_node(
-            reader, &(gd_require_node){
-                        .op = (uint8_t)op, .type = GD_REQUIRE_TRUTH, .left = left, .right = right, .offset = offset});
-    }
-    if (reader->token != GD_REQUIRE_TOKEN_NAME)
-        return unexpected(reader, "a word, as in a_map.type == bf16");
-    return gd_require_wrong(reader, gd_require_offset(reader), "%.60s is never \"%.*s\"; did you mean \"%s\"?",
-                            name->name, reader->bytes > 60 ? 60 : (int)reader->bytes, reader->start,
-                            nearest.name ? nearest.name : words[0]);
-}
-
-static uint16_t parse_comparison(gd_require_reader *reader)
-{
-    static const binary_sign operators[] = {{"==", GD_REQUIRE_OP_EQUAL},  {"!=", GD_REQUIRE_OP_NOT_EQUAL},
-                                            {"<", GD_REQUIRE_OP_LESS},    {"<=", GD_REQUIRE_OP_LESS_EQUAL},
-                                            {">", GD_REQUIRE_OP_GREATER}, {">=", GD_REQUIRE_OP_GREATER_EQUAL}};
-    uint16_t node = parse_sum(reader);
-    const binary_sign *found;
-
-    while (node != GD_REQUIRE_NONE && (found = find_operator(reader, operators, 6))) {
-        uint32_t offset = gd_require_offset(reader);
-        if (reader->nodes[node].type == GD_REQUIRE_WORD && found < operators + 2) {
-            node = parse_word(reader, found->op, node, offset);
-            continue;
-        }
-        gd_require_next(reader);
-        node = add_binary(reader, found->op, node, parse_sum(reader), offset);
-    }
-    return node;
-}
-
-static uint16_t parse_and(gd_require_reader *reader)
-{
-    uint16_t node = parse_comparison(reader);
-
-    while (node != GD_REQUIRE_NONE && is_sign(reader, "&&")) {
-        uint32_t offset = gd_require_offset(reader);
-        gd_require_next(reader);
-        node = add_both(reader, GD_REQUIRE_OP_AND, node, parse_comparison(reader), offset);
-    }
-    return node;
-}
-
-static uint16_t parse_or(gd_require_reader *reader)
-{
-    uint16_t node = parse_and(reader);
-
-    while (node != GD_REQUIRE_NONE && is_sign(reader, "||")) {
-        uint32_t offset = gd_require_offset(reader);
-        gd_require_next(reader);
-        node = add_both(reader, GD_REQUIRE_OP_OR, node, parse_and(reader), offset);
-    }
-    return node;
+    if (more)
+        reader->steps[reader->step_count - 1].then = HOLDS;
+    return more;
 }
 
 /* ---- the whole ---- */
 
-static uint16_t parse_whole(gd_require_reader *reader)
+static void begin(gd_require_reader *reader, bool is_extent, const char *text, const char *end)
 {
-    gd_require_next(reader);
-    uint16_t node = parse_or(reader);
-    if (node != GD_REQUIRE_NONE && reader->token != GD_REQUIRE_TOKEN_END)
-        return unexpected(reader, "an operator or the end");
-    return node;
+    reader->is_extent = is_extent;
+    reader->at = reader->start = text;
+    reader->end = end;
+    reader->failed = reader->names_something = false;
+    reader->depth = reader->results = 0;
+    reader->known = 0;
+    next(reader);
 }
 
-uint16_t gd_require_parse_condition(gd_require_reader *reader)
+static bool has_ended(gd_require_reader *reader)
 {
-    uint16_t node = truth_wanted(reader, parse_whole(reader), "");
-
-    if (node != GD_REQUIRE_NONE && is_constant(&reader->nodes[node]))
-        return gd_require_wrong(reader, reader->nodes[node].offset,
-                                "found a condition that names nothing: it is always %s",
-                                reader->nodes[node].value.integer ? "true" : "false");
-    return node;
+    if (reader->token != GD_REQUIRE_TOKEN_END)
+        unexpected(reader, "an operator or the end");
+    return !reader->failed && !reader->no_memory;
 }
 
-uint16_t gd_require_multiply(gd_require_reader *reader, uint16_t node, uint32_t bytes)
+gd_requirement *gd_require_parse_condition(gd_require_reader *reader, const char *text,
+                                           const char *end)
 {
-    if (node == GD_REQUIRE_NONE || bytes == 1)
-        return node;
-    const uint32_t offset = reader->nodes[node].offset;
-    uint16_t factor = add_node(reader, &(gd_require_node){.op = GD_REQUIRE_OP_CONSTANT,
-                                                          .type = GD_REQUIRE_INTEGER,
-                                                          .offset = offset,
-                                                          .value.integer = bytes});
-    return add_binary(reader, GD_REQUIRE_OP_MULTIPLY, node, factor, offset);
+    const uint32_t step = reader->step_count;
+
+    begin(reader, false, text, end);
+    const uint32_t offset = here(reader);
+    while (parse_alternative(reader))
+        ;
+    if (!reader->names_something)
+        wrong(reader, offset, "found a condition that names nothing: it always says the same");
+    if (!has_ended(reader) || is_full(reader, reader->count, GD_REQUIRE_LIMIT_CONDITIONS,
+                                      "conditions of an entry (GD_REQUIRE_LIMIT_CONDITIONS)")) {
+        reader->step_count = step;
+        return NULL;
+    }
+    for (uint32_t i = step; i < reader->step_count; i++) {
+        if (reader->steps[i].then == HOLDS)
+            reader->steps[i].then = (uint16_t)reader->step_count;
+        if (reader->steps[i].otherwise == HOLDS)
+            reader->steps[i].otherwise = (uint16_t)reader->step_count;
+    }
+    reader->list[reader->count] =
+        (gd_requirement){.step = (uint16_t)step, .step_end = (uint16_t)reader->step_count};
+    return &reader->list[reader->count++];
 }
 
-uint16_t gd_require_parse_extent(gd_require_reader *reader)
-{
-    uint16_t node = parse_whole(reader);
+/* What may stand in front of the brackets, with its bytes; those with b are any type of that size.
+ */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+} elements[] = {{"u8", 1},   {"u16", 2},  {"u32", 4}, {"u64", 8},  {"s8", 1},  {"s16", 2},
+                {"s32", 4},  {"s64", 8},  {"b8", 1},  {"b16", 2},  {"b32", 4}, {"b64", 8},
+                {"e4m3", 1}, {"e5m2", 1}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
 
-    if (node == GD_REQUIRE_NONE || reader->nodes[node].type == GD_REQUIRE_INTEGER)
-        return node;
-    return gd_require_wrong(reader, reader->nodes[node].offset, "found %s, expected a number of bytes",
-                            reader->nodes[node].type == GD_REQUIRE_TRUTH  ? "a condition"
-                            : reader->nodes[node].type == GD_REQUIRE_WORD ? "a field that is compared with a word"
-                                                                          : "a floating-point number");
+enum { ELEMENT_COUNT = sizeof elements / sizeof elements[0] };
+
+/* The element in front of brackets: its index in `elements`. */
+static size_t parse_element(gd_require_reader *reader)
+{
+    size_t i = 0;
+
+    while (i < ELEMENT_COUNT && !is(reader, elements[i].name))
+        i++;
+    if (i == ELEMENT_COUNT)
+        wrong(reader, here(reader),
+              "there are no elements \"%.*s\"; there are u8 to u64, s8 to s64, e4m3, e5m2, f16, "
+              "bf16, f32, f64, and b8 to b64 for any",
+              shown(reader->bytes), reader->start);
+    next(reader);
+    next(reader);
+    return i;
+}
+
+/* "weight: bf16[rows * columns]", or in bytes, "weight: rows * columns * 2". */
+gd_require_extent *gd_require_parse_extent(gd_require_reader *reader, const char *text,
+                                           const char *end)
+{
+    gd_require_extent added = {.step = (uint16_t)reader->step_count};
+
+    begin(reader, true, text, end);
+    const uint32_t name_offset = here(reader);
+    added.name = parse_address(reader, false);
+    if (!reader->failed && reader->names[added.name].extent != GD_REQUIRE_NONE)
+        wrong(reader, name_offset, "the extent of %.*s is told twice", SHOWN,
+              reader->names[added.name].name);
+    if (!take(reader, ":"))
+        unexpected(reader, "':', as in weight: bf16[rows]");
+    const bool brackets = is_word_before(reader, '[');
+    const size_t element = brackets ? parse_element(reader) : 0;
+    const uint32_t offset = here(reader);
+    added.result = parse_sum(reader);
+    integer_wanted(reader, added.result, offset, brackets ? "[" : ":", 1);
+    if (brackets && !take(reader, "]"))
+        unexpected(reader, "']'");
+    if (brackets && !reader->failed) {
+        added.element = elements[element].name;
+        if (elements[element].bytes > 1)
+            added.result = add_operation(reader, GD_REQUIRE_MULTIPLY, added.result,
+                                         add_constant(reader, elements[element].bytes));
+    }
+    if (!has_ended(reader) || is_full(reader, reader->extent_count, GD_REQUIRE_LIMIT_EXTENTS,
+                                      "extents (GD_REQUIRE_LIMIT_EXTENTS)"))
+        return NULL;
+    added.step_end = (uint16_t)reader->step_count;
+    added.maps = reader->known;
+    reader->names[added.name].extent = (uint8_t)reader->extent_count;
+    reader->extents[reader->extent_count] = added;
+    return &reader->extents[reader->extent_count++];
 }

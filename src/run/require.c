@@ -27,7 +27,7 @@ static void read_cluster(const griddep_kernel *kernel, const gd_launch *launch, 
 }
 
 static void load(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
-                 gd_require_value values[GD_REQUIRE_LIMIT_NAMES])
+                 gd_require_launch *values)
 {
     const gd_CUlaunchConfig *config = &launch->config;
     uint32_t shape[GD_REQUIRE_SHAPE] = {config->gridDimX,  config->gridDimY,  config->gridDimZ,
@@ -41,10 +41,10 @@ static void load(const griddep_kernel *kernel, const gd_launch *launch, void *co
 int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
                              griddep_error *error)
 {
-    gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
+    gd_require_launch values;
 
-    load(kernel, launch, arguments, values);
-    return gd_requirement_check(kernel->terms, values, kernel->name, error);
+    load(kernel, launch, arguments, &values);
+    return gd_requirement_check(kernel->terms, &values, kernel->name, error);
 }
 
 int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
@@ -53,7 +53,8 @@ int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
 
     for (uint32_t i = 0; terms && i < terms->name_count; i++) {
         const gd_require_name *name = &terms->names[i];
-        const uint32_t bytes = name->field ? GD_TENSOR_MAP_BYTES : name->bytes;
+        const uint32_t bytes =
+            name->kind == GD_REQUIRE_KIND_FIELD ? GD_TENSOR_MAP_BYTES : name->bytes;
         if (bytes && (name->index >= kernel->info.parameter_count || kernel->parameters[name->index].bytes != bytes))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
                                 "kernel %s: its conditions speak of %s, which is another parameter to the driver than "
@@ -106,8 +107,9 @@ static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config,
 }
 
 /* The values of a launch that make() has taken. */
-static int32_t load_arguments(const griddep_kernel *kernel, const gd_launch *launch, const griddep_argument *arguments,
-                              uint32_t count, gd_require_value values[GD_REQUIRE_LIMIT_NAMES], griddep_error *error)
+static int32_t load_arguments(const griddep_kernel *kernel, const gd_launch *launch,
+                              const griddep_argument *arguments, uint32_t count,
+                              gd_require_launch *values, griddep_error *error)
 {
     void *few[POINTERS_ON_STACK] = {NULL};
     void **pointers = count > POINTERS_ON_STACK ? malloc(count * sizeof *pointers) : few;
@@ -125,22 +127,22 @@ static int32_t load_arguments(const griddep_kernel *kernel, const gd_launch *lau
 int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config,
                              const griddep_argument *arguments, uint32_t argument_count, griddep_error *error)
 {
-    gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
+    gd_require_launch values;
     gd_launch_room room;
     gd_launch launch;
     int32_t status = make(kernel, config, arguments, argument_count, &room, &launch, error);
 
     if (status || !kernel->terms)
         return status;
-    status = load_arguments(kernel, &launch, arguments, argument_count, values, error);
-    return status ? status : gd_requirement_check(kernel->terms, values, kernel->name, error);
+    status = load_arguments(kernel, &launch, arguments, argument_count, &values, error);
+    return status ? status : gd_requirement_check(kernel->terms, &values, kernel->name, error);
 }
 
 int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config,
                                   const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter,
                                   uint64_t *bytes, griddep_error *error)
 {
-    gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
+    gd_require_launch values;
     gd_launch_room room;
     gd_launch launch;
     int32_t status = make(kernel, config, arguments, argument_count, &room, &launch, error);
@@ -150,8 +152,8 @@ int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_c
     if (!bytes)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is NULL");
     if (kernel->terms)
-        status = load_arguments(kernel, &launch, arguments, argument_count, values, error);
+        status = load_arguments(kernel, &launch, arguments, argument_count, &values, error);
     return status ? status
-                  : gd_requirement_extent(kernel->terms, kernel->terms ? values : NULL, kernel->name, parameter, bytes,
+                  : gd_requirement_extent(kernel->terms, &values, kernel->name, parameter, bytes,
                                           error);
 }

@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CHOICES = 4 };
+enum { CHOICES = 4, VALUES = 12 };
 
 static void require(bool holds, const char *what, const griddep_error *error)
 {
@@ -113,30 +113,31 @@ static void check_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options 
     griddep_ptx_destroy(twice);
 }
 
-/* Conditions and extents come to an end with any values, and the quick check of a launch finds the condition that the
- * conditions one by one do. */
+/* Conditions and extents come to an end with any values, and the check of a launch finds the
+ * condition that the conditions one by one do. */
 static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices, const griddep_error *error)
 {
-    static const uint64_t values[] = {0,
-                                      1,
-                                      16,
-                                      UINT64_MAX,
-                                      (uint64_t)1 << 63,
-                                      4096,
-                                      UINT32_MAX,
-                                      31,
-                                      (uint64_t)7 << 40,
-                                      255,
-                                      0x3ff0000000000000,
-                                      0x3f800000};
-    gd_require_value loaded[GD_REQUIRE_LIMIT_NAMES];
+    /* A tensor map's bytes may begin at each of the first ones. */
+    static const uint64_t values[VALUES + GD_TENSOR_MAP_BYTES / 8] = {0,
+                                                                      1,
+                                                                      16,
+                                                                      UINT64_MAX,
+                                                                      (uint64_t)1 << 63,
+                                                                      4096,
+                                                                      UINT32_MAX,
+                                                                      31,
+                                                                      (uint64_t)7 << 40,
+                                                                      255,
+                                                                      0x3ff0000000000000,
+                                                                      0x3f800000};
+    gd_require_launch loaded;
     uint32_t shape[GD_REQUIRE_SHAPE];
     void *arguments[256];
 
     for (uint32_t i = 0; i < GD_REQUIRE_SHAPE; i++)
         shape[i] = 1u + choices[i % CHOICES] % (i + 2);
     for (uint32_t i = 0; i < 256; i++)
-        arguments[i] = (void *)(uintptr_t)&values[(choices[i % CHOICES] + i) % (sizeof values / sizeof values[0])];
+        arguments[i] = (void *)(uintptr_t)&values[(choices[i % CHOICES] + i) % VALUES];
     for (uint32_t i = 0; i < ptx->module.entry_count && ptx->terms; i++) {
         const gd_requires *terms = &ptx->terms[i];
         const gd_ptx_function *entry = gd_ptx_get_function(ptx, i);
@@ -145,12 +146,14 @@ static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices, c
         uint64_t bytes;
         if (entry->parameter_end - entry->parameter > 256)
             continue;
-        gd_requires_load(terms, shape, arguments, true, loaded);
+        gd_requires_load(terms, shape, arguments, true, &loaded);
         for (uint32_t k = 0; k < terms->extent_count; k++)
-            gd_require_extent_evaluate(terms, &terms->extents[k], loaded, &bytes);
-        while (first < terms->count && gd_requirement_evaluate(terms, &terms->list[first], loaded) == GD_REQUIRE_DONE)
+            gd_require_extent_evaluate(terms, &terms->extents[k], &loaded, &bytes);
+        while (first < terms->count &&
+               gd_requirement_evaluate(terms, &terms->list[first], &loaded) == GD_REQUIRE_DONE)
             first++;
-        require(gd_requires_check(terms, loaded, &outcome) == first, "the quick check finds the same", error);
+        require(gd_requires_check(terms, &loaded, &outcome) == first,
+                "the whole check finds the same", error);
     }
 }
 

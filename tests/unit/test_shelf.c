@@ -28,13 +28,13 @@ typedef struct subject {
     griddep_kernel *kernel;
     uint32_t parameter_count;
     uint32_t most_threads, most_shared, required_block[3];
-    gd_require_value values[GD_REQUIRE_LIMIT_NAMES][MOST_VALUES]; /* to try, for each name */
+    uint64_t values[GD_REQUIRE_LIMIT_NAMES][MOST_VALUES]; /* to try, for each name */
     uint32_t value_count[GD_REQUIRE_LIMIT_NAMES];
 } subject;
 
 /* The values of the names that the conditions use; all others are the same in each launch. */
 typedef struct trial {
-    gd_require_value values[GD_REQUIRE_LIMIT_NAMES];
+    uint64_t values[GD_REQUIRE_LIMIT_NAMES];
 } trial;
 
 static subject on;
@@ -52,7 +52,7 @@ static uint32_t random_below(uint32_t limit)
 /* ---- values to try ---- */
 
 /* A tensor map holds any of these values; that the driver would take it is not asked. */
-static gd_wide least_of_field(const gd_require_name *name)
+static uint64_t least_of_field(const gd_require_name *name)
 {
     switch (name->field) {
     case GD_REQUIRE_FIELD_RANK:
@@ -60,34 +60,29 @@ static gd_wide least_of_field(const gd_require_name *name)
     case GD_REQUIRE_FIELD_DIMENSION:
     case GD_REQUIRE_FIELD_BOX:
     case GD_REQUIRE_FIELD_STEP:
-    case GD_REQUIRE_FIELD_KNOWN:
         return 1;
     default:
         return 0;
     }
 }
 
-static gd_wide most_of_field(const gd_require_name *name)
+static uint64_t most_of_field(const gd_require_name *name)
 {
     switch (name->field) {
     case GD_REQUIRE_FIELD_RANK:
         return 5;
     case GD_REQUIRE_FIELD_DIMENSION:
-        return (gd_wide)1 << 32;
+        return UINT64_C(1) << 32;
     case GD_REQUIRE_FIELD_BOX:
         return 256;
     case GD_REQUIRE_FIELD_STEP:
         return 8;
-    case GD_REQUIRE_FIELD_MODE:
     case GD_REQUIRE_FIELD_FILL:
-    case GD_REQUIRE_FIELD_KNOWN:
         return 1;
     case GD_REQUIRE_FIELD_TYPE:
         return GD_TENSOR_TYPES - 1;
     case GD_REQUIRE_FIELD_SWIZZLE:
         return 3;
-    case GD_REQUIRE_FIELD_INTERLEAVE:
-        return 2;
     case GD_REQUIRE_FIELD_BYTES:
         return 0; /* it follows from the others */
     default:
@@ -96,7 +91,7 @@ static gd_wide most_of_field(const gd_require_name *name)
 }
 
 /* A matrix that is large enough for whatever the numbers beside it are. */
-static gd_wide usual_of_field(const gd_require_name *name)
+static uint64_t usual_of_field(const gd_require_name *name)
 {
     if (name->field == GD_REQUIRE_FIELD_RANK)
         return 2;
@@ -104,36 +99,35 @@ static gd_wide usual_of_field(const gd_require_name *name)
 }
 
 /* Whether a parameter of that type, or that part of a shape, can have the value. */
-static bool can_have(const gd_require_name *name, gd_wide value)
+static bool can_have(const gd_require_name *name, uint64_t value)
 {
     static const uint32_t least[GD_REQUIRE_SHAPE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
     static const uint32_t most[GD_REQUIRE_SHAPE] = {INT32_MAX, 65535, 65535, 1024, 1024, 64, 32, 32, 32, UINT32_MAX};
 
-    if (name->field)
+    if (name->kind == GD_REQUIRE_KIND_FIELD)
         return value >= least_of_field(name) && value <= most_of_field(name);
     if (!name->bytes)
         return value >= least[name->index] && value <= most[name->index];
-    gd_wide limit = (gd_wide)1 << (8 * name->bytes - name->is_signed);
-    return value < limit && value >= (name->is_signed ? -limit : 0);
+    return value <= UINT64_MAX >> (64 - 8 * name->bytes);
 }
 
-static void add_value(uint32_t name, gd_wide value)
+static void add_value(uint32_t name, uint64_t value)
 {
-    gd_require_value *values = on.values[name];
+    uint64_t *values = on.values[name];
 
     if (!can_have(&on.terms->names[name], value))
         return;
     for (uint32_t i = 0; i < on.value_count[name]; i++) {
-        if (values[i].integer == value)
+        if (values[i] == value)
             return;
     }
     ck_assert_uint_lt(on.value_count[name], MOST_VALUES);
-    values[on.value_count[name]++].integer = value;
+    values[on.value_count[name]++] = value;
 }
 
-static gd_wide address_of(uint32_t name)
+static uint64_t address_of(uint32_t name)
 {
-    return ((gd_wide)name + 1) << 45;
+    return (name + UINT64_C(1)) << 45;
 }
 
 static bool is_address(uint32_t name)
@@ -146,22 +140,21 @@ static void collect_integers(uint32_t name)
 {
     const gd_requires *terms = on.terms;
     const gd_require_name *of = &terms->names[name];
-    gd_wide base = of->bytes == 8 && is_address(name) ? address_of(name) : 0;
+    uint64_t base = is_address(name) ? address_of(name) : 0;
 
-    for (gd_wide i = 0; i <= 17; i++)
+    for (uint64_t i = 0; i <= 17; i++)
         add_value(name, base + i);
     for (int shift = 5; shift < 64; shift++)
-        add_value(name, base + ((gd_wide)1 << shift));
+        add_value(name, base + (UINT64_C(1) << shift));
     for (uint32_t i = 0; i < terms->constant_count && i < 60; i++) {
-        gd_wide constant = terms->constants[i].integer;
-        if (constant < 0 || constant > UINT64_MAX)
-            continue;
-        for (gd_wide step = -1; step <= 1; step++)
-            add_value(name, base + constant + step);
+        const uint64_t constant = terms->constants[i];
+        add_value(name, base + constant - 1);
+        add_value(name, base + constant);
+        add_value(name, base + constant + 1);
         add_value(name, base + 2 * constant);
         add_value(name, base + 3 * constant);
     }
-    if (of->bytes == 8)
+    if (is_address(name) || of->bytes == 8)
         add_value(name, 0);
     for (uint32_t other = 0; other < terms->name_count && base; other++) {
         if (other != name && is_address(other)) {
@@ -170,19 +163,16 @@ static void collect_integers(uint32_t name)
             add_value(name, address_of(other) + 128);
         }
     }
-    if (of->is_signed) {
-        add_value(name, -1);
-        add_value(name, -16);
-    }
 }
 
 static void collect_reals(uint32_t name)
 {
-    static const double some[] = {1, 0, -1, 0.5, 2, 1e-6, 1e-12, 100, -1e9, 1e9};
+    static const float some[] = {1, 0, -1, 0.5f, 2, 1e-6f, 1e-12f, 100, -1e9f, 1e9f};
+    uint32_t bits;
 
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
-        bool single = on.terms->names[name].bytes == 4;
-        on.values[name][on.value_count[name]++].real = single ? (double)(float)some[i] : some[i];
+        memcpy(&bits, &some[i], sizeof bits);
+        on.values[name][on.value_count[name]++] = bits;
     }
 }
 
@@ -199,8 +189,8 @@ static gd_tensor_map map_of(const trial *tried, uint32_t map)
     }
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        const uint64_t value = (uint64_t)tried->values[i].integer;
-        if (!name->field || name->map != map)
+        const uint64_t value = tried->values[i];
+        if (name->kind != GD_REQUIRE_KIND_FIELD || name->map != map)
             continue;
         if (name->field == GD_REQUIRE_FIELD_ADDRESS)
             made.address = value;
@@ -218,33 +208,27 @@ static gd_tensor_map map_of(const trial *tried, uint32_t map)
             made.swizzle = (uint8_t)value;
         else if (name->field == GD_REQUIRE_FIELD_FILL)
             made.fill = (uint8_t)value;
-        else if (name->field == GD_REQUIRE_FIELD_MODE)
-            made.im2col = made.rank > 2 && value;
     }
     made.strides[0] = gd_tensor_element(made.type);
     made.strides[1] = (made.sizes[0] * made.strides[0] + 15) / 16 * 16;
-    made.channels = made.pixels = made.im2col;
     return made;
 }
 
-static bool can_be_set(const gd_require_name *name)
+/* What the library makes of a trial; the values that follow from others are computed. */
+static void load(const trial *tried, gd_require_launch *launch)
 {
-    return name->field != GD_REQUIRE_FIELD_STRIDE && name->field != GD_REQUIRE_FIELD_INTERLEAVE;
-}
-
-/* The values that follow from others. */
-static trial settled(const trial *tried)
-{
-    trial made = *tried;
-
+    memcpy(launch->values, tried->values, on.terms->name_count * sizeof *launch->values);
+    memcpy(launch->values + GD_REQUIRE_CONSTANTS, on.terms->constants,
+           on.terms->constant_count * sizeof *launch->values);
+    launch->understood = UINT8_MAX;
+    launch->placed = 0;
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        if (name->field == GD_REQUIRE_FIELD_BYTES) {
+        if (name->kind == GD_REQUIRE_KIND_FIELD && name->field == GD_REQUIRE_FIELD_BYTES) {
             const gd_tensor_map map = map_of(tried, name->map);
-            made.values[i].integer = gd_tensor_map_extent(&map);
+            launch->values[i] = gd_tensor_map_extent(&map);
         }
     }
-    return made;
 }
 
 /* ---- trials ---- */
@@ -258,8 +242,8 @@ static bool is_possible(const trial *tried)
         return true;
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        if (!name->bytes)
-            shape[name->index] = (uint64_t)tried->values[i].integer;
+        if (name->kind == GD_REQUIRE_KIND_SHAPE)
+            shape[name->index] = tried->values[i];
     }
     for (int i = 0; i < 3 && on.required_block[0]; i++) {
         if (shape[GD_REQUIRE_BLOCK + i] != (on.required_block[i] ? on.required_block[i] : 1))
@@ -276,11 +260,12 @@ static bool is_possible(const trial *tried)
 /* How many conditions do not hold, and the first of them. */
 static uint32_t count_broken(const trial *tried, uint32_t *first)
 {
-    const trial whole = settled(tried);
+    gd_require_launch launch;
     uint32_t broken = 0;
 
+    load(tried, &launch);
     for (uint32_t i = 0; i < on.terms->count; i++) {
-        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], whole.values) == GD_REQUIRE_DONE)
+        if (gd_requirement_evaluate(on.terms, &on.terms->list[i], &launch) == GD_REQUIRE_DONE)
             continue;
         if (!broken++ && first)
             *first = i;
@@ -290,10 +275,11 @@ static uint32_t count_broken(const trial *tried, uint32_t *first)
 
 static bool breaks_only(const trial *tried, uint32_t index)
 {
-    const trial whole = settled(tried);
+    gd_require_launch launch;
     uint32_t first = UINT32_MAX;
 
-    if (gd_requirement_evaluate(on.terms, &on.terms->list[index], whole.values) == GD_REQUIRE_DONE)
+    load(tried, &launch);
+    if (gd_requirement_evaluate(on.terms, &on.terms->list[index], &launch) == GD_REQUIRE_DONE)
         return false;
     return is_possible(tried) && count_broken(tried, &first) == 1 && first == index;
 }
@@ -305,14 +291,14 @@ static void start_at_usual(trial *tried)
     memset(tried, 0, sizeof *tried);
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        if (name->field && !is_address(i))
-            tried->values[i].integer = usual_of_field(name);
-        else if (!name->bytes)
-            tried->values[i].integer = usual[name->index];
-        else if (name->is_real)
-            tried->values[i].real = 1;
+        if (name->kind == GD_REQUIRE_KIND_FIELD && !is_address(i))
+            tried->values[i] = usual_of_field(name);
+        else if (name->kind == GD_REQUIRE_KIND_SHAPE)
+            tried->values[i] = usual[name->index];
+        else if (name->kind == GD_REQUIRE_KIND_REAL)
+            tried->values[i] = on.values[i][0];
         else
-            tried->values[i].integer = is_address(i) || name->bytes == 8 ? address_of(i) : 64;
+            tried->values[i] = is_address(i) || name->bytes == 8 ? address_of(i) : 64;
     }
 }
 
@@ -322,8 +308,10 @@ static void start_alike(trial *tried, uint32_t number)
     start_at_usual(tried);
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        if (name->field ? name->field == GD_REQUIRE_FIELD_DIMENSION : name->bytes == 4 && !name->is_real)
-            tried->values[i].integer = number;
+        if (name->kind == GD_REQUIRE_KIND_FIELD
+                ? name->field == GD_REQUIRE_FIELD_DIMENSION
+                : name->kind == GD_REQUIRE_KIND_INTEGER && name->bytes == 4)
+            tried->values[i] = number;
     }
 }
 
@@ -341,13 +329,13 @@ static uint32_t pinned = UINT32_MAX; /* the name whose value climb leaves as it 
 /* The case that a condition is about: of "activation != 4 || ..." an activation of 4, which stays. */
 static void pin(trial *tried, const gd_requirement *requirement)
 {
-    for (uint32_t i = requirement->program.step; i < requirement->program.step_end; i++) {
+    for (uint32_t i = requirement->step; i < requirement->step_end; i++) {
         const gd_require_step *step = &on.terms->steps[i];
-        if (step->op != GD_REQUIRE_OP_NOT_EQUAL || step->left_from != GD_REQUIRE_FROM_NAME ||
-            step->right_from != GD_REQUIRE_FROM_CONSTANT)
+        if (step->op != GD_REQUIRE_COMPARE || !(step->result & GD_REQUIRE_UNORDERED) ||
+            step->left >= GD_REQUIRE_CONSTANTS || step->right >= GD_REQUIRE_RESULTS)
             continue;
         pinned = step->left;
-        tried->values[pinned] = on.terms->constants[step->right];
+        tried->values[pinned] = on.terms->constants[step->right - GD_REQUIRE_CONSTANTS];
     }
 }
 
@@ -375,7 +363,7 @@ static bool climb(trial *tried)
     return !broken;
 }
 
-static gd_wide distance(gd_wide a, gd_wide b)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
     return a < b ? b - a : a - b;
 }
@@ -385,17 +373,17 @@ static gd_wide distance(gd_wide a, gd_wide b)
 static bool break_one(const trial *base, uint32_t index, trial *taken, trial *broken)
 {
     for (uint32_t name = 0; name < on.terms->name_count; name++) {
-        bool real = on.terms->names[name].is_real;
+        bool real = on.terms->names[name].kind == GD_REQUIRE_KIND_REAL;
         for (uint32_t i = 0; i < on.value_count[name]; i++) {
             *taken = *broken = *base;
             broken->values[name] = on.values[name][i];
             if (!breaks_only(broken, index))
                 continue;
-            const gd_wide limit = broken->values[name].integer;
+            const uint64_t limit = broken->values[name];
             for (uint32_t k = 0; k < on.value_count[name] && !real; k++) {
                 trial nearer = *base;
                 nearer.values[name] = on.values[name][k];
-                if (distance(nearer.values[name].integer, limit) < distance(taken->values[name].integer, limit) &&
+                if (distance(nearer.values[name], limit) < distance(taken->values[name], limit) &&
                     is_possible(&nearer) && !count_broken(&nearer, NULL))
                     *taken = nearer;
             }
@@ -407,11 +395,9 @@ static bool break_one(const trial *base, uint32_t index, trial *taken, trial *br
 
 static bool speaks_of(const gd_requirement *requirement, uint32_t name)
 {
-    for (uint32_t i = requirement->program.step; i < requirement->program.step_end; i++) {
+    for (uint32_t i = requirement->step; i < requirement->step_end; i++) {
         const gd_require_step *step = &on.terms->steps[i];
-        if ((step->left_from == GD_REQUIRE_FROM_NAME || step->op == GD_REQUIRE_OP_APART) && step->left == name)
-            return true;
-        if ((step->right_from == GD_REQUIRE_FROM_NAME || step->op == GD_REQUIRE_OP_APART) && step->right == name)
+        if (step->op != GD_REQUIRE_UNDERSTOOD && (step->left == name || step->right == name))
             return true;
     }
     return false;
@@ -501,19 +487,15 @@ static launch make_launch(const trial *tried)
     }
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
-        float single = (float)tried->values[i].real;
-        if (name->field) {
+        if (name->kind == GD_REQUIRE_KIND_FIELD) {
             const gd_tensor_map map = map_of(tried, name->map);
             gd_tensor_map_write(&maps[name->map], &map);
             made.arguments[name->index].data = &maps[name->map];
-        } else if (!name->bytes)
-            shape[name->index] = (uint32_t)tried->values[i].integer;
-        else if (name->is_real && name->bytes == 4)
-            memcpy(&made.arguments[name->index].value, &single, sizeof single);
-        else if (name->is_real)
-            memcpy(&made.arguments[name->index].value, &tried->values[i].real, sizeof(double));
-        else
-            made.arguments[name->index].value = (uint64_t)tried->values[i].integer;
+        } else if (name->kind == GD_REQUIRE_KIND_SHAPE) {
+            shape[name->index] = (uint32_t)tried->values[i];
+        } else {
+            made.arguments[name->index].value = tried->values[i];
+        }
     }
     memcpy(made.config.grid, shape + GD_REQUIRE_GRID, sizeof made.config.grid);
     memcpy(made.config.block, shape + GD_REQUIRE_BLOCK, sizeof made.config.block);
@@ -589,8 +571,7 @@ static void open_subject(uint32_t index)
     ck_assert_msg(on.ptx->terms && on.ptx->terms[0].count, "%s requires nothing", on.shelf.file);
     on.terms = &on.ptx->terms[0];
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
-        ck_assert_msg(can_be_set(&on.terms->names[i]), "map_of cannot set %s yet", on.terms->names[i].name);
-        if (on.terms->names[i].is_real)
+        if (on.terms->names[i].kind == GD_REQUIRE_KIND_REAL)
             collect_reals(i);
         else
             collect_integers(i);
