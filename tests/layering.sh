@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks that includes in src/ point down the layers and never up (doc/design.md). Each file of src/ is one case.
+# Checks that includes in src/ point down the layers and never up (doc/design.md), and that the
+# library formats numbers by base/format.c alone, whatever the locale. Each file of src/ is one case.
 set -u
 
 source_root=${srcdir:-$(dirname "$0")/..}
@@ -46,6 +47,9 @@ judge() {
             fail(file, 1, "this folder is no layer that the test knows")
         while (!bad && (getline line < (root "/" file)) > 0) {
             number++
+            if (layer != "cli" && file != "base/format.c" &&
+                line ~ /[^_a-z](vsnprintf\(|snprintf\(.*%[-+ #0-9.*]*[aefgAEFG])/)
+                fail(file, number, "follows the locale; base/format.h has what does not")
             if (line !~ /^[ \t]*#[ \t]*include/)
                 continue
             target = line
@@ -78,6 +82,9 @@ judge_judges() {
     printf '#include <stdint.h>\n#include "../base/text.h"\n' >"$work/run/dots.c"
     echo '#include <base/text.h>' >"$work/run/angle.c"
     printf '#include "griddep.h"\n#include "run/run.h"\n#include "ptx/p.h"\n#include "base/b.h"\n' >"$work/run/good.c"
+    echo '    snprintf(text, 9, "%+.2f", x);' >"$work/run/number.c"
+    printf '  gd_format(text, 9, "%%g", x);\n  snprintf(text, 9, "%%d", x);\n' >"$work/run/plain.c"
+    echo '    vsnprintf(text, 9, format, list);' >"$work/ptx/list.c"
     echo '#include "base/text.h"' >"$work/cli/inside.c"
     echo 'int x;' >"$work/other/x.c"
     judge "$work" >"$work/said"
@@ -86,10 +93,13 @@ failed cli/inside.c:1
 passed emulator/good.c
 failed emulator/host.c:1
 failed other/x.c:1
+failed ptx/list.c:1
 failed ptx/sideways.c:1
 failed run/angle.c:1
 failed run/dots.c:2
-passed run/good.c" ]
+passed run/good.c
+failed run/number.c:1
+passed run/plain.c" ]
 }
 
 work=$(mktemp -d) || exit 99

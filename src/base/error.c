@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/text.h"
 
 enum { LARGEST_STRUCT = 65536 }; /* a size beyond it is taken for one that was never set */
@@ -14,7 +15,7 @@ static void append_list(griddep_error *error, const char *format, va_list list)
 {
     size_t used = strlen(error->text);
     size_t room = sizeof error->text - used;
-    int written = vsnprintf(error->text + used, room, format, list);
+    int written = gd_format_list(error->text + used, room, format, list);
 
     if (written < 0)
         error->text[used] = 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -16,7 +17,7 @@ void gd_log_write(const gd_log *log, int32_t level, const char *format, ...)
     if (!log || !log->function || level > log->level)
         return;
     va_start(list, format);
-    int length = vsnprintf(message, sizeof message, format, list);
+    int length = gd_format_list(message, sizeof message, format, list);
     va_end(list);
     if (length >= (int)sizeof message)
         gd_text_trim(message);

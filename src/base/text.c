@@ -1,10 +1,10 @@
 /* A text buffer that grows, handing text out to callers, and quoting a source line. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/text.h"
 
 enum { QUOTE_WIDTH = 100, QUOTE_BEFORE = 60 };
@@ -51,9 +51,9 @@ void gd_text_format_list(gd_text *text, const char *format, va_list list)
     va_list again;
 
     va_copy(again, list);
-    int length = vsnprintf(NULL, 0, format, list);
+    int length = gd_format_list(NULL, 0, format, list);
     if (length >= 0 && reserve(text, (size_t)length)) {
-        vsnprintf(text->data + text->bytes, (size_t)length + 1, format, again);
+        gd_format_list(text->data + text->bytes, (size_t)length + 1, format, again);
         text->bytes += (size_t)length;
     } else {
         text->failed = true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "emulator/decode.h"
 #include "emulator/exec_control.h"
 #include "emulator/exec_convert.h"
@@ -201,7 +202,7 @@ bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
         return false;
     decoder->refused = true;
     va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
+    gd_format_list(what, sizeof what, format, list);
     va_end(list);
     name_instruction(decoder, name, sizeof name);
     if (decoder->instruction)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/environment.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "emulator/api.h"
 #include "emulator/device.h"
@@ -105,7 +106,7 @@ void gd_device_log(int32_t level, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
+    gd_format_list(message, sizeof message, format, list);
     va_end(list);
     if (!gd_the_device.initialized) { /* a call before cuInit */
         const char *word = gd_environment("GRIDDEP_LOG");
@@ -128,7 +129,7 @@ gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    vsnprintf(refusal.text, sizeof refusal.text, format, list);
+    gd_format_list(refusal.text, sizeof refusal.text, format, list);
     va_end(list);
     refusal.result = result;
     refusal.fresh = true;

@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/elf.h"
+#include "base/format.h"
 #include "emulator/module.h"
 
 enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
@@ -67,7 +68,7 @@ void gd_jit_write(gd_jit_log *log, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
+    gd_format_list(line, sizeof line, format, list);
     va_end(list);
     if (log->first && !*log->first)
         snprintf(log->first, LINE_BYTES, "%s", line);

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "measure/tune.h"
 
 enum { MOST_LAUNCHES_ALONE = 32, MOST_LAUNCHES_TRACED = 64, LAST_RUNS = 3, PROMISING = 3 };
@@ -316,8 +317,8 @@ static int32_t confirm(griddep_tune *tune, const candidate *one, bool *holds, gr
     trial->info.needed = proof.needed;
     if (proof.holds)
         return GRIDDEP_OK;
-    snprintf(detail, sizeof detail, "measured anew: %+.2f %%, -%.2f %% would count", (proof.ratio - 1) * 100,
-             proof.needed * 100);
+    gd_format(detail, sizeof detail, "measured anew: %+.2f %%, -%.2f %% would count",
+              (proof.ratio - 1) * 100, proof.needed * 100);
     return set_detail(trial, GRIDDEP_TUNE_UNCONFIRMED, detail, error);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/nearest.h"
 #include "base/table.h"
 #include "ptx/check_instruction.h"
@@ -43,7 +44,7 @@ __attribute__((format(printf, 5, 6))) static void add(instruction_check *check, 
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    gd_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
     gd_findings_add(check->findings, &draft, "%s", text);
     check->wrong |= !check->newer;

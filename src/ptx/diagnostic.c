@@ -1,8 +1,8 @@
 /* The sorted list of findings. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "ptx/diagnostic.h"
 
 void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, const char *format, ...)
@@ -20,6 +20,6 @@ void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, co
     diagnostics->count = kept + 1;
     list[at].offset = offset;
     va_start(arguments, format);
-    vsnprintf(list[at].text, sizeof list[at].text, format, arguments);
+    gd_format_list(list[at].text, sizeof list[at].text, format, arguments);
     va_end(arguments);
 }

@@ -2,9 +2,9 @@
  * numbers. Steps are added as they are read. What is wrong is told once, at its place; from then on
  * the text is at its end. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "ptx/require_parse.h"
@@ -37,7 +37,7 @@ static void wrong(gd_require_reader *reader, uint32_t offset, const char *format
 
     if (!reader->failed) {
         va_start(list, format);
-        vsnprintf(text, sizeof text, format, list);
+        gd_format_list(text, sizeof text, format, list);
         va_end(list);
         gd_text_trim(text);
         gd_ptx_diagnostics_add(reader->diagnostics, offset, "%s", text);

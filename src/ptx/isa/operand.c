@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "ptx/isa/operand.h"
 
 typedef enum value_class { CLASS_INTEGER, CLASS_FLOAT, CLASS_BITS, CLASS_PREDICATE, CLASS_OPAQUE } value_class;
@@ -178,7 +179,7 @@ __attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint3
     fit->fault->token = token;
     fit->fault->position = fit->position;
     va_start(arguments, format);
-    vsnprintf(fit->fault->text, sizeof fit->fault->text, format, arguments);
+    gd_format_list(fit->fault->text, sizeof fit->fault->text, format, arguments);
     va_end(arguments);
     return false;
 }
