@@ -1,6 +1,7 @@
 /* Loads, stores, atomics, fences, and hints about memory. */
 #include "emulator/decode.h"
 #include "emulator/exec_atomic.h"
+#include "emulator/exec_cluster.h"
 #include "emulator/exec_control.h"
 #include "emulator/exec_memory.h"
 
@@ -88,6 +89,16 @@ static bool is_async(gd_decoder *decoder, gd_op op)
     return true;
 }
 
+/* Both need a launch with a cluster. */
+static bool emit_need(gd_decoder *decoder)
+{
+    gd_code *code = gd_emit(decoder, gd_run_need_cluster);
+
+    if (code)
+        code->x = decoder->instruction->op == GD_OP_RED_ASYNC;
+    return code;
+}
+
 static bool access(gd_decoder *decoder, bool store)
 {
     gd_ptx_space space = gd_space_at(decoder, 0);
@@ -107,6 +118,8 @@ static bool access(gd_decoder *decoder, bool store)
         !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
         return false;
     gd_widen_space(decoder, 0, &code);
+    if (async && !emit_need(decoder))
+        return false;
     return emit_access(decoder, store ? gd_run_store : gd_run_load, &code) &&
            (!async || gd_emit_complete(decoder, decoder->operands[2], space, bytes * count));
 }
@@ -276,7 +289,7 @@ static bool atomic(gd_decoder *decoder, bool red)
         !atomic_slots(decoder, red, type, count, &from))
         return false;
     gd_widen_space(decoder, 0, &from);
-    if (!emit_access(decoder, gd_run_atomic, &from))
+    if ((async && !emit_need(decoder)) || !emit_access(decoder, gd_run_atomic, &from))
         return false;
     gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
     code->d = from.d;

@@ -16,6 +16,18 @@ static uint32_t rank_of(uint64_t address)
     return (uint32_t)(address >> GD_RANK_SHIFT) & 0xff;
 }
 
+/* Measured: an H200 ends st.async and red.async as illegal instructions where neither launch nor
+ * kernel gives a cluster. */
+void gd_run_need_cluster(gd_warp *warp, const gd_code *code, uint32_t mask)
+{
+    if (!warp->cta->view->explicit_cluster)
+        gd_cta_fail(warp, code, gd_lowest(mask), GD_FAULT_UNSUPPORTED, 0, 0, false,
+                    "%s.async in a launch without a cluster, which a GPU ends as an illegal "
+                    "instruction; give the launch a cluster dimension, be it 1, or the kernel "
+                    ".reqnctapercluster",
+                    code->x ? "red" : "st");
+}
+
 void gd_run_mapa(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     GD_EACH_LANE(lane, mask)

@@ -5,8 +5,9 @@
 #include "emulator/cluster.h"
 
 gd_run gd_run_cluster_arrive, gd_run_cluster_wait;
-gd_run gd_run_mapa;    /* d = address a (bytes) in the CTA of rank b */
-gd_run gd_run_ctarank; /* d = rank of the CTA that address a (bytes) belongs to */
+gd_run gd_run_need_cluster; /* x: of red.async; a fault where nothing asked for clusters */
+gd_run gd_run_mapa;         /* d = address a (bytes) in the CTA of rank b */
+gd_run gd_run_ctarank;      /* d = rank of the CTA that address a (bytes) belongs to */
 
 /* Where a shared address that may belong to another CTA of the cluster lies; NULL after a fault. */
 unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,

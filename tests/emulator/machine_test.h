@@ -22,10 +22,11 @@ typedef struct device {
     gd_fault fault;
 } device;
 
-/* `turn`: warp-instructions of a CTA before the next one's; `backwards`: the last CTA goes first. */
+/* `cluster`: all 0: none; `turn`: warp-instructions of a CTA before the next one's; `backwards`: the
+ * last CTA goes first. */
 typedef struct shape {
     uint32_t grid[3], block, cluster[3], shared, turn;
-    bool backwards, explicit_cluster;
+    bool backwards;
 } shape;
 
 static inline void device_open(device *dev, const char *text)
@@ -114,6 +115,7 @@ static inline gd_cta_state run_grid(device *dev, const char *name, shape form, c
     const gd_entry *entry = gd_program_entry(dev->program, name);
     gd_program_error refusal;
     gd_cta_state state = GD_CTA_DONE;
+    bool clustered = form.cluster[0] || form.cluster[1] || form.cluster[2];
 
     ck_assert_ptr_nonnull(entry);
     gd_entry_refusal(entry, &refusal);
@@ -127,7 +129,7 @@ static inline gd_cta_state run_grid(device *dev, const char *name, shape form, c
                          .grid = {form.grid[0], form.grid[1], form.grid[2]},
                          .block = {form.block, 1, 1},
                          .cluster = {form.cluster[0], form.cluster[1], form.cluster[2]},
-                         .explicit_cluster = form.explicit_cluster,
+                         .explicit_cluster = clustered,
                          .multiprocessors = 4,
                          .dynamic_shared_bytes = form.shared,
                          .parameters = parameters,

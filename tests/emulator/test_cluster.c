@@ -57,7 +57,7 @@ START_TEST(places)
                            "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ctaid.y; mov.u32 %r2, %ctaid.z; mad.lo.u32 %r1, %r2, 4, %r1;\n"
                            "mad.lo.u32 %r0, %r1, 6, %r0; mad.wide.u32 %out, %r0, 68, %out; mov.pred %p, %is_explicit_cluster;\n"
                            "selp.u32 %r4, 1, 0, %p; st.global.u32 [%out+64], %r4;\n";
-    shape form = {.grid = {6, 4, 2}, .block = 1, .cluster = {3, 2, 1}, .explicit_cluster = true};
+    shape form = {.grid = {6, 4, 2}, .block = 1, .cluster = {3, 2, 1}};
     device dev;
 
     for (uint32_t i = 0; i < COUNT(names); i++) {
@@ -240,6 +240,42 @@ START_TEST(faults)
 }
 END_TEST
 
+/* Measured on an H200: these need a launch with a cluster, which may be one CTA. */
+static const char *const async_stores[] = {
+    "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32",
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
+};
+
+START_TEST(asynchronous_stores_need_a_cluster)
+{
+    char text[4096];
+
+    snprintf(text, sizeof text, "%s",
+             KERNEL(INIT(1) "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [m], 4;\n"
+                            "@%p0 st.shared.u32 [s], 0;\n" SYNC
+                            "@%p0 @ [%peer], 5, [%there];\n" AWAIT(
+                                0) "ld.shared.u32 %r4, [s]; st.global.u32 [%out], %r4;\n"));
+    char *place = strstr(text, "@ [%peer]"), rest[1024];
+    snprintf(rest, sizeof rest, "%s", place + 1);
+    snprintf(place, sizeof text - (size_t)(place - text), "%s%s", async_stores[_i], rest);
+    for (uint32_t cluster = 0; cluster < 2; cluster++) {
+        shape form = {.block = 32, .cluster = {cluster}};
+        device dev;
+        device_open(&dev, text);
+        uint64_t parameters[] = {device_take(&dev, NULL, 512), 0};
+        gd_cta_state state = run_grid(&dev, "k", form, parameters);
+        ck_assert_int_eq(state, cluster ? GD_CTA_DONE : GD_CTA_FAULT);
+        if (cluster)
+            ck_assert_uint_eq(*(const uint32_t *)device_bytes(&dev, parameters[0]), 5);
+        else
+            ck_assert_msg(dev.fault.kind == GD_FAULT_UNSUPPORTED &&
+                              strstr(dev.fault.text, "async in a launch without a cluster"),
+                          "%s", dev.fault.text);
+        device_close(&dev);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cluster");
@@ -250,6 +286,7 @@ int main(void)
     tcase_add_test(item, ring);
     tcase_add_test(item, sums);
     tcase_add_test(item, asynchronous_stores);
+    tcase_add_loop_test(item, asynchronous_stores_need_a_cluster, 0, (int)COUNT(async_stores));
     tcase_add_test(item, remote_arrivals);
     tcase_add_test(item, bulk_copies);
     tcase_add_test(item, exits);

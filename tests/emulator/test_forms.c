@@ -116,7 +116,7 @@ static gd_cta_state run_entry(device *dev, const char *name, uint64_t in, uint64
     for (uint32_t i = 0; i < sizeof parameters.out; i++)
         parameters.out[i] = (unsigned char)(i * 29 + 3);
     memset(device_bytes(dev, dump), 0, DUMP);
-    gd_cta_state state = run_grid(dev, name, (shape){.block = 32}, &parameters);
+    gd_cta_state state = run_grid(dev, name, (shape){.block = 32, .cluster = {1}}, &parameters);
     memcpy(result->dump, device_bytes(dev, dump), DUMP);
     memcpy(result->global, global, BLOCK);
     return state;

@@ -223,6 +223,17 @@ static void decode_shapes(const shelf_kernel *kernel)
     run_shapes(kernel, shapes, sizeof shapes / sizeof shapes[0]);
 }
 
+/* One split needs no cluster: on a GPU as well, whose st.async is an illegal instruction then. */
+static void decode_alone(const shelf_kernel *kernel)
+{
+    static const decode_shape shape = {6, 2, 64, 1, 128, 1, 64, 60000, {100}, true, 16};
+    decode_case it = decode_create(kernel, shape);
+    griddep_launch_config config = decode_config(&it.shape);
+    memset(config.cluster, 0, sizeof config.cluster);
+    free(shelf_run_config(kernel, it.arguments, it.count, &config, decode_will_do));
+    decode_destroy(&it);
+}
+
 /* What a model has. */
 static void decode_models(const shelf_kernel *kernel)
 {
@@ -501,6 +512,7 @@ static void append_extreme(const shelf_kernel *kernel)
 
 #define DECODE_CASES(kernel)                                                                                           \
     {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme}, {kernel, 0, decode_scales},   \
+    {kernel, 0, decode_alone},                                                                                         \
     {                                                                                                                  \
         kernel, 0, decode_in_chain                                                                                     \
     }
