@@ -7,6 +7,7 @@
 #include "emulator/exec_lanes.h"
 #include "emulator/exec_math.h"
 #include "emulator/program.h"
+#include "ptx/constant.h"
 
 typedef enum gd_modifier {
 #define GD_MODIFIER(identifier, text) GD_MODIFIER_##identifier,
@@ -15,7 +16,14 @@ typedef enum gd_modifier {
     GD_MODIFIER_COUNT
 } gd_modifier;
 
-enum { GD_MOST_OPERANDS = 12, GD_MOST_TYPES = 4, GD_MOST_SPACES = 2, GD_SCRATCH = 6 };
+enum { GD_MOST_OPERANDS = 12, GD_MOST_TYPES = 4, GD_MOST_SPACES = 2, GD_MOST_PARTS = 32 };
+
+/* Scratch registers of a frame: of 4 GD_LANE_BYTES for decoders, then of 2 for computed sources. */
+enum {
+    GD_SCRATCH = 6,
+    GD_SOURCE_SCRATCH = 8,
+    GD_SCRATCH_BYTES = (4 * GD_SCRATCH + 2 * GD_SOURCE_SCRATCH) * GD_LANE_BYTES
+};
 
 /* A register as it is laid out. */
 typedef struct gd_register {
@@ -55,7 +63,11 @@ typedef struct gd_decoder {
     uint32_t routine;
     gd_call_edge *calls;
     uint32_t call_count, call_capacity;
-    uint32_t scratch; /* of the first scratch register, each of 4 GD_LANE_BYTES */
+    uint32_t scratch; /* of the first scratch register */
+    uint32_t sources; /* scratch registers that the instruction's sources have taken */
+    /* Of vector registers, as operands that are numbered behind the module's. */
+    gd_ptx_operand parts[GD_MOST_PARTS];
+    uint32_t part_count;
     uint32_t *starts; /* by instruction of the function: its first operation */
     gd_fixup *fixups;
     uint32_t fixup_count, fixup_capacity;
@@ -119,13 +131,12 @@ bool gd_known(gd_decoder *decoder, uint32_t operand, uint64_t *value);
 bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
 /* The same of the operand within the brackets, beside which others may stand. */
 bool gd_memory_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
-/* The elements of a { } operand, or the operand itself as the only one; returns how many, 0 when they are more than capacity. */
-uint32_t gd_elements(const gd_decoder *decoder, uint32_t operand, uint32_t *elements, uint32_t capacity);
+/* Whether an operand is { }, or a register that is declared as a vector. */
+bool gd_is_vector(const gd_decoder *decoder, uint32_t operand);
+/* The elements of such an operand, or the operand itself as the only one; returns how many, 0 when
+ * they are more than capacity. */
+uint32_t gd_elements(gd_decoder *decoder, uint32_t operand, uint32_t *elements, uint32_t capacity);
 gd_space gd_code_space(gd_ptx_space space);
-
-/* ---- constant expressions and initial values (decode_constant.c) ---- */
-
-bool gd_constant_evaluate(const gd_ptx_module *module, uint32_t token, uint32_t token_end, uint64_t *value);
 
 /* ---- operations (decode_emit.c) ---- */
 

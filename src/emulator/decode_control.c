@@ -76,13 +76,15 @@ bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
         if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
             continue;
         const gd_register *place = &decoder->registers[symbol->target];
-        gd_code *code = gd_emit(decoder, gd_run_register_parameter);
-        if (!code)
-            return false;
-        code->d = place->offset;
-        code->value = decoder->offsets[i];
-        code->bytes = place->bytes;
-        code->x = results;
+        for (uint32_t part = 0; part < symbol->vector; part++, place++) {
+            gd_code *code = gd_emit(decoder, gd_run_register_parameter);
+            if (!code)
+                return false;
+            code->d = place->offset;
+            code->value = decoder->offsets[i] + part * place->bytes;
+            code->bytes = place->bytes;
+            code->x = results;
+        }
     }
     return true;
 }
@@ -123,34 +125,54 @@ bool gd_decode_nothing(gd_decoder *decoder)
 
 enum { MOST_ARGUMENTS = 255 };
 
-/* One argument or result: where it is in the callee's local memory, where it is here. */
+/* One argument or result, or a part of one: where it is in the callee's local memory, which
+ * register it is here. */
+static bool add_register(gd_decoder *decoder, const gd_ptx_symbol *formal, uint32_t there,
+                         uint32_t operand, bool back)
+{
+    gd_ptx_type type = (gd_ptx_type)formal->type;
+    uint32_t size = (uint32_t)formal->bytes / formal->vector, copy[4] = {there, 0, size, 0},
+             bytes = 0;
+
+    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
+             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
+        return false;
+    if (bytes < size)
+        return gd_decode_refuse(decoder, "an argument of another size than the parameter");
+    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
+    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
+}
+
 static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, bool back)
 {
     const gd_ptx_symbol *symbol = &decoder->module->symbols[formal];
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
-    uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0}, bytes = 0;
+    uint32_t elements[8], there = decoder->offsets[formal];
 
-    if (symbol->space == GD_SPACE_REG && (!gd_bytes_of((gd_ptx_type)symbol->type) || symbol->bytes > 8))
+    if (symbol->space == GD_SPACE_REG && !gd_bytes_of((gd_ptx_type)symbol->type))
         return gd_decode_refuse(decoder, "a function with a parameter in a register of this type");
     bool here = item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
                 decoder->offsets[item->symbol] != UINT32_MAX;
     if (here) {
-        copy[1] = decoder->offsets[item->symbol];
+        const uint32_t copy[4] = {there, decoder->offsets[item->symbol], (uint32_t)symbol->bytes,
+                                  0};
         if (decoder->module->symbols[item->symbol].bytes != symbol->bytes)
             return gd_decode_refuse(decoder, "an argument of another size than the parameter");
         return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
     }
-    gd_ptx_type type = (gd_ptx_type)symbol->type;
-    if (symbol->flags & GD_SYMBOL_ARRAY || symbol->vector != 1)
+    if (symbol->flags & GD_SYMBOL_ARRAY || (symbol->vector != 1 && symbol->space != GD_SPACE_REG))
         return gd_decode_refuse(decoder, "a register as an argument for an array");
-    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
-             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
-        return false;
-    if (bytes < symbol->bytes || bytes > 8)
+    if (item->kind == GD_OPERAND_SINK)
+        return add_register(decoder, symbol, there, operand, back);
+    if (gd_elements(decoder, operand, elements, 8) != symbol->vector)
         return gd_decode_refuse(decoder, "an argument of another size than the parameter");
-    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
-    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
+    for (uint32_t i = 0; i < symbol->vector; i++) {
+        uint32_t offset = i * gd_bytes_of((gd_ptx_type)symbol->type);
+        if (!add_register(decoder, symbol, there + offset, elements[i], back))
+            return false;
+    }
+    return true;
 }
 
 /* The list of an operand's elements for formal parameters [formal, formal_end). */
@@ -160,20 +182,15 @@ static bool add_copies(gd_decoder *decoder, uint32_t formal, uint32_t formal_end
     uint32_t child = operand == GD_PTX_NONE ? 0 : operand + 1;
     uint32_t end = operand == GD_PTX_NONE ? 0 : gd_operand_at(decoder, operand)->end;
 
-    *count = formal_end - formal;
-    *list = GD_PTX_NONE;
-    for (uint32_t i = 0; i < *count; i++) {
-        if (child >= end || *count > MOST_ARGUMENTS)
-            return gd_decode_refuse(decoder, "a call whose arguments are not those of the function");
-        uint32_t before = decoder->image->list_count;
-        if (!add_copy(decoder, formal + i, child, back))
+    *list = decoder->image->list_count;
+    for (; formal < formal_end && child < end;
+         formal++, child = gd_operand_at(decoder, child)->end) {
+        if (!add_copy(decoder, formal, child, back))
             return false;
-        *list = *list == GD_PTX_NONE ? before : *list;
-        child = gd_operand_at(decoder, child)->end;
     }
-    if (child < end)
+    *count = (decoder->image->list_count - *list) / 4;
+    if (formal < formal_end || child < end || *count > MOST_ARGUMENTS)
         return gd_decode_refuse(decoder, "a call whose arguments are not those of the function");
-    *list = *list == GD_PTX_NONE ? 0 : *list;
     return true;
 }
 

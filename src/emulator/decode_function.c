@@ -386,7 +386,7 @@ static bool layout_frame(gd_decoder *decoder, gd_routine *routine)
         }
     }
     decoder->scratch = (uint32_t)used;
-    routine->frame = (uint32_t)used + GD_SCRATCH * 4 * GD_LANE_BYTES;
+    routine->frame = (uint32_t)used + GD_SCRATCH_BYTES;
     return true;
 }
 

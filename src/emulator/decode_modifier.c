@@ -121,7 +121,8 @@ bool gd_decode_read(gd_decoder *decoder, uint32_t instruction)
     memset(decoder->present, 0, sizeof decoder->present);
     memset(decoder->used, 0, sizeof decoder->used);
     decoder->type_count = decoder->types_used = decoder->space_count = decoder->spaces_used = 0;
-    decoder->operand_count = decoder->wide_n = decoder->wide_k = 0;
+    decoder->operand_count = decoder->sources = decoder->part_count = decoder->wide_n =
+        decoder->wide_k = 0;
     decoder->unknown = GD_PTX_NONE;
     for (uint32_t i = 1; i <= item->modifiers; i++)
         read_modifier(decoder, item->opcode + i);

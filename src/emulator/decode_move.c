@@ -152,18 +152,26 @@ static bool fits(uint32_t bytes, uint32_t count)
     return (count == 2 && bytes >= 2 && bytes <= 16) || (count == 4 && bytes >= 4 && bytes <= 16);
 }
 
-/* mov.v4.u32 {a, b, c, d}, %tid */
-static bool move_special(gd_decoder *decoder, gd_ptx_type type)
+/* mov.v4.u32 {a, b, c, d}, %tid and mov.v2.f32 a, {b, c}: all are read before one is written. */
+static bool move_vector(gd_decoder *decoder, gd_ptx_type type, uint32_t count)
 {
-    uint32_t elements[4];
+    bool special = gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_SPECIAL;
+    uint32_t to[4], from[4], bytes = gd_bytes_of(type);
     gd_slot d, a;
 
-    if (type != GD_TYPE_U32 ||
-        gd_elements(decoder, decoder->operands[0], elements, 4) != 4)
+    if (bytes < 2 || bytes > 8 || gd_elements(decoder, decoder->operands[0], to, 4) != count ||
+        (special ? count != 4 || bytes != 4
+                 : gd_elements(decoder, decoder->operands[1], from, 4) != count))
         return gd_decode_refuse_form(decoder);
-    for (uint32_t i = 0; i < 4; i++) {
-        if (!gd_special_part(decoder, decoder->operands[1], i, &a) || !gd_target(decoder, elements[i], type, &d) ||
-            !emit_move(decoder, 4, d, a))
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(special ? gd_special_part(decoder, decoder->operands[1], i, &a)
+                      : gd_source(decoder, from[i], type, &a)) ||
+            !emit_move(decoder, bytes, gd_scratch(decoder, i), a))
+            return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gd_target(decoder, to[i], type, &d) ||
+            !emit_move(decoder, bytes, d, gd_scratch(decoder, i)))
             return false;
     }
     return true;
@@ -173,19 +181,20 @@ bool gd_decode_mov(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t bytes = gd_bytes_of(type), elements[4], count;
+    bool two = gd_has(decoder, GD_MODIFIER_V2), four = gd_has(decoder, GD_MODIFIER_V4);
     gd_slot d, a;
 
-    if (gd_has(decoder, GD_MODIFIER_V4))
-        return move_special(decoder, type);
+    if (two || four)
+        return move_vector(decoder, type, two ? 2 : 4);
     if (type == GD_TYPE_PRED)
         return move_predicate(decoder);
     if (bytes < 2)
         return gd_decode_refuse_form(decoder);
-    if (gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_VECTOR) {
+    if (gd_is_vector(decoder, decoder->operands[1])) {
         count = gd_elements(decoder, decoder->operands[1], elements, 4);
         return fits(bytes, count) ? pack(decoder, bytes, elements, count) : gd_decode_refuse_form(decoder);
     }
-    if (gd_operand_at(decoder, decoder->operands[0])->kind == GD_OPERAND_VECTOR) {
+    if (gd_is_vector(decoder, decoder->operands[0])) {
         count = gd_elements(decoder, decoder->operands[0], elements, 4);
         return fits(bytes, count) ? unpack(decoder, bytes, elements, count) : gd_decode_refuse_form(decoder);
     }

@@ -20,12 +20,23 @@ bool gd_is_float(gd_ptx_type type)
 
 const gd_ptx_operand *gd_operand_at(const gd_decoder *decoder, uint32_t index)
 {
-    return &decoder->module->operands[index];
+    uint32_t count = decoder->module->operand_count;
+
+    return index < count ? &decoder->module->operands[index] : &decoder->parts[index - count];
 }
 
 gd_slot gd_scratch(const gd_decoder *decoder, uint32_t index)
 {
     return decoder->scratch + index * 4 * GD_LANE_BYTES;
+}
+
+/* A scratch register for a source of up to 8 bytes, its own until the next instruction. */
+static bool take_scratch(gd_decoder *decoder, gd_slot *slot)
+{
+    if (decoder->sources == GD_SOURCE_SCRATCH)
+        return gd_decode_refuse(decoder, "this number of operands that are computed");
+    *slot = decoder->scratch + (4 * GD_SCRATCH + 2 * decoder->sources++) * GD_LANE_BYTES;
+    return true;
 }
 
 /* A register's lanes are at least words. */
@@ -179,11 +190,13 @@ static bool variable_place(gd_decoder *decoder, uint32_t index, place_kind *kind
 /* An address in shared memory has the CTA's rank in the cluster in its upper bits. */
 static bool shared_address(gd_decoder *decoder, uint32_t bytes, uint64_t value, gd_slot *slot)
 {
-    gd_slot base = GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, low = gd_scratch(decoder, GD_SCRATCH - 3), offset;
+    gd_slot base = GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, low, offset;
 
-    *slot = low;
     if (bytes != 4 && bytes != 8)
         return gd_decode_refuse(decoder, "a shared address in %u bits", bytes * 8);
+    if (!take_scratch(decoder, slot))
+        return false;
+    low = *slot;
     if (bytes == 4 && !gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, base, GD_AREA_SINK, GD_AREA_SINK))
         return false;
     return gd_constant(decoder, bytes, value, &offset) &&
@@ -201,7 +214,7 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
 
     if (operand->symbol == GD_PTX_NONE) {
         if (length == 7 && !memcmp(text, "WARP_SZ", 7))
-            return gd_constant(decoder, bytes, GD_LANES, slot);
+            return gd_constant(decoder, bytes, GD_LANES + operand->value, slot);
         return gd_decode_refuse(decoder, "%.*s, which is not declared,", (int)length, text);
     }
     const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
@@ -217,10 +230,9 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
     bool parameter = symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_PARAM;
     if (kind == PLACE_FIXED)
         return gd_constant(decoder, bytes, value + (parameter ? GD_PARAMETER_WINDOW : 0), slot);
-    gd_code *code = gd_emit(decoder, gd_run_local_address);
+    gd_code *code = take_scratch(decoder, slot) ? gd_emit(decoder, gd_run_local_address) : NULL;
     if (!code)
         return false;
-    *slot = gd_scratch(decoder, GD_SCRATCH - 2);
     code->d = *slot;
     code->value = value + (parameter ? GD_LOCAL_WINDOW : 0);
     code->bytes = (uint8_t)bytes;
@@ -257,7 +269,7 @@ bool gd_known(gd_decoder *decoder, uint32_t index, uint64_t *value)
     }
     if (operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE &&
         !memcmp(gd_ptx_name_text(decoder->module, operand->index, &length), "WARP_SZ", 7) && length == 7) {
-        *value = GD_LANES;
+        *value = GD_LANES + operand->value;
         return true;
     }
     if (operand->kind == GD_OPERAND_EXPRESSION &&
@@ -295,10 +307,64 @@ static bool other_slot(gd_decoder *decoder, uint32_t index, gd_ptx_type type, ui
     return gd_constant(decoder, bytes, value, slot);
 }
 
+static bool convert(gd_decoder *decoder, gd_lanes_op op, gd_slot d, gd_slot a)
+{
+    return gd_emit_lanes(decoder, op, 0, d, a, GD_AREA_SINK, GD_AREA_SINK);
+}
+
+/* An integer of type `own` as one of more bytes. */
+static bool widen(gd_decoder *decoder, gd_ptx_type own, uint32_t wanted, gd_slot *slot)
+{
+    uint32_t bytes = gd_bytes_of(own);
+    bool sign = gd_is_signed(own);
+    gd_slot narrow = *slot;
+
+    if (sign && bytes < 4 &&
+        !convert(decoder, bytes == 1 ? GD_LANES_CVT_S32_S8 : GD_LANES_CVT_S32_S16, narrow, narrow))
+        return false;
+    if (wanted == 2)
+        return convert(decoder, GD_LANES_CVT_U16_U32, narrow, narrow);
+    if (wanted == 4)
+        return true;
+    return take_scratch(decoder, slot) &&
+           convert(decoder, sign ? GD_LANES_CVT_S64_S32 : GD_LANES_CVT_U64_U32, *slot, narrow);
+}
+
+/* A register plus a constant: the sum has the register's type; where more bytes are read it is
+ * extended, and with its sign if it has one (as ptxas does). */
+static bool sum_slot(gd_decoder *decoder, const gd_ptx_operand *operand, gd_ptx_type type,
+                     gd_slot *slot, uint32_t *bytes)
+{
+    gd_ptx_type own = (gd_ptx_type)decoder->module->symbols[operand->symbol].type;
+    uint32_t wanted = gd_bytes_of(type);
+    gd_ptx_operand plain = *operand;
+    gd_slot whole = GD_AREA_SINK, constant;
+
+    plain.flags = (uint8_t)(plain.flags & ~GD_OPERAND_OFFSET);
+    if (!register_slot(decoder, &plain, bytes, &whole))
+        return false;
+    if (gd_is_float(own) || own == GD_TYPE_F16X2 || own == GD_TYPE_BF16X2 || *bytes > 8)
+        return gd_decode_refuse(decoder, "a .%s register plus a constant", gd_ptx_types[own].name);
+    gd_lanes_op add = *bytes == 8   ? GD_LANES_ADD_64
+                      : *bytes == 2 ? GD_LANES_ADD_16
+                                    : GD_LANES_ADD_32;
+    if (!take_scratch(decoder, slot) ||
+        !gd_constant(decoder, stored(*bytes), operand->value, &constant) ||
+        !gd_emit_lanes(decoder, add, 0, *slot, whole, constant, GD_AREA_SINK) ||
+        (*bytes == 1 && !convert(decoder, GD_LANES_CVT_U32_U8, *slot, *slot)))
+        return false;
+    if (*bytes >= wanted || wanted > 8 || gd_is_float(type))
+        return true;
+    *bytes = wanted;
+    return widen(decoder, own, wanted, slot);
+}
+
 bool gd_source_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
 
+    if (operand->kind == GD_OPERAND_REGISTER && operand->flags & GD_OPERAND_OFFSET)
+        return sum_slot(decoder, operand, type, slot, bytes);
     if (operand->kind == GD_OPERAND_REGISTER)
         return register_slot(decoder, operand, bytes, slot);
     if (operand->kind == GD_OPERAND_SPECIAL)
@@ -307,20 +373,21 @@ bool gd_source_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_sl
     return other_slot(decoder, index, type, stored(*bytes), slot);
 }
 
-/* A 64-bit special register read as 32 bits gives its low half, a narrow one is extended (PTX ISA 10). */
-static bool fit_special(gd_decoder *decoder, uint32_t bytes, uint32_t wanted, gd_slot *slot)
+/* A 64-bit special register read as 32 bits gives its low half, a narrow one is extended (PTX ISA
+ * 10); so it is with sums. */
+static bool fit_size(gd_decoder *decoder, uint32_t bytes, uint32_t wanted, gd_slot *slot)
 {
-    gd_slot whole = *slot;
+    gd_slot from = *slot;
 
-    if (wanted == 2 && bytes == 4) {
-        *slot = gd_scratch(decoder, GD_SCRATCH - 1);
-        return gd_emit_lanes(decoder, GD_LANES_CVT_U16_U32, 0, *slot, whole, GD_AREA_SINK, GD_AREA_SINK);
-    }
-    if (stored(bytes) == stored(wanted))
+    if (stored(bytes) == wanted)
         return true;
-    *slot = gd_scratch(decoder, GD_SCRATCH - 1);
-    return gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_CVT_U32_U64 : GD_LANES_CVT_U64_U32, 0, *slot, whole,
-                         GD_AREA_SINK, GD_AREA_SINK);
+    if (!take_scratch(decoder, slot))
+        return false;
+    if (wanted == 8)
+        return convert(decoder, GD_LANES_CVT_U64_U32, *slot, from);
+    if (bytes == 8 && !convert(decoder, GD_LANES_CVT_U32_U64, *slot, from))
+        return false;
+    return wanted == 4 || convert(decoder, GD_LANES_CVT_U16_U32, *slot, bytes == 8 ? *slot : from);
 }
 
 bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot)
@@ -331,8 +398,10 @@ bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *s
         return false;
     if (bytes == wanted)
         return true;
-    if (gd_operand_at(decoder, index)->kind == GD_OPERAND_SPECIAL && wanted >= 2 && wanted <= 8)
-        return fit_special(decoder, bytes, wanted, slot);
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+    bool sum = operand->kind == GD_OPERAND_REGISTER && operand->flags & GD_OPERAND_OFFSET;
+    if ((sum || operand->kind == GD_OPERAND_SPECIAL) && wanted >= 2 && wanted <= 8)
+        return fit_size(decoder, bytes, wanted, slot);
     return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, wanted * 8);
 }
 
@@ -496,15 +565,49 @@ bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, 
     return gd_memory_address(decoder, index + 1, space, into);
 }
 
-uint32_t gd_elements(const gd_decoder *decoder, uint32_t index, uint32_t *elements, uint32_t capacity)
+/* Of a register: the elements that its declaration says, where all of them are meant. */
+static uint32_t vector_of(const gd_decoder *decoder, const gd_ptx_operand *operand)
+{
+    return operand->kind == GD_OPERAND_REGISTER && !operand->component
+               ? decoder->module->symbols[operand->symbol].vector
+               : 1;
+}
+
+bool gd_is_vector(const gd_decoder *decoder, uint32_t index)
+{
+    const gd_ptx_operand *operand = gd_operand_at(decoder, index);
+
+    return operand->kind == GD_OPERAND_VECTOR || vector_of(decoder, operand) > 1;
+}
+
+/* Parts of a vector register as operands of their own. */
+static uint32_t split_register(gd_decoder *decoder, const gd_ptx_operand *operand,
+                               uint32_t *elements, uint32_t capacity)
+{
+    uint32_t count = vector_of(decoder, operand);
+
+    if (count > capacity || count > GD_MOST_PARTS - decoder->part_count)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        gd_ptx_operand *part = &decoder->parts[decoder->part_count];
+        *part = *operand;
+        part->component = (uint8_t)(i + 1);
+        elements[i] = decoder->module->operand_count + decoder->part_count++;
+    }
+    return count;
+}
+
+uint32_t gd_elements(gd_decoder *decoder, uint32_t index, uint32_t *elements, uint32_t capacity)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
     uint32_t count = 0;
 
-    if (operand->kind != GD_OPERAND_VECTOR) {
+    if (!gd_is_vector(decoder, index)) {
         elements[0] = index;
         return 1;
     }
+    if (operand->kind == GD_OPERAND_REGISTER)
+        return split_register(decoder, operand, elements, capacity);
     for (uint32_t child = index + 1; child < operand->end; child = gd_operand_at(decoder, child)->end) {
         if (count == capacity)
             return 0;

@@ -126,7 +126,6 @@ static bool read_immediates(gd_decoder *decoder, form *into)
 static bool read_slots(gd_decoder *decoder, form *item, uint32_t sums, uint32_t *slots, uint32_t *count)
 {
     uint32_t elements[MOST_SUMS], fragments[4];
-    const gd_ptx_operand *a = gd_operand_at(decoder, decoder->operands[1]);
 
     if (gd_elements(decoder, decoder->operands[0], elements, MOST_SUMS) != sums)
         return gd_decode_refuse_form(decoder);
@@ -134,7 +133,7 @@ static bool read_slots(gd_decoder *decoder, form *item, uint32_t sums, uint32_t 
         if (!gd_target(decoder, elements[*count], GD_TYPE_B32, &slots[*count]))
             return false;
     }
-    if (a->kind == GD_OPERAND_VECTOR) {
+    if (gd_is_vector(decoder, decoder->operands[1])) {
         item->flags |= GD_WARPGROUP_REGISTERS;
         if (gd_elements(decoder, decoder->operands[1], fragments, 4) != 4)
             return gd_decode_refuse_form(decoder);

@@ -84,9 +84,9 @@ static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, ui
         else if (!list[3])
             gd_check_argument(warp, lane, warp->local[lane] + list[1], list[2]);
         if (back && list[3]) {
-            uint64_t value = 0;
-            memcpy(&value, there, list[2]);
-            memcpy(here, &value, list[3] >> 8);
+            unsigned char value[16] = {0};
+            memcpy(value, there, list[2]);
+            memcpy(here, value, list[3] >> 8);
         } else if (back) {
             memcpy(here, there, list[2]);
         } else {
@@ -97,18 +97,15 @@ static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, ui
 
 void gd_run_register_parameter(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
-    const uint32_t bytes = code->bytes;
+    const uint32_t bytes = code->bytes, stored = bytes < 4 ? 4 : bytes;
 
     GD_EACH_LANE(lane, mask)
     {
         unsigned char *place = local_bytes(warp, lane) + warp->local[lane] + code->value;
-        uint64_t value = code->x ? gd_lane_get(warp, code->d, lane, bytes <= 4 ? 4 : 8) : 0;
-        if (code->x) {
-            memcpy(place, &value, bytes);
-        } else {
-            memcpy(&value, place, bytes);
-            gd_lane_put(warp, code->d, lane, bytes <= 4 ? 4 : 8, value);
-        }
+        unsigned char *here = (unsigned char *)gd_lanes(warp, code->d) + (size_t)lane * stored;
+        memcpy(code->x ? place : here, code->x ? here : place, bytes);
+        if (!code->x)
+            memset(here + bytes, 0, stored - bytes);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ptx/array.h"
+#include "ptx/constant.h"
 #include "ptx/parse.h"
 
 enum { COMPONENT_OTHER = 255 };
@@ -17,6 +18,21 @@ static bool ends_operand(uint32_t kind)
 static uint32_t kind_at(const gd_parser *parser, uint32_t token)
 {
     return token <= parser->module->tokens.count ? gd_token_kind(parser->tokens[token]) : GD_TOKEN_END;
+}
+
+/* The end of the operand that holds `token`, outside of brackets that open behind it. */
+static uint32_t find_end(const gd_parser *parser, uint32_t token)
+{
+    uint32_t depth = 0, kind;
+
+    while ((kind = kind_at(parser, token)) != GD_TOKEN_END && kind != ';') {
+        if (depth == 0 && ends_operand(kind))
+            break;
+        depth += kind == '(' || kind == '[';
+        depth -= kind == ')' || kind == ']';
+        token++;
+    }
+    return token;
 }
 
 static bool is_literal(uint32_t kind)
@@ -88,7 +104,7 @@ static uint8_t component_of(const char *text, uint32_t length)
     return COMPONENT_OTHER;
 }
 
-/* name, name.x, name+4, name+-4 */
+/* name, name.x, name+4, name+-4, name+constant expression */
 static bool parse_named(gd_parser *parser, uint32_t token, uint8_t flags)
 {
     gd_ptx_module *module = parser->module;
@@ -104,11 +120,10 @@ static bool parse_named(gd_parser *parser, uint32_t token, uint8_t flags)
         module->operands[operand].component = component_of(text, length);
     }
     if (gd_parse_skip(parser, '+')) {
-        bool minus = gd_parse_skip(parser, '-');
-        uint64_t value = 0;
-        if (!gd_parse_u64(parser, "an integer", &value))
-            return false;
-        module->operands[operand].value = minus ? 0 - value : value;
+        uint32_t end = find_end(parser, parser->at);
+        if (!gd_constant_evaluate(module, parser->at, end, &module->operands[operand].value))
+            return gd_parse_fail(parser, "an integer constant");
+        parser->at = end;
         flags |= GD_OPERAND_OFFSET;
     }
     module->operands[operand].flags = flags;
@@ -208,9 +223,11 @@ static bool stands_alone(const gd_parser *parser, uint32_t token)
     if (kind_at(parser, token) == GD_TOKEN_DOTTED)
         token++;
     if (kind_at(parser, token) == '+') {
-        token += kind_at(parser, token + 1) == '-' ? 2 : 1;
-        if (kind_at(parser, token++) != GD_TOKEN_INTEGER)
+        uint32_t end = find_end(parser, ++token);
+        uint64_t value;
+        if (!gd_constant_evaluate(parser->module, token, end, &value))
             return false;
+        token = end;
     }
     return ends_operand(kind_at(parser, token));
 }

@@ -575,6 +575,15 @@ static void propagate(origin_search *search)
     }
 }
 
+/* Its parts are one value here, so that nobody knows what each of them is. */
+static bool is_vector_register(const gd_ptx_module *module, uint32_t operand)
+{
+    const gd_ptx_operand *item = &module->operands[operand];
+
+    return item->kind == GD_OPERAND_REGISTER && !item->component &&
+           module->symbols[item->symbol].vector > 1;
+}
+
 /* mov.b64 d, {a, b}: halves of which one comes from nowhere make an address that is not known. Sets are complete by
  * now and do not grow from this, so the order in which packings are looked at does not matter. */
 static void doubt_packings(origin_search *search)
@@ -588,8 +597,11 @@ static void doubt_packings(origin_search *search)
         if (mov->op != GD_OP_MOV || mov->operand == mov->operand_end)
             continue;
         uint32_t vector = module->operands[mov->operand].end;
-        if (vector >= mov->operand_end || module->operands[vector].kind != GD_OPERAND_VECTOR ||
-            !holds_address(module, mov))
+        if (vector >= mov->operand_end || !holds_address(module, mov))
+            continue;
+        if (is_vector_register(module, vector))
+            gather(search, index, GD_ORIGIN_UNKNOWN);
+        if (module->operands[vector].kind != GD_OPERAND_VECTOR)
             continue;
         for (uint32_t i = vector + 1; i < module->operands[vector].end; i++) {
             if (module->operands[i].kind == GD_OPERAND_REGISTER && !leaf_origin(origins, i).parameters)

@@ -1,5 +1,7 @@
 /* Control flow, calls, special registers, memory spaces, atomics, warps and barriers: small kernels whose results the
  * host works out for each thread. */
+#include <math.h>
+
 #include "conformance.h"
 
 enum { MOST_THREADS = 256 };
@@ -89,6 +91,48 @@ static uint32_t constant_entry(uint32_t i)
 static uint32_t input_mixed(uint32_t i)
 {
     return input_of(i) ^ input_of(i & ~3u) ^ (input_of(i) & 0xff);
+}
+
+static uint32_t register_sums(uint32_t i)
+{
+    return (((i + 3) + (i - 1)) ^ (i + 30 + 32)) + 5;
+}
+
+static uint32_t typed_sums(uint32_t i)
+{
+    (void)i;
+    /* 65535 + 2 in 16 bits; -4, of which four bits plus 1; 768; 4096 with no carry; 200 + 57 in 8
+     * bits */
+    return 1 + 0x100 + 0x300 + 0x1000 + 0x10000;
+}
+
+static uint32_t address_sums(uint32_t i)
+{
+    (void)i;
+    return 4 + 8 + 33 + 64;
+}
+
+static uint32_t vector_parts(uint32_t i)
+{
+    /* (7, i) becomes (i - 7, i); 32 threads; 1 * i + 0.5 */
+    uint32_t product = (uint32_t)lrint(1.0 * i + 0.5);
+
+    return i + 100 * i + 320000 + 0x1000000 * product;
+}
+
+static uint32_t swapped(uint32_t i)
+{
+    return 1000 - i;
+}
+
+static uint32_t results(uint32_t i)
+{
+    return i + 1 + 3 * i + 1000 * 16 + i + 100000 * 32 + 9 * 0x1000000u;
+}
+
+static uint32_t wide_parameters(uint32_t i)
+{
+    return 500 * 1000 + i + i * 1000000;
 }
 
 static uint32_t masks(uint32_t i)
@@ -340,6 +384,76 @@ static const sample clusters[] = {
      2, 32, rank_of},
 };
 
+/* Operands that are more than a register or a number. Functions with several results, which ptxas
+ * calls without an ABI, have registers for parameters. */
+static const sample operands[] = {
+    {"a register plus a constant", NULL,
+     "    .shared .align 4 .b8 room[128];\n    mov.u32 %r2, room;\n    mad.lo.u32 %r2, %i, 4, "
+     "%r2;\n"
+     "    add.u32 %r3, %i+3, %i+-1;\n    mov.u32 %r4, %i+(4*8-2);\n"
+     "    xor.b32 %r3, %r3, %r4+WARP_SZ;\n    st.shared.u32 [%r2], %r3+5;\n"
+     "    ld.shared.u32 %r9, [%r2+4-4];\n",
+     1, 32, register_sums},
+    {"sums in the register's type", NULL,
+     "    .reg .s32 %s;\n    .reg .b8 %c;\n    mov.b16 %h0, 65535;\n    cvt.u32.u16 %r9, %h0+2;\n"
+     "    mov.s32 %s, -5;\n    mov.u64 %d1, %s+1;\n    shr.u64 %d1, %d1, 60;\n"
+     "    cvt.u32.u64 %r2, %d1+1;\n    shl.b32 %r2, %r2, 4;\n    add.u32 %r9, %r9, %r2;\n"
+     "    mov.u64 %d2, 0x100000000;\n    mov.u32 %r3, %d2+768;\n    add.u32 %r9, %r9, %r3;\n"
+     "    mov.b32 %r4, -1;\n    mov.u64 %d3, %r4+4097;\n    cvt.u32.u64 %r4, %d3;\n"
+     "    add.u32 %r9, %r9, %r4;\n    cvt.u8.u32 %c, 200;\n    cvt.u32.u8 %r5, %c+57;\n"
+     "    shl.b32 %r5, %r5, 16;\n    add.u32 %r9, %r9, %r5;\n",
+     1, 32, typed_sums},
+    {"two addresses in an instruction", NULL,
+     "    .shared .align 4 .b8 room[64], more[64];\n    add.u32 %r9, room+4, more+8;\n"
+     "    mov.u32 %r2, room;\n    mov.u32 %r3, more;\n    sub.u32 %r9, %r9, %r2;\n"
+     "    sub.u32 %r9, %r9, %r3;\n    mov.u32 %r4, WARP_SZ+1;\n    add.u32 %r9, %r9, %r4;\n"
+     "    add.u32 %r9, %r9, WARP_SZ*2;\n",
+     1, 32, address_sums},
+    {"vector registers", NULL,
+     "    .reg .v2 .u32 %v, %w;\n    .reg .v4 .f32 %x;\n    .reg .v4 .b16 %y;\n"
+     "    .reg .v4 .u32 %t;\n    .shared .align 16 .b8 room[512];\n    mov.u32 %r2, room;\n"
+     "    mad.lo.u32 %r2, %i, 16, %r2;\n    mov.v2.u32 %v, {%i, 7};\n    mov.v2.u32 %v, {%v.y, "
+     "%v.x};\n"
+     "    mov.b64 %d1, %v;\n    mov.b64 %w, %d1;\n    sub.u32 %w.r, %w.g, %w.x;\n"
+     "    st.shared.v2.u32 [%r2], %w;\n    ld.shared.v4.b16 %y, [%r2];\n    mov.b64 %d2, %y;\n"
+     "    mov.b64 {%r3, %r4}, %d2;\n    mov.v4.u32 %t, %ntid;\n    add.u32 %r9, %r3, 7;\n"
+     "    mad.lo.u32 %r9, %r4, 100, %r9;\n    mad.lo.u32 %r9, %t.x, 10000, %r9;\n"
+     "    add.u32 %r9, %r9, %t.w;\n    cvt.rn.f32.u32 %f0, %i;\n"
+     "    mov.v4.f32 %x, {%f0, 0f3F000000, 0f3F800000, 0f40000000};\n"
+     "    st.shared.v4.f32 [%r2], %x;\n    ld.shared.v4.f32 {%x.a, %x.b, %x.g, %x.r}, [%r2];\n"
+     "    fma.rn.f32 %f1, %x.y, %x.w, %x.z;\n    cvt.rni.u32.f32 %r5, %f1;\n"
+     "    setp.ne.f32 %p0, %x.x, 0f40000000;\n    @%p0 mov.u32 %r5, 0;\n"
+     "    mad.lo.u32 %r9, %r5, 0x1000000, %r9;\n",
+     1, 32, vector_parts},
+    {"a swap", NULL,
+     "    mov.u32 %r2, 1000;\n    mov.u32 %r3, %i;\n    mov.v2.u32 {%r2, %r3}, {%r3, %r2};\n"
+     "    sub.u32 %r9, %r3, %r2;\n",
+     1, 32, swapped},
+    {"several results",
+     ".func (.reg .u32 %a, .reg .u32 %b) two(.reg .u32 %c)\n{\n    add.u32 %a, %c, 1;\n"
+     "    mul.lo.u32 %b, %c, 3;\n    ret;\n}\n"
+     ".func (.reg .u32 %a, .reg .f64 %b, .reg .u16 %c) mixed(.reg .f32 %d, .reg .u64 %e)\n{\n"
+     "    cvt.u32.u64 %a, %e;\n    cvt.f64.f32 %b, %d;\n    mov.u16 %c, 9;\n    ret;\n}\n",
+     "    .reg .f64 %g;\n    call (%r2, %r3), two, (%i);\n    call (_, %r4), two, (5);\n"
+     "    call (%r5, _), two, (%r4);\n    mov.f32 %f0, 0f42000000;\n    cvt.u64.u32 %d1, %i;\n"
+     "    call (%r6, %g, %h1), mixed, (%f0, %d1);\n    cvt.rni.u32.f64 %r7, %g;\n"
+     "    cvt.u32.u16 %r8, %h1;\n    add.u32 %r9, %r2, %r3;\n    mad.lo.u32 %r9, %r5, 1000, %r9;\n"
+     "    add.u32 %r9, %r9, %r6;\n    mad.lo.u32 %r9, %r7, 100000, %r9;\n"
+     "    mad.lo.u32 %r9, %r8, 0x1000000, %r9;\n",
+     1, 32, results},
+    {"wide parameters",
+     ".func (.reg .v2 .u32 %a) turn(.reg .v2 .u32 %b)\n{\n    mov.v2.u32 %a, {%b.y, %b.x};\n    "
+     "ret;\n}\n"
+     ".func (.reg .b128 %a) same(.reg .b128 %b)\n{\n    mov.b128 %a, %b;\n    ret;\n}\n",
+     "    .reg .v2 .u32 %v, %w;\n    .reg .b128 %q, %s;\n    mov.v2.u32 %v, {%i, 500};\n"
+     "    call (%w), turn, (%v);\n    mov.b64 %d1, %w;\n    cvt.u64.u32 %d2, %i;\n"
+     "    mov.b128 %q, {%d1, %d2};\n    call (%s), same, (%q);\n    mov.b128 {%d3, %d4}, %s;\n"
+     "    mov.b64 {%r2, %r3}, %d3;\n    cvt.u32.u64 %r4, %d4;\n    mad.lo.u32 %r9, %r2, 1000, "
+     "%r3;\n"
+     "    mad.lo.u32 %r9, %r4, 1000000, %r9;\n",
+     1, 32, wide_parameters},
+};
+
 /* ---- running them ---- */
 
 static void run_sample(const sample *item, const gd_CUlaunchAttribute *attribute)
@@ -401,6 +515,12 @@ END_TEST
 START_TEST(barrier_instructions)
 {
     run_sample(&barriers[_i], NULL);
+}
+END_TEST
+
+START_TEST(operand_forms)
+{
+    run_sample(&operands[_i], NULL);
 }
 END_TEST
 
@@ -592,6 +712,7 @@ Suite *instruction_suite(void)
                                       {memory_spaces, COUNT_OF(memory)},
                                       {warp_instructions, COUNT_OF(warps)},
                                       {barrier_instructions, COUNT_OF(barriers)},
+                                      {operand_forms, COUNT_OF(operands)},
                                       {cluster_instructions, COUNT_OF(clusters)},
                                       {atomic_instructions, COUNT_OF(atomic_forms)},
                                       {atomics_give_old_values, 0}};

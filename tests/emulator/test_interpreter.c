@@ -1845,6 +1845,41 @@ START_TEST(refused)
 }
 END_TEST
 
+/* A constant of a million signs, or of as many choices, is refused; it once ended the process. */
+START_TEST(deep_constants)
+{
+    static const struct {
+        const char *before, *part, *after;
+    } places[] = {
+        {".visible .entry k() { .reg .b32 %r; mov.u32 %r, ", "-", "5; ret; }"},
+        {".visible .entry k() { .reg .b32 %r; mov.u32 %r, ", "1?2:", "5; ret; }"},
+        {".visible .entry k() { .reg .b32 %r; mov.u32 %r, %r+", "~", "5; ret; }"},
+        {".visible .entry k() { .reg .b64 %d; .reg .b32 %r; ld.global.u32 %r, [%d+",
+         "1?2:", "5]; ret; }"},
+        {".global .u32 g = ", "-", "5;\n.visible .entry k() { ret; }"},
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        gd_ptx_module module = {0};
+        gd_program_error error;
+        gd_text text = {0};
+        gd_text_format(&text, "%s%s", HEAD, places[i].before);
+        for (int n = 0; n < 1000000; n++)
+            gd_text_string(&text, places[i].part);
+        gd_text_string(&text, places[i].after);
+        ck_assert_int_eq(
+            gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
+        gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
+        gd_program *program = gd_program_create(&module, memory, &error);
+        ck_assert(!program || gd_program_entry(program, "k")->refused);
+        gd_program_destroy(program);
+        gd_memory_destroy(memory);
+        gd_ptx_module_free(&module);
+        gd_text_free(&text);
+    }
+}
+END_TEST
+
 /* ---- what the scheduler sees ---- */
 
 static gd_cta *start(device *dev, gd_grid_view *view, const char *text, const void *parameters)
@@ -2180,7 +2215,15 @@ static Suite *interpreter_suite(void)
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};
     const listed memory[] = {{widths, 0}, {spaces, 0}, {atomics, 0}, {parameter_space, 0}, {bulk_pipeline, 0}, {small_copies, 0}, {mbarrier_states, 0}, {matrix_products, 13}, {double_matrices, 0}, {matrix_loads, 0}};
-    const listed limits[] = {{faults, (int)COUNT(fault_cases)}, {each_step_limit_ends_a_cta, 0}, {freed_memory, 0}, {refused, (int)COUNT(refusals)}, {waits_for_the_grid, 0}, {runs_to_the_trigger, 0}, {polls_and_goes_on, 0}, {steps, 0}};
+    const listed limits[] = {{faults, (int)COUNT(fault_cases)},
+                             {each_step_limit_ends_a_cta, 0},
+                             {freed_memory, 0},
+                             {refused, (int)COUNT(refusals)},
+                             {deep_constants, 0},
+                             {waits_for_the_grid, 0},
+                             {runs_to_the_trigger, 0},
+                             {polls_and_goes_on, 0},
+                             {steps, 0}};
     const listed shelf[] = {{shelf_vector_add, 2}, {shelf_rms_norm, 2}, {shelf_softmax, 2}, {shelf_matvec, 4}, {shelf_spin, 0}};
     Suite *suite = suite_create("interpreter");
 

@@ -562,6 +562,8 @@ static const origin_case origin_cases[] = {
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r4};", 0, "a"},
     {A_B "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd9, {%r3, %r1};", U, "a"},
     {A_B "mov.b64 %rd9, {%r1, %r1};", U, ""},
+    {A_B ".reg .v2 .b32 %h; mov.b64 %h, %rd1; mov.b32 %h.y, %r1; mov.b64 %rd9, %h;", U, "a"},
+    {A_B "mov.u64 %rd9, %rd1+(4*2);", 0, "a"},
     {A_B "ld.global.u64 %rd9, [%rd1];", U | M, ""},
     {A_B "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd2, %rd3;", M, "b"},
     {A_B "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd3, %r3; add.s64 %rd9, %rd2, %rd3;", M, "b"},

@@ -184,19 +184,26 @@ __attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint3
     return false;
 }
 
-static void describe_type(const gd_ptx_symbol *symbol, char *text, size_t capacity)
+static void describe_register(const gd_ptx_operand *operand, const gd_ptx_symbol *symbol,
+                              char *text, size_t capacity)
 {
     static const char *const vectors[] = {[2] = ".v2 ", [4] = ".v4 ", [8] = ".v8 "};
     const char *vector = symbol->vector < sizeof vectors / sizeof vectors[0] ? vectors[symbol->vector] : NULL;
+    const char *sum = operand->flags & GD_OPERAND_OFFSET ? " plus a constant" : "";
 
-    snprintf(text, capacity, "a %s.%s register", vector ? vector : "", gd_ptx_types[symbol->type].name);
+    if (operand->component)
+        snprintf(text, capacity, "a part of a %s.%s register%s", vector ? vector : "",
+                 gd_ptx_types[symbol->type].name, sum);
+    else
+        snprintf(text, capacity, "a %s.%s register%s", vector ? vector : "",
+                 gd_ptx_types[symbol->type].name, sum);
 }
 
 static void describe(const fitting *fit, const gd_ptx_operand *operand, char *text, size_t capacity)
 {
     switch (operand->kind) {
     case GD_OPERAND_REGISTER:
-        describe_type(&fit->module->symbols[operand->symbol], text, capacity);
+        describe_register(operand, &fit->module->symbols[operand->symbol], text, capacity);
         break;
     case GD_OPERAND_SYMBOL:
         snprintf(text, capacity, "%s",
@@ -316,8 +323,13 @@ static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, con
 {
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
 
-    if (operand->flags & GD_OPERAND_OFFSET && !is_destination(role))
-        return role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS;
+    if (operand->flags & GD_OPERAND_OFFSET) {
+        bool whole = !is_destination(role) && !operand->component && !role->vector &&
+                     !(operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT));
+        return whole &&
+               (role->type.class == CLASS_INTEGER || role->type.class == CLASS_BITS ||
+                (classes[symbol->type] == CLASS_BITS && holds(symbol->type, &role->type, wider)));
+    }
     if (operand->flags & (GD_OPERAND_MINUS | GD_OPERAND_NOT) && role->type.class != CLASS_PREDICATE)
         return false;
     if (operand->flags & GD_OPERAND_NOT && is_destination(role))
@@ -351,7 +363,8 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
         return false;
     if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL)
         return false;
-    return role->kind == 'x' || role->kind == 'z' || operand->flags & GD_OPERAND_OFFSET;
+    return role->kind == 'x' || role->kind == 'z' ||
+           (operand->flags & GD_OPERAND_OFFSET && !role->vector);
 }
 
 /* The registers among a vector's elements have one size and type; those of bits go with any. */
@@ -390,7 +403,8 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
         if (is_undeclared(fit, element) || (element->kind == GD_OPERAND_SINK && role->kind == 'y'))
             continue;
         if (element->kind == GD_OPERAND_REGISTER
-                ? gd_ptx_types[fit->module->symbols[element->symbol].type].bytes != bytes
+                ? element->flags & GD_OPERAND_OFFSET ||
+                      gd_ptx_types[fit->module->symbols[element->symbol].type].bytes != bytes
                 : role->kind == 'y' || !is_constant(fit, element))
             return false;
     }

@@ -1,5 +1,9 @@
 /* Constant expressions of integers (PTX ISA 4.5.5): 64-bit, signed until an operand is unsigned. */
-#include "emulator/decode.h"
+#include "ptx/constant.h"
+
+#include "ptx/limit.h"
+
+enum { MOST_DEPTH = 2 * GD_PTX_LIMIT_DEPTH, LANES = 32 };
 
 typedef struct number {
     uint64_t value;
@@ -8,7 +12,7 @@ typedef struct number {
 
 typedef struct reader {
     const gd_ptx_module *module;
-    uint32_t at, end;
+    uint32_t at, end, depth;
     bool failed;
 } reader;
 
@@ -46,6 +50,10 @@ static number literal(reader *r)
     const char *text = gd_ptx_token_text(r->module, r->at, &length);
     number result = {0};
 
+    if (r->at < r->end && gd_ptx_token_is(r->module, r->at, "WARP_SZ")) {
+        r->at++;
+        return (number){LANES, false};
+    }
     if (kind(r) != GD_TOKEN_INTEGER || !gd_ptx_integer_read(text, length, &result.value))
         return fail(r);
     result.is_unsigned = text[length - 1] == 'U' || result.value > INT64_MAX;
@@ -53,13 +61,13 @@ static number literal(reader *r)
     return result;
 }
 
-static number unary(reader *r)
+static number unary(reader *r);
+
+static number read_unary(reader *r)
 {
     uint32_t sign = kind(r);
     bool to_unsigned;
 
-    if (r->failed)
-        return fail(r);
     if (read_cast(r, &to_unsigned)) {
         number result = unary(r);
         result.is_unsigned = to_unsigned;
@@ -81,9 +89,29 @@ static number unary(reader *r)
     return result;
 }
 
+static number unary(reader *r)
+{
+    if (r->failed || r->depth == MOST_DEPTH)
+        return fail(r);
+    r->depth++;
+    number result = read_unary(r);
+    r->depth--;
+    return result;
+}
+
 /* The operators by precedence, the weakest first; two characters as their sum times 256. */
-enum { OR_OR = '|' << 8 | '|', AND_AND = '&' << 8 | '&', LEFT = '<' << 8 | '<', RIGHT = '>' << 8 | '>' };
-enum { EQUAL = '=' << 8 | '=', UNEQUAL = '!' << 8 | '=', LEAST = '<' << 8 | '=', MOST = '>' << 8 | '=' };
+enum {
+    OR_OR = '|' << 8 | '|',
+    AND_AND = '&' << 8 | '&',
+    LEFT = '<' << 8 | '<',
+    RIGHT = '>' << 8 | '>'
+};
+enum {
+    EQUAL = '=' << 8 | '=',
+    UNEQUAL = '!' << 8 | '=',
+    LEAST = '<' << 8 | '=',
+    MOST = '>' << 8 | '='
+};
 
 static uint32_t operator_at(const reader *r)
 {
@@ -164,8 +192,10 @@ static number divide(reader *r, uint32_t op, number a, number b)
         return fail(r);
     if (is_unsigned)
         return (number){op == '/' ? a.value / b.value : a.value % b.value, true};
-    return (number){op == '/' ? gd_div_s64((int64_t)a.value, (int64_t)b.value)
-                              : gd_rem_s64((int64_t)a.value, (int64_t)b.value),
+    if (b.value == UINT64_MAX) /* the least number divided by -1 */
+        return (number){op == '/' ? 0 - a.value : 0, false};
+    return (number){(uint64_t)(op == '/' ? (int64_t)a.value / (int64_t)b.value
+                                         : (int64_t)a.value % (int64_t)b.value),
                     false};
 }
 
@@ -225,7 +255,7 @@ static number binary(reader *r, int lowest)
     }
 }
 
-static number conditional(reader *r)
+static number read_conditional(reader *r)
 {
     number condition = binary(r, 1);
 
@@ -240,7 +270,18 @@ static number conditional(reader *r)
     return condition.value ? yes : no;
 }
 
-bool gd_constant_evaluate(const gd_ptx_module *module, uint32_t token, uint32_t token_end, uint64_t *value)
+static number conditional(reader *r)
+{
+    if (r->failed || r->depth == MOST_DEPTH)
+        return fail(r);
+    r->depth++;
+    number result = read_conditional(r);
+    r->depth--;
+    return result;
+}
+
+bool gd_constant_evaluate(const gd_ptx_module *module, uint32_t token, uint32_t token_end,
+                          uint64_t *value)
 {
     reader r = {.module = module, .at = token, .end = token_end};
     number result = conditional(&r);
