@@ -131,6 +131,9 @@ bool gd_known(gd_decoder *decoder, uint32_t operand, uint64_t *value);
 bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
 /* The same of the operand within the brackets, beside which others may stand. */
 bool gd_memory_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
+/* A register operand with another component (0: none) and without a sign; GD_PTX_NONE when there
+ * are too many of them. */
+uint32_t gd_operand_part(gd_decoder *decoder, uint32_t operand, uint32_t component);
 /* Whether an operand is { }, or a register that is declared as a vector. */
 bool gd_is_vector(const gd_decoder *decoder, uint32_t operand);
 /* The elements of such an operand, or the operand itself as the only one; returns how many, 0 when
@@ -190,6 +193,7 @@ gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_d
 gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,
     gd_decode_bulk, gd_decode_bulk_group;                                 /* decode_async.c */
 gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                /* decode_tensor.c */
+gd_decode gd_decode_video;                                            /* decode_video.c */
 gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                     /* decode_warpgroup.c */
 gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma, gd_decode_movmatrix; /* decode_matrix.c */
 

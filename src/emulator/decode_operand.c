@@ -580,21 +580,15 @@ bool gd_is_vector(const gd_decoder *decoder, uint32_t index)
     return operand->kind == GD_OPERAND_VECTOR || vector_of(decoder, operand) > 1;
 }
 
-/* Parts of a vector register as operands of their own. */
-static uint32_t split_register(gd_decoder *decoder, const gd_ptx_operand *operand,
-                               uint32_t *elements, uint32_t capacity)
+uint32_t gd_operand_part(gd_decoder *decoder, uint32_t operand, uint32_t component)
 {
-    uint32_t count = vector_of(decoder, operand);
-
-    if (count > capacity || count > GD_MOST_PARTS - decoder->part_count)
-        return 0;
-    for (uint32_t i = 0; i < count; i++) {
-        gd_ptx_operand *part = &decoder->parts[decoder->part_count];
-        *part = *operand;
-        part->component = (uint8_t)(i + 1);
-        elements[i] = decoder->module->operand_count + decoder->part_count++;
-    }
-    return count;
+    if (decoder->part_count == GD_MOST_PARTS)
+        return GD_PTX_NONE;
+    gd_ptx_operand *part = &decoder->parts[decoder->part_count];
+    *part = *gd_operand_at(decoder, operand);
+    part->component = (uint8_t)component;
+    part->flags = (uint8_t)(part->flags & ~GD_OPERAND_MINUS);
+    return decoder->module->operand_count + decoder->part_count++;
 }
 
 uint32_t gd_elements(gd_decoder *decoder, uint32_t index, uint32_t *elements, uint32_t capacity)
@@ -606,8 +600,15 @@ uint32_t gd_elements(gd_decoder *decoder, uint32_t index, uint32_t *elements, ui
         elements[0] = index;
         return 1;
     }
-    if (operand->kind == GD_OPERAND_REGISTER)
-        return split_register(decoder, operand, elements, capacity);
+    if (operand->kind == GD_OPERAND_REGISTER) {
+        uint32_t parts = operand->flags ? 0 : vector_of(decoder, operand);
+        for (; count < parts && count < capacity; count++) {
+            elements[count] = gd_operand_part(decoder, index, count + 1);
+            if (elements[count] == GD_PTX_NONE)
+                return 0;
+        }
+        return count == parts ? count : 0;
+    }
     for (uint32_t child = index + 1; child < operand->end; child = gd_operand_at(decoder, child)->end) {
         if (count == capacity)
             return 0;

@@ -17,6 +17,7 @@ typedef long double quad;
 
 /* ---- helpers of the expressions ---- */
 
+#define S8(x) ((int64_t)(int8_t)(x))
 #define S16(x) ((int64_t)(int16_t)(x))
 #define S24(x) ((int64_t)((int32_t)((uint32_t)(x) << 8) >> 8))
 #define S32(x) ((int64_t)(int32_t)(x))
@@ -30,6 +31,13 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
+
+static int64_t magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+#define S32_CLAMP(x) ((uint64_t)clamp(x, INT32_MIN, INT32_MAX))
 
 static float f(uint64_t bits)
 {
