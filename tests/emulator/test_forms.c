@@ -351,6 +351,174 @@ START_TEST(each_instruction_is_decoded_or_refused)
 }
 END_TEST
 
+/* ---- what the documentation says of refusals ---- */
+
+#define PAGE SOURCE_DIRECTORY "/doc/emulator.md"
+
+/* Names between backquotes, in lines of 100 columns. */
+static void list_name(gd_text *text, size_t *column, const char *name, size_t length)
+{
+    bool first = *column == 0, wraps = *column + length + 4 > 99;
+
+    gd_text_format(text, "%s`%.*s`", first ? "" : wraps ? ",\n" : ", ", (int)length, name);
+    *column = (first || wraps ? 0 : *column + 2) + length + 2;
+}
+
+static bool is_bare_family(gd_op op)
+{
+    return gd_op_is_family(op) &&
+           (gd_ops[op].control == GD_CONTROL_UNKNOWN || op == GD_OP_BAR || op == GD_OP_BARRIER);
+}
+
+/* Which instructions have no decoder: those that are refused by the name alone. */
+static void find_unknown(bool *unknown)
+{
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, form_head);
+    for (unsigned op = 1; op < GD_OP_COUNT; op++)
+        gd_text_format(&text, ".visible .entry o%u() { %s; }\n", op, gd_ops[op].name);
+    device_open(&dev, gd_text_get(&text));
+    for (unsigned op = 1; op < GD_OP_COUNT; op++) {
+        gd_program_error refusal = {0};
+        char name[32], whole[128];
+        snprintf(name, sizeof name, "o%u", op);
+        snprintf(whole, sizeof whole, "%s is not emulated", gd_ops[op].name);
+        const gd_entry *entry = gd_program_entry(dev.program, name);
+        ck_assert_ptr_nonnull(entry);
+        gd_entry_refusal(entry, &refusal);
+        unknown[op] = entry->refused && strcmp(refusal.text, whole) == 0;
+    }
+    device_close(&dev);
+    gd_text_free(&text);
+}
+
+static void list_instructions(gd_text *text, const bool *unknown)
+{
+    size_t column = 0;
+
+    for (unsigned op = 1; op < GD_OP_COUNT; op++) {
+        if (unknown[op] && !is_bare_family((gd_op)op))
+            list_name(text, &column, gd_ops[op].name, gd_ops[op].length);
+    }
+}
+
+/* Of a long form the first modifiers, which say enough and fit a line of a man page. */
+static size_t named_length(const char *form_text)
+{
+    size_t length = strcspn(form_text, ";");
+
+    length = length > 60 ? strcspn(form_text, " ") : length;
+    while (length > 60)
+        while (form_text[--length] != '.')
+            ;
+    return length;
+}
+
+/* The refused forms of forms.txt, which are held to be refused, of instructions that have a
+ * decoder. */
+static void list_forms(gd_text *text, const bool *unknown)
+{
+    gd_text module = {0};
+    size_t column = 0;
+    device dev;
+
+    read_list();
+    write_module(&module, 0, forms.count, true);
+    device_open(&dev, gd_text_get(&module));
+    for (size_t i = 0; i < forms.count; i++) {
+        gd_program_error refusal = {0};
+        char name[32];
+        if (!is_refused(&forms.list[i]))
+            continue;
+        snprintf(name, sizeof name, "e%zu", i);
+        gd_entry_refusal(gd_program_entry(dev.program, name), &refusal);
+        gd_op op = (gd_op)dev.module.instructions[refusal.instruction].op;
+        if (!unknown[op])
+            list_name(text, &column, forms.list[i].text, named_length(forms.list[i].text));
+    }
+    device_close(&dev);
+    gd_text_free(&module);
+    free(forms.list);
+    free(forms.bytes);
+}
+
+static void list_entries(gd_text *text)
+{
+    static const char *const names[] = {
+#define GD_UNSUPPORTED(symbol, name, version) #name,
+#include "emulator/unsupported.def"
+#undef GD_UNSUPPORTED
+    };
+    size_t column = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            list_name(text, &column, names[i], strlen(names[i]));
+    }
+}
+
+/* Puts a section's text in the place of what it has; whether it had the same. */
+static bool replace_section(gd_text *page, const char *heading, const char *words)
+{
+    gd_text made = {0}, old = {0};
+    char *whole = strdup(gd_text_get(page)), *place = strstr(whole, heading);
+
+    ck_assert_msg(place != NULL, "%s has no section %s", PAGE, heading);
+    place += strlen(heading);
+    const char *next = strstr(place, "\n## "), *deeper = strstr(place, "\n### ");
+    next = !next || (deeper && deeper < next) ? deeper : next;
+    ck_assert_ptr_nonnull(next);
+    gd_text_format(&made, "\n\n%s.\n", words);
+    gd_text_format(&old, "%.*s", (int)(next - place), place);
+    bool same = strcmp(gd_text_get(&made), gd_text_get(&old)) == 0;
+    gd_text_free(page);
+    *page = (gd_text){0};
+    gd_text_format(page, "%.*s%s%s", (int)(place - whole), whole, gd_text_get(&made), next);
+    gd_text_free(&made);
+    gd_text_free(&old);
+    free(whole);
+    return same;
+}
+
+/* The page names all that is refused; GRIDDEP_UPDATE_GOLDEN=1 rewrites its lists. */
+START_TEST(refusals_are_documented)
+{
+    static const char *const headings[] = {
+        "### Instructions that it refuses",
+        "### Forms that it refuses, of instructions that it executes",
+        "### Entry points that it refuses",
+    };
+    bool unknown[GD_OP_COUNT] = {false}, same = true;
+    gd_text lists[3] = {{0}}, page = {0};
+    FILE *file = fopen(PAGE, "r");
+    char line[4096];
+
+    ck_assert_msg(file != NULL, "%s is missing", PAGE);
+    while (fgets(line, sizeof line, file))
+        gd_text_string(&page, line);
+    fclose(file);
+    find_unknown(unknown);
+    list_instructions(&lists[0], unknown);
+    list_forms(&lists[1], unknown);
+    list_entries(&lists[2]);
+    for (int i = 0; i < 3; i++) {
+        same &= replace_section(&page, headings[i], gd_text_get(&lists[i]));
+        gd_text_free(&lists[i]);
+    }
+    if (getenv("GRIDDEP_UPDATE_GOLDEN")) {
+        file = fopen(PAGE, "w");
+        ck_assert_ptr_nonnull(file);
+        fputs(gd_text_get(&page), file);
+        ck_assert_int_eq(fclose(file), 0);
+        same = true;
+    }
+    gd_text_free(&page);
+    ck_assert_msg(same, "the lists of %s are not those of the code: GRIDDEP_UPDATE_GOLDEN=1", PAGE);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("forms");
@@ -359,6 +527,7 @@ int main(void)
     tcase_add_test(item, forms_do_what_the_list_says);
     tcase_add_test(item, others_are_refused);
     tcase_add_test(item, each_instruction_is_decoded_or_refused);
+    tcase_add_test(item, refusals_are_documented);
     suite_add_tcase(suite, item);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
