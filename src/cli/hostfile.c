@@ -51,25 +51,6 @@ int gd_hostfile_read_into(const char *path, void *target, size_t bytes)
     return got == bytes ? 0 : refuse(path, "the file became shorter while it was read");
 }
 
-int gd_hostfile_read(const char *path, uint64_t most, char **data, size_t *bytes)
-{
-    uint64_t size = 0;
-    const char *reason = gd_hostfile_measure(path, &size);
-    if (reason != NULL)
-        return refuse(path, reason);
-    if (size > most)
-        return refuse_size(path, most);
-    char *text = gd_heap_take(size + 1, 1);
-    int code = gd_hostfile_read_into(path, text, size);
-    if (code != 0) {
-        free(text);
-        return code;
-    }
-    *data = text;
-    *bytes = size;
-    return 0;
-}
-
 /* Reads a stream whose length is not known before. */
 static int read_stream(FILE *file, const char *path, uint64_t most, char **data, size_t *bytes)
 {
@@ -96,6 +77,26 @@ static int read_stream(FILE *file, const char *path, uint64_t most, char **data,
     return 0;
 }
 
+static int read_path(const char *path, uint64_t most, char **data, size_t *bytes)
+{
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return refuse(path, strerror(errno));
+    int code = read_stream(file, path, most, data, bytes);
+    fclose(file);
+    return code;
+}
+
+/* To its end, not to the size that it has before: files of /proc have none. */
+int gd_hostfile_read(const char *path, uint64_t most, char **data, size_t *bytes)
+{
+    uint64_t size = 0;
+    const char *reason = gd_hostfile_measure(path, &size);
+    if (reason != NULL)
+        return refuse(path, reason);
+    return size > most ? refuse_size(path, most) : read_path(path, most, data, bytes);
+}
+
 int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t *bytes)
 {
     struct stat status;
@@ -105,12 +106,7 @@ int gd_hostfile_read_input(const char *path, uint64_t most, char **data, size_t 
     }
     if (stat(path, &status) != 0 || !S_ISFIFO(status.st_mode))
         return gd_hostfile_read(path, most, data, bytes);
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return refuse(path, strerror(errno));
-    int code = read_stream(file, path, most, data, bytes);
-    fclose(file);
-    return code;
+    return read_path(path, most, data, bytes);
 }
 
 char *gd_hostfile_join(const char *beside, const char *path)

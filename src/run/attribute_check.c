@@ -249,16 +249,15 @@ static int32_t check_window(const griddep_kernel *kernel, const gd_CUlaunchAttri
                         value->accessPolicyWindow.num_bytes, most);
 }
 
-int32_t gd_attribute_occupancy(const griddep_kernel *kernel, const gd_launch *launch, uint32_t *blocks,
-                               griddep_error *error)
+/* How many blocks of the launch are resident on a multiprocessor at once, from a driver that tells.
+ */
+static int32_t find_occupancy(const griddep_kernel *kernel, const gd_launch *launch,
+                              uint32_t *blocks, griddep_error *error)
 {
     const gd_driver *driver = kernel->runtime->driver;
     const gd_CUlaunchConfig *config = &launch->config;
     int found = 0;
 
-    if (!driver->cuOccupancyMaxActiveBlocksPerMultiprocessor)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "the driver lacks cuOccupancyMaxActiveBlocksPerMultiprocessor");
     gd_CUresult result = driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
         &found, kernel->function, (int)(config->blockDimX * config->blockDimY * config->blockDimZ),
         config->sharedMemBytes);
@@ -283,7 +282,7 @@ static int32_t check_cooperative(const griddep_kernel *kernel, const gd_launch *
                             kernel->name);
     if (!kernel->runtime->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor)
         return GRIDDEP_OK; /* the driver answers it at the launch */
-    status = gd_attribute_occupancy(kernel, launch, &blocks, error);
+    status = find_occupancy(kernel, launch, &blocks, error);
     if (status || asked <= blocks * multiprocessors)
         return status;
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,

@@ -18,8 +18,4 @@ void gd_attribute_explain(const griddep_kernel *kernel, const gd_launch *launch,
 /* "the cluster (attribute 4)"; for an id that is not known "attribute N". Writes at most `capacity` bytes. */
 void gd_attribute_name(int32_t id, char *name, size_t capacity);
 
-/* CTAs of a launch that one SM holds, by the driver. UNSUPPORTED where it cannot be asked. */
-int32_t gd_attribute_occupancy(const griddep_kernel *kernel, const gd_launch *launch, uint32_t *blocks,
-                               griddep_error *error);
-
 #endif

@@ -279,12 +279,17 @@ expect(OK, "trace of clusters", "trace", clusters, "--driver", driver, "--repeat
 os.mkdir(os.path.join(work, "folder"))
 os.mkdir(os.path.join(work, "folder.yaml"))
 os.mkdir(os.path.join(work, "folder.ptx"))
+for name in ("broken_off.yaml", "broken_off.ptx"):
+    # This opens, and its first byte cannot be read.
+    os.symlink("/proc/self/mem", os.path.join(work, name))
 write("nonsense.yaml", "name: [\n")
 write("unknown.yaml", "name: x\nnothing: 1\n")
 with open(os.path.join(work, good)) as file:
     text = file.read()
 write("no_module.yaml", text.replace("good.ptx", "nowhere.ptx"))
 write("folder_module.yaml", text.replace("good.ptx", "folder.ptx"))
+write("broken_off_module.yaml", text.replace("good.ptx", "broken_off.ptx"))
+write("broken_off_data.yaml", text.replace("count: 1024}", "count: 1024, file: broken_off.ptx}"))
 write("empty_module.yaml", text.replace("good.ptx", "empty"))
 write("data_missing.yaml", text.replace("count: 1024}", "count: 1024, file: nowhere.bin}"))
 write("empty", "")
@@ -292,6 +297,9 @@ write("nonsense.ptx", "this is no PTX")
 failures = {
     "a missing input": ["nowhere.yaml", "nowhere.ptx"],
     "a folder as input": ["folder.yaml", "folder.ptx"],
+    "an input that fails while it is read": ["broken_off.yaml", "broken_off.ptx"],
+    "a chain file with a module that fails while it is read": ["broken_off_module.yaml", None],
+    "a chain file with data that fail while they are read": ["broken_off_data.yaml", None],
     "a file below a file": ["empty/x.yaml", "empty/x.ptx"],
     "a chain file that is no YAML": ["nonsense.yaml", None],
     "a chain file with an unknown field": ["unknown.yaml", None],
@@ -321,7 +329,12 @@ for command in sorted(drivers - {"sanitize", "bench"}):
     codes = {number: run(command, *path, *more.get(command, []), "--driver", driver, "--device", number) for number in ("5", "x", "-1")}
     case(codes["5"].returncode == USAGE, f"{command} --device 5: exit code {codes['5'].returncode}", codes["5"].stderr)
     case(codes["x"].returncode == USAGE and codes["-1"].returncode == USAGE, f"{command} --device x and -1", codes["x"].stderr + codes["-1"].stderr)
-expect(REFUSED, "sanitize without a folder for temporary files", *words("sanitize", good), env={**environment, "TMPDIR": "/nowhere"})
+kept = write("kept", "an earlier report")
+lacking = {**environment, "TMPDIR": "/nowhere"}
+report = [*words("sanitize", good), "--report", kept]
+expect(REFUSED, "sanitize without a folder for temporary files", *report, env=lacking)
+with open(os.path.join(work, kept)) as file:
+    case(file.read() == "an earlier report", "a run that came to no verdict leaves its report alone")
 
 # A file that one may not read: root may read all, so somebody else asks.
 nobody = 65534

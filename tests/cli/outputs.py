@@ -168,7 +168,9 @@ for command, option, value in outputs:
         expect(REFUSED, f"{name} to a folder", *words, *output(option, value, work))
         if os.path.exists("/dev/full"):
             expect(REFUSED, f"{name} to a full device", *words, *output(option, value, "/dev/full"))
-    expect(REFUSED, f"{name} into no folder", *words, *output(option, value, os.path.join(work, "none", "x")))
+    nowhere = output(option, value, os.path.join(work, "none", "x"))
+    done = expect(REFUSED, f"{name} into no folder", *words, *nowhere)
+    case(done.stdout == b"", f"{name} into no folder is refused before anything runs", done.stdout)
     if "=" not in value:
         expect(USAGE, f"{name} with an empty name", *words, f"--{option}", "")
     case(snapshot() == before, f"{name} leaves the inputs alone")

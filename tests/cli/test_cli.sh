@@ -537,6 +537,18 @@ else
     else
         json "tune writes what it changed" "not d['changed']"
     fi
+    sed -e 's/^modules:/&\n  - {name: mine_tuned, file: preamble.ptx}/' \
+        -e '/buffer: a/s/module: mine/&_tuned/' preamble.yaml >"$work/taken.yaml"
+    cp preamble.ptx "$work"
+    run tune "$work/taken.yaml" --driver "$EMULATED_DRIVER" -o "$work/taken"
+    check "tune of a chain that has a module of the new name" 0
+    run run "$work/taken/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0
+    check "run what tune wrote beside it" 0
+    names=$(sed -n 's/.*name: \(mine[a-z_]*\)$/\1/p' "$work/taken/chain.yaml" | LC_ALL=C sort)
+    case $(echo $names) in
+    "mine mine_tuned mine_tuned_") pass ;;
+    *) fail "names of modules that tune writes: $names" ;;
+    esac
     run tune preamble.yaml --driver "$EMULATED_DRIVER" --forget
     check "tune tells why" 0 out "why: microseconds of a hop" out "  all  what was chosen" out "a hop takes 20."
     run tune preamble.yaml --driver "$EMULATED_DRIVER" --forget --json

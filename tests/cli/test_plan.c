@@ -12,9 +12,72 @@
 #include "cli/planbuild.h"
 #include "cli/plancheck.h"
 #include "cli/planlaunch.h"
+#include "cli/suggest.h"
 #include "cli/verify.h"
 
 #include "griddep.h"
+
+/* ---- what was meant ---- */
+
+/* Edits from one word to the other, by the definition: a character more, less, another, or two
+ * neighbours swapped. */
+static size_t edits(const char *a, size_t i, const char *b, size_t j)
+{
+    if (i == 0 || j == 0)
+        return i + j;
+    size_t least = edits(a, i - 1, b, j - 1) + (a[i - 1] != b[j - 1]);
+    size_t other = edits(a, i - 1, b, j) + 1;
+    least = other < least ? other : least;
+    other = edits(a, i, b, j - 1) + 1;
+    least = other < least ? other : least;
+    if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        other = edits(a, i - 2, b, j - 2) + 1;
+        least = other < least ? other : least;
+    }
+    return least;
+}
+
+/* Words of up to seven letters, a and b, against ones of which some are too far away to be meant.
+ */
+START_TEST(the_nearest_word_is_meant)
+{
+    static const char *const words[] = {"abbaab", "ba", "aabb", "bbb", "aba", "b"};
+    enum { COUNT = sizeof words / sizeof *words };
+    for (uint32_t bits = 0; bits < 1U << 7; bits++) {
+        char word[8] = "";
+        const uint32_t length = bits >> 4 & 7;
+        for (uint32_t i = 0; i < length; i++)
+            word[i] = (char)('a' + (bits * 11 >> i & 1));
+        const char *nearest = NULL;
+        size_t fewest = length / 3 + 1;
+        for (size_t i = 0; i < COUNT; i++) {
+            const size_t count = edits(word, length, words[i], strlen(words[i]));
+            if (count < strlen(words[i]) && (nearest != NULL ? count < fewest : count <= fewest)) {
+                nearest = words[i];
+                fewest = count;
+            }
+        }
+        const char *got = gd_suggest_nearest(word, words, COUNT);
+        ck_assert_msg(got == nearest, "'%s': %s, not %s", word, got != NULL ? got : "none",
+                      nearest != NULL ? nearest : "none");
+    }
+    char longest[131], *text = NULL;
+    memset(longest, 'x', 130);
+    for (size_t length = 126; length < 131; length++) { /* from 129 on nothing is compared */
+        longest[length] = 0;
+        const char *const only = longest;
+        const char *got = gd_suggest_nearest(longest, &only, 1);
+        ck_assert_msg((got != NULL) == (length <= 128), "%zu characters", length);
+        longest[length] = 'x';
+    }
+    ck_assert_str_eq(text = gd_suggest_text("bbbb", words, COUNT), "; did you mean 'bbb'?");
+    free(text);
+    ck_assert_str_eq(text = gd_suggest_text("xyz", words, COUNT), "");
+    free(text);
+    ck_assert_str_eq(text = gd_suggest_list(words, COUNT), "abbaab, ba, aabb, bbb, aba, b");
+    free(text);
+}
+END_TEST
 
 /* ---- comparison ---- */
 
@@ -508,6 +571,7 @@ int main(void)
     Suite *suite = suite_create("plan");
     TCase *comparison = tcase_create("comparison"), *plans = tcase_create("plans"), *jobs = tcase_create("jobs");
 
+    tcase_add_test(comparison, the_nearest_word_is_meant);
     tcase_add_loop_test(comparison, pairs_of_values_differ_as_they_should, 0, (int)(sizeof pairs / sizeof *pairs));
     tcase_add_test(comparison, what_differs_first_is_told);
     tcase_add_test(comparison, limits_themselves_are_allowed);

@@ -1028,6 +1028,132 @@ START_TEST(carries_between_additions_and_subtractions)
 }
 END_TEST
 
+/* ---- constant expressions ---- */
+
+/* PTX ISA 4.5.5: 64 bits, signed until an operand is unsigned; operators and precedences as in C. */
+START_TEST(constant_expressions)
+{
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } cases[] = {
+        {"1 + 2 * 3", 7},
+        {"(1 + 2) * 3", 9},
+        {"7 - 2 - 1", 4},
+        {"64 / 4 / 2", 8},
+        {"1 << 40", UINT64_C(1) << 40},
+        {"1 << 63", UINT64_C(1) << 63},
+        {"1 << 64", 0},
+        {"3 << 62", UINT64_C(3) << 62},
+        {"-1 >> 63", UINT64_MAX},
+        {"-1 >> 64", UINT64_MAX},
+        {"-256 >> 4", MINUS(-16)},
+        {"0x8000000000000000 >> 63", 1},
+        {"0x8000000000000000 >> 62", 2},
+        {"0xffffffffffffffff >> 64", 0},
+        {"1 + 1 << 2 + 1", 16},
+        {"1 << 2 << 3", 32},
+        {"-7 / 2", MINUS(-3)},
+        {"-7 % 2", MINUS(-1)},
+        {"7 / -2", MINUS(-3)},
+        {"-8 / 2U", (UINT64_MAX - 7) / 2},
+        {"-8 % 3U", (UINT64_MAX - 7) % 3},
+        {"(.u64)-8 / 2", (UINT64_MAX - 7) / 2},
+        {"(.s64)0xfffffffffffffff8 / 2", MINUS(-4)},
+        {"2 < 3", 1},
+        {"3 < 3", 0},
+        {"3 <= 3", 1},
+        {"4 <= 3", 0},
+        {"3 > 3", 0},
+        {"4 > 3", 1},
+        {"3 >= 3", 1},
+        {"2 >= 3", 0},
+        {"-1 < 1", 1},
+        {"-1 < 1U", 0},
+        {"1U > -1", 0},
+        {"-1 >= 0U", 1},
+        {"-1 <= 0U", 0},
+        {"5 == 5", 1},
+        {"5 == 4", 0},
+        {"5 != 5", 0},
+        {"5 != 4", 1},
+        {"1 < 2 == 2 > 1", 1},
+        {"6 & 3", 2},
+        {"6 | 3", 7},
+        {"6 ^ 3", 5},
+        {"1 | 6 & 3 ^ 7", 5},
+        {"4 & 6 == 6", 0},
+        {"6 == 6 & 4", 0},
+        {"2 && 4", 1},
+        {"2 && 0", 0},
+        {"0 || 4", 1},
+        {"0 || 0", 0},
+        {"1 || 0 && 0", 1},
+        {"0 && 0 || 2", 1},
+        {"2 & 1 || 0", 0},
+        {"!5", 0},
+        {"!0", 1},
+        {"!!7", 1},
+        {"~5", ~UINT64_C(5)},
+        {"-5", MINUS(-5)},
+        {"+5", 5},
+        {"- -5", 5},
+        {"~-1", 0},
+        {"!0 + 1", 2},
+        {"-3 * -4", 12},
+        {"5U - 6U", UINT64_MAX},
+        {"(5 - 6) / 2", 0},
+        {"(5U - 6) / 2", UINT64_MAX / 2},
+        {"(5 & 6U) - 5 > 0", 1},
+        {"(1 | 0U) - 2 > 0", 1},
+        {"(1 ^ 0U) - 2 > 0", 1},
+        {"(1 * 1U) - 2 > 0", 1},
+        {"(1 + 0U) - 2 > 0", 1},
+        {"(1U << 0) - 2 > 0", 1},
+        {"(1U >> 0) - 2 > 0", 1},
+        {"(1 << 0U) - 2 > 0", 0},
+        {"(1U / 1) - 2 > 0", 1},
+        {"(1U == 1U) - 2 > 0", 0},
+        {"(1U && 1U) - 2 > 0", 0},
+        {"(1U || 0U) - 2 > 0", 0},
+        {"!0U - 2 > 0", 0},
+        {"9223372036854775807 - 9223372036854775808 > 0", 1},
+        {"1 ? 2 : 3", 2},
+        {"0 ? 2 : 3", 3},
+        {"0 ? 2 : 1 ? 4 : 5", 4},
+        {"1 ? 0 ? 2 : 6 : 5", 6},
+        {"2 > 1 ? 10 + 1 : 20", 11},
+        {"0x10 + 010 + 0b11", 27},
+    };
+    enum { COUNT = sizeof cases / sizeof *cases };
+    gd_text text = {0};
+    device dev;
+
+    gd_text_string(&text, ".version 8.0\n.target sm_90\n.address_size 64\n");
+    gd_text_string(&text, ".global .u64 values[] = {");
+    for (size_t i = 0; i < COUNT; i++)
+        gd_text_format(&text, "%s%s", i ? ", " : "", cases[i].text);
+    gd_text_string(&text, "};\n.visible .entry k(.param .u64 out) {\n");
+    gd_text_string(&text, ".reg .b64 out, v;\nld.param.u64 out, [out];\n");
+    for (size_t i = 0; i < COUNT; i++)
+        gd_text_format(&text,
+                       "mov.u64 v, %s;\nst.global.u64 [out + %zu], v;\n"
+                       "ld.global.u64 v, [values + %zu];\nst.global.u64 [out + %zu], v;\n",
+                       cases[i].text, 16 * i, 8 * i, 16 * i + 8);
+    gd_text_string(&text, "ret;\n}\n");
+    device_open(&dev, gd_text_get(&text));
+    const uint64_t address = device_take(&dev, NULL, 16 * COUNT);
+    run_done(&dev, "k", 1, 1, 0, &address);
+    const uint64_t *got = device_bytes(&dev, address);
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert_msg(got[2 * i] == cases[i].value && got[2 * i + 1] == cases[i].value,
+                      "%s: operand %" PRIx64 ", initial value %" PRIx64, cases[i].text,
+                      got[2 * i], got[2 * i + 1]);
+    device_close(&dev);
+    gd_text_free(&text);
+}
+END_TEST
+
 /* ---- registers, vectors, special registers ---- */
 
 START_TEST(packing)
@@ -2210,7 +2336,7 @@ static void add_tests(Suite *suite, const char *name, const listed *tests, size_
 
 static Suite *interpreter_suite(void)
 {
-    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {measured, 0}, {measured_atomics, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {carries_between_additions_and_subtractions, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
+    const listed instructions[] = {{integers, 0}, {comparisons, 0}, {floats, 0}, {conversions, 0}, {measured, 0}, {measured_atomics, 0}, {roundings, 5}, {halves, 0}, {carries, 0}, {carries_between_additions_and_subtractions, 0}, {constant_expressions, 0}, {packing, 0}, {special_registers, 0}, {clocks_go_on, 0}, {three_dimensions, 0}};
     const listed control[] = {{divergence, 0}, {lanes_wait_for_lanes, 0}, {spinning_lanes_give_way, 8}, {branch_tables, 0}, {calls, 0}, {endless_recursion_stops, 0}};
     const listed warps[] = {{votes, 0}, {shuffles, 0}, {matches_and_reductions, 0}, {lanes_gather, 0}};
     const listed barriers[] = {{barrier_reverses, 0}, {barrier_reductions, 0}, {barrier_arrive, 0}, {cluster_barrier, 0}};

@@ -33,7 +33,8 @@ gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version
 /* ---- Script
  *
  * For tests that run a program: FAKE_DRIVER_INIT in the environment is what cuInit returns, FAKE_DRIVER_REPORT what the
- * emulated driver's checks report (fake_report.c). */
+ * emulated driver's checks report (fake_report.c); with FAKE_DRIVER_SLOWER each operation takes longer
+ * than the ones before it, so that samples differ. */
 
 /* The nth call from now on (from 1) of a symbol, or of any symbol when NULL, returns `result`. The call does nothing,
  * except that a call that ends something (destroy, free, unload, release, pop, end of capture) still ends it, as after

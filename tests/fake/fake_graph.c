@@ -159,6 +159,8 @@ gd_CUresult fake_node_execute(const fake_node *n, bool from_graph)
     void *target = (void *)(uintptr_t)n->target;
 
     fake_state.clock += NANOSECONDS_PER_OPERATION;
+    if (getenv("FAKE_DRIVER_SLOWER"))
+        fake_state.clock += fake_state.clock / 100000;
     switch (n->type) {
     case GD_CU_GRAPH_NODE_TYPE_KERNEL:
         return execute_kernel(&n->launch, from_graph);

@@ -13,9 +13,11 @@
 
 Needs gcc, ar, sh and Python 3.8. A mutant is one change of one line: a condition turned round, a comparison off by one, a constant
 one more or less, a call or an assignment dropped, an error returned as success, arguments swapped. Only its own source is compiled
-anew and what contains it is linked anew, before each test that needs it. Tests run in the order of the processor time that they took
-without a mutant, until one fails. What counts is processor time, never the clock: a test is ended when it has used many times what
-it took before, or when it has used none at all for minutes. A mutant whose object file is the same as before is no mutant.
+anew and what contains it is linked anew, before each test that needs it. Tests run until one
+fails: first those that took little processor time without a mutant, have caught many mutants of
+the same layer so far, or are named like the source. What counts is processor time, never the
+clock: a test is ended when it has used many times what it took before, or when it has used none at
+all for minutes. A mutant whose object file is the same as before is no mutant.
 
 A survivor is to be judged by hand: either nobody can notice it, or a test is missing.
 """
@@ -41,8 +43,9 @@ LAYERS = ("src/base", "src/ptx", "src/cuda", "src/run", "src/measure", "src/emul
 LIBRARIES = ("libcheck_pic.a", "libsubunit.a", "libyaml.a", "libjansson.a")
 HEADERS = ("check.h", "check_stdint.h", "jansson.h", "jansson_config.h", "yaml.h")
 CC = os.environ.get("MUTANTS_CC", "gcc")
-COMPILE = [CC, "-std=gnu11", "-O1", "-fPIC", "-w", "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
-           "-Werror=int-conversion", "-DHAVE_CONFIG_H", "-D_GNU_SOURCE"]
+COMPILE = [CC, "-std=gnu11", "-O1", "-fPIC", "-Werror=implicit-function-declaration",
+           "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-DHAVE_CONFIG_H",
+           "-D_GNU_SOURCE"]
 # Scripts that ask about files, installing and building, not about what the code does.
 NOT_RUN = re.compile(r"installed|embed|header|layering|symbols|setuid|package|bindings/(generated|node|rust|ruby|perl|cxx)|doc/generated|terminal|assemble")
 STUCK = 120  # seconds without any processor time
@@ -73,11 +76,12 @@ class Makefile:
 
 
 ARCHIVES = {"front": "libgriddep-front.la", "core": "libgriddep-core.la", "machine": "libgriddep-machine.la", "fake": "libfake-core.la",
+            "nvrtc": "libfake-nvrtc.la",
             "command": "libgriddep-command.la", "reference": "libgriddep-reference.la"}
 NEEDS = {"libgriddep-front.la": ["front"], "libgriddep-core.la": ["core", "front"], "libgriddep-machine.la": ["machine", "front"],
          "libfake-core.la": ["fake"], "libgriddep-command.la": ["command"], "libgriddep-reference.la": ["reference"]}
 SHARED = {"libgriddep.so.0": (["core", "front"], "libgriddep.map"), "libgriddep-emulator.so.0": (["machine", "front"], "libgriddep-emulator.map"),
-          "libfake-cuda.so": (["fake"], None)}
+          "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None)}
 
 
 class Tree:
@@ -268,15 +272,18 @@ def run_test(build, test, seconds):
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+        # A test of the store has a sparse file of 20 GiB.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (21 << 30, 21 << 30))
         resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
 
     libs = str(folder / ".libs")
     (folder / "none").mkdir(exist_ok=True)
     (folder / "none" / "libcuda.so.1").touch()  # an NVIDIA driver that there may be is not found behind it
     environment = dict(os.environ, LD_LIBRARY_PATH=str(folder / "none"), srcdir=str(TOP), builddir=str(folder), GRIDDEP=str(folder / "griddep"), FAKE_DRIVER=libs + "/libfake-cuda.so",
+                       FAKE_NVRTC=libs + "/libfake-nvrtc.so",
                        EMULATED_DRIVER=libs + "/libgriddep-emulator.so.0", SANITIZED="", CC=CC, CXX="g++", NM="nm", PYTHON3=sys.executable, LUAJIT="luajit",
-                       MAKE="make", CK_VERBOSITY="normal", CK_DEFAULT_TIMEOUT="100000", GRIDDEP_STORE="off", TMPDIR=str(folder / "tmp"),
+                       MAKE="make", CK_VERBOSITY="normal", CK_DEFAULT_TIMEOUT="100000",
+                       GRIDDEP_STORE="off", MALLOC_PERTURB_="165", TMPDIR=str(folder / "tmp"),
                        HOME=str(folder / "tmp"))
     environment.pop("MAKEFLAGS", None)
     shutil.rmtree(folder / "tmp", ignore_errors=True)
@@ -516,8 +523,8 @@ def measure(tree, builds, tests, cache):
     return {test: float(known[test][0]) for test in tests if not known[test][1]}
 
 
-def try_mutant(tree, build, mutation, dependencies, times):
-    """(verdict, by)"""
+def try_mutant(tree, build, mutation, dependencies, times, caught):
+    """(verdict, by); caught: {(layer, test): mutants}"""
     folder = build.folder / "mutant"
     shutil.rmtree(folder, ignore_errors=True)
     changed = {}
@@ -532,7 +539,11 @@ def try_mutant(tree, build, mutation, dependencies, times):
         return "same code", ""
     build.change(changed)
     try:
-        for test in sorted(times, key=times.get):
+        layer = os.path.dirname(mutation.file)
+        word, folder_of = Path(mutation.file).stem.split("_")[0], layer.replace("src", "tests")
+        likely = lambda test: 1 + caught[layer, test] + 4 * (word in test) + 2 * (folder_of in test)
+        linking = 0.5  # seconds
+        for test in sorted(times, key=lambda test: (linking + times[test]) / likely(test)):
             if not concerns(build, test, changed):
                 continue
             try:
@@ -541,6 +552,7 @@ def try_mutant(tree, build, mutation, dependencies, times):
                 return "does not link", str(why)[:160]
             why, _, _ = timed(build, test, times[test])
             if why:
+                caught[layer, test] += 1
                 return "caught", "%s: %s" % (test, why)
         return "survived", ""
     finally:
@@ -562,11 +574,13 @@ def run(arguments):
     times = measure(tree, builds, tests, tree.work / "times.tsv")
     print("%d tests that pass take %d s; begun after %d s" % (len(times), sum(times.values()), time.monotonic() - started), flush=True)
 
-    done, lock = {}, threading.Lock()
+    done, caught, lock = {}, collections.Counter(), threading.Lock()
     if table.exists():
         for line in table.read_text().splitlines():
             fields = line.split("\t")
             done[(fields[0], fields[1], fields[3])] = fields[4]
+            if fields[4] == "caught":
+                caught[os.path.dirname(fields[0]), fields[5].split(":")[0]] += 1
     wanted = [line.strip() for line in Path(arguments.file).read_text().splitlines()] if arguments.file else None
     counted = lambda: sum(verdict in ("caught", "survived") for verdict in done.values())
     chosen = choose(arguments.seed, arguments.only)
@@ -588,7 +602,7 @@ def run(arguments):
                 working[0] += 1
             build = builds.get()
             try:
-                verdict, by = try_mutant(tree, build, mutation, dependencies, times)
+                verdict, by = try_mutant(tree, build, mutation, dependencies, times, caught)
             except Exception as why:  # one mutant must not end the others
                 verdict, by = "not tried", repr(why)[:200]
             finally:

@@ -15,6 +15,7 @@
 #include "griddep.h"
 
 #include "base/arena.h"
+#include "base/chip.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -344,6 +345,31 @@ START_TEST(quote_cuts_a_long_line_around_the_column)
 }
 END_TEST
 
+/* Of a longer line 100 bytes are shown, 60 of them before the column, and "..." for what is missing
+ * on each side. */
+START_TEST(quote_shows_a_hundred_bytes)
+{
+    for (int length = 99; length <= 261; length += 54) {
+        char source[262] = "", expected[400];
+        for (int i = 0; i < length; i++)
+            source[i] = (char)('!' + i % 90);
+        for (int column = 1; column <= length + 2; column++) {
+            int at = column - 1 < length ? column - 1 : length,
+                skip = length > 100 && at > 60 ? at - 60 : 0;
+            int shown = length - skip < 100 ? length - skip : 100;
+            snprintf(expected, sizeof expected, "    12 | %s%.*s%s\n       | %s%*s^\n",
+                     skip ? "..." : "", shown, source + skip, skip + shown < length ? "..." : "",
+                     skip ? "   " : "", at - skip, "");
+            gd_text lines = {0};
+            gd_text_string(&lines, "\n\n\n\n\n\n\n\n\n\n\n");
+            gd_text_string(&lines, source);
+            check_quote(gd_text_get(&lines), 12, column, expected);
+            gd_text_free(&lines);
+        }
+    }
+}
+END_TEST
+
 START_TEST(quote_never_cuts_a_character_in_two)
 {
     /* The cuts come at different bytes of a character: 2-byte characters behind a prefix of either parity, then 3
@@ -393,6 +419,7 @@ static TCase *text_case(void)
     tcase_add_test(tests, quote_keeps_tabs_under_tabs);
     tcase_add_test(tests, quote_counts_characters_not_bytes);
     tcase_add_test(tests, quote_cuts_a_long_line_around_the_column);
+    tcase_add_test(tests, quote_shows_a_hundred_bytes);
     tcase_add_test(tests, quote_never_cuts_a_character_in_two);
     return tests;
 }
@@ -653,6 +680,40 @@ START_TEST(file_of_proc_is_read_whole)
 }
 END_TEST
 
+/* What a target's code may run on, and so the most shared memory and the largest cluster of any of
+ * these. */
+START_TEST(chips_of_a_target)
+{
+    static const struct {
+        const char *target;
+        int32_t capability;
+        uint32_t shared, cluster;
+    } cases[] = {
+        {"sm_50", 50, 232448, 16},        {"sm_75", 75, 232448, 16},
+        {"sm_90", 90, 232448, 16},        {"sm_90a", 90, 232448, 16},
+        {"sm_100f", 100, 232448, 16},     {"sm_103f", 103, 232448, 16},
+        {"sm_104", 104, 232448, 16},      {"sm_111", 111, 101376, 16},
+        {"sm_110f", 110, 232448, 16},     {"sm_120", 120, 101376, 16},
+        {"sm_120f", 120, 101376, 16},     {"sm_121a", 121, 101376, 16},
+        {"sm_121", 121, 101376, 16},      {"sm_80f", 80, 166912, 0},
+        {"sm_81f", 81, 166912, 0},        {"sm_88f", 88, 101376, 0},
+        {"sm_70a", 70, 98304, 0},         {"sm_75a", 75, 65536, 0},
+        {"sm_75f", 75, 65536, 0},         {"sm_89a", 89, 101376, 0},
+        {"sm_62f", 62, 49152, 0},         {"sm_85a", 85, UINT32_MAX, 16},
+        {"sm_122", 122, UINT32_MAX, 16},  {"sm_0", 0, UINT32_MAX, 16},
+        {NULL, 120, 101376, 16},          {"", 80, 232448, 16},
+        {"sm_130f", 130, UINT32_MAX, 16},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gd_chip chip = gd_chip_of_target(cases[i].target, cases[i].capability);
+        ck_assert_msg(chip.shared_bytes == cases[i].shared && chip.cluster == cases[i].cluster,
+                      "%s: %u bytes, %u CTAs", cases[i].target ? cases[i].target : "no target",
+                      chip.shared_bytes, chip.cluster);
+    }
+}
+END_TEST
+
 /* Reading fails with FILE, the path and the system's words, and leaves the outputs alone. */
 static void check_unreadable(const char *path, int number)
 {
@@ -675,6 +736,7 @@ START_TEST(file_that_cannot_be_read_says_why)
     check_unreadable(below("missing/file"), ENOENT);
     check_unreadable(directory, EISDIR);
     check_unreadable("", ENOENT);
+    check_unreadable("/proc/self/mem", EIO); /* it opens, and nothing can be read at its start */
 }
 END_TEST
 
@@ -818,6 +880,7 @@ static TCase *file_case(void)
     tcase_add_checked_fixture(tests, make_directory, remove_directory);
     tcase_add_loop_test(tests, file_comes_back_as_it_was_written, 0, 6);
     tcase_add_test(tests, file_of_proc_is_read_whole);
+    tcase_add_test(tests, chips_of_a_target);
     tcase_add_test(tests, file_that_cannot_be_read_says_why);
     tcase_add_test(tests, file_is_replaced_as_a_whole);
     tcase_add_test(tests, file_that_cannot_be_written_says_why_and_leaves_nothing);

@@ -188,6 +188,22 @@ START_TEST(binding_believes_the_query_result)
 }
 END_TEST
 
+/* The newest PTX that each CUDA release's driver takes, from the release notes of the PTX ISA. */
+START_TEST(ptx_versions_of_drivers)
+{
+    static const struct {
+        int32_t driver, ptx;
+    } cases[] = {{11080, 80}, {12000, 80}, {12009, 80}, {12010, 81}, {12020, 82},
+                 {12030, 83}, {12039, 83}, {12040, 84}, {12050, 85}, {12060, 85},
+                 {12069, 85}, {12070, 86}, {12080, 87}, {12090, 88}, {12999, 88},
+                 {13000, 90}, {13009, 90}, {13010, 91}, {13020, 91}, {14000, 91}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_msg(gd_driver_ptx_version(cases[i].driver) == cases[i].ptx, "driver %d: PTX %d",
+                      (int)cases[i].driver, (int)gd_driver_ptx_version(cases[i].driver));
+}
+END_TEST
+
 START_TEST(no_device_is_no_driver)
 {
     gd_driver *driver = NULL;
@@ -282,6 +298,7 @@ static TCase *driver_case(void)
     tcase_add_test(tests, binding_to_driver_12_0);
     tcase_add_test(tests, binding_asks_for_the_legacy_stream);
     tcase_add_test(tests, binding_believes_the_query_result);
+    tcase_add_test(tests, ptx_versions_of_drivers);
     tcase_add_test(tests, no_device_is_no_driver);
     tcase_add_test(tests, failures_at_start);
     tcase_add_test(tests, opening_what_does_not_exist);
@@ -354,6 +371,28 @@ START_TEST(names_of_results)
 }
 END_TEST
 
+/* A driver may know results that this library does not. */
+static gd_CUresult tell_name(gd_CUresult result, const char **name)
+{
+    *name = "CUDA_ERROR_OF_TOMORROW";
+    return result == 4242 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+START_TEST(names_that_the_driver_knows)
+{
+    gd_driver *driver = make_driver();
+
+    driver->cuGetErrorName = tell_name;
+    ck_assert_int_eq(gd_driver_fail(driver, 4242, &error, "new"), GRIDDEP_ERROR_DRIVER);
+    ck_assert_str_eq(error.text, "new: CUDA_ERROR_OF_TOMORROW (4242)");
+    ck_assert_int_eq(gd_driver_fail(driver, 4243, &error, "newer"), GRIDDEP_ERROR_DRIVER);
+    ck_assert_str_eq(error.text, "newer: CUresult (4243)");
+    ck_assert_int_eq(gd_driver_fail(driver, 2, &error, "old"), GRIDDEP_ERROR_DEVICE_MEMORY);
+    ck_assert(strncmp(error.text, "old: CUDA_ERROR_OUT_OF_MEMORY (2)", 33) == 0);
+    gd_driver_close(driver);
+}
+END_TEST
+
 START_TEST(reports_say_what_and_why)
 {
     gd_driver *driver = make_driver();
@@ -379,6 +418,7 @@ static TCase *result_case(void)
     tcase_add_checked_fixture(tests, begin, NULL);
     tcase_add_test(tests, status_of_every_result);
     tcase_add_test(tests, names_of_results);
+    tcase_add_test(tests, names_that_the_driver_knows);
     tcase_add_test(tests, reports_say_what_and_why);
     return tests;
 }

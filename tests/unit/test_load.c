@@ -100,6 +100,9 @@ START_TEST(runtime_opens_the_driver)
     ck_assert_ptr_nonnull(*(void **)&end);
     end(runtime);
     ck_assert_int_eq(seen.driver, 1);
+    seen = (load){0};
+    dl_iterate_phdr(look, &seen);
+    ck_assert_int_eq(seen.driver, 1); /* one that was started stays: others may use it */
 }
 END_TEST
 

@@ -457,6 +457,32 @@ START_TEST(module_lists_its_kernels)
 }
 END_TEST
 
+/* Sixteen names are told, and how many more there are. */
+START_TEST(module_tells_what_kernels_it_has)
+{
+    const griddep_module_options options = {.size = sizeof options, .name = "many"};
+
+    for (int count = 0; count < 19; count++) {
+        char text[4000] = ".version 8.0\n.target sm_90\n.address_size 64\n", expected[400];
+        griddep_module *many = NULL;
+        griddep_kernel *kernel = NULL;
+        snprintf(expected, sizeof expected, "many has no kernel \"none\"");
+        for (int i = 0; i < count; i++) {
+            snprintf(text + strlen(text), 60, ".visible .entry k%d()\n{\nret;\n}\n", i);
+            if (i < 16)
+                snprintf(expected + strlen(expected), 30, "%sk%d", i ? ", " : "; it has ", i);
+        }
+        if (count > 16)
+            snprintf(expected + strlen(expected), 30, " and %d more", count - 16);
+        ck_status(griddep_module_load(runtime, text, strlen(text), &options, &many, &error),
+                  GRIDDEP_OK);
+        ck_status(griddep_kernel_get(many, "none", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
+        ck_assert_str_eq(error.text, expected);
+        griddep_module_unload(many);
+    }
+}
+END_TEST
+
 START_TEST(module_finds_variables)
 {
     griddep_module *module = load(runtime, ptx);
@@ -1635,6 +1661,7 @@ int main(void)
     tcase_add_test(open, memory_copies_and_fills);
     tcase_add_test(open, events_measure);
     tcase_add_test(open, module_lists_its_kernels);
+    tcase_add_test(open, module_tells_what_kernels_it_has);
     tcase_add_test(open, module_finds_variables);
     tcase_add_test(open, module_reports_what_the_compiler_says);
     tcase_add_test(open, module_reports_syntax_with_a_column);
