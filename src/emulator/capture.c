@@ -7,12 +7,20 @@
 
 /* ---- captures ---- */
 
+/* When the capture cannot be ended any more, or has been: an event of it may stay for long, but nobody can get the graph,
+ * and what that owned is to go with it. */
+static void drop_graph(gd_capture *capture)
+{
+    if (!capture->borrowed)
+        gd_graph_destroy(capture->graph);
+    capture->graph = NULL;
+}
+
 void gd_capture_release(gd_capture *capture)
 {
     if (!capture || --capture->references)
         return;
-    if (!capture->borrowed)
-        gd_graph_destroy(capture->graph);
+    drop_graph(capture);
     free(capture);
 }
 
@@ -58,11 +66,15 @@ void gd_capture_invalidate(gd_capture *capture)
 
 void gd_capture_leave(gd_stream *stream)
 {
-    if (!stream->capture)
+    gd_capture *capture = stream->capture;
+
+    if (!capture)
         return;
-    gd_capture_invalidate(stream->capture);
-    if (stream->capture->origin == stream)
-        stream->capture->origin = NULL;
+    gd_capture_invalidate(capture);
+    if (capture->origin == stream) {
+        capture->origin = NULL;
+        drop_graph(capture);
+    }
     part(stream);
 }
 
@@ -315,6 +327,7 @@ static void dissolve(gd_capture *capture)
         if (object->kind == GD_OBJECT_EVENT && ((gd_event *)object)->capture == capture)
             drop_tips(&((gd_event *)object)->tips);
     }
+    drop_graph(capture);
     gd_capture_release(capture);
 }
 
@@ -453,7 +466,7 @@ static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstream
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (id)
         *id = stream->capture->id;
-    if (graph)
+    if (graph && gd_capture_is_active(stream))
         *graph = stream->capture->graph->object.handle;
     return GD_CUDA_SUCCESS;
 }

@@ -136,6 +136,44 @@ START_TEST(user_objects_of_captures)
 }
 END_TEST
 
+/* A capture that fails has no graph, and what that owned has gone, though there is an event that was recorded in it:
+ * the capture is ended spoilt, ended before all is joined, and left by the stream that it began in. */
+START_TEST(user_objects_of_failed_captures)
+{
+    gd_CUstream begun = NULL, other = NULL;
+    gd_CUevent event = NULL;
+    gd_CUgraph graph = NULL;
+    gd_CUuserObject object = NULL;
+    gd_CUstreamCaptureStatus status = 99;
+
+    atomic_store(&ended_objects, 0);
+    good(cuStreamCreate, (&begun, GD_CU_STREAM_NON_BLOCKING));
+    good(cuStreamCreate, (&other, GD_CU_STREAM_NON_BLOCKING));
+    good(cuEventCreate, (&event, GD_CU_EVENT_DISABLE_TIMING));
+    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuStreamBeginCapture_v2, (begun, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    good(cuEventRecord, (event, begun));
+    good(cuStreamWaitEvent, (other, event, 0));
+    good(cuMemsetD32Async, (a, 1, 1, other));
+    good(cuStreamGetCaptureInfo_v3, (begun, &status, NULL, &graph, NULL, NULL, NULL));
+    good(cuGraphRetainUserObject, (graph, object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE));
+    if (_i == 0) {
+        bad(ERROR_CAPTURED_EVENT, cuEventQuery, (event));
+        bad(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (begun, &graph));
+    } else if (_i == 1) {
+        bad(ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture, (begun, &graph));
+    } else {
+        good(cuStreamDestroy_v2, (begun));
+        begun = NULL;
+    }
+    expect(have_ended(1));
+    good(cuEventDestroy_v2, (event));
+    good(cuStreamDestroy_v2, (other));
+    if (begun)
+        good(cuStreamDestroy_v2, (begun));
+}
+END_TEST
+
 START_TEST(counts_of_user_objects)
 {
     gd_CUgraph graph = NULL;
@@ -395,6 +433,7 @@ Suite *capture_suite(void)
                                       {captures_of_the_first_version, 0},
                                       {facts_of_captures, 0},
                                       {user_objects_of_captures, 0},
+                                      {user_objects_of_failed_captures, 3},
                                       {counts_of_user_objects, 0},
                                       {tips_of_captures, 0},
                                       {captures_into_graphs, 0},
