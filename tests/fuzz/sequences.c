@@ -40,6 +40,7 @@ int __lsan_do_recoverable_leak_check(void);
 #endif
 
 enum { MOST_STEPS = 400, MOST_THREADS = 8, LEAK_CHECKS = 1000 };
+#define MOST_WORK "1048576" /* instructions of a CTA, and 1024 for each round of a while node */
 
 struct world {
     pthread_mutex_t mutex; /* guards items, users and graphs' users */
@@ -484,6 +485,7 @@ static void check_leaks(void)
 
 static void run_all(void)
 {
+    setenv("GRIDDEP_EMULATOR_STEPS", MOST_WORK, 0); /* a while node whose value nobody sets ends soon */
     if (cuInit(0) != GD_CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&run.context, 0) != GD_CUDA_SUCCESS)
         fail("the emulated driver does not start");
     for (uint64_t i = 0; i < run.count; i++) {
