@@ -7,8 +7,8 @@
 
 /* ---- captures ---- */
 
-/* When the capture cannot be ended any more, or has been: an event of it may stay for long, but nobody can get the graph,
- * and what that owned is to go with it. */
+/* When the capture has been ended, or nobody can end it: an event of it may stay for long, but nobody can
+ * get the graph, and what that owned is to go with it. */
 static void drop_graph(gd_capture *capture)
 {
     if (!capture->borrowed)

@@ -78,8 +78,10 @@ static int32_t grow_lanes(griddep_chain *chain, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* Whether a capture has some of the lanes, unless it is this one. */
-static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes, const gd_capture_state *but)
+/* Whether a capture has some of the lanes. Then they cannot serve a run, unless the run is into that
+ * capture; and they cannot be ended (run is NULL), unless the capture is spoilt: such a one may never
+ * let go of them. */
+static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes, const gd_capture_state *run)
 {
     bool captured = false;
 
@@ -87,7 +89,10 @@ static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *l
         gd_capture_state capture = {.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
         if (lanes->list[i].stream)
             gd_hold_find_capture(runtime, lanes->list[i].stream, &capture);
-        captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE && !(but && capture.id && capture.id == but->id);
+        if (run)
+            captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE && !(capture.id && capture.id == run->id);
+        else
+            captured = capture.status == GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
     }
     return captured;
 }
@@ -99,15 +104,14 @@ int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *captur
         chain->lanes = NULL;
         chain->lanes_ready = false;
     }
-    if (chain->lanes)
-        chain->lanes->captured = capture && capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
-    if (chain->lanes_ready)
-        return GRIDDEP_OK;
-    int32_t status = grow_lanes(chain, error);
+    int32_t status = chain->lanes_ready ? GRIDDEP_OK : grow_lanes(chain, error);
     if (status)
         return status;
     gd_chain_lanes *lanes = chain->lanes;
-    lanes->captured = capture && capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    if (capture)
+        lanes->captured = capture->status != GD_CU_STREAM_CAPTURE_STATUS_NONE;
+    if (chain->lanes_ready)
+        return GRIDDEP_OK;
     status = make_event(chain, &lanes->start, error);
     for (uint32_t i = 1; i < chain->lane_count && !status; i++) {
         gd_chain_lane *lane = &lanes->list[i];

@@ -136,8 +136,8 @@ START_TEST(user_objects_of_captures)
 }
 END_TEST
 
-/* A capture that fails has no graph, and what that owned has gone, though there is an event that was recorded in it:
- * the capture is ended spoilt, ended before all is joined, and left by the stream that it began in. */
+/* A capture that fails has no graph, and what that owned has gone, though an event was recorded in it:
+ * the capture is ended spoilt, ended before all is joined, or left by the stream that it began in. */
 START_TEST(user_objects_of_failed_captures)
 {
     gd_CUstream begun = NULL, other = NULL;

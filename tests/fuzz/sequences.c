@@ -485,7 +485,7 @@ static void check_leaks(void)
 
 static void run_all(void)
 {
-    setenv("GRIDDEP_EMULATOR_STEPS", MOST_WORK, 0); /* a while node whose value nobody sets ends soon */
+    setenv("GRIDDEP_EMULATOR_STEPS", MOST_WORK, 0); /* a while node that nobody ends is short */
     if (cuInit(0) != GD_CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&run.context, 0) != GD_CUDA_SUCCESS)
         fail("the emulated driver does not start");
     for (uint64_t i = 0; i < run.count; i++) {

@@ -1,5 +1,6 @@
-/* What is held how long, on the scripted fake driver: modules by captures, lanes by captures, parts of graphs; and what
- * a failed call leaves behind. Captures of several streams are tried on the emulated driver. */
+/* What is held how long, on the scripted fake driver: modules by captures, parts of graphs; and what a
+ * failed call leaves behind. Captures of several streams are tried on the emulated driver
+ * (tests/emulator/test_capture.c). */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,123 @@
+/* What captures of several streams hold, and how long: the lanes of a chain that was run into one.
+ * Captures of one stream are tried on the fake driver (tests/unit/test_lifetime.c). */
+#include <check.h>
+#include <stdlib.h>
+
+#include "emulator/api.h"
+#include "emulator/object.h"
+#include "griddep.h"
+#include "run/runtime.h"
+
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry step()\n{\n"
+                          "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n";
+
+static griddep_error error;
+static griddep_runtime *runtime;
+static griddep_module *module;
+static griddep_chain *chain;
+static void *stream;
+
+#define ck_good(call) ck_assert_msg((call) == GRIDDEP_OK, "%s: %s", #call, error.text)
+#define ck_driver(call) ck_assert_int_eq(call, GD_CUDA_SUCCESS)
+
+/* A chain with three lanes, and a stream that is captured. */
+static void setup(void)
+{
+    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
+    const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
+    gd_CUcontext context;
+    gd_driver *driver = NULL;
+    griddep_kernel *step = NULL;
+
+    griddep_error_init(&error);
+    ck_driver(cuInit(0));
+    ck_driver(cuDevicePrimaryCtxRetain(&context, 0));
+    ck_driver(cuCtxSetCurrent(context));
+    ck_good(gd_driver_create(cuGetProcAddress_v2, "emulated", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx - 1, NULL, &module, &error));
+    ck_good(griddep_kernel_get(module, "step", &step, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    for (uint32_t lane = 0; lane < 3; lane++)
+        ck_good(griddep_chain_add_to(chain, lane, step, &config, NULL, 0, &error));
+    ck_good(griddep_chain_add_to(chain, 1, step, &config, NULL, 0, &error));
+    ck_good(griddep_chain_depend(chain, 3, 0, &error));
+    ck_good(griddep_stream_create(runtime, &stream, &error));
+    ck_driver(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+}
+
+static uint32_t count_objects(gd_object_kind kind)
+{
+    uint32_t place = 0, count = 0;
+
+    for (const gd_object *object; (object = gd_object_next(&place));)
+        count += object->kind == kind;
+    return count;
+}
+
+/* The default streams are the context's. */
+static void end_all(uint32_t default_streams)
+{
+    griddep_module_unload(module);
+    griddep_runtime_close(runtime);
+    ck_assert_uint_eq(count_objects(GD_OBJECT_STREAM), default_streams);
+    ck_assert_uint_eq(count_objects(GD_OBJECT_EVENT), 0);
+    ck_assert_uint_eq(count_objects(GD_OBJECT_MODULE), 0);
+}
+
+/* The chain ends while the capture has its lanes. Before, it is prepared for a run, or run outside of
+ * the capture, which changes nothing. */
+START_TEST(a_capture_has_its_lanes)
+{
+    gd_CUgraph graph = NULL;
+    void *other = NULL;
+    size_t nodes = 0;
+
+    ck_good(griddep_stream_create(runtime, &other, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));
+    if (_i == 1)
+        ck_good(griddep_chain_prepare(chain, GRIDDEP_MODE_PDL, &error));
+    if (_i == 2)
+        ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, other, &error));
+    griddep_chain_destroy(chain);
+    ck_driver(cuStreamEndCapture(stream, &graph));
+    ck_driver(cuGraphGetNodes(graph, NULL, &nodes));
+    ck_assert_uint_eq(nodes, 4);
+    ck_driver(cuGraphDestroy(graph));
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    ck_good(griddep_stream_destroy(runtime, other, &error));
+    end_all(0);
+}
+END_TEST
+
+/* The program ends the stream that it captures. Nobody can end the capture then, and it never lets go of
+ * the lanes: they are ended with the chain all the same, and before when it is run once more. */
+START_TEST(a_spoilt_capture_has_no_lanes)
+{
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    if (_i) {
+        ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error));
+        ck_good(griddep_stream_synchronize(runtime, NULL, &error));
+        ck_assert_uint_eq(count_objects(GD_OBJECT_STREAM), 3); /* two lanes, and the default one */
+    }
+    griddep_chain_destroy(chain);
+    end_all(_i ? 1 : 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("capture");
+    TCase *tests = tcase_create("capture");
+
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_loop_test(tests, a_capture_has_its_lanes, 0, 3);
+    tcase_add_loop_test(tests, a_spoilt_capture_has_no_lanes, 0, 2);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
