@@ -136,7 +136,7 @@ extern const uint32_t step_kind_count;
 extern const step_kind first_steps[];
 extern const uint32_t first_step_count;
 
-/* Ends the capture of a stream, if there is one. */
+/* Ends the capture of a stream, if there is one; only the thread that began it may. */
 void end_open_capture(actor *by, item *stream);
 
 /* Ends the object of a place, whatever it is. */

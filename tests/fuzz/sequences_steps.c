@@ -622,8 +622,11 @@ void end_open_capture(actor *by, item *stream)
     if (!stream->handle)
         return;
     enter_driver(by);
-    if (cuStreamEndCapture(stream->handle, &graph) == GD_CUDA_SUCCESS)
+    gd_CUresult result = cuStreamEndCapture(stream->handle, &graph);
+    if (result == GD_CUDA_SUCCESS)
         cuGraphDestroy(graph);
+    if (result == GD_CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+        note_capture(by, CAPTURE_OPEN);
     leave_driver(by);
 }
 
