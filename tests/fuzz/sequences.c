@@ -3,8 +3,11 @@
  *
  *   sequences [--seed N] [--count N] [--steps N] [--threads N]   sequences N, N + 1, ...
  *   sequences --print --seed N                                   one of them, call by call
- *   sequences --minimize N                                       the steps of one that fails, without those that do not
- * matter sequences --list                                             the public functions that it calls
+ *   sequences --minimize N                                       the steps of one that fails, without those that do
+ *                                                                not matter
+ *   sequences --list                                             the public functions that it calls
+ *   sequences ... --counts                                       and of each the calls, and of those that return a
+ *                                                                status, how many succeeded and how many failed
  *
  * What must hold, whatever a sequence does: nothing crashes; a call returns a status that exists, writes its error when
  * it fails and only then, leaves outputs alone when it fails, and leaves the calling thread's context as it was; a
@@ -62,7 +65,7 @@ static struct {
 } run = {.count = 1000, .steps = 60, .threads = 1};
 
 static uint64_t calls[PUBLIC_CALLS];
-static uint64_t succeeded[PUBLIC_CALLS];
+static uint64_t succeeded[PUBLIC_CALLS], failed[PUBLIC_CALLS]; /* of those that return a status */
 static const char *const public_names[] = {
 #define GD_PUBLIC(name) #name,
 #include "sequences_public.def"
@@ -302,8 +305,7 @@ int32_t check_status(actor *by, int32_t status)
     cuCtxGetCurrent(&current);
     if (current)
         fail("a context is left current");
-    if (!status)
-        __atomic_fetch_add(&succeeded[last_call], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(status ? &failed[last_call] : &succeeded[last_call], 1, __ATOMIC_RELAXED);
     if (by->prints && status)
         fprintf(stderr, "        %s: %s\n", griddep_status_name(status), by->error.status ? by->error.text : "");
     by->error.status = GRIDDEP_OK; /* not every call has an error */
@@ -483,6 +485,18 @@ static void check_leaks(void)
 }
 #endif
 
+char ptx_path[32];
+
+/* It is gone with the process. */
+static void write_ptx(void)
+{
+    FILE *file = tmpfile();
+
+    if (!file || fputs(ptx_texts[0], file) < 0 || fflush(file))
+        fail("no file for PTX can be written");
+    snprintf(ptx_path, sizeof ptx_path, "/proc/self/fd/%d", fileno(file));
+}
+
 static void run_all(void)
 {
     setenv("GRIDDEP_EMULATOR_STEPS", MOST_WORK, 0); /* a while node that nobody ends is short */
@@ -545,7 +559,7 @@ static int minimize(void)
 static void tell_counts(void)
 {
     for (uint32_t i = 0; i < PUBLIC_CALLS; i++)
-        printf("%s %" PRIu64 " %" PRIu64 "\n", public_names[i], calls[i], succeeded[i]);
+        printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", public_names[i], calls[i], succeeded[i], failed[i]);
 }
 
 int main(int count, char **arguments)
@@ -591,6 +605,7 @@ int main(int count, char **arguments)
     }
     if (!run.threads || run.threads > MOST_THREADS || run.steps * run.threads > MOST_STEPS)
         return 64;
+    write_ptx();
     if (minimizes)
         return minimize();
     run_all();

@@ -48,8 +48,8 @@ typedef struct world world;
 typedef struct actor {
     world *world;
     uint64_t random;
-    item *taken[24];
-    bool taken_alone[24];
+    item *taken[64];
+    bool taken_alone[64];
     uint32_t taken_count;
     uint64_t graphs_read, graphs_written;
     griddep_error error;
@@ -151,5 +151,6 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count);
 
 extern const char *const ptx_texts[];
 extern const uint32_t ptx_text_count;
+extern char ptx_path[]; /* of a file with the first of them */
 
 #endif

@@ -15,8 +15,9 @@ const char *const ptx_texts[] = {
     "    griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n"
     "    ret;\n}\n.visible .entry leave(.param .u64 in, .param .u64 out)\n" BODY
     "    griddepcontrol.wait;\n    exit;\n}\n",
-    HEADER ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 %a;\n"
-           "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
+    "// requires:\n//   in % 4 == 0\n// extent:\n//   in: u32[1]\n" HEADER
+    ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 %a;\n"
+    "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
     HEADER ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
            ".visible .entry set(.param .u64 handle)\n{\n    .reg .b64 %h;\n    ld.param.u64 %h, [handle];\n"
            "    griddepcontrol.wait;\n    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n"
@@ -199,6 +200,7 @@ static void make_maps(actor *by)
     if (!runtime)
         return;
     CHECK(griddep_tensor_map_tiled, runtime->handle, &options, &map, E);
+    memset(options.box, 0, sizeof options.box);
     options.channels = 16;
     options.pixels = 8;
     CHECK(griddep_tensor_map_im2col, runtime->handle, &options, &map, E);
@@ -228,12 +230,13 @@ static void ask_ptx(actor *by, const griddep_ptx *ptx)
 
     CHECK(griddep_ptx_get_info, ptx, &info, E);
     CHECK(griddep_ptx_get_entry, ptx, of, &entry, E);
+    uint32_t count = entry.parameter_count < 2 ? entry.parameter_count : 2;
     CHECK(griddep_ptx_get_parameter, ptx, of, index, &parameter, E);
     CHECK(griddep_ptx_get_control, ptx, of, index, &control, E);
     CHECK(griddep_ptx_get_requirement, ptx, of, index, &requirement, E);
     CHECK(griddep_ptx_print, ptx, buffer, sizeof buffer, &bytes, E);
-    CHECK(griddep_ptx_check_launch, ptx, of, &config, arguments, 2, E);
-    CHECK(griddep_ptx_get_extent, ptx, of, &config, arguments, 2, 0, &bytes, E);
+    CHECK(griddep_ptx_check_launch, ptx, of, &config, arguments, count, E);
+    CHECK(griddep_ptx_get_extent, ptx, of, &config, arguments, count, 0, &bytes, E);
 }
 
 /* A text that is made of another one takes a place of its own. */

@@ -82,7 +82,8 @@ static void load_module(actor *by)
         return;
     switch (below(by, 40)) {
     case 0:
-        status = CHECK(griddep_module_load_file, runtime, "/nowhere/kernel.ptx", NULL, &module, E);
+        status = CHECK(griddep_module_load_file, runtime, one_in(by, 4) ? "/nowhere/kernel.ptx" : ptx_path, NULL,
+                       &module, E);
         break;
     case 1:
         status = CHECK(griddep_module_compile, runtime, "extern \"C\" __global__ void k() {}", 34, NULL, &module, E);
@@ -197,7 +198,7 @@ static void *any_stream(actor *by)
     return stream ? stream->handle : one_in(by, 8) ? (void *)2 : NULL;
 }
 
-static void launch_kernel(actor *by)
+static void launch_in(actor *by, void *stream)
 {
     item *kernel = pick(by, ITEM_KERNEL, false);
     unsigned char packed[256] = {0};
@@ -207,7 +208,7 @@ static void launch_kernel(actor *by)
 
     if (!kernel || !make_launch(by, kernel->handle, &made))
         return;
-    made.config.stream = any_stream(by);
+    made.config.stream = stream;
     if (!one_in(by, 4)) {
         CHECK(griddep_launch, kernel->handle, &made.config, made.arguments, made.count, one_in(by, 2) ? &reason : NULL,
               E);
@@ -220,6 +221,11 @@ static void launch_kernel(actor *by)
             return; /* a place of the host's is no handle */
     }
     CHECK(griddep_launch_packed, kernel->handle, &made.config, packed, bytes, &reason, E);
+}
+
+static void launch_kernel(actor *by)
+{
+    launch_in(by, any_stream(by));
 }
 
 static void check_kernel(actor *by)
@@ -359,12 +365,17 @@ static void fill_chain(actor *by)
         CHECK(griddep_chain_depend, chain->handle, length - 1, below(by, length + 1), E);
 }
 
-static void run_chain(actor *by)
+static void run_chain_in(actor *by, void *stream)
 {
     item *chain = pick(by, ITEM_CHAIN, true);
 
     if (chain)
-        CHECK(griddep_chain_run, chain->handle, (int32_t)below(by, GRIDDEP_MODE_COUNT), any_stream(by), E);
+        CHECK(griddep_chain_run, chain->handle, (int32_t)below(by, GRIDDEP_MODE_COUNT), stream, E);
+}
+
+static void run_chain(actor *by)
+{
+    run_chain_in(by, any_stream(by));
 }
 
 static void ask_chain(actor *by)
@@ -551,9 +562,11 @@ static void change_graph(actor *by)
         if (other && take_graph(by, other, false) && !CHECK(griddep_graph_update, graph->handle, other->handle, E))
             share_inner_graphs(by, graph, other);
         break;
-    case 4:
-        if (ptx)
-            CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, one_in(by, 2) ? "step" : "quiet", E);
+    case 4: /* the first node that takes it */
+        for (node = 0; ptx && node < count; node++) {
+            if (!CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, one_in(by, 2) ? "step" : "quiet", E))
+                break;
+        }
         break;
     case 5:
         CHECK(griddep_graph_remove_edge, graph->handle, below(by, count + 1), E);
@@ -573,13 +586,10 @@ static void end_graph(actor *by)
 
 /* ---- captures ---- */
 
-static void begin_capture(actor *by)
+static void begin_capture_of(actor *by, const item *stream)
 {
     griddep_runtime *runtime = any_runtime(by);
-    item *stream = pick(by, ITEM_STREAM, true);
 
-    if (!stream)
-        return;
     note_capture(by, CAPTURE_BEGINS);
     if (runtime && one_in(by, 2)) {
         CHECK(griddep_graph_capture_begin, runtime, stream->handle, E);
@@ -590,16 +600,15 @@ static void begin_capture(actor *by)
     leave_driver(by);
 }
 
-static void end_capture(actor *by)
+static void end_capture_of(actor *by, const item *stream)
 {
     griddep_runtime *runtime = any_runtime(by);
-    item *stream = pick(by, ITEM_STREAM, true);
     bool own = one_in(by, 2);
     item *into = own ? place_graph(by) : place(by, ITEM_CUDA_GRAPH);
     griddep_graph *graph = UNTOUCHED;
     gd_CUgraph captured = NULL;
 
-    if (!stream || !into)
+    if (!into)
         return;
     if (own && runtime) {
         into->handle = made_by(CHECK(griddep_graph_capture_end, runtime, stream->handle, &graph, E), &graph,
@@ -613,6 +622,41 @@ static void end_capture(actor *by)
         if (into->handle)
             note_capture(by, CAPTURED_BY_PROGRAM);
     }
+}
+
+static void begin_capture(actor *by)
+{
+    item *stream = pick(by, ITEM_STREAM, true);
+
+    if (stream)
+        begin_capture_of(by, stream);
+}
+
+static void end_capture(actor *by)
+{
+    item *stream = pick(by, ITEM_STREAM, true);
+
+    if (stream)
+        end_capture_of(by, stream);
+}
+
+/* Most captures of the steps above have little in them. */
+static void capture_some(actor *by)
+{
+    item *stream = pick(by, ITEM_STREAM, true);
+    uint32_t count = 1 + below(by, 3);
+
+    if (!stream)
+        return;
+    begin_capture_of(by, stream);
+    for (uint32_t i = 0; i < count; i++) {
+        if (one_in(by, 3))
+            run_chain_in(by, stream->handle);
+        else
+            launch_in(by, stream->handle);
+    }
+    if (!one_in(by, 4))
+        end_capture_of(by, stream);
 }
 
 void end_open_capture(actor *by, item *stream)
@@ -705,16 +749,20 @@ static void use_timeline(actor *by)
     griddep_timeline *made = UNTOUCHED;
     uint64_t count = 0;
 
-    if (into)
+    if (into) {
         into->handle =
             made_by(CHECK(griddep_timeline_create, chain->handle, NULL, &made, E), &made, "griddep_timeline_create");
+        timeline = into->handle ? into : NULL;
+    }
     if (!timeline)
         return;
     CHECK(griddep_timeline_run, timeline->handle, (int32_t)below(by, 5), any_stream(by), E);
-    CHECK(griddep_timeline_get_info, timeline->handle, &info, E);
-    CHECK(griddep_timeline_get_launch, timeline->handle, below(by, 3), &launched, E);
-    CHECK(griddep_timeline_get_hop, timeline->handle, below(by, 3), &hop, E);
-    CHECK(griddep_timeline_read, timeline->handle, below(by, 3), (int32_t)below(by, 8), NULL, 0, &count, E);
+    if (CHECK(griddep_timeline_get_info, timeline->handle, &info, E))
+        fail("nothing is known about a timeline");
+    uint32_t index = below(by, info.launch_count + 1);
+    CHECK(griddep_timeline_get_launch, timeline->handle, index, &launched, E);
+    CHECK(griddep_timeline_get_hop, timeline->handle, index, &hop, E);
+    CHECK(griddep_timeline_read, timeline->handle, index, (int32_t)below(by, 8), NULL, 0, &count, E);
     USE(griddep_timeline_get_mark)(timeline->handle, 0, 0);
     griddep_chain *own = USE(griddep_timeline_get_chain)(timeline->handle);
     CHECK(griddep_chain_run, own, (int32_t)below(by, 4), any_stream(by), E);
@@ -726,6 +774,19 @@ static int32_t stop_soon(void *user, uint32_t done, uint32_t most, const char *t
 {
     (void)user, (void)most, (void)text;
     return done > 1;
+}
+
+static void ask_tune(actor *by, griddep_tune *tune)
+{
+    griddep_tune_info info = {.size = sizeof info};
+    griddep_tune_trial trial = {.size = sizeof trial};
+    griddep_tune_choice choice = {.size = sizeof choice};
+    griddep_tune_reason reason = {.size = sizeof reason};
+
+    CHECK(griddep_tune_get_info, tune, &info, E);
+    CHECK(griddep_tune_get_trial, tune, below(by, 3), &trial, E);
+    CHECK(griddep_tune_get_choice, tune, below(by, 3), &choice, E);
+    CHECK(griddep_tune_get_reason, tune, GRIDDEP_TUNE_WHOLE, &reason, E);
 }
 
 static void use_tune(actor *by)
@@ -743,14 +804,7 @@ static void use_tune(actor *by)
     launch of[2];
 
     if (tune) {
-        griddep_tune_info info = {.size = sizeof info};
-        griddep_tune_trial trial = {.size = sizeof trial};
-        griddep_tune_choice choice = {.size = sizeof choice};
-        griddep_tune_reason reason = {.size = sizeof reason};
-        CHECK(griddep_tune_get_info, tune->handle, &info, E);
-        CHECK(griddep_tune_get_trial, tune->handle, below(by, 3), &trial, E);
-        CHECK(griddep_tune_get_choice, tune->handle, below(by, 3), &choice, E);
-        CHECK(griddep_tune_get_reason, tune->handle, GRIDDEP_TUNE_WHOLE, &reason, E);
+        ask_tune(by, tune->handle);
         if (one_in(by, 2))
             end_item(by, ITEM_TUNE, tune);
         return;
@@ -776,6 +830,8 @@ static void use_tune(actor *by)
     int32_t status = one_in(by, 2) ? CHECK(griddep_tune_run, runtime, launches, 2, &buffer, 1, &options, &made, E)
                                    : CHECK(griddep_tune_load, runtime, launches, 2, 0, &made, E);
     into->handle = made_by(status, &made, "tuning");
+    if (into->handle)
+        ask_tune(by, into->handle);
 }
 
 /* ---- ends ---- */
@@ -881,6 +937,7 @@ const step_kind step_kinds[] = {
     {"launch", 130, launch_kernel},
     {"use a stream", 60, use_stream},
     {"end a capture", 50, end_capture},
+    {"capture", 40, capture_some},
     {"run what was captured", 30, run_captured},
     {"adopt a graph", 25, adopt_graph},
     {"unload a module", 40, unload_module},
@@ -895,7 +952,7 @@ const step_kind step_kinds[] = {
     {"ask", 60, ask_about},
     {"ask what is static", 3, ask_static},
     {"work on PTX", 60, work_on_ptx},
-    {"use a timeline", 4, use_timeline},
+    {"use a timeline", 8, use_timeline},
     {"tune", 4, use_tune},
     {"end what is left", 10, end_other},
 };
