@@ -23,8 +23,8 @@ typedef struct gd_chain_lane {
     gd_CUevent end; /* of the lane's last launch */
 } gd_chain_lane;
 
-/* What stream modes need for several lanes. While a capture has it, it can neither be ended nor serve outside of that.
- */
+/* What stream modes need for several lanes. While a capture has it, it cannot serve outside of that, nor
+ * be ended unless the capture is spoilt. */
 typedef struct gd_chain_lanes {
     struct gd_chain_lanes *next; /* in the runtime's list of those set aside */
     gd_chain_lane *list;         /* [0] is not used */
