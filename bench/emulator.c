@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "cuda/driver.h"
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 #include "griddep.h"
 #include "ptx/parser.h"
 

@@ -17,12 +17,26 @@ judge() {
         below["measure"] = "base ptx cuda run"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
         below["cli"] = ""
+        # The rooms of the emulator, from the lowest on; what lies beside them is the ABI, which all may include.
+        rooms = split("race machine execute decode schedule driver", room, " ")
         everywhere["griddep.h"] = everywhere["config.h"] = 1
+    }
+
+    # The height of a file among the rooms of its layer; 0: beside them.
+    function height(path,    parts, i) {
+        if (split(path, parts, "/") < 3 || parts[1] != "emulator")
+            return 0
+        for (i = 1; i <= rooms; i++)
+            if (parts[2] == room[i])
+                return i
+        return rooms + 1
     }
 
     function allowed(layer, target,    words, count, i, slash) {
         if (target in everywhere)
             return 1
+        if (target ~ "^" layer "/" && height(target) > height(file))
+            return 0
         slash = index(target, "/")
         # Without a folder it stands beside the file, like what the build generates.
         if (!slash || substr(target, 1, slash - 1) == layer)
@@ -79,6 +93,10 @@ judge_judges() {
     echo '#include "cuda/driver.h"' >"$work/ptx/sideways.c"
     echo '  # include "cuda/driver.h"' >"$work/emulator/host.c"
     echo '#include "cuda/abi.h"' >"$work/emulator/good.c"
+    mkdir -p "$work/emulator/race" "$work/emulator/schedule" || return 1
+    echo '#include "emulator/schedule/s.h"' >"$work/emulator/race/up.c"
+    echo '#include "emulator/race/s.h"' >"$work/emulator/beside.h"
+    printf '#include "emulator/race/r.h"\n#include "emulator/abi.h"\n' >"$work/emulator/schedule/down.c"
     printf '#include <stdint.h>\n#include "../base/text.h"\n' >"$work/run/dots.c"
     echo '#include <base/text.h>' >"$work/run/angle.c"
     printf '#include "griddep.h"\n#include "run/run.h"\n#include "ptx/p.h"\n#include "base/b.h"\n' >"$work/run/good.c"
@@ -90,8 +108,11 @@ judge_judges() {
     judge "$work" >"$work/said"
     [ "$(sed 's/: .*//' "$work/said")" = "failed base/up.c:1
 failed cli/inside.c:1
+failed emulator/beside.h:1
 passed emulator/good.c
 failed emulator/host.c:1
+failed emulator/race/up.c:1
+passed emulator/schedule/down.c
 failed other/x.c:1
 failed ptx/list.c:1
 failed ptx/sideways.c:1

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "emulator/api.h"
-#include "emulator/object.h"
+#include "emulator/schedule/object.h"
 #include "griddep.h"
 #include "run/runtime.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "emulator/api.h"
-#include "emulator/exec_control.h"
-#include "emulator/program.h"
+#include "emulator/execute/control.h"
+#include "emulator/execute/program.h"
 #include "forms.h"
 #include "machine_test.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 #include "ptx/parser.h"
 
 #define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"

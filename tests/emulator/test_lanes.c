@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/exec_lanes.h"
-#include "emulator/exec_math.h"
+#include "emulator/execute/lanes.h"
+#include "emulator/execute/math.h"
 
 enum { PLACES = 6, PLACE_BYTES = 16 * GD_LANES, ROUNDS = 60 };
 
@@ -17,7 +17,7 @@ static const char *const names[GD_LANES_COUNT] = {
 #define GD_LANES4(identifier, d, a, b, c, e, expression) [GD_LANES_##identifier] = #identifier,
 #define GD_COMPARE(identifier, type, condition) [GD_LANES_##identifier] = #identifier,
 #define GD_SELECT(identifier, type) [GD_LANES_##identifier] = #identifier,
-#include "emulator/exec_lanes.def"
+#include "emulator/execute/lanes.def"
 };
 
 static uint64_t random_state = 1;

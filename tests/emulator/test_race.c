@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/race.h"
+#include "emulator/race/race.h"
 #include "unit/fail_alloc.h"
 
 #define BASE UINT64_C(0x700000000000)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/race.h"
+#include "emulator/race/race.h"
 
 #define BASE UINT64_C(0x700000000000)
 

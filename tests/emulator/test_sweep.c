@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/exec_lanes.h"
-#include "emulator/exec_memory.h"
-#include "emulator/exec_sweep.h"
-#include "emulator/exec_warp.h"
+#include "emulator/execute/lanes.h"
+#include "emulator/execute/memory.h"
+#include "emulator/execute/sweep.h"
+#include "emulator/execute/warp.h"
 
 enum { PLACE = 4 * GD_LANE_BYTES, ROUNDS = 40 };
 

@@ -18,7 +18,7 @@
 
 #include "base/text.h"
 #include "emulator/api.h"
-#include "emulator/module.h"
+#include "emulator/driver/module.h"
 #include "harness.h"
 #include "run/image.h"
 

@@ -8,7 +8,7 @@
 
 static const char *const modifiers[] = {
 #define GD_MODIFIER(identifier, text) text,
-#include "emulator/decode_modifier.def"
+#include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
     ".global", ".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param", ".param::entry",
 };

@@ -27,8 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "emulator/device.h"
-#include "emulator/object.h"
+#include "emulator/schedule/device.h"
+#include "emulator/schedule/object.h"
 #include "sequences.h"
 
 #if defined(__has_feature)

@@ -1,0 +1,356 @@
+/* mbarriers and asynchronous copies. */
+#include "emulator/decode/decode.h"
+#include "emulator/execute/async.h"
+#include "emulator/execute/atomic.h"
+#include "emulator/execute/control.h"
+
+#define NONE GD_TYPE_NONE
+
+static void put_address(gd_code *code, const gd_code *from)
+{
+    code->address = from->address;
+    code->value = from->value;
+    code->space = from->space;
+    code->kind = from->kind;
+}
+
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list)
+{
+    gd_code from = {0};
+
+    if (!gd_memory_operand(decoder, operand, space, &from))
+        return false;
+    gd_widen_space(decoder, modifier, &from);
+    const uint32_t words[GD_ADDRESS_WORDS] = {from.address, from.kind, from.space, (uint32_t)from.value,
+                                              (uint32_t)(from.value >> 32)};
+    *list = gd_list_add(decoder, words, GD_ADDRESS_WORDS);
+    return *list != GD_PTX_NONE;
+}
+
+static bool barrier_space(gd_decoder *decoder, gd_ptx_space *space)
+{
+    *space = gd_space_at(decoder, 0);
+    return (*space == GD_SPACE_SHARED || *space == GD_SPACE_NONE) && gd_type_at(decoder, 0) == GD_TYPE_B64;
+}
+
+static bool emit_mbarrier(gd_decoder *decoder, const gd_code *from, gd_mbarrier_op operation)
+{
+    gd_code *code = gd_emit(decoder, gd_run_mbarrier);
+
+    if (!code)
+        return false;
+    put_address(code, from);
+    gd_widen_space(decoder, 0, code);
+    code->d = from->d;
+    code->a = from->a;
+    code->b = from->b;
+    code->x = (uint8_t)operation;
+    code->y = from->y;
+    code->order = from->order;
+    return true;
+}
+
+bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes)
+{
+    gd_code from = {.d = GD_AREA_SINK, .b = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
+
+    return gd_constant(decoder, 4, bytes, &from.a) && gd_memory_operand(decoder, operand, space, &from) &&
+           emit_mbarrier(decoder, &from, GD_MBARRIER_COMPLETE);
+}
+
+/* init [a], count; inval [a]; expect_tx [a], bytes; complete_tx [a], bytes. */
+static bool simple(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
+{
+    gd_code from = {.d = GD_AREA_SINK, .a = GD_AREA_SINK, .b = GD_AREA_SINK};
+
+    if (operation != GD_MBARRIER_INVAL && !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
+        return false;
+    return gd_memory_operand(decoder, decoder->operands[0], space, &from) && emit_mbarrier(decoder, &from, operation);
+}
+
+/* Release for an arrival, acquire for a wait, unless .relaxed says otherwise (PTX ISA 9.7.13.15). */
+static uint8_t release_order(gd_decoder *decoder)
+{
+    return gd_has(decoder, GD_MODIFIER_RELAXED) ? 0 : GD_ORDER_ACQUIRE | GD_ORDER_RELEASE;
+}
+
+/* arrive{.expect_tx} {state,} [a]{, count or bytes} */
+static bool arrive(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space space)
+{
+    bool expects = gd_has(decoder, GD_MODIFIER_EXPECT_TX);
+    bool state = gd_operand_at(decoder, decoder->operands[0])->kind != GD_OPERAND_MEMORY;
+    uint32_t first = state ? 1 : 0;
+    gd_code from = {.d = GD_AREA_SINK, .order = release_order(decoder)};
+    gd_slot zero, one;
+
+    gd_has(decoder, GD_MODIFIER_NOCOMPLETE);
+    if (decoder->operand_count < first + 1 || decoder->operand_count > first + 2 ||
+        (expects && decoder->operand_count != first + 2))
+        return gd_decode_refuse_form(decoder);
+    if (!gd_constant(decoder, 4, 0, &zero) || !gd_constant(decoder, 4, 1, &one))
+        return false;
+    from.a = one;
+    from.b = zero;
+    if (decoder->operand_count == first + 2 &&
+        !gd_source(decoder, decoder->operands[first + 1], GD_TYPE_U32, expects ? &from.b : &from.a))
+        return false;
+    if (state && !gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &from.d))
+        return false;
+    return gd_memory_operand(decoder, decoder->operands[first], space, &from) &&
+           emit_mbarrier(decoder, &from, operation);
+}
+
+/* test_wait, try_wait p, [a], state or parity{, time} */
+static bool wait(gd_decoder *decoder, gd_ptx_space space)
+{
+    gd_code from = {.b = GD_AREA_SINK, .order = release_order(decoder)};
+    gd_slot time;
+
+    from.y = gd_has(decoder, GD_MODIFIER_PARITY);
+    if (!gd_source(decoder, decoder->operands[2], from.y ? GD_TYPE_U32 : GD_TYPE_B64, &from.a) ||
+        !gd_predicate_target(decoder, decoder->operands[0], &from.d) ||
+        (decoder->operand_count == 4 && !gd_source(decoder, decoder->operands[3], GD_TYPE_U32, &time)))
+        return false;
+    return gd_memory_operand(decoder, decoder->operands[1], space, &from) &&
+           emit_mbarrier(decoder, &from, GD_MBARRIER_WAIT);
+}
+
+static bool pending(gd_decoder *decoder)
+{
+    gd_slot d, a;
+
+    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
+        return gd_decode_refuse_form(decoder);
+    if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B64, &a) ||
+        !gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &d))
+        return false;
+    gd_code *code = gd_emit(decoder, gd_run_pending);
+    if (!code)
+        return false;
+    code->d = d;
+    code->a = a;
+    return true;
+}
+
+bool gd_decode_mbarrier(gd_decoder *decoder)
+{
+    static const gd_modifier names[] = {GD_MODIFIER_INIT,        GD_MODIFIER_INVAL,         GD_MODIFIER_ARRIVE,
+                                        GD_MODIFIER_ARRIVE_DROP, GD_MODIFIER_COMPLETE_TX,   GD_MODIFIER_TEST_WAIT,
+                                        GD_MODIFIER_TRY_WAIT,    GD_MODIFIER_PENDING_COUNT};
+    gd_ptx_space space;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        gd_has(decoder, names[i]);
+    if (decoder->instruction->op == GD_OP_MBARRIER_PENDING_COUNT)
+        return pending(decoder);
+    gd_ignore_order(decoder);
+    if (!barrier_space(decoder, &space))
+        return gd_decode_refuse_form(decoder);
+    switch (decoder->instruction->op) {
+    case GD_OP_MBARRIER_INIT:
+        return simple(decoder, GD_MBARRIER_INIT, space);
+    case GD_OP_MBARRIER_INVAL:
+        return simple(decoder, GD_MBARRIER_INVAL, space);
+    case GD_OP_MBARRIER_EXPECT_TX:
+        gd_has(decoder, GD_MODIFIER_EXPECT_TX);
+        return simple(decoder, GD_MBARRIER_EXPECT, space);
+    case GD_OP_MBARRIER_COMPLETE_TX:
+        return simple(decoder, GD_MBARRIER_COMPLETE, space);
+    case GD_OP_MBARRIER_ARRIVE:
+        return arrive(decoder, GD_MBARRIER_ARRIVE, space);
+    case GD_OP_MBARRIER_ARRIVE_DROP:
+        return arrive(decoder, GD_MBARRIER_DROP, space);
+    default:
+        return wait(decoder, space);
+    }
+}
+
+/* ---- cp.async ---- */
+
+/* The operand behind the size: how many bytes are read, or a predicate to read none. */
+static bool read_limit(gd_decoder *decoder, uint32_t operand, gd_code *into)
+{
+    const gd_ptx_operand *item = gd_operand_at(decoder, decoder->operands[operand]);
+    bool negated = false;
+
+    into->y = item->kind == GD_OPERAND_REGISTER && decoder->module->symbols[item->symbol].type == GD_TYPE_PRED;
+    if (!into->y)
+        return gd_source(decoder, decoder->operands[operand], GD_TYPE_U32, &into->a);
+    if (!gd_predicate_source(decoder, decoder->operands[operand], &into->a, &negated))
+        return false;
+    into->flags = negated;
+    return true;
+}
+
+bool gd_decode_cp_async(gd_decoder *decoder)
+{
+    gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
+    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT), all = gd_has(decoder, GD_MODIFIER_CA);
+    uint32_t operands = decoder->operand_count - (hint ? 1u : 0u), list;
+    gd_code into = {0};
+    uint64_t bytes;
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_ignore_cache(decoder);
+    if (to != GD_SPACE_SHARED || from != GD_SPACE_GLOBAL || operands < 3 || operands > 4 ||
+        !gd_known(decoder, decoder->operands[2], &bytes) ||
+        (bytes != 16 && !(all && (bytes == 4 || bytes == 8))))
+        return gd_decode_refuse_form(decoder);
+    if (operands == 4 ? !read_limit(decoder, 3, &into) : !gd_constant(decoder, 4, bytes, &into.a))
+        return false;
+    if (!gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
+        !gd_memory_operand(decoder, decoder->operands[0], to, &into))
+        return false;
+    gd_code *code = gd_emit(decoder, gd_run_cp_async);
+    if (!code)
+        return false;
+    put_address(code, &into);
+    code->a = into.a;
+    code->y = into.y;
+    code->flags = into.flags;
+    code->bytes = (uint8_t)bytes;
+    code->list = list;
+    return true;
+}
+
+/* Copies are done at once: what is committed and waited for concerns the race detector alone. */
+static bool emit_group(gd_decoder *decoder, gd_async_group what, uint64_t left)
+{
+    gd_code *code = gd_emit(decoder, gd_run_async_group);
+
+    if (!code)
+        return false;
+    code->x = (uint8_t)what;
+    code->value = left;
+    return true;
+}
+
+bool gd_decode_cp_async_group(gd_decoder *decoder)
+{
+    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP, commit = gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
+    uint64_t groups = 0;
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
+    gd_has(decoder, GD_MODIFIER_WAIT_ALL);
+    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
+        return false;
+    return emit_group(decoder, commit ? GD_ASYNC_COMMIT : wait ? GD_ASYNC_WAIT : GD_ASYNC_WAIT_ALL, groups);
+}
+
+/* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that it takes. */
+bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
+{
+    bool noinc = gd_has(decoder, GD_MODIFIER_NOINC);
+    gd_ptx_space space;
+    gd_code from = {.d = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_MBARRIER);
+    gd_has(decoder, GD_MODIFIER_ARRIVE);
+    if (!barrier_space(decoder, &space))
+        return gd_decode_refuse_form(decoder);
+    if (!gd_constant(decoder, 4, 1, &from.a) || !gd_constant(decoder, 4, 0, &from.b) ||
+        !gd_memory_operand(decoder, decoder->operands[0], space, &from))
+        return false;
+    if (!noinc)
+        from.a = from.b; /* complete_tx of 0 bytes checks the object and changes nothing */
+    if (!emit_mbarrier(decoder, &from, noinc ? GD_MBARRIER_ARRIVE : GD_MBARRIER_COMPLETE))
+        return false;
+    decoder->image->code[decoder->image->code_count - 1].flags = GD_MBARRIER_OF_COPIES;
+    return true;
+}
+
+/* ---- cp.async.bulk ---- */
+
+static bool prefetch(gd_decoder *decoder, uint32_t operands)
+{
+    gd_code from = {0};
+    gd_slot bytes;
+
+    gd_has(decoder, GD_MODIFIER_PREFETCH);
+    gd_has(decoder, GD_MODIFIER_L2);
+    if (operands != 2 || gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_GLOBAL, &from) &&
+           gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes) && gd_emit(decoder, gd_run_nothing);
+}
+
+/* What cp.reduce.async.bulk does to its elements (PTX ISA 9.7.9.25). */
+static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
+{
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
+    gd_atomic operation = GD_ATOMIC_ADD;
+
+    gd_has(decoder, GD_MODIFIER_REDUCE);
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) || operation > GD_ATOMIC_XOR)
+        return gd_decode_refuse_form(decoder);
+    if ((half && operation == GD_ATOMIC_ADD) != noftz || (to_shared && !integer && operation < GD_ATOMIC_AND))
+        return gd_decode_refuse_form(decoder);
+    into->count = (uint8_t)(operation + 1);
+    into->bytes = (uint8_t)type;
+    return true;
+}
+
+/* Behind the mbarrier: which CTAs of the cluster get a copy. */
+static bool receivers(gd_decoder *decoder, gd_code *into)
+{
+    into->x = gd_has(decoder, GD_MODIFIER_MULTICAST_CLUSTER);
+    return !into->x || (decoder->operand_count > 4 && gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b));
+}
+
+bool gd_decode_bulk(gd_decoder *decoder)
+{
+    gd_ptx_space to = gd_space_at(decoder, 0), from = gd_space_at(decoder, 1);
+    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
+    bool barrier = gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
+    bool group = gd_has(decoder, GD_MODIFIER_BULK_GROUP);
+    bool reduces = decoder->instruction->op == GD_OP_CP_REDUCE_ASYNC_BULK;
+    uint32_t operands = decoder->operand_count - (hint ? 1u : 0u), list, second;
+    gd_code into = {.b = GD_AREA_SINK};
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_BULK);
+    if (decoder->instruction->op == GD_OP_CP_ASYNC_BULK_PREFETCH)
+        return prefetch(decoder, operands);
+    bool loads = to == GD_SPACE_SHARED && (from == GD_SPACE_SHARED || (from == GD_SPACE_GLOBAL && !reduces));
+    bool stores = to == GD_SPACE_GLOBAL && from == GD_SPACE_SHARED;
+    if ((!loads && !stores) || barrier != loads || group != stores || (reduces && !reduction(decoder, loads, &into)) ||
+        (loads && !receivers(decoder, &into)) || operands != (loads ? 4u : 3u) + into.x)
+        return gd_decode_refuse_form(decoder);
+    if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
+        !gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
+        (loads && !gd_list_address(decoder, decoder->operands[3], GD_SPACE_SHARED, 0, &second)) ||
+        !gd_memory_operand(decoder, decoder->operands[0], to, &into))
+        return false;
+    gd_code *code = gd_emit(decoder, gd_run_bulk);
+    if (!code)
+        return false;
+    put_address(code, &into);
+    gd_widen_space(decoder, 0, code);
+    code->a = into.a;
+    code->b = into.b;
+    code->x = into.x;
+    code->count = into.count;
+    code->bytes = into.bytes;
+    code->list = list;
+    code->y = loads;
+    return true;
+}
+
+bool gd_decode_bulk_group(gd_decoder *decoder)
+{
+    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_BULK_WAIT_GROUP;
+    uint64_t groups = 0;
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_BULK);
+    gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
+    gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
+    bool reads = gd_has(decoder, GD_MODIFIER_READ);
+    if (wait && !gd_known(decoder, decoder->operands[0], &groups))
+        return false;
+    return emit_group(decoder, !wait ? GD_ASYNC_COMMIT : reads ? GD_ASYNC_WAIT_READ : GD_ASYNC_WAIT, groups);
+}

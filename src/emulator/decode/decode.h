@@ -1,0 +1,203 @@
+/* From the instructions of a module to the operations of an image. A decode function understands all of an instruction or refuses it by
+ * name: each modifier that it asks for counts as understood, and what no one asked for is refused in the end. */
+#ifndef GD_EMULATOR_DECODE_DECODE_H
+#define GD_EMULATOR_DECODE_DECODE_H
+
+#include "emulator/execute/atomic.h"
+#include "emulator/execute/lanes.h"
+#include "emulator/execute/math.h"
+#include "emulator/execute/program.h"
+#include "ptx/constant.h"
+
+typedef enum gd_modifier {
+#define GD_MODIFIER(identifier, text) GD_MODIFIER_##identifier,
+#include "emulator/decode/modifier.def"
+#undef GD_MODIFIER
+    GD_MODIFIER_COUNT
+} gd_modifier;
+
+enum { GD_MOST_OPERANDS = 12, GD_MOST_TYPES = 4, GD_MOST_SPACES = 2, GD_MOST_PARTS = 32 };
+
+/* Scratch registers of a frame: of 4 GD_LANE_BYTES for decoders, then of 2 for computed sources. */
+enum {
+    GD_SCRATCH = 6,
+    GD_SOURCE_SCRATCH = 8,
+    GD_SCRATCH_BYTES = (4 * GD_SCRATCH + 2 * GD_SOURCE_SCRATCH) * GD_LANE_BYTES
+};
+
+/* A register as it is laid out. */
+typedef struct gd_register {
+    uint32_t offset; /* in the frame */
+    uint8_t bytes;   /* of its type; 0: predicate */
+} gd_register;
+
+/* A jump whose label may not have been reached yet. */
+typedef struct gd_fixup {
+    uint32_t code; /* the operation, or GD_PTX_NONE: */
+    uint32_t list; /* the place in the image's list */
+    uint32_t instruction;
+} gd_fixup;
+
+/* A call as the size of the stack depends on it. */
+typedef struct gd_call_edge {
+    uint32_t caller, callee; /* routines */
+} gd_call_edge;
+
+typedef struct gd_decoder {
+    const gd_ptx_module *module;
+    gd_program *program;
+    gd_image *image;
+    const gd_ptx_function *function;
+    const gd_ptx_instruction *instruction;
+    uint32_t operands[GD_MOST_OPERANDS], operand_count; /* those of the instruction at its outermost level */
+    uint64_t present[4], used[4];                       /* modifiers */
+    uint8_t types[GD_MOST_TYPES], type_count, types_used;
+    uint8_t spaces[GD_MOST_SPACES], space_count, spaces_used; /* gd_ptx_space; GD_SPACE_SHARED for its variants */
+    bool cluster_space[GD_MOST_SPACES];                       /* .shared::cluster */
+    uint32_t wide_n, wide_k;                                  /* of a shape .m64nNkK; 0 */
+    uint32_t unknown;                                         /* token of a modifier that no table has; GD_PTX_NONE */
+    gd_slot guard;
+    uint32_t guard_not;
+    gd_register *registers;
+    uint32_t *offsets; /* by symbol: of a variable in shared or local memory */
+    uint32_t routine;
+    gd_call_edge *calls;
+    uint32_t call_count, call_capacity;
+    uint32_t scratch; /* of the first scratch register */
+    uint32_t sources; /* scratch registers that the instruction's sources have taken */
+    /* Of vector registers, as operands that are numbered behind the module's. */
+    gd_ptx_operand parts[GD_MOST_PARTS];
+    uint32_t part_count;
+    uint32_t *starts; /* by instruction of the function: its first operation */
+    gd_fixup *fixups;
+    uint32_t fixup_count, fixup_capacity;
+    bool refused, out_of_memory;
+} gd_decoder;
+
+typedef bool gd_decode(gd_decoder *decoder);
+
+/* ---- failing: all return false ---- */
+
+/* The instruction is not emulated: "wgmma.mma_async is not emulated". */
+bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool gd_decode_refuse_form(gd_decoder *decoder); /* with the instruction's name and modifiers */
+bool gd_decode_memory(gd_decoder *decoder);
+
+/* ---- modifiers (decode/modifier.c) ---- */
+
+/* Reads the modifiers and the operands of an instruction. */
+bool gd_decode_read(gd_decoder *decoder, uint32_t instruction);
+bool gd_has(gd_decoder *decoder, gd_modifier modifier);
+/* The type modifier of that number, GD_TYPE_NONE when there are fewer. */
+gd_ptx_type gd_type_at(gd_decoder *decoder, uint32_t index);
+gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index);
+/* An operand in shared memory is in that of the cluster if the space modifier of that number says so. */
+void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into);
+/* What is ignored: cache operators, eviction priorities, prefetch sizes, memory order, scope. */
+void gd_ignore_cache(gd_decoder *decoder);
+void gd_ignore_order(gd_decoder *decoder);
+/* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where none is named. */
+uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise);
+/* Whether all has been asked for; refuses otherwise. */
+bool gd_decode_end(gd_decoder *decoder);
+/* GD_ROUND_* and GD_FTZ, GD_SAT, GD_RELU, GD_NAN as the modifiers say. */
+uint32_t gd_float_flags(gd_decoder *decoder);
+
+/* ---- operands (decode/operand.c) ---- */
+
+uint32_t gd_bytes_of(gd_ptx_type type); /* 0 for a predicate */
+bool gd_is_signed(gd_ptx_type type);
+bool gd_is_float(gd_ptx_type type);
+
+const gd_ptx_operand *gd_operand_at(const gd_decoder *decoder, uint32_t index);
+
+/* A constant in all lanes; bytes 4, 8 or 16 (the upper half zero). */
+bool gd_constant(gd_decoder *decoder, uint32_t bytes, uint64_t value, gd_slot *slot);
+/* A scratch register of the frame. */
+gd_slot gd_scratch(const gd_decoder *decoder, uint32_t index);
+/* An operand (an index of the module's operands) read as a type, whose size a register must have. */
+bool gd_source(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
+/* The same for instructions that take wider registers too: *bytes is the register's. */
+bool gd_source_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+bool gd_target(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
+bool gd_target_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+/* Component `part` of a special register that has four, named without one. */
+bool gd_special_part(gd_decoder *decoder, uint32_t operand, uint32_t part, gd_slot *slot);
+bool gd_predicate_source(gd_decoder *decoder, uint32_t operand, gd_slot *slot, bool *negated);
+bool gd_predicate_target(gd_decoder *decoder, uint32_t operand, gd_slot *slot);
+/* A value that must be known: an integer or an expression. */
+bool gd_known(gd_decoder *decoder, uint32_t operand, uint64_t *value);
+/* The address of a memory operand in a space, into an operation. */
+bool gd_memory_operand(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
+/* The same of the operand within the brackets, beside which others may stand. */
+bool gd_memory_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, gd_code *into);
+/* A register operand with another component (0: none) and without a sign; GD_PTX_NONE when there
+ * are too many of them. */
+uint32_t gd_operand_part(gd_decoder *decoder, uint32_t operand, uint32_t component);
+/* Whether an operand is { }, or a register that is declared as a vector. */
+bool gd_is_vector(const gd_decoder *decoder, uint32_t operand);
+/* The elements of such an operand, or the operand itself as the only one; returns how many, 0 when
+ * they are more than capacity. */
+uint32_t gd_elements(gd_decoder *decoder, uint32_t operand, uint32_t *elements, uint32_t capacity);
+gd_space gd_code_space(gd_ptx_space space);
+
+/* ---- operations (decode/emit.c) ---- */
+
+/* A new operation under the instruction's guard; NULL when there is no memory. Good until the next one is made. */
+gd_code *gd_emit(gd_decoder *decoder, gd_run *run);
+gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a, gd_slot b, gd_slot c);
+/* Numbers into the image's list; GD_PTX_NONE when there is no memory. */
+uint32_t gd_list_add(gd_decoder *decoder, const uint32_t *values, uint32_t count);
+/* An operation's target, or a place in the list, becomes where a label's instruction starts. */
+bool gd_fixup_add(gd_decoder *decoder, uint32_t code, uint32_t list, uint32_t instruction);
+/* The routine that is decoded calls another. */
+bool gd_call_add(gd_decoder *decoder, uint32_t callee);
+/* The whole of an instruction: operand 0 of type td, those after it of the types ta, tb, tc, te up to the first GD_TYPE_NONE. */
+bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td, gd_ptx_type ta,
+                     gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te);
+/* Behind a function's entry, and in front of its ret (decode/control.c). */
+bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
+/* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no memory. */
+uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
+
+/* The operation that the modifiers name (decode/memory.c). */
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
+
+/* A further memory operand, into the image's list (GD_ADDRESS_WORDS); `modifier` is the number of its space. */
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list);
+
+/* Behind an asynchronous write: the mbarrier at a memory operand hears of its bytes (decode/async.c). */
+bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes);
+
+/* ---- instructions ---- */
+
+gd_decode gd_decode_add, gd_decode_sub, gd_decode_mul, gd_decode_mad, gd_decode_mul24, gd_decode_mad24, gd_decode_sad,
+    gd_decode_div, gd_decode_rem, gd_decode_abs, gd_decode_neg, gd_decode_min, gd_decode_max, gd_decode_carry,
+    gd_decode_madc, gd_decode_logic, gd_decode_not, gd_decode_cnot, gd_decode_shl, gd_decode_shr, gd_decode_shf,
+    gd_decode_lop3, gd_decode_prmt, gd_decode_popc, gd_decode_clz, gd_decode_brev, gd_decode_bfind, gd_decode_bfe,
+    gd_decode_bfi, gd_decode_fns, gd_decode_dp4a, gd_decode_dp2a, gd_decode_bmsk, gd_decode_szext; /* decode/integer.c */
+gd_decode gd_decode_float_add, gd_decode_float_sub, gd_decode_float_mul, gd_decode_fma, gd_decode_float_div,
+    gd_decode_rcp, gd_decode_sqrt, gd_decode_rsqrt, gd_decode_unary_float, gd_decode_float_abs, gd_decode_float_neg,
+    gd_decode_float_min, gd_decode_float_max, gd_decode_copysign, gd_decode_testp; /* decode/float.c */
+gd_decode gd_decode_setp, gd_decode_set, gd_decode_selp, gd_decode_slct;            /* decode/compare.c */
+gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep; /* decode/move.c */
+gd_decode gd_decode_cvt, gd_decode_cvt_pack;                                        /* decode/convert.c */
+gd_decode gd_decode_ld, gd_decode_st, gd_decode_prefetch, gd_decode_discard, gd_decode_createpolicy, gd_decode_atom,
+    gd_decode_red, gd_decode_fence; /* decode/memory.c */
+gd_decode gd_decode_bra, gd_decode_brx, gd_decode_call, gd_decode_ret, gd_decode_exit, gd_decode_trap,
+    gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep,
+    gd_decode_nanosleep; /* decode/control.c */
+gd_decode gd_decode_mapa, gd_decode_getctarank, gd_decode_cluster_barrier; /* decode/cluster.c */
+gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_decode_activemask,
+    gd_decode_elect;                                                      /* decode/warp.c */
+gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,
+    gd_decode_bulk, gd_decode_bulk_group;                                 /* decode/async.c */
+gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                /* decode/tensor.c */
+gd_decode gd_decode_video;                                            /* decode/video.c */
+gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                     /* decode/warpgroup.c */
+gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma, gd_decode_movmatrix; /* decode/matrix.c */
+
+/* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the image. */
+bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function);
+
+#endif

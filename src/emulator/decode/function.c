@@ -1,0 +1,567 @@
+/* Functions: which ones an entry reaches, how their registers and local memory are laid out, and their instructions one after the other. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/format.h"
+#include "emulator/decode/decode.h"
+#include "emulator/execute/control.h"
+#include "emulator/execute/convert.h"
+#include "emulator/execute/move.h"
+
+enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
+
+/* Instructions that are emulated, with how many operands they may have; what a form has more or fewer is its decoder's to say. Others are
+ * refused by name. */
+static const struct {
+    gd_decode *decode;
+    uint8_t least, most;
+} decoders[GD_OP_COUNT] = {
+    [GD_OP_ABS] = {gd_decode_abs, 2, 2},
+    [GD_OP_ACTIVEMASK] = {gd_decode_activemask, 1, 1},
+    [GD_OP_ADD] = {gd_decode_add, 3, 3},
+    [GD_OP_ADDC] = {gd_decode_carry, 3, 3},
+    [GD_OP_AND] = {gd_decode_logic, 3, 3},
+    [GD_OP_APPLYPRIORITY] = {gd_decode_discard, 2, 2},
+    [GD_OP_ATOM] = {gd_decode_atom, 3, 5},
+    [GD_OP_BAR] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BAR_ARRIVE] = {gd_decode_barrier, 2, 2},
+    [GD_OP_BAR_CTA_ARRIVE] = {gd_decode_barrier, 2, 2},
+    [GD_OP_BAR_CTA_RED] = {gd_decode_barrier, 3, 4},
+    [GD_OP_BAR_CTA_SYNC] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BAR_RED] = {gd_decode_barrier, 3, 4},
+    [GD_OP_BAR_SYNC] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BAR_WARP_SYNC] = {gd_decode_warp_sync, 1, 1},
+    [GD_OP_BARRIER] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BARRIER_ARRIVE] = {gd_decode_barrier, 2, 2},
+    [GD_OP_BARRIER_CLUSTER_ARRIVE] = {gd_decode_cluster_barrier, 0, 0},
+    [GD_OP_BARRIER_CLUSTER_WAIT] = {gd_decode_cluster_barrier, 0, 0},
+    [GD_OP_BARRIER_CTA_ARRIVE] = {gd_decode_barrier, 2, 2},
+    [GD_OP_BARRIER_CTA_RED] = {gd_decode_barrier, 3, 4},
+    [GD_OP_BARRIER_CTA_SYNC] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BARRIER_RED] = {gd_decode_barrier, 3, 4},
+    [GD_OP_BARRIER_SYNC] = {gd_decode_barrier, 1, 2},
+    [GD_OP_BFE] = {gd_decode_bfe, 4, 4},
+    [GD_OP_BFI] = {gd_decode_bfi, 5, 5},
+    [GD_OP_BFIND] = {gd_decode_bfind, 2, 2},
+    [GD_OP_BMSK] = {gd_decode_bmsk, 3, 3},
+    [GD_OP_BRA] = {gd_decode_bra, 1, 1},
+    [GD_OP_BREV] = {gd_decode_brev, 2, 2},
+    [GD_OP_BRKPT] = {gd_decode_trap, 0, 0},
+    [GD_OP_BRX_IDX] = {gd_decode_brx, 2, 2},
+    [GD_OP_CALL] = {gd_decode_call, 1, 4},
+    [GD_OP_CLZ] = {gd_decode_clz, 2, 2},
+    [GD_OP_CNOT] = {gd_decode_cnot, 2, 2},
+    [GD_OP_COPYSIGN] = {gd_decode_copysign, 3, 3},
+    [GD_OP_COS] = {gd_decode_unary_float, 2, 2},
+    [GD_OP_CP_ASYNC] = {gd_decode_cp_async, 3, 5},
+    [GD_OP_CP_ASYNC_BULK] = {gd_decode_bulk, 3, 6},
+    [GD_OP_CP_ASYNC_BULK_COMMIT_GROUP] = {gd_decode_bulk_group, 0, 0},
+    [GD_OP_CP_ASYNC_BULK_PREFETCH] = {gd_decode_bulk, 2, 3},
+    [GD_OP_CP_ASYNC_BULK_PREFETCH_TENSOR] = {gd_decode_tensor_prefetch, 1, 2},
+    [GD_OP_CP_ASYNC_BULK_TENSOR] = {gd_decode_tensor, 2, 5},
+    [GD_OP_CP_ASYNC_BULK_WAIT_GROUP] = {gd_decode_bulk_group, 1, 1},
+    [GD_OP_CP_ASYNC_COMMIT_GROUP] = {gd_decode_cp_async_group, 0, 0},
+    [GD_OP_CP_ASYNC_MBARRIER_ARRIVE] = {gd_decode_cp_async_mbarrier, 1, 1},
+    [GD_OP_CP_ASYNC_WAIT_ALL] = {gd_decode_cp_async_group, 0, 0},
+    [GD_OP_CP_ASYNC_WAIT_GROUP] = {gd_decode_cp_async_group, 1, 1},
+    [GD_OP_CP_REDUCE_ASYNC_BULK] = {gd_decode_bulk, 3, 5},
+    [GD_OP_CP_REDUCE_ASYNC_BULK_TENSOR] = {gd_decode_tensor, 2, 3},
+    [GD_OP_CREATEPOLICY] = {gd_decode_createpolicy, 1, 4},
+    [GD_OP_CVT] = {gd_decode_cvt, 2, 3},
+    [GD_OP_CVT_PACK] = {gd_decode_cvt_pack, 3, 4},
+    [GD_OP_CVTA] = {gd_decode_cvta, 2, 2},
+    [GD_OP_DISCARD] = {gd_decode_discard, 2, 2},
+    [GD_OP_DIV] = {gd_decode_div, 3, 3},
+    [GD_OP_DP2A] = {gd_decode_dp2a, 4, 4},
+    [GD_OP_DP4A] = {gd_decode_dp4a, 4, 4},
+    [GD_OP_ELECT] = {gd_decode_elect, 2, 2},
+    [GD_OP_EX2] = {gd_decode_unary_float, 2, 2},
+    [GD_OP_EXIT] = {gd_decode_exit, 0, 0},
+    [GD_OP_FENCE] = {gd_decode_fence, 0, 2},
+    [GD_OP_FENCE_MBARRIER_INIT] = {gd_decode_fence, 0, 0},
+    [GD_OP_FENCE_PROXY] = {gd_decode_fence, 0, 2},
+    [GD_OP_FMA] = {gd_decode_fma, 4, 4},
+    [GD_OP_FNS] = {gd_decode_fns, 4, 4},
+    [GD_OP_GETCTARANK] = {gd_decode_getctarank, 2, 2},
+    [GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS] = {gd_decode_griddep, 0, 0},
+    [GD_OP_GRIDDEPCONTROL_WAIT] = {gd_decode_griddep, 0, 0},
+    [GD_OP_ISSPACEP] = {gd_decode_isspacep, 2, 2},
+    [GD_OP_LD] = {gd_decode_ld, 2, 3},
+    [GD_OP_LDMATRIX] = {gd_decode_ldmatrix, 2, 2},
+    [GD_OP_LDU] = {gd_decode_ld, 2, 3},
+    [GD_OP_LG2] = {gd_decode_unary_float, 2, 2},
+    [GD_OP_LOP3] = {gd_decode_lop3, 5, 6},
+    [GD_OP_MAD] = {gd_decode_mad, 4, 4},
+    [GD_OP_MAD24] = {gd_decode_mad24, 4, 4},
+    [GD_OP_MADC] = {gd_decode_madc, 4, 4},
+    [GD_OP_MAPA] = {gd_decode_mapa, 3, 3},
+    [GD_OP_MATCH] = {gd_decode_match, 3, 3},
+    [GD_OP_MAX] = {gd_decode_max, 3, 3},
+    [GD_OP_MBARRIER_ARRIVE] = {gd_decode_mbarrier, 1, 3},
+    [GD_OP_MBARRIER_ARRIVE_DROP] = {gd_decode_mbarrier, 1, 3},
+    [GD_OP_MBARRIER_COMPLETE_TX] = {gd_decode_mbarrier, 2, 2},
+    [GD_OP_MBARRIER_EXPECT_TX] = {gd_decode_mbarrier, 2, 2},
+    [GD_OP_MBARRIER_INIT] = {gd_decode_mbarrier, 2, 2},
+    [GD_OP_MBARRIER_INVAL] = {gd_decode_mbarrier, 1, 1},
+    [GD_OP_MBARRIER_PENDING_COUNT] = {gd_decode_mbarrier, 2, 2},
+    [GD_OP_MBARRIER_TEST_WAIT] = {gd_decode_mbarrier, 3, 3},
+    [GD_OP_MBARRIER_TRY_WAIT] = {gd_decode_mbarrier, 3, 4},
+    [GD_OP_MEMBAR] = {gd_decode_fence, 0, 0},
+    [GD_OP_MEMBAR_PROXY] = {gd_decode_fence, 0, 2},
+    [GD_OP_MIN] = {gd_decode_min, 3, 3},
+    [GD_OP_MMA] = {gd_decode_mma, 4, 4},
+    [GD_OP_MOV] = {gd_decode_mov, 2, 2},
+    [GD_OP_MOVMATRIX] = {gd_decode_movmatrix, 2, 2},
+    [GD_OP_MUL] = {gd_decode_mul, 3, 3},
+    [GD_OP_MUL24] = {gd_decode_mul24, 3, 3},
+    [GD_OP_NANOSLEEP] = {gd_decode_nanosleep, 1, 1},
+    [GD_OP_NEG] = {gd_decode_neg, 2, 2},
+    [GD_OP_NOT] = {gd_decode_not, 2, 2},
+    [GD_OP_OR] = {gd_decode_logic, 3, 3},
+    [GD_OP_PMEVENT] = {gd_decode_nothing, 1, 1},
+    [GD_OP_POPC] = {gd_decode_popc, 2, 2},
+    [GD_OP_PREFETCH] = {gd_decode_prefetch, 1, 1},
+    [GD_OP_PREFETCHU] = {gd_decode_prefetch, 1, 1},
+    [GD_OP_PRMT] = {gd_decode_prmt, 4, 4},
+    [GD_OP_RCP] = {gd_decode_rcp, 2, 2},
+    [GD_OP_RED] = {gd_decode_red, 2, 3},
+    [GD_OP_RED_ASYNC] = {gd_decode_red, 3, 3},
+    [GD_OP_REDUX] = {gd_decode_redux, 3, 3},
+    [GD_OP_REM] = {gd_decode_rem, 3, 3},
+    [GD_OP_RET] = {gd_decode_ret, 0, 0},
+    [GD_OP_RSQRT] = {gd_decode_rsqrt, 2, 2},
+    [GD_OP_SAD] = {gd_decode_sad, 4, 4},
+    [GD_OP_SELP] = {gd_decode_selp, 4, 4},
+    [GD_OP_SET] = {gd_decode_set, 3, 4},
+    [GD_OP_SETMAXNREG] = {gd_decode_nothing, 1, 1},
+    [GD_OP_SETP] = {gd_decode_setp, 3, 4},
+    [GD_OP_SHF] = {gd_decode_shf, 4, 4},
+    [GD_OP_SHFL] = {gd_decode_shfl, 4, 5},
+    [GD_OP_SHL] = {gd_decode_shl, 3, 3},
+    [GD_OP_SHR] = {gd_decode_shr, 3, 3},
+    [GD_OP_SIN] = {gd_decode_unary_float, 2, 2},
+    [GD_OP_SLCT] = {gd_decode_slct, 4, 4},
+    [GD_OP_SQRT] = {gd_decode_sqrt, 2, 2},
+    [GD_OP_ST] = {gd_decode_st, 2, 3},
+    [GD_OP_ST_ASYNC] = {gd_decode_st, 3, 3},
+    [GD_OP_STMATRIX] = {gd_decode_stmatrix, 2, 2},
+    [GD_OP_SUB] = {gd_decode_sub, 3, 3},
+    [GD_OP_SUBC] = {gd_decode_carry, 3, 3},
+    [GD_OP_SZEXT] = {gd_decode_szext, 3, 3},
+    [GD_OP_TANH] = {gd_decode_unary_float, 2, 2},
+    [GD_OP_TESTP] = {gd_decode_testp, 2, 2},
+    [GD_OP_TRAP] = {gd_decode_trap, 0, 0},
+    [GD_OP_VABSDIFF] = {gd_decode_video, 3, 4},
+    [GD_OP_VADD] = {gd_decode_video, 3, 4},
+    [GD_OP_VMAD] = {gd_decode_video, 4, 4},
+    [GD_OP_VMAX] = {gd_decode_video, 3, 4},
+    [GD_OP_VMIN] = {gd_decode_video, 3, 4},
+    [GD_OP_VOTE] = {gd_decode_vote, 2, 3},
+    [GD_OP_VSET] = {gd_decode_video, 3, 4},
+    [GD_OP_VSHL] = {gd_decode_video, 3, 4},
+    [GD_OP_VSHR] = {gd_decode_video, 3, 4},
+    [GD_OP_VSUB] = {gd_decode_video, 3, 4},
+    [GD_OP_WGMMA_COMMIT_GROUP] = {gd_decode_wgmma_group, 0, 0},
+    [GD_OP_WGMMA_FENCE] = {gd_decode_wgmma_group, 0, 0},
+    [GD_OP_WGMMA_MMA_ASYNC] = {gd_decode_wgmma, 4, 8},
+    [GD_OP_WGMMA_WAIT_GROUP] = {gd_decode_wgmma_group, 1, 1},
+    [GD_OP_XOR] = {gd_decode_logic, 3, 3},
+};
+
+/* ---- failing ---- */
+
+bool gd_decode_memory(gd_decoder *decoder)
+{
+    decoder->out_of_memory = true;
+    return false;
+}
+
+/* The opcode with its modifiers, without what stands between them. */
+static void name_instruction(const gd_decoder *decoder, char *text, size_t capacity)
+{
+    size_t used = 0;
+
+    for (uint32_t i = 0; decoder->instruction && i <= decoder->instruction->modifiers; i++) {
+        uint32_t length;
+        const char *word = gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
+        if (length >= capacity - used)
+            break;
+        memcpy(text + used, word, length);
+        used += length;
+    }
+    text[used] = 0;
+}
+
+static void note_place(gd_decoder *decoder)
+{
+    gd_program_error *refusal = &decoder->image->refusal;
+
+    refusal->instruction = (uint32_t)(decoder->instruction - decoder->module->instructions);
+    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line, &refusal->column);
+}
+
+bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
+{
+    gd_program_error *refusal = &decoder->image->refusal;
+    char what[200], name[160];
+    va_list list;
+
+    if (decoder->refused || decoder->out_of_memory)
+        return false;
+    decoder->refused = true;
+    va_start(list, format);
+    gd_format_list(what, sizeof what, format, list);
+    va_end(list);
+    name_instruction(decoder, name, sizeof name);
+    if (decoder->instruction)
+        note_place(decoder);
+    snprintf(refusal->text, sizeof refusal->text, "%s: %s is not emulated", name, what);
+    return false;
+}
+
+bool gd_decode_refuse_form(gd_decoder *decoder)
+{
+    gd_program_error *refusal = &decoder->image->refusal;
+    char name[160];
+
+    if (decoder->refused || decoder->out_of_memory)
+        return false;
+    decoder->refused = true;
+    name_instruction(decoder, name, sizeof name);
+    note_place(decoder);
+    snprintf(refusal->text, sizeof refusal->text, "%s%s", name,
+             decoder->instruction->op == GD_OP_UNKNOWN           ? ": unknown instruction"
+             : decoders[decoder->instruction->op].decode ? " in this form is not emulated"
+                                                                 : " is not emulated");
+    return false;
+}
+
+/* ---- layout ---- */
+
+static uint32_t align(uint64_t value, uint32_t alignment)
+{
+    uint64_t mask = (uint64_t)(alignment ? alignment : 1) - 1;
+    uint64_t aligned = (value + mask) & ~mask;
+
+    return aligned > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)aligned;
+}
+
+/* Shared variables get their places in the order in which an entry's functions name them; those whose size the launch gives come last. */
+static void place_shared(gd_decoder *decoder, uint32_t symbol)
+{
+    const gd_ptx_symbol *item = &decoder->module->symbols[symbol];
+    gd_entry *entry = &decoder->image->entry;
+
+    if (decoder->offsets[symbol] != UINT32_MAX || item->flags & GD_SYMBOL_UNSIZED || item->link & GD_LINK_EXTERN)
+        return;
+    uint32_t offset = align(entry->static_shared_bytes, item->alignment);
+    decoder->offsets[symbol] = GD_SHARED_START + offset;
+    entry->static_shared_bytes = align((uint64_t)offset + item->bytes, 1);
+}
+
+static bool collect_operand(gd_decoder *decoder, const gd_ptx_operand *operand)
+{
+    if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
+        return true;
+    const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
+    if (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space == GD_SPACE_SHARED)
+        place_shared(decoder, operand->symbol);
+    if (symbol->kind != GD_SYMBOL_FUNCTION || symbol->target == GD_PTX_NONE)
+        return true;
+    uint32_t function = symbol->target;
+    if (symbol->directive != GD_PTX_NONE) {
+        uint32_t aliased = decoder->module->operands[decoder->module->directives[symbol->directive].operand + 1].symbol;
+        if (aliased != GD_PTX_NONE && decoder->module->symbols[aliased].kind == GD_SYMBOL_FUNCTION)
+            function = decoder->module->symbols[aliased].target;
+    }
+    if (function == GD_PTX_NONE || !(decoder->module->functions[function].flags & GD_FUNCTION_BODY))
+        return true;
+    return gd_routine_find(decoder, function) != GD_PTX_NONE;
+}
+
+static bool is_indirect(const gd_ptx_module *module, const gd_ptx_instruction *item)
+{
+    uint32_t callee = item->op == GD_OP_CALL ? gd_ptx_call_operand(module, item) : GD_PTX_NONE;
+
+    return callee != GD_PTX_NONE && module->operands[callee].kind == GD_OPERAND_REGISTER;
+}
+
+static bool collect_function(gd_decoder *decoder, const gd_ptx_function *function, bool *indirect)
+{
+    const gd_ptx_module *module = decoder->module;
+
+    for (uint32_t at = function->instruction; at < function->instruction_end; at++) {
+        const gd_ptx_instruction *item = &module->instructions[at];
+        *indirect |= is_indirect(module, item);
+        for (uint32_t operand = item->operand; operand < item->operand_end; operand++) {
+            if (!collect_operand(decoder, &module->operands[operand]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* All functions that an entry may call, and the shared variables that they name. A call through a register may reach those whose addresses
+ * are in variables. */
+static bool collect(gd_decoder *decoder)
+{
+    const gd_ptx_module *module = decoder->module;
+    bool indirect = false, added = false;
+
+    for (uint32_t i = 0; i < decoder->image->routine_count; i++) {
+        if (!collect_function(decoder, &module->functions[decoder->image->routines[i].function], &indirect))
+            return false;
+        for (uint32_t f = 0; indirect && !added && f < module->function_count; f++) {
+            if (decoder->program->addressed[f] && gd_routine_find(decoder, f) == GD_PTX_NONE)
+                return false;
+        }
+        added |= indirect;
+    }
+    return true;
+}
+
+/* Variables of dynamic shared memory all begin behind the static ones. */
+static void place_dynamic(gd_decoder *decoder)
+{
+    gd_entry *entry = &decoder->image->entry;
+    uint32_t alignment = 1;
+
+    for (uint32_t i = 0; i < decoder->module->symbol_count; i++) {
+        const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
+        bool dynamic = symbol->space == GD_SPACE_SHARED && decoder->offsets[i] == UINT32_MAX &&
+                       symbol->kind == GD_SYMBOL_VARIABLE;
+        if (dynamic && symbol->alignment > alignment)
+            alignment = symbol->alignment;
+    }
+    if (entry->static_shared_bytes)
+        entry->static_shared_bytes = align(entry->static_shared_bytes, alignment < 1024 ? alignment : 1024);
+    for (uint32_t i = 0; i < decoder->module->symbol_count; i++) {
+        if (decoder->module->symbols[i].space == GD_SPACE_SHARED && decoder->offsets[i] == UINT32_MAX)
+            decoder->offsets[i] = GD_SHARED_START + entry->static_shared_bytes;
+    }
+}
+
+static void place_local(gd_decoder *decoder, gd_routine *routine, uint32_t symbol)
+{
+    const gd_ptx_symbol *item = &decoder->module->symbols[symbol];
+    uint32_t offset = align(routine->local, item->alignment);
+
+    decoder->offsets[symbol] = offset;
+    routine->local = align((uint64_t)offset + item->bytes, 1);
+}
+
+/* Local memory of a function: first its parameters and results, so that functions of one prototype have them at the same places. */
+static void layout_local(gd_decoder *decoder, gd_routine *routine)
+{
+    const gd_ptx_function *function = &decoder->module->functions[routine->function];
+    const gd_symbol_span *span = &decoder->program->spans[routine->function];
+
+    routine->local = 0;
+    if (!(function->flags & GD_FUNCTION_ENTRY)) {
+        for (uint32_t i = function->parameter; i < function->parameter_end; i++)
+            place_local(decoder, routine, i);
+        for (uint32_t i = function->result; i < function->result_end; i++)
+            place_local(decoder, routine, i);
+    }
+    for (uint32_t i = span->first; i < span->end; i++) {
+        const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
+        if (symbol->kind == GD_SYMBOL_VARIABLE && (symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM))
+            place_local(decoder, routine, i);
+    }
+    routine->local = align(routine->local, 16);
+}
+
+/* The frame of a function: its registers, then scratch ones. */
+static bool layout_frame(gd_decoder *decoder, gd_routine *routine)
+{
+    const gd_symbol_span *span = &decoder->program->spans[routine->function];
+    uint64_t used = 0;
+
+    free(decoder->registers);
+    decoder->registers = calloc((size_t)decoder->function->register_count + 1, sizeof *decoder->registers);
+    if (!decoder->registers)
+        return gd_decode_memory(decoder);
+    for (uint32_t i = span->first; i < span->end; i++) {
+        const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
+        if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
+            continue;
+        uint32_t bytes = gd_ptx_types[symbol->type].bytes;
+        for (uint64_t n = 0; n < (uint64_t)symbol->count * symbol->vector; n++) {
+            decoder->registers[symbol->target + n] = (gd_register){(uint32_t)used, (uint8_t)bytes};
+            used += (uint64_t)(bytes <= 4 ? 4 : bytes) * GD_LANES;
+            if (used > MOST_FRAME_BYTES)
+                return gd_decode_refuse(decoder, "a function with this many registers");
+        }
+    }
+    decoder->scratch = (uint32_t)used;
+    routine->frame = (uint32_t)used + GD_SCRATCH_BYTES;
+    return true;
+}
+
+/* ---- instructions ---- */
+
+/* Each instruction becomes at least one operation, or its entry is refused: a decoder that does neither is taken for one that refuses. */
+static bool decode_instruction(gd_decoder *decoder, uint32_t index)
+{
+    const uint32_t op = decoder->module->instructions[index].op, before = decoder->image->code_count;
+
+    decoder->instruction = &decoder->module->instructions[index];
+    bool done = decoders[op].decode && gd_decode_read(decoder, index) &&
+                decoder->operand_count >= decoders[op].least && decoder->operand_count <= decoders[op].most &&
+                decoders[op].decode(decoder) && gd_decode_end(decoder) && decoder->image->code_count > before;
+    return done || gd_decode_refuse_form(decoder);
+}
+
+/* A function's end returns, and jumps find where their labels are. */
+static bool finish(gd_decoder *decoder)
+{
+    gd_image *image = decoder->image;
+
+    decoder->guard_not = 0;
+    if (!gd_constant(decoder, 4, UINT32_MAX, &decoder->guard) ||
+        !gd_emit_register_parameters(decoder, true) || !gd_emit(decoder, gd_run_ret))
+        return false;
+    for (uint32_t i = 0; i < decoder->fixup_count; i++) {
+        const gd_fixup *fixup = &decoder->fixups[i];
+        uint32_t start = decoder->starts[fixup->instruction - decoder->function->instruction];
+        if (fixup->code != GD_PTX_NONE)
+            image->code[fixup->code].target = start;
+        else
+            image->list[fixup->list] = start;
+    }
+    decoder->fixup_count = 0;
+    return true;
+}
+
+static bool decode_routine(gd_decoder *decoder, uint32_t index)
+{
+    const gd_ptx_module *module = decoder->module;
+    gd_routine *routine = &decoder->image->routines[index];
+    const gd_ptx_function *function = &module->functions[routine->function];
+    uint32_t count = function->instruction_end - function->instruction;
+
+    decoder->function = function;
+    decoder->routine = index;
+    decoder->instruction = count ? &module->instructions[function->instruction] : module->instructions;
+    routine->start = decoder->image->code_count;
+    free(decoder->starts);
+    decoder->starts = calloc((size_t)count + 1, sizeof *decoder->starts);
+    if (!decoder->starts)
+        return gd_decode_memory(decoder);
+    if (!layout_frame(decoder, routine) || !gd_constant(decoder, 4, UINT32_MAX, &decoder->guard))
+        return false;
+    decoder->guard_not = 0;
+    if (!gd_emit_register_parameters(decoder, false))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        decoder->starts[i] = decoder->image->code_count;
+        if (!decode_instruction(decoder, function->instruction + i))
+            return false;
+    }
+    decoder->starts[count] = decoder->image->code_count;
+    return finish(decoder);
+}
+
+/* ---- the stack ---- */
+
+/* What the deepest chain of calls takes: each round lets chains be one call longer, and functions that call themselves end at the most
+ * calls that there may be inside one another. */
+static bool measure_stack(gd_decoder *decoder)
+{
+    gd_image *image = decoder->image;
+    uint32_t count = image->routine_count;
+    uint64_t *need = calloc((size_t)count * 2, sizeof *need);
+    bool changed = true;
+
+    if (!need)
+        return gd_decode_memory(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        need[2 * i] = image->routines[i].frame;
+        need[2 * i + 1] = image->routines[i].local;
+    }
+    for (image->depth = 1; changed && image->depth < GD_CALL_DEPTH; image->depth++) {
+        changed = false;
+        for (uint32_t i = 0; i < decoder->call_count; i++) {
+            const gd_call_edge *edge = &decoder->calls[i];
+            for (uint32_t part = 0; part < 2; part++) {
+                const gd_routine *caller = &image->routines[edge->caller];
+                uint64_t sum = need[2 * edge->callee + part] + (part ? caller->local : caller->frame);
+                bool more = sum > need[2 * edge->caller + part] && sum < MOST_FRAME_BYTES;
+                changed |= more;
+                need[2 * edge->caller + part] = more ? sum : need[2 * edge->caller + part];
+            }
+        }
+    }
+    image->frame_bytes = (uint32_t)need[0];
+    image->entry.local_bytes = (uint32_t)need[1];
+    image->depth += 1;
+    free(need);
+    return image->entry.local_bytes <= MOST_LOCAL_BYTES ||
+           gd_decode_refuse(decoder, "an entry that needs more than 512 KiB of local memory a thread");
+}
+
+static bool decode_all(gd_decoder *decoder)
+{
+    gd_image *image = decoder->image;
+
+    if (!collect(decoder))
+        return false;
+    place_dynamic(decoder);
+    for (uint32_t i = 0; i < image->routine_count; i++)
+        layout_local(decoder, &image->routines[i]);
+    for (uint32_t i = 0; i < image->routine_count; i++) {
+        if (!decode_routine(decoder, i))
+            return false;
+    }
+    return gd_emit(decoder, gd_run_end) && measure_stack(decoder);
+}
+
+/* How far operations go on without anything but the next one: the interpreter looks up only between such stretches. */
+static void measure_stretches(gd_image *image)
+{
+    uint32_t behind = 0;
+
+    for (uint32_t i = image->code_count; i-- > 0;) {
+        gd_code *code = &image->code[i];
+        bool plain = code->plain || code->run == gd_run_predicates || code->run == gd_run_convert ||
+                     code->run == gd_run_move_wide || code->run == gd_run_pack;
+        code->stretch = (uint16_t)(plain && behind < UINT16_MAX ? behind + 1 : 1);
+        behind = code->stretch;
+    }
+}
+
+/* Operations read constants as they read registers, from places that are multiples of 64. */
+static bool align_constants(gd_image *image)
+{
+    void *aligned = NULL;
+
+    if (posix_memalign(&aligned, 64, (size_t)image->constant_bytes + 64))
+        return false;
+    if (image->constant_bytes)
+        memcpy(aligned, image->constants, image->constant_bytes);
+    free(image->constants);
+    image->constants = aligned;
+    return true;
+}
+
+bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function)
+{
+    const gd_ptx_module *module = program->module;
+    gd_decoder decoder = {.module = module, .program = program, .image = image};
+
+    decoder.function = &module->functions[function];
+    decoder.instruction = module->instructions;
+    decoder.offsets = malloc(((size_t)module->symbol_count + 1) * sizeof *decoder.offsets);
+    if (!decoder.offsets)
+        return false;
+    memset(decoder.offsets, 0xff, ((size_t)module->symbol_count + 1) * sizeof *decoder.offsets);
+    image->entry.refused = gd_routine_find(&decoder, function) == GD_PTX_NONE || !decode_all(&decoder);
+    measure_stretches(image);
+    free(decoder.offsets);
+    free(decoder.registers);
+    free(decoder.starts);
+    free(decoder.fixups);
+    free(decoder.calls);
+    return !decoder.out_of_memory && align_constants(image);
+}

@@ -1,0 +1,313 @@
+/* Loads, stores, atomics, fences, and hints about memory. */
+#include "emulator/decode/decode.h"
+#include "emulator/execute/atomic.h"
+#include "emulator/execute/distributed.h"
+#include "emulator/execute/control.h"
+#include "emulator/execute/memory.h"
+
+static uint32_t vector_count(gd_decoder *decoder)
+{
+    return gd_has(decoder, GD_MODIFIER_V2)   ? 2
+           : gd_has(decoder, GD_MODIFIER_V4) ? 4
+           : gd_has(decoder, GD_MODIFIER_V8) ? 8
+                                             : 1;
+}
+
+/* A cache policy behind the operands says where lines stay, which no result depends on. */
+static bool check_policy(gd_decoder *decoder, uint32_t operands)
+{
+    gd_slot policy;
+    bool hint = gd_has(decoder, GD_MODIFIER_L2_CACHE_HINT);
+
+    gd_ignore_cache(decoder);
+    if (decoder->operand_count != operands + (hint ? 1u : 0u))
+        return gd_decode_refuse_form(decoder);
+    return !hint || gd_source(decoder, decoder->operands[operands], GD_TYPE_B64, &policy);
+}
+
+/* An access of a wider or a narrower register: at least the type's size; lanes of every element are alike. */
+static bool access_slot(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, bool store, gd_slot *slot,
+                        uint32_t *bytes)
+{
+    bool done = store ? gd_source_wide(decoder, operand, type, slot, bytes)
+                      : gd_target_wide(decoder, operand, type, slot, bytes);
+
+    if (!done)
+        return false;
+    return *bytes >= gd_bytes_of(type) || gd_decode_refuse(decoder, "a register that is smaller than the access");
+}
+
+static bool access_slots(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, uint32_t count, bool store,
+                         gd_code *into)
+{
+    uint32_t elements[8], slots[8], bytes = 0, first = 0;
+
+    if (gd_elements(decoder, operand, elements, 8) != count)
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!access_slot(decoder, elements[i], type, store, &slots[i], &bytes))
+            return false;
+        bool sink = (slots[i] & 3) == GD_AREA_SINK;
+        uint32_t lanes = bytes < 4 ? 4 : bytes;
+        if (!sink && first && lanes != first)
+            return gd_decode_refuse(decoder, "a vector of registers of several sizes");
+        first = !sink || i + 1 == count ? (first ? first : lanes) : first;
+        into->y = (uint8_t)(bytes < 8 ? bytes : 8);
+    }
+    into->x = (uint8_t)first;
+    into->list = gd_list_add(decoder, slots, count);
+    return into->list != GD_PTX_NONE;
+}
+
+static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
+{
+    gd_code *code = gd_emit(decoder, run);
+
+    if (!code)
+        return false;
+    code->address = from->address;
+    code->value = from->value;
+    code->list = from->list;
+    code->flags = from->flags;
+    code->count = from->count;
+    code->bytes = from->bytes;
+    code->space = from->space;
+    code->kind = from->kind;
+    code->x = from->x;
+    code->y = from->y;
+    code->order = from->order;
+    return true;
+}
+
+/* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It is done at once, as copies are. */
+static bool is_async(gd_decoder *decoder, gd_op op)
+{
+    if (decoder->instruction->op != op)
+        return false;
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_MBARRIER_COMPLETE_TX_BYTES);
+    return true;
+}
+
+/* Both need a launch with a cluster. */
+static bool emit_need(gd_decoder *decoder)
+{
+    gd_code *code = gd_emit(decoder, gd_run_need_cluster);
+
+    if (code)
+        code->x = decoder->instruction->op == GD_OP_RED_ASYNC;
+    return code;
+}
+
+static bool access(gd_decoder *decoder, bool store)
+{
+    gd_ptx_space space = gd_space_at(decoder, 0);
+    uint32_t count = vector_count(decoder);
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    uint32_t bytes = gd_bytes_of(type);
+    bool async = is_async(decoder, GD_OP_ST_ASYNC);
+    gd_code code = {0};
+
+    code.order = gd_order(decoder, false, GD_SCOPE_SYS);
+    code.flags = (code.order ? GD_ACCESS_STRONG : 0) | (gd_is_signed(type) ? GD_ACCESS_SIGNED : 0);
+    code.count = (uint8_t)count;
+    code.bytes = (uint8_t)bytes;
+    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 || (async && bytes < 4))
+        return gd_decode_refuse_form(decoder);
+    if (!gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) ||
+        !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
+        return false;
+    gd_widen_space(decoder, 0, &code);
+    if (async && !emit_need(decoder))
+        return false;
+    return emit_access(decoder, store ? gd_run_store : gd_run_load, &code) &&
+           (!async || gd_emit_complete(decoder, decoder->operands[2], space, bytes * count));
+}
+
+bool gd_decode_ld(gd_decoder *decoder)
+{
+    return access(decoder, false);
+}
+
+bool gd_decode_st(gd_decoder *decoder)
+{
+    return access(decoder, true);
+}
+
+/* prefetch asks for nothing that a result could show; its operand must make sense all the same. */
+bool gd_decode_prefetch(gd_decoder *decoder)
+{
+    static const gd_modifier levels[] = {GD_MODIFIER_L1, GD_MODIFIER_L2, GD_MODIFIER_L2_EVICT_LAST,
+                                         GD_MODIFIER_L2_EVICT_NORMAL};
+    gd_code code = {0};
+
+    gd_has(decoder, GD_MODIFIER_TENSORMAP);
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        gd_has(decoder, levels[i]);
+    return gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code) &&
+           gd_emit(decoder, gd_run_nothing);
+}
+
+/* discard, applypriority [a], 128: the range must be there. */
+bool gd_decode_discard(gd_decoder *decoder)
+{
+    gd_code code = {0};
+    uint64_t bytes;
+
+    gd_has(decoder, GD_MODIFIER_L2);
+    gd_has(decoder, GD_MODIFIER_L2_EVICT_NORMAL);
+    if (!gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+        return gd_decode_refuse_form(decoder);
+    if (!gd_memory_operand(decoder, decoder->operands[0], gd_space_at(decoder, 0), &code))
+        return false;
+    code.bytes = 128;
+    return emit_access(decoder, gd_run_touch, &code);
+}
+
+/* A policy only says what stays in a cache: any value will do. */
+bool gd_decode_createpolicy(gd_decoder *decoder)
+{
+    gd_slot d, zero;
+
+    gd_has(decoder, GD_MODIFIER_FRACTIONAL);
+    gd_has(decoder, GD_MODIFIER_CVT);
+    gd_has(decoder, GD_MODIFIER_L2);
+    gd_has(decoder, GD_MODIFIER_RANGE);
+    gd_has(decoder, GD_MODIFIER_L2_EVICT_UNCHANGED);
+    gd_space_at(decoder, 0);
+    gd_ignore_cache(decoder);
+    if (gd_type_at(decoder, 0) != GD_TYPE_B64)
+        return gd_decode_refuse_form(decoder);
+    return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) && gd_constant(decoder, 8, 0, &zero) &&
+           gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
+}
+
+/* fence.proxy.tensormap::generic.acquire [map], 128 */
+static bool acquires_map(gd_decoder *decoder)
+{
+    gd_code code = {0};
+    uint64_t bytes;
+
+    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+        return gd_decode_refuse_form(decoder);
+    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code) && gd_emit(decoder, gd_run_nothing);
+}
+
+/* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
+ * know of those between generic accesses (membar.cta, .gl, .sys are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
+bool gd_decode_fence(gd_decoder *decoder)
+{
+    bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
+    bool map = gd_has(decoder, GD_MODIFIER_TENSORMAP_GENERIC) && gd_has(decoder, GD_MODIFIER_ACQUIRE);
+
+    gd_has(decoder, GD_MODIFIER_ASYNC);
+    gd_has(decoder, GD_MODIFIER_ALIAS);
+    gd_has(decoder, GD_MODIFIER_MBARRIER_INIT);
+    gd_has(decoder, GD_MODIFIER_ASYNC_GENERIC);
+    gd_has(decoder, GD_MODIFIER_ACQUIRE_CLUSTER);
+    gd_has(decoder, GD_MODIFIER_RELEASE_CTA);
+    gd_space_at(decoder, 0);
+    gd_space_at(decoder, 1);
+    bool sc = gd_has(decoder, GD_MODIFIER_SC) || decoder->instruction->op == GD_OP_MEMBAR;
+    uint8_t order = gd_order(decoder, true, gl ? GD_SCOPE_GPU : GD_SCOPE_SYS);
+    if (map)
+        return acquires_map(decoder);
+    if (decoder->operand_count != 0)
+        return gd_decode_refuse_form(decoder);
+    gd_code *code = gd_emit(decoder, proxy ? gd_run_nothing : gd_run_fence);
+    if (!code)
+        return false;
+    code->order = sc ? order | GD_ORDER_SC : order;
+    return true;
+}
+
+/* ---- atomics ---- */
+
+bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
+{
+    static const gd_modifier modifiers[] = {GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,
+                                            GD_MODIFIER_MAX, GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR,
+                                            GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
+
+    for (uint32_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
+        if (!gd_has(decoder, modifiers[i]))
+            continue;
+        *operation = (gd_atomic)i;
+        return true;
+    }
+    return gd_decode_refuse_form(decoder);
+}
+
+/* Types of red.async (PTX ISA 9.7.13.8). */
+static bool is_async_type(gd_atomic operation, gd_ptx_type type)
+{
+    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 && type != GD_TYPE_BF16X2) ||
+           (operation == GD_ATOMIC_ADD && type == GD_TYPE_U64);
+}
+
+/* d and a of each element. */
+static bool atomic_slots(gd_decoder *decoder, bool red, gd_ptx_type type, uint32_t count, gd_code *into)
+{
+    uint32_t d[8], a[8], slots[16], source = decoder->operands[red ? 1 : 2];
+
+    if (gd_elements(decoder, source, a, 8) != count || (!red && gd_elements(decoder, decoder->operands[0], d, 8) != count))
+        return gd_decode_refuse_form(decoder);
+    for (uint32_t i = 0; i < count; i++) {
+        slots[2 * i] = GD_AREA_SINK;
+        if (!gd_source(decoder, a[i], type, &slots[2 * i + 1]) ||
+            (!red && !gd_target(decoder, d[i], type, &slots[2 * i])))
+            return false;
+    }
+    into->d = slots[0];
+    into->a = slots[1];
+    into->list = gd_list_add(decoder, slots, 2 * count);
+    return into->list != GD_PTX_NONE;
+}
+
+static bool atomic(gd_decoder *decoder, bool red)
+{
+    gd_ptx_space space = gd_space_at(decoder, 0);
+    gd_ptx_type type = gd_type_at(decoder, 0);
+    uint32_t count = vector_count(decoder), operands = red ? 2 : 3;
+    bool async = is_async(decoder, GD_OP_RED_ASYNC);
+    gd_slot b = GD_AREA_SINK;
+    gd_atomic operation = GD_ATOMIC_ADD;
+    gd_code from = {.count = (uint8_t)count, .bytes = (uint8_t)gd_bytes_of(type)};
+
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
+        (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
+        return gd_decode_refuse_form(decoder);
+    bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
+    bool half = gd_is_float(type) ? gd_bytes_of(type) == 2 : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+    from.order = gd_order(decoder, true, GD_SCOPE_GPU);
+    operands += cas + async;
+    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) || (async && !is_async_type(operation, type)))
+        return gd_decode_refuse_form(decoder);
+    if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
+        return false;
+    if (!gd_memory_operand(decoder, decoder->operands[red ? 0 : 1], space, &from) ||
+        !atomic_slots(decoder, red, type, count, &from))
+        return false;
+    gd_widen_space(decoder, 0, &from);
+    if ((async && !emit_need(decoder)) || !emit_access(decoder, gd_run_atomic, &from))
+        return false;
+    gd_code *code = &decoder->image->code[decoder->image->code_count - 1];
+    code->d = from.d;
+    code->a = from.a;
+    code->b = b;
+    code->x = (uint8_t)operation;
+    code->y = (uint8_t)type;
+    /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
+    code->flags = gd_is_float(type) && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
+    return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
+}
+
+bool gd_decode_atom(gd_decoder *decoder)
+{
+    return atomic(decoder, false);
+}
+
+bool gd_decode_red(gd_decoder *decoder)
+{
+    return atomic(decoder, true);
+}

@@ -1,0 +1,500 @@
+/* Contexts: the primary one and others, each thread's stack of them, and the entry points cuCtx* and
+ * cuDevicePrimaryCtx*. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/driver/module.h"
+#include "emulator/schedule/ownership.h"
+#include "emulator/driver/stream.h"
+
+enum { STACK_DEPTH = 64, API_VERSION = 13000 };
+
+/* Handles, not pointers: a context may be destroyed while another thread has it on its stack. */
+static __thread struct {
+    void *handles[STACK_DEPTH];
+    unsigned depth;
+} stack;
+
+gd_context *gd_context_current(bool *destroyed)
+{
+    void *handle = stack.depth ? stack.handles[stack.depth - 1] : NULL;
+    gd_context *context = handle ? gd_object_find(handle, GD_OBJECT_CONTEXT) : NULL;
+
+    *destroyed = handle && !context;
+    return context;
+}
+
+/* ---- ending ---- */
+
+/* What holds on to others goes first: executables and events before streams, functions with their modules. */
+static void end_objects(gd_context *context, gd_object_kind kind)
+{
+    uint32_t place = 0;
+
+    for (gd_object *object; (object = gd_object_next(&place));) {
+        if (object->context != context || object->kind != kind)
+            continue;
+        switch (kind) {
+        case GD_OBJECT_EXECUTABLE:
+            gd_executable_destroy((gd_executable *)object);
+            break;
+        case GD_OBJECT_EVENT:
+            gd_event_destroy((gd_event *)object);
+            break;
+        case GD_OBJECT_STREAM:
+            gd_stream_destroy((gd_stream *)object);
+            break;
+        case GD_OBJECT_MODULE:
+            gd_module_discard((gd_module *)object);
+            break;
+        case GD_OBJECT_LINK:
+            gd_link_destroy(object);
+            break;
+        case GD_OBJECT_POOL:
+            gd_object_remove(object);
+            free(object);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Work that was handed in is finished first; after a fault there is none. */
+void gd_context_destroy(gd_context *context)
+{
+    static const gd_object_kind order[] = {GD_OBJECT_EXECUTABLE, GD_OBJECT_EVENT, GD_OBJECT_STREAM,
+                                           GD_OBJECT_MODULE,     GD_OBJECT_LINK,  GD_OBJECT_POOL};
+
+    gd_schedule_drain(context);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        end_objects(context, order[i]);
+    gd_ownership_end(context);
+    gd_object_remove(&context->object);
+    free(context);
+}
+
+/* ---- making ---- */
+
+static gd_context *create_context(unsigned flags, bool primary)
+{
+    gd_context *context = calloc(1, sizeof *context);
+
+    if (!context || !gd_object_add(&context->object, GD_OBJECT_CONTEXT, NULL)) {
+        free(context);
+        return NULL;
+    }
+    context->flags = flags;
+    context->primary = primary;
+    context->id = ++gd_the_device.next_id;
+    context->limits[GD_CU_LIMIT_STACK_SIZE] = 1024;
+    context->limits[GD_CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+    context->limits[GD_CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    return context;
+}
+
+static gd_CUresult push(gd_CUcontext handle)
+{
+    if (!gd_object_find(handle, GD_OBJECT_CONTEXT))
+        return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
+    if (stack.depth == STACK_DEPTH)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    stack.handles[stack.depth++] = handle;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult pop(gd_CUcontext *handle)
+{
+    if (!stack.depth)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    stack.depth--;
+    if (handle)
+        *handle = stack.handles[stack.depth];
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult set_current(gd_CUcontext handle)
+{
+    if (!handle) {
+        stack.depth -= stack.depth > 0;
+        return GD_CUDA_SUCCESS;
+    }
+    if (!gd_object_find(handle, GD_OBJECT_CONTEXT))
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    stack.depth -= stack.depth > 0;
+    return push(handle);
+}
+
+static gd_CUresult get_current(gd_CUcontext *handle)
+{
+    if (!handle)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *handle = stack.depth ? stack.handles[stack.depth - 1] : NULL;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult create(gd_CUcontext *handle, unsigned flags, gd_CUdevice device)
+{
+    if (!handle || flags & ~(unsigned)GD_CU_CTX_FLAGS_MASK)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    gd_context *context = create_context(flags, false);
+    if (!context)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = push(context->object.handle);
+    if (result == GD_CUDA_SUCCESS)
+        *handle = context->object.handle;
+    else
+        gd_context_destroy(context);
+    return result;
+}
+
+static gd_CUresult destroy(gd_CUcontext handle)
+{
+    gd_context *context = gd_object_find(handle, GD_OBJECT_CONTEXT);
+
+    if (!context || context->primary)
+        return handle ? GD_CUDA_ERROR_INVALID_CONTEXT : GD_CUDA_ERROR_INVALID_VALUE;
+    gd_context_destroy(context);
+    if (stack.depth && stack.handles[stack.depth - 1] == handle)
+        stack.depth--;
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- the primary context ---- */
+
+static gd_CUresult retain(gd_CUcontext *handle, gd_CUdevice device)
+{
+    gd_device *the = &gd_the_device;
+
+    if (!handle)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (!the->primary)
+        the->primary = create_context(the->primary_flags, true);
+    if (!the->primary)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    the->primary_retains++;
+    *handle = the->primary->object.handle;
+    return GD_CUDA_SUCCESS;
+}
+
+static void end_primary(void)
+{
+    if (gd_the_device.primary)
+        gd_context_destroy(gd_the_device.primary);
+    gd_the_device.primary = NULL;
+}
+
+static gd_CUresult release(gd_CUdevice device, gd_CUresult without_retain)
+{
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (!gd_the_device.primary_retains)
+        return without_retain;
+    if (--gd_the_device.primary_retains == 0)
+        end_primary();
+    return GD_CUDA_SUCCESS;
+}
+
+/* The retains stay: the next one that is given back finds no context, and a new retain makes one. */
+static gd_CUresult reset(gd_CUdevice device)
+{
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    end_primary();
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult set_flags(gd_CUdevice device, unsigned flags)
+{
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (flags & ~(unsigned)GD_CU_CTX_FLAGS_MASK)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_the_device.primary_flags = flags;
+    if (gd_the_device.primary)
+        gd_the_device.primary->flags = flags;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_state(gd_CUdevice device, unsigned *flags, int *active)
+{
+    if (device != 0)
+        return GD_CUDA_ERROR_INVALID_DEVICE;
+    if (!flags || !active)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *flags = gd_the_device.primary_flags;
+    *active = gd_the_device.primary != NULL;
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- facts ---- */
+
+static gd_context *choose(gd_context *current, gd_CUcontext handle)
+{
+    return handle ? gd_object_find(handle, GD_OBJECT_CONTEXT) : current;
+}
+
+static gd_CUresult synchronize(gd_context *context)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+    uint32_t place = 0;
+
+    if (!context)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    for (gd_object *object; (object = gd_object_next(&place));) {
+        gd_stream *stream = (gd_stream *)object;
+        if (object->kind != GD_OBJECT_STREAM || object->context != context || !gd_capture_is_active(stream))
+            continue;
+        gd_capture_invalidate(stream->capture);
+        result = GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    if (result == GD_CUDA_SUCCESS) {
+        gd_schedule_drain(context);
+        result = context->fault;
+    }
+    return result;
+}
+
+static gd_CUresult get_device(const gd_context *context, gd_CUdevice *device)
+{
+    if (!context)
+        return GD_CUDA_ERROR_INVALID_CONTEXT;
+    if (!device)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *device = 0;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_version(const gd_context *context, unsigned *version)
+{
+    if (!context || !version)
+        return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_INVALID_CONTEXT;
+    *version = API_VERSION;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_id(const gd_context *context, unsigned long long *id)
+{
+    if (!context || !id)
+        return context ? GD_CUDA_ERROR_INVALID_VALUE : GD_CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *id = context->id;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_flags(const gd_context *context, unsigned *flags)
+{
+    if (!flags)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *flags = context->flags;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_limit(const gd_context *context, size_t *value, int32_t limit)
+{
+    if (!value || limit < 0 || limit >= GD_CU_LIMIT_COUNT)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *value = context->limits[limit];
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult set_limit(gd_context *context, int32_t limit, size_t value)
+{
+    if (limit < 0 || limit >= GD_CU_LIMIT_COUNT)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (limit > GD_CU_LIMIT_MALLOC_HEAP_SIZE)
+        return GD_CUDA_ERROR_UNSUPPORTED_LIMIT;
+    context->limits[limit] = value;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_priorities(int *least, int *greatest)
+{
+    if (least)
+        *least = GD_DEVICE_LOWEST_PRIORITY;
+    if (greatest)
+        *greatest = GD_DEVICE_GREATEST_PRIORITY;
+    return GD_CUDA_SUCCESS;
+}
+
+/* A preference that is kept and told, and changes nothing. */
+static gd_CUresult get_cache(const gd_context *context, int32_t *configuration)
+{
+    if (!configuration)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *configuration = context->cache;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult set_cache(gd_context *context, int32_t configuration)
+{
+    if (configuration < 0 || configuration > 3)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    context->cache = configuration;
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- entry points ---- */
+
+gd_CUresult cuDevicePrimaryCtxRetain(gd_CUcontext *context_handle, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, retain(context_handle, device));
+}
+
+/* The first version lets a release without a retain pass, as NVIDIA's driver does. */
+gd_CUresult cuDevicePrimaryCtxRelease(gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_SUCCESS));
+}
+
+gd_CUresult cuDevicePrimaryCtxRelease_v2(gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, release(device, GD_CUDA_ERROR_INVALID_CONTEXT));
+}
+
+gd_CUresult cuDevicePrimaryCtxReset(gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, reset(device));
+}
+
+gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, reset(device));
+}
+
+/* The first version changes nothing under a context that is there. */
+gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
+{
+    GD_CALL(GD_NEED_INIT, gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : set_flags(device, flags));
+}
+
+gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
+{
+    GD_CALL(GD_NEED_INIT, set_flags(device, flags));
+}
+
+gd_CUresult cuDevicePrimaryCtxGetState(gd_CUdevice device, unsigned int *flags, int *active)
+{
+    GD_CALL(GD_NEED_INIT, get_state(device, flags, active));
+}
+
+gd_CUresult cuCtxCreate_v2(gd_CUcontext *context_handle, unsigned int flags, gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, create(context_handle, flags, device));
+}
+
+gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int count, unsigned int flags,
+                           gd_CUdevice device)
+{
+    GD_CALL(GD_NEED_INIT, affinities || count ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
+                                              : create(context_handle, flags, device));
+}
+
+gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags, gd_CUdevice device)
+{
+    const gd_CUctxCreateParams *asked = params;
+
+    GD_CALL(GD_NEED_INIT, asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
+                              ? gd_device_unsupported("parameters of cuCtxCreate_v4")
+                              : create(context_handle, flags, device));
+}
+
+gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)
+{
+    GD_CALL(GD_NEED_INIT, destroy(context_handle));
+}
+
+gd_CUresult cuCtxPushCurrent_v2(gd_CUcontext context_handle)
+{
+    GD_CALL(GD_NEED_INIT, push(context_handle));
+}
+
+gd_CUresult cuCtxPopCurrent_v2(gd_CUcontext *context_handle)
+{
+    GD_CALL(GD_NEED_INIT, pop(context_handle));
+}
+
+gd_CUresult cuCtxSetCurrent(gd_CUcontext context_handle)
+{
+    GD_CALL(GD_NEED_INIT, set_current(context_handle));
+}
+
+gd_CUresult cuCtxGetCurrent(gd_CUcontext *context_handle)
+{
+    GD_CALL(GD_NEED_INIT, get_current(context_handle));
+}
+
+gd_CUresult cuCtxGetDevice(gd_CUdevice *device)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_device(context, device));
+}
+
+gd_CUresult cuCtxGetDevice_v2(gd_CUdevice *device, gd_CUcontext handle)
+{
+    GD_CALL(GD_NEED_INIT, get_device(choose(context, handle), device));
+}
+
+gd_CUresult cuCtxSynchronize(void)
+{
+    GD_CALL(GD_NEED_LIVE, synchronize(context));
+}
+
+gd_CUresult cuCtxSynchronize_v2(gd_CUcontext handle)
+{
+    GD_CALL(GD_NEED_INIT, synchronize(choose(context, handle)));
+}
+
+gd_CUresult cuCtxGetApiVersion(gd_CUcontext handle, unsigned int *version)
+{
+    GD_CALL(GD_NEED_INIT, get_version(choose(context, handle), version));
+}
+
+gd_CUresult cuCtxGetId(gd_CUcontext handle, unsigned long long *id)
+{
+    GD_CALL(GD_NEED_INIT, get_id(choose(context, handle), id));
+}
+
+gd_CUresult cuCtxGetFlags(unsigned int *flags)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_flags(context, flags));
+}
+
+gd_CUresult cuCtxGetLimit(size_t *value, int32_t limit)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_limit(context, value, limit));
+}
+
+gd_CUresult cuCtxSetLimit(int32_t limit, size_t value)
+{
+    GD_CALL(GD_NEED_CONTEXT, set_limit(context, limit, value));
+}
+
+gd_CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_priorities(least, greatest));
+}
+
+gd_CUresult cuCtxGetCacheConfig(int32_t *configuration)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_cache(context, configuration));
+}
+
+gd_CUresult cuCtxSetCacheConfig(int32_t configuration)
+{
+    GD_CALL(GD_NEED_CONTEXT, set_cache(context, configuration));
+}
+
+/* There is no profiler to start or to stop. */
+gd_CUresult cuProfilerStart(void)
+{
+    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+}
+
+gd_CUresult cuProfilerStop(void)
+{
+    GD_CALL(GD_NEED_CONTEXT, GD_CUDA_SUCCESS);
+}

@@ -1,0 +1,140 @@
+/* cuGetProcAddress: names and versions to entry points. And the entry points that exist by name only. */
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/schedule/device.h"
+#include "emulator/driver/stream.h"
+
+typedef void any_function(void);
+
+/* One variant of a name: the signature that it has from this API version on. */
+typedef struct variant {
+    const char *name;
+    int version;
+    any_function *function;
+} variant;
+
+static const variant variants[] = {
+#define GD_ENTRY(symbol, name, version, arguments) {#name, version, (any_function *)symbol},
+#include "emulator/entries.def"
+#undef GD_ENTRY
+#define GD_UNSUPPORTED(symbol, name, version) {#name, version, (any_function *)symbol},
+#include "emulator/unsupported.def"
+#undef GD_UNSUPPORTED
+};
+
+/* A function and its variant whose NULL stream is the per-thread default one. */
+static const struct {
+    any_function *base, *per_thread;
+} per_thread_variants[] = {
+#define GD_PER_THREAD(symbol, base, arguments, names) {(any_function *)base, (any_function *)symbol},
+#include "emulator/per_thread.def"
+#undef GD_PER_THREAD
+};
+
+/* What the flags ask for: the per-thread variant of a function that has one. */
+static any_function *choose_stream(any_function *function, uint64_t flags)
+{
+    if (!(flags & GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
+        return function;
+    for (size_t i = 0; i < sizeof per_thread_variants / sizeof *per_thread_variants; i++) {
+        if (per_thread_variants[i].base == function)
+            return per_thread_variants[i].per_thread;
+    }
+    return function;
+}
+
+/* The newest variant that the version asked for knows. *known: some variant has this name. */
+static const variant *find_variant(const char *name, int version, bool *known)
+{
+    const variant *best = NULL;
+
+    *known = false;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        const variant *each = &variants[i];
+        if (strcmp(each->name, name))
+            continue;
+        *known = true;
+        if (each->version <= version && (!best || each->version > best->version))
+            best = each;
+    }
+    return best;
+}
+
+static gd_CUresult find(const char *name, void **function, int version, uint64_t flags,
+                        gd_CUdriverProcAddressQueryResult *status)
+{
+    bool known;
+
+    if (!name || !function || flags > GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ||
+        version > GD_DEVICE_DRIVER_VERSION)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    const variant *found = find_variant(name, version, &known);
+    *function = NULL;
+    if (found) {
+        any_function *chosen = choose_stream(found->function, flags);
+        memcpy(function, &chosen, sizeof *function);
+    }
+    if (status)
+        *status = found   ? GD_CU_GET_PROC_ADDRESS_SUCCESS
+                  : known ? GD_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                          : GD_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return GD_CUDA_SUCCESS;
+}
+
+/* The first form says by its result what the second says by the status. */
+static gd_CUresult find_first_form(const char *name, void **function, int version, uint64_t flags)
+{
+    gd_CUdriverProcAddressQueryResult status = GD_CU_GET_PROC_ADDRESS_SUCCESS;
+    gd_CUresult result = find(name, function, version, flags, &status);
+
+    return result == GD_CUDA_SUCCESS && status != GD_CU_GET_PROC_ADDRESS_SUCCESS ? GD_CUDA_ERROR_NOT_FOUND : result;
+}
+
+gd_CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
+{
+    return find_first_form(name, function, version, flags);
+}
+
+gd_CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                                gd_CUdriverProcAddressQueryResult *status)
+{
+    return find(name, function, version, flags, status);
+}
+
+static gd_CUresult refuse(const char *symbol)
+{
+    if (!strcmp(symbol, "cuGetExportTable"))
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                "%s is not emulated: programs of the CUDA runtime ask for tables of NVIDIA's driver that "
+                                "are not documented; programs of the driver API run",
+                                symbol);
+    return gd_device_unsupported(symbol);
+}
+
+#define GD_UNSUPPORTED(symbol, name, version)                                                                          \
+    gd_CUresult symbol(void)                                                                                           \
+    {                                                                                                                  \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
+    }
+#include "emulator/unsupported.def"
+#undef GD_UNSUPPORTED
+
+#define GD_EXPORTED(symbol)                                                                                            \
+    gd_CUresult symbol(void)                                                                                           \
+    {                                                                                                                  \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
+    }
+#include "emulator/exported.def"
+#undef GD_EXPORTED
+
+#define GD_PER_THREAD(symbol, base, arguments, names)                                                                  \
+    gd_CUresult symbol arguments                                                                                       \
+    {                                                                                                                  \
+        gd_stream_null_is_per_thread(true);                                                                            \
+        gd_CUresult result = base names;                                                                               \
+        gd_stream_null_is_per_thread(false);                                                                           \
+        return result;                                                                                                 \
+    }
+#include "emulator/per_thread.def"
+#undef GD_PER_THREAD

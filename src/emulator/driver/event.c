@@ -1,0 +1,190 @@
+/* Events: cuEvent*. An event stands for a port of a task, or for a place in a capture. */
+#include <stdlib.h>
+
+#include "emulator/api.h"
+#include "emulator/driver/stream.h"
+
+static void clear(gd_event *event)
+{
+    gd_task_release(event->task);
+    event->task = NULL;
+    gd_capture_release(event->capture);
+    event->capture = NULL;
+    free(event->tips.list);
+    event->tips = (gd_tips){0};
+}
+
+void gd_event_set(gd_event *event, gd_task *task, gd_port port)
+{
+    gd_task_hold(task);
+    clear(event);
+    event->task = task;
+    event->port = port;
+}
+
+void gd_event_destroy(gd_event *event)
+{
+    clear(event);
+    gd_object_remove(&event->object);
+    free(event);
+}
+
+static gd_CUresult create(gd_context *context, gd_CUevent *handle, unsigned flags)
+{
+    const unsigned known = GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS;
+
+    if (!handle || flags & ~known || (flags & GD_CU_EVENT_INTERPROCESS && !(flags & GD_CU_EVENT_DISABLE_TIMING)))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (flags & GD_CU_EVENT_INTERPROCESS)
+        return gd_device_unsupported("an event that processes share");
+    gd_event *event = calloc(1, sizeof *event);
+    if (!event || !gd_object_add(&event->object, GD_OBJECT_EVENT, context)) {
+        free(event);
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    event->flags = flags;
+    *handle = event->object.handle;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult destroy(gd_CUevent handle)
+{
+    gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
+
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_event_destroy(event);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult record_in_stream(gd_stream *stream, gd_event *event)
+{
+    gd_work nothing = {.kind = GD_WORK_EMPTY};
+    gd_task *task;
+    gd_CUresult result = gd_stream_submit(stream, &nothing, &task);
+
+    if (result == GD_CUDA_SUCCESS)
+        gd_event_set(event, task, GD_PORT_COMPLETE);
+    return result;
+}
+
+static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream stream_handle, unsigned flags)
+{
+    gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
+    gd_stream *stream;
+    gd_CUresult result = gd_stream_find(context, stream_handle, &stream);
+
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (event->object.context != stream->object.context)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (flags > GD_CU_EVENT_RECORD_EXTERNAL)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (flags && !stream->capture)
+        return GD_CUDA_ERROR_ILLEGAL_STATE;
+    if (flags) {
+        gd_work work = {.kind = GD_WORK_EVENT_RECORD, .is.event = handle};
+        return gd_stream_submit(stream, &work, NULL);
+    }
+    return stream->capture ? gd_capture_record(stream, event) : record_in_stream(stream, event);
+}
+
+/* An event of a capture cannot be waited for or asked; trying spoils the capture. */
+static gd_CUresult check_captured(gd_event *event)
+{
+    if (!event->capture)
+        return GD_CUDA_SUCCESS;
+    gd_capture_invalidate(event->capture);
+    return GD_CUDA_ERROR_CAPTURED_EVENT;
+}
+
+static gd_CUresult synchronize(gd_CUevent handle)
+{
+    gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
+
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_CUresult result = check_captured(event);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    gd_schedule_wait(event->task, event->port);
+    return event->object.context->fault;
+}
+
+static gd_CUresult query(gd_CUevent handle)
+{
+    gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
+
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_CUresult result = check_captured(event);
+    if (result != GD_CUDA_SUCCESS || !event->task)
+        return result;
+    if (!gd_task_reached(event->task, event->port))
+        gd_schedule_advance();
+    if (event->object.context->fault)
+        return event->object.context->fault;
+    if (!gd_task_reached(event->task, event->port))
+        return GD_CUDA_ERROR_NOT_READY;
+    gd_schedule_observe(event->task, event->port);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)
+{
+    gd_event *start = gd_object_find(start_handle, GD_OBJECT_EVENT), *end = gd_object_find(end_handle, GD_OBJECT_EVENT);
+
+    if (!milliseconds || !start || !end)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (start->capture || end->capture)
+        return GD_CUDA_ERROR_CAPTURED_EVENT;
+    if (!start->task || !end->task || (start->flags | end->flags) & GD_CU_EVENT_DISABLE_TIMING)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (!gd_task_reached(start->task, start->port) || !gd_task_reached(end->task, end->port))
+        return GD_CUDA_ERROR_NOT_READY;
+    *milliseconds =
+        (float)((double)(int64_t)(gd_task_time(end->task, end->port) - gd_task_time(start->task, start->port)) / 1e6);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult cuEventCreate(gd_CUevent *event, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, create(context, event, flags));
+}
+
+gd_CUresult cuEventDestroy_v2(gd_CUevent event)
+{
+    GD_CALL(GD_NEED_INIT, destroy(event));
+}
+
+gd_CUresult cuEventRecord(gd_CUevent event, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, record(context, event, stream, 0));
+}
+
+gd_CUresult cuEventRecordWithFlags(gd_CUevent event, gd_CUstream stream, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, record(context, event, stream, flags));
+}
+
+gd_CUresult cuEventSynchronize(gd_CUevent event)
+{
+    GD_CALL(GD_NEED_LIVE, synchronize(event));
+}
+
+gd_CUresult cuEventQuery(gd_CUevent event)
+{
+    GD_CALL(GD_NEED_LIVE, query(event));
+}
+
+gd_CUresult cuEventElapsedTime(float *milliseconds, gd_CUevent start, gd_CUevent end)
+{
+    GD_CALL(GD_NEED_INIT, get_elapsed(milliseconds, start, end));
+}
+
+gd_CUresult cuEventElapsedTime_v2(float *milliseconds, gd_CUevent start, gd_CUevent end)
+{
+    GD_CALL(GD_NEED_INIT, get_elapsed(milliseconds, start, end));
+}

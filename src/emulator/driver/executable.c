@@ -1,0 +1,639 @@
+/* Executable graphs: made of a graph by putting its nodes into an order, graphs in nodes unfolded; launched node by
+ * node.
+ *
+ * A conditional node becomes two: one that looks at the condition when it is reached and hands in what that says, an
+ * executable of its own for each body; and before it in the list its join, which what follows the node depends on, and
+ * which waits for what has been handed in. A loop looks again behind each round. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/schedule/graph.h"
+#include "emulator/driver/module.h"
+#include "emulator/driver/stream.h"
+
+static void free_conditions(gd_executable *executable)
+{
+    for (uint32_t i = 0; executable->conditions && i < executable->conditions->count; i++)
+        executable->conditions->list[i]->instantiated = false;
+    gd_condition_set_release(executable->conditions);
+}
+
+void gd_executable_destroy(gd_executable *executable)
+{
+    if (!executable)
+        return;
+    free_conditions(executable);
+    gd_user_list_free(&executable->user_objects);
+    for (uint32_t i = 0; i < executable->node_count; i++)
+        gd_work_free(&executable->nodes[i].work);
+    free(executable->nodes);
+    free(executable->edges);
+    gd_task_release(executable->last);
+    gd_object_remove(&executable->object);
+    free(executable);
+}
+
+gd_executable_node *gd_executable_find(gd_executable *executable, const void *handle)
+{
+    for (uint32_t i = 0; i < executable->node_count; i++) {
+        if (executable->nodes[i].handle && executable->nodes[i].handle == handle)
+            return &executable->nodes[i];
+        const gd_conditional_work *inner = &executable->nodes[i].work.is.conditional;
+        bool conditional = executable->nodes[i].work.kind == GD_WORK_CONDITIONAL;
+        for (uint32_t j = 0; conditional && j < inner->count; j++) {
+            gd_executable_node *found = gd_executable_find(inner->branches[j], handle);
+            if (found)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+/* ---- building ---- */
+
+/* The work, which may be NULL, is taken over in any case. */
+static bool add_taken(gd_executable *executable, void *handle, gd_work *work)
+{
+    if (executable->node_count == executable->node_capacity) {
+        uint32_t capacity = executable->node_capacity ? executable->node_capacity * 2 : 16;
+        gd_executable_node *more = realloc(executable->nodes, capacity * sizeof *more);
+        if (!more) {
+            gd_work_free(work);
+            return false;
+        }
+        executable->nodes = more;
+        executable->node_capacity = capacity;
+    }
+    executable->nodes[executable->node_count++] =
+        (gd_executable_node){.handle = handle, .work = *work, .enabled = true};
+    return true;
+}
+
+static bool add_node(gd_executable *executable, void *handle, const gd_work *work)
+{
+    gd_work copy = {.kind = GD_WORK_EMPTY};
+
+    return (!work || gd_work_copy(&copy, work)) && add_taken(executable, handle, &copy);
+}
+
+static bool add_edge(gd_executable *executable, uint32_t from, uint32_t to, gd_CUgraphEdgeData data)
+{
+    if (executable->edge_count == executable->edge_capacity) {
+        uint32_t capacity = executable->edge_capacity ? executable->edge_capacity * 2 : 16;
+        gd_graph_edge *more = realloc(executable->edges, capacity * sizeof *more);
+        if (!more)
+            return false;
+        executable->edges = more;
+        executable->edge_capacity = capacity;
+    }
+    executable->edges[executable->edge_count++] = (gd_graph_edge){.from = from, .to = to, .data = data};
+    return true;
+}
+
+/* An order in which no edge leads back (Kahn 1962), the order of creation where the edges leave a choice; false when
+ * there is none. */
+static bool sort_nodes(const gd_graph *graph, uint32_t *order, uint32_t *open)
+{
+    uint32_t done = 0;
+
+    memset(open, 0, graph->node_count * sizeof *open);
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        open[graph->edges[i].to]++;
+    while (done < graph->node_count) {
+        uint32_t next = 0;
+        while (next < graph->node_count && open[next])
+            next++;
+        if (next == graph->node_count)
+            return false;
+        open[next] = UINT32_MAX;
+        order[done++] = next;
+        for (uint32_t i = 0; i < graph->edge_count; i++)
+            open[graph->edges[i].to] -= graph->edges[i].from == next;
+    }
+    return true;
+}
+
+/* Where a node of the graph begins and ends in the executable: two markers for one that is a graph. */
+typedef struct span {
+    uint32_t first, last;
+} span;
+
+static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first, uint32_t *last);
+
+/* An executable of one body, which has no handle. */
+static gd_CUresult make_branch(const gd_graph *body, gd_executable **branch)
+{
+    uint32_t first, last;
+
+    *branch = calloc(1, sizeof **branch);
+    return *branch ? unfold(*branch, body, &first, &last) : GD_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static gd_CUresult unfold_conditional(gd_executable *executable, const gd_node *node, span *where)
+{
+    const gd_conditional_work *from = &node->work.is.conditional;
+    gd_work join = {.kind = GD_WORK_JOIN};
+    gd_work work = {.kind = GD_WORK_CONDITIONAL,
+                    .is.conditional = {.condition = gd_condition_hold(from->condition),
+                                       .type = from->type,
+                                       .count = from->count,
+                                       .branches = calloc(from->count, sizeof(gd_executable *))}};
+    gd_CUresult result = work.is.conditional.branches ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+
+    for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < from->count; i++)
+        result = make_branch(from->bodies[i], &work.is.conditional.branches[i]);
+    where->last = executable->node_count;
+    if (result == GD_CUDA_SUCCESS && !add_taken(executable, NULL, &join))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != GD_CUDA_SUCCESS) {
+        gd_work_free(&work);
+        return result;
+    }
+    where->first = executable->node_count;
+    return add_taken(executable, node->object.handle, &work) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, span *where)
+{
+    if (node->work.kind == GD_WORK_GRAPH)
+        return unfold(executable, node->work.is.graph, &where->first, &where->last);
+    if (node->work.kind == GD_WORK_CONDITIONAL)
+        return unfold_conditional(executable, node, where);
+    where->first = where->last = executable->node_count;
+    return add_node(executable, node->object.handle, &node->work) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static bool connect(gd_executable *executable, const gd_graph *graph, const span *spans, span whole)
+{
+    const gd_CUgraphEdgeData ordinary = {0};
+    bool good = graph->node_count || add_edge(executable, whole.first, whole.last, ordinary);
+
+    for (uint32_t i = 0; good && i < graph->edge_count; i++)
+        good = add_edge(executable, spans[graph->edges[i].from].last, spans[graph->edges[i].to].first,
+                        graph->edges[i].data);
+    for (uint32_t i = 0; good && i < graph->node_count; i++)
+        good = add_edge(executable, whole.first, spans[i].first, ordinary) &&
+               add_edge(executable, spans[i].last, whole.last, ordinary);
+    return good;
+}
+
+/* Puts a graph between two markers. */
+static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first, uint32_t *last)
+{
+    uint32_t *order = calloc((size_t)graph->node_count + 1, sizeof *order),
+             *open = calloc((size_t)graph->node_count + 1, sizeof *open);
+    span *spans = calloc((size_t)graph->node_count + 1, sizeof *spans);
+    gd_CUresult result =
+        order && open && spans && add_node(executable, NULL, NULL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    span whole = {.first = executable->node_count - 1};
+
+    if (result == GD_CUDA_SUCCESS && !gd_user_list_add(&executable->user_objects, &graph->user_objects))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == GD_CUDA_SUCCESS && !sort_nodes(graph, order, open))
+        result = GD_CUDA_ERROR_INVALID_VALUE;
+    for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < graph->node_count; i++)
+        result = unfold_node(executable, graph->nodes[order[i]], &spans[order[i]]);
+    whole.last = executable->node_count;
+    if (result == GD_CUDA_SUCCESS && !(add_node(executable, NULL, NULL) && connect(executable, graph, spans, whole)))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    free(order);
+    free(open);
+    free(spans);
+    *first = whole.first;
+    *last = whole.last;
+    return result;
+}
+
+/* ---- bodies and conditions ---- */
+
+/* What a body cannot hold (CUDA_CONDITIONAL_NODE_PARAMS): what concerns the host, and copies of its pageable memory. */
+static bool refuses(const gd_node *node, gd_instantiate_refusal *refusal)
+{
+    const gd_work *work = &node->work;
+
+    if (work->kind == GD_WORK_HOST || work->kind == GD_WORK_EVENT_RECORD || work->kind == GD_WORK_EVENT_WAIT)
+        refusal->result = GD_CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    else if (work->kind == GD_WORK_COPY && (!work->is.copy.source.device || !work->is.copy.target.device))
+        refusal->result = GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+    else
+        return false;
+    refusal->node = node->object.handle;
+    return true;
+}
+
+static gd_CUresult check_nodes(const gd_graph *graph, bool in_body, gd_instantiate_refusal *refusal)
+{
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < graph->node_count && result == GD_CUDA_SUCCESS; i++) {
+        const gd_work *work = &graph->nodes[i]->work;
+        if (in_body && refuses(graph->nodes[i], refusal))
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        if (work->kind == GD_WORK_GRAPH)
+            result = check_nodes(work->is.graph, in_body, refusal);
+        for (uint32_t j = 0; work->kind == GD_WORK_CONDITIONAL && j < work->is.conditional.count; j++) {
+            if (result == GD_CUDA_SUCCESS)
+                result = check_nodes(work->is.conditional.bodies[j], true, refusal);
+        }
+    }
+    return result;
+}
+
+static gd_CUresult check_bodies(const gd_graph *graph, gd_instantiate_refusal *refusal)
+{
+    return check_nodes(graph, false, refusal);
+}
+
+/* There may be one executable of a graph with conditional nodes, in which each condition has a node. */
+static gd_CUresult check_conditions(const gd_graph *graph, gd_instantiate_refusal *refusal)
+{
+    if (graph->parent)
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "the graph is the body of a conditional node");
+    for (uint32_t i = 0; i < graph->condition_count; i++) {
+        if (!graph->conditions[i]->taken) {
+            refusal->result = GD_CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        }
+        if (graph->conditions[i]->instantiated)
+            return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                    "a graph with conditional nodes can be instantiated once at a time");
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+/* The first marker gives them their initial values. */
+static gd_CUresult take_conditions(gd_executable *executable, const gd_graph *graph, gd_instantiate_refusal *refusal)
+{
+    gd_CUresult result = check_conditions(graph, refusal);
+
+    if (result != GD_CUDA_SUCCESS || !graph->condition_count)
+        return result;
+    gd_condition_set *set = gd_condition_set_create(graph->conditions, graph->condition_count);
+    if (!set)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < set->count; i++)
+        set->list[i]->instantiated = true;
+    executable->conditions = set;
+    executable->nodes[0].work = (gd_work){.kind = GD_WORK_ASSIGN, .is.conditions = gd_condition_set_hold(set)};
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult gd_executable_create(const gd_graph *graph, gd_context *context, uint64_t flags, gd_executable **executable,
+                                 gd_instantiate_refusal *refusal)
+{
+    gd_executable *made = NULL;
+
+    *refusal = (gd_instantiate_refusal){.result = GD_CUDA_GRAPH_INSTANTIATE_ERROR};
+    gd_CUresult result = make_branch(graph, &made);
+    if (result == GD_CUDA_SUCCESS)
+        result = check_bodies(graph, refusal);
+    if (result == GD_CUDA_SUCCESS)
+        result = take_conditions(made, graph, refusal);
+    if (result == GD_CUDA_SUCCESS && !gd_object_add(&made->object, GD_OBJECT_EXECUTABLE, context))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != GD_CUDA_SUCCESS) {
+        gd_executable_destroy(made);
+        return result;
+    }
+    made->flags = flags;
+    *executable = made;
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- updating ---- */
+
+static int32_t compare(const gd_executable *old, const gd_executable *new, void **node);
+
+/* Both nodes are of one kind. */
+static int32_t compare_node(const gd_executable_node *old, const gd_executable_node *new, void **node)
+{
+    const gd_conditional_work *one = &old->work.is.conditional, *other = &new->work.is.conditional;
+    int32_t outcome = GD_CU_GRAPH_EXEC_UPDATE_SUCCESS;
+
+    if (old->work.kind != GD_WORK_CONDITIONAL)
+        return outcome;
+    if (one->type != other->type || one->count != other->count) {
+        *node = new->handle;
+        return GD_CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    }
+    for (uint32_t i = 0; i < one->count && outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
+        outcome = compare(one->branches[i], other->branches[i], node);
+    return outcome;
+}
+
+/* A new executable has no launch to begin yet, so that its first marker is empty. */
+static bool same_kind(gd_work_kind old, gd_work_kind new)
+{
+    return old == new || (old == GD_WORK_ASSIGN && new == GD_WORK_EMPTY);
+}
+
+/* Whether two executables have the same nodes and edges; *node is the first that differs in kind. */
+static int32_t compare(const gd_executable *old, const gd_executable *new, void **node)
+{
+    int32_t outcome = GD_CU_GRAPH_EXEC_UPDATE_SUCCESS;
+
+    if (old->node_count != new->node_count || old->edge_count != new->edge_count)
+        return GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (uint32_t i = 0; i < old->node_count; i++) {
+        if (!same_kind(old->nodes[i].work.kind, new->nodes[i].work.kind)) {
+            *node = new->nodes[i].handle;
+            return GD_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        }
+    }
+    if (old->edge_count && memcmp(old->edges, new->edges, old->edge_count * sizeof *old->edges))
+        return GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (uint32_t i = 0; i < old->node_count && outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
+        outcome = compare_node(&old->nodes[i], &new->nodes[i], node);
+    return outcome;
+}
+
+/* The new nodes take the old ones' place; the old handles stay good, because programs keep them. Conditions stay, with
+ * the new ones' initial values. */
+static void exchange(gd_executable *executable, gd_executable *made)
+{
+    const gd_user_list objects = executable->user_objects;
+
+    executable->user_objects = made->user_objects;
+    made->user_objects = objects;
+    for (uint32_t i = 0; i < executable->node_count; i++) {
+        gd_work *old = &executable->nodes[i].work, *new = &made->nodes[i].work;
+        const gd_work work = *old;
+        if (old->kind == GD_WORK_CONDITIONAL) {
+            old->is.conditional.condition->initial = new->is.conditional.condition->initial;
+            old->is.conditional.condition->assigned = new->is.conditional.condition->assigned;
+            for (uint32_t j = 0; j < old->is.conditional.count; j++)
+                exchange(old->is.conditional.branches[j], new->is.conditional.branches[j]);
+        } else if (old->kind != GD_WORK_ASSIGN) {
+            *old = *new;
+            *new = work;
+        }
+    }
+}
+
+gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *graph, int32_t *outcome, void **node)
+{
+    gd_executable *made = NULL;
+    gd_instantiate_refusal refusal;
+    gd_CUresult result = make_branch(graph, &made);
+
+    *node = NULL;
+    *outcome = GD_CU_GRAPH_EXEC_UPDATE_ERROR;
+    if (result == GD_CUDA_SUCCESS)
+        result = check_bodies(graph, &refusal);
+    if (result == GD_CUDA_SUCCESS) {
+        *outcome = compare(executable, made, node);
+        if (*outcome == GD_CU_GRAPH_EXEC_UPDATE_SUCCESS)
+            exchange(executable, made);
+        else
+            result = GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    gd_executable_destroy(made);
+    return result;
+}
+
+gd_executable *gd_executable_copy(const gd_executable *executable)
+{
+    gd_executable *copy = calloc(1, sizeof *copy);
+    bool whole = copy && gd_user_list_add(&copy->user_objects, &executable->user_objects);
+
+    for (uint32_t i = 0; whole && i < executable->node_count; i++) {
+        const gd_executable_node *node = &executable->nodes[i];
+        whole = add_node(copy, node->handle, &node->work);
+        if (whole)
+            copy->nodes[i].enabled = node->enabled;
+    }
+    for (uint32_t i = 0; whole && i < executable->edge_count; i++)
+        whole = add_edge(copy, executable->edges[i].from, executable->edges[i].to, executable->edges[i].data);
+    if (whole)
+        return copy;
+    gd_executable_destroy(copy);
+    return NULL;
+}
+
+/* ---- launching ---- */
+
+/* Dependencies of one node, on the tasks of those before it. */
+static uint32_t list_dependencies(const gd_executable *executable, uint32_t index, gd_task **tasks, gd_dependency *list)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < executable->edge_count; i++) {
+        const gd_graph_edge *edge = &executable->edges[i];
+        if (edge->to != index)
+            continue;
+        bool kernels = tasks[edge->from]->work.kind == GD_WORK_KERNEL && executable->nodes[index].enabled;
+        gd_port port = kernels ? (gd_port)edge->data.from_port : GD_PORT_COMPLETE;
+        list[count++] = (gd_dependency){.task = tasks[edge->from],
+                                        .port = port,
+                                        .programmatic = port != GD_PORT_COMPLETE &&
+                                                        edge->data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    }
+    return count;
+}
+
+static gd_CUresult make_work(gd_context *context, const gd_executable_node *node, gd_work *work)
+{
+    *work = (gd_work){.kind = GD_WORK_EMPTY};
+    if (!node->enabled)
+        return GD_CUDA_SUCCESS;
+    if (!gd_work_copy(work, &node->work))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = gd_launch_refresh(context, work);
+    if (result != GD_CUDA_SUCCESS)
+        gd_work_free(work);
+    return result;
+}
+
+static void note_event(const gd_executable_node *node, gd_task *task)
+{
+    gd_event *event =
+        node->work.kind == GD_WORK_EVENT_RECORD ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT) : NULL;
+
+    if (event && node->enabled)
+        gd_event_set(event, task, GD_PORT_COMPLETE);
+}
+
+static uint32_t add_event_wait(const gd_executable_node *node, gd_dependency *list, uint32_t count)
+{
+    const gd_event *event =
+        node->work.kind == GD_WORK_EVENT_WAIT ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT) : NULL;
+
+    if (event && node->enabled && event->task)
+        list[count++] = (gd_dependency){.task = event->task, .port = GD_PORT_COMPLETE};
+    return count;
+}
+
+/* What a launch is made of, by node. */
+typedef struct launching {
+    const gd_executable *executable;
+    gd_context *context;
+    uint64_t stream;
+    gd_condition_set *conditions; /* of the whole graph */
+    bool within;                  /* a branch, by the scheduler */
+    gd_task **tasks;
+    gd_work *works;
+    gd_dependency *list; /* room for the dependencies of one node */
+} launching;
+
+static gd_CUresult begin_launch(launching *launch)
+{
+    const gd_executable *executable = launch->executable;
+    uint32_t nodes = executable->node_count;
+    gd_CUresult result = GD_CUDA_SUCCESS;
+
+    launch->tasks = calloc(nodes, sizeof(gd_task *));
+    launch->works = calloc(nodes, sizeof *launch->works);
+    launch->list = calloc((size_t)executable->edge_count + 2, sizeof *launch->list);
+    if (!launch->tasks || !launch->works || !launch->list)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < nodes; i++)
+        result = make_work(launch->context, &executable->nodes[i], &launch->works[i]);
+    return result;
+}
+
+static void end_launch(launching *launch)
+{
+    for (uint32_t i = 0; i < launch->executable->node_count; i++) {
+        if (launch->tasks)
+            gd_task_release(launch->tasks[i]);
+        if (launch->works)
+            gd_work_free(&launch->works[i]);
+    }
+    free(launch->tasks);
+    free(launch->works);
+    free(launch->list);
+}
+
+/* Hands in all nodes but the first, which has been. The join of a conditional node stands right before it. */
+static gd_CUresult launch_nodes(launching *launch)
+{
+    const gd_executable *executable = launch->executable;
+
+    for (uint32_t i = 1; i < executable->node_count; i++) {
+        uint32_t count = list_dependencies(executable, i, launch->tasks, launch->list);
+        bool conditional = launch->works[i].kind == GD_WORK_CONDITIONAL;
+        count = add_event_wait(&executable->nodes[i], launch->list, count);
+        launch->tasks[i] =
+            gd_schedule_append(launch->context, &launch->works[i], launch->list, count, launch->stream, true);
+        if (!launch->tasks[i])
+            return GD_CUDA_ERROR_OUT_OF_MEMORY;
+        note_event(&executable->nodes[i], launch->tasks[i]);
+        launch->tasks[i]->conditions = gd_condition_set_hold(launch->conditions);
+        if (conditional)
+            launch->tasks[i]->join = gd_task_hold(launch->tasks[i - 1]);
+        if (!launch->within)
+            gd_schedule_relieve();
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+/* One launch after another: the first marker waits for the last one's. */
+static gd_CUresult join_last(const gd_executable *executable, gd_stream *stream)
+{
+    if (!executable->last || executable->last == stream->last)
+        return GD_CUDA_SUCCESS;
+    gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
+    if (!more)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    stream->waits = more;
+    stream->waits[stream->wait_count++] =
+        (gd_dependency){.task = gd_task_hold(executable->last), .port = GD_PORT_COMPLETE};
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult gd_executable_launch(gd_executable *executable, gd_stream *stream)
+{
+    launching launch = {.executable = executable,
+                        .context = stream->object.context,
+                        .stream = stream->id,
+                        .conditions = executable->conditions};
+    uint32_t nodes = executable->node_count;
+    gd_CUresult result = join_last(executable, stream);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = begin_launch(&launch);
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_stream_submit(stream, &launch.works[0], &launch.tasks[0]);
+    if (result == GD_CUDA_SUCCESS) {
+        gd_task_hold(launch.tasks[0]);
+        result = launch_nodes(&launch);
+    }
+    if (result == GD_CUDA_SUCCESS) {
+        gd_stream_set_last(stream, launch.tasks[nodes - 1]);
+        gd_task_release(executable->last);
+        executable->last = gd_task_hold(launch.tasks[nodes - 1]);
+    }
+    end_launch(&launch);
+    return result;
+}
+
+/* ---- branches ---- */
+
+/* Hands in the nodes of a branch behind the task that chose it; *last, which is held, is over when they are. */
+static gd_CUresult launch_branch(const gd_executable *branch, gd_task *task, gd_task **last)
+{
+    launching launch = {.executable = branch,
+                        .context = task->context,
+                        .stream = task->stream,
+                        .conditions = task->conditions,
+                        .within = true};
+    const gd_dependency chosen = {.task = task, .port = GD_PORT_COMPLETE};
+    gd_CUresult result = begin_launch(&launch);
+
+    if (result == GD_CUDA_SUCCESS) {
+        launch.tasks[0] = gd_schedule_append(task->context, &launch.works[0], &chosen, 1, task->stream, true);
+        result = launch.tasks[0] ? launch_nodes(&launch) : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (result == GD_CUDA_SUCCESS)
+        *last = gd_task_hold(launch.tasks[branch->node_count - 1]);
+    end_launch(&launch);
+    return result;
+}
+
+/* Which branch a value means; the count of them: none. */
+static uint32_t choose(const gd_conditional_work *work, uint32_t value)
+{
+    uint32_t chosen = work->type == GD_CU_GRAPH_COND_TYPE_SWITCH ? value : !value;
+
+    return chosen < work->count ? chosen : work->count;
+}
+
+enum { STEPS_OF_A_ROUND = 1024 };
+
+/* Another look at the condition behind a round of a loop. The limit of steps, which keeps a CTA from running for ever,
+ * keeps a loop from that as well. */
+static gd_CUresult look_again(gd_task *task, gd_task *last)
+{
+    const gd_dependency round = {.task = last, .port = GD_PORT_COMPLETE};
+    uint64_t limit = gd_the_device.settings.steps;
+
+    if (++task->work.is.conditional.rounds > limit / STEPS_OF_A_ROUND && limit)
+        return GD_CUDA_ERROR_LAUNCH_TIMEOUT;
+    gd_work work = task->work;
+
+    task->work = (gd_work){.kind = GD_WORK_EMPTY};
+    gd_task *next = gd_schedule_append(task->context, &work, &round, 1, task->stream, true);
+    if (!next)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    next->conditions = gd_condition_set_hold(task->conditions);
+    next->join = task->join;
+    task->join = NULL;
+    gd_task_release(next);
+    return GD_CUDA_SUCCESS;
+}
+
+gd_CUresult gd_executable_branch(gd_task *task)
+{
+    const gd_conditional_work *work = &task->work.is.conditional;
+    uint32_t chosen = choose(work, gd_condition_read(work->condition, task->race));
+    bool ends = chosen == work->count || work->type != GD_CU_GRAPH_COND_TYPE_WHILE;
+    gd_task *last = NULL;
+    gd_CUresult result = chosen < work->count ? launch_branch(work->branches[chosen], task, &last) : GD_CUDA_SUCCESS;
+
+    if (result == GD_CUDA_SUCCESS && ends)
+        result = gd_task_join(task->join, last ? last : task) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    else if (result == GD_CUDA_SUCCESS)
+        result = look_again(task, last);
+    gd_task_release(last);
+    return result;
+}

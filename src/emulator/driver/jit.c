@@ -1,0 +1,411 @@
+/* The emulator's compiler: PTX is parsed and looked over, and what is wrong is said as ptxas says it. And its image
+ * format: an ELF file that a cubin's reader takes for a whole one, with the PTX and its digest in a section. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/elf.h"
+#include "base/format.h"
+#include "emulator/driver/module.h"
+
+enum { DIGEST_BYTES = 32, LINE_BYTES = 512 };
+
+static const uint32_t fatbin_magic = 0xba55ed50u, fatbin_wrapper_magic = 0x466243b1u;
+static const char image_magic[16] = "griddep emulate";
+
+/* What stands in front of the text, behind the ELF header and two section headers. */
+typedef struct image_head {
+    char magic[16];
+    uint64_t bytes;
+    uint8_t digest[DIGEST_BYTES];
+} image_head;
+
+typedef struct image {
+    Elf64_Ehdr elf;
+    Elf64_Shdr sections[2];
+    image_head head;
+} image;
+
+/* ---- logs ---- */
+
+enum { LAST_OPTION = GD_CU_JIT_SPLIT_COMPILE + 1 }; /* CU_JIT_BINARY_LOADER_THREAD_COUNT */
+
+gd_CUresult gd_jit_read(gd_jit *jit, unsigned count, const gd_CUjit_option *options, void **values)
+{
+    *jit = (gd_jit){0};
+    jit->errors.first = jit->reason;
+    if (count && (!options || !values))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        size_t number = (size_t)(uintptr_t)values[i];
+        if (options[i] < 0 || options[i] > LAST_OPTION)
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        if (options[i] == GD_CU_JIT_INFO_LOG_BUFFER) {
+            jit->info.buffer = values[i];
+        } else if (options[i] == GD_CU_JIT_ERROR_LOG_BUFFER) {
+            jit->errors.buffer = values[i];
+        } else if (options[i] == GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) {
+            jit->info.capacity = (unsigned)number;
+            jit->info.size_value = &values[i];
+        } else if (options[i] == GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) {
+            jit->errors.capacity = (unsigned)number;
+            jit->errors.size_value = &values[i];
+        } else if (options[i] == GD_CU_JIT_LOG_VERBOSE) {
+            jit->verbose = number != 0;
+        }
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+/* Lines are separated, not ended, by a line feed. */
+void gd_jit_write(gd_jit_log *log, const char *format, ...)
+{
+    size_t room = log->capacity > log->used ? log->capacity - log->used : 0;
+    char line[LINE_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    gd_format_list(line, sizeof line, format, list);
+    va_end(list);
+    if (log->first && !*log->first)
+        snprintf(log->first, LINE_BYTES, "%s", line);
+    if (!log->buffer || room == 0)
+        return;
+    int written = snprintf(log->buffer + log->used, room, "%s%s", log->used ? "\n" : "", line);
+    if (written > 0)
+        log->used += (size_t)written < room ? (size_t)written : room - 1;
+}
+
+static void close_log(gd_jit_log *log)
+{
+    if (log->size_value)
+        *log->size_value = (void *)(uintptr_t)log->used;
+}
+
+/* Who has no log learns the first error from cuGetErrorString. */
+gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result)
+{
+    close_log(&jit->info);
+    close_log(&jit->errors);
+    if (result != GD_CUDA_SUCCESS && *jit->reason && !jit->errors.buffer && !gd_device_has_reason(result))
+        gd_device_refuse(result, "%s", jit->reason);
+    *jit->reason = 0;
+    return result;
+}
+
+/* ---- checks ---- */
+
+static gd_CUresult refuse(gd_jit *jit)
+{
+    gd_jit_write(&jit->errors, "ptxas fatal   : Ptx assembly aborted due to errors");
+    return GD_CUDA_ERROR_INVALID_PTX;
+}
+
+static gd_CUresult report_syntax(gd_jit *jit, const gd_ptx_module *module)
+{
+    for (uint32_t i = 0; i < module->diagnostics->count; i++) {
+        int32_t line, column;
+        gd_ptx_tokens_position(&module->tokens, module->diagnostics->list[i].offset, &line, &column);
+        gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", line,
+                     module->diagnostics->list[i].text);
+    }
+    return refuse(jit);
+}
+
+/* PTX ISA, Special Registers. */
+static bool is_special(const char *name, uint32_t length)
+{
+    static const char *const names[] = {"%tid",
+                                        "%ntid",
+                                        "%laneid",
+                                        "%warpid",
+                                        "%nwarpid",
+                                        "%ctaid",
+                                        "%nctaid",
+                                        "%smid",
+                                        "%nsmid",
+                                        "%gridid",
+                                        "%clusterid",
+                                        "%nclusterid",
+                                        "%cluster_",
+                                        "%lanemask_",
+                                        "%clock",
+                                        "%clock64",
+                                        "%clock_hi",
+                                        "%pm",
+                                        "%envreg",
+                                        "%globaltimer",
+                                        "%globaltimer_",
+                                        "%reserved_smem_",
+                                        "%total_smem_size",
+                                        "%aggr_smem_size",
+                                        "%dynamic_smem_size",
+                                        "%current_graph_exec",
+                                        "%is_explicit_cluster"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t bytes = strlen(names[i]);
+        bool family = names[i][bytes - 1] == '_' || !strcmp(names[i], "%pm") || !strcmp(names[i], "%envreg");
+        if (length >= bytes && (family || length == bytes) && !memcmp(name, names[i], bytes))
+            return true;
+    }
+    return length == 7 && !memcmp(name, "WARP_SZ", 7);
+}
+
+/* Names that nothing declares. */
+static bool report_names(gd_jit *jit, const gd_ptx_module *module)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < module->operand_count; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        uint32_t length;
+        int32_t line, column;
+        if (operand->kind != GD_OPERAND_SPECIAL &&
+            (operand->kind != GD_OPERAND_SYMBOL || operand->symbol != GD_PTX_NONE))
+            continue;
+        const char *name = gd_ptx_name_text(module, operand->index, &length);
+        if (is_special(name, length))
+            continue;
+        gd_ptx_token_position(module, operand->token, &line, &column);
+        gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : Unknown symbol '%.*s'",
+                     line, (int)length, name);
+        found = true;
+    }
+    return found;
+}
+
+static gd_CUresult refuse_specific(const char *target)
+{
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, ".target %s is for one other compute capability than 9.0",
+                            target);
+}
+
+/* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own. */
+static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
+{
+    const char *target = module->target;
+
+    if (module->capability > GD_DEVICE_CAPABILITY) {
+        gd_jit_write(&jit->errors,
+                     "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX, ".target %s is newer than the emulated sm_%d",
+                                target ? target : "", GD_DEVICE_CAPABILITY);
+    }
+    if (target && *target && target[strlen(target) - 1] == 'a' && module->capability != GD_DEVICE_CAPABILITY)
+        return refuse_specific(target);
+    return GD_CUDA_SUCCESS;
+}
+
+/* Functions that the driver gives to each module, as ptxas knows them; their declarations have no body. */
+static bool is_system_function(const char *name)
+{
+    static const char *const names[] = {"vprintf",        "malloc", "free", "__assertfail", "cudaGraphSetConditional",
+                                        "cudaGraphLaunch"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(name, names[i]))
+            return true;
+    }
+    return !strncmp(name, "cnp", 3) || !strncmp(name, "__cuda_syscall_", 15);
+}
+
+static bool is_defined_variable(const gd_ptx_module *module, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const gd_ptx_symbol *other = &module->symbols[i];
+        if (other->name == module->symbols[symbol].name && other->kind == GD_SYMBOL_VARIABLE && other->scope == 0 &&
+            !(other->link & GD_LINK_EXTERN))
+            return true;
+    }
+    return false;
+}
+
+/* What an operand names and nothing defines; NULL: there is no such thing. */
+static const char *find_open(const gd_ptx_module *module, const gd_ptx_operand *operand, gd_jit_kind kind)
+{
+    if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
+        return NULL;
+    const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
+    if (symbol->kind == GD_SYMBOL_FUNCTION) {
+        const gd_ptx_function *function = &module->functions[symbol->target];
+        return function->flags & GD_FUNCTION_BODY || is_system_function(function->name) ? NULL : "function";
+    }
+    return kind == GD_JIT_LINKED && symbol->kind == GD_SYMBOL_VARIABLE && symbol->link & GD_LINK_EXTERN &&
+                   symbol->space != GD_SPACE_SHARED && !is_defined_variable(module, operand->symbol)
+               ? "variable"
+               : NULL;
+}
+
+static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
+{
+    for (uint32_t i = 0; i < module->operand_count; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        const char *open = find_open(module, operand, kind);
+        int32_t line, column;
+        uint32_t length;
+        if (!open)
+            continue;
+        gd_ptx_token_position(module, operand->token, &line, &column);
+        const char *name = gd_ptx_name_text(module, module->symbols[operand->symbol].name, &length);
+        if (kind == GD_JIT_LINKED)
+            gd_jit_write(&jit->errors, "error   : Undefined reference to '%.*s'", (int)length, name);
+        else
+            gd_jit_write(&jit->errors,
+                         "ptxas application ptx input, line %" PRId32 "; fatal   : Unresolved extern %s '%.*s'", line,
+                         open, (int)length, name);
+        return kind == GD_JIT_LINKED ? GD_CUDA_ERROR_UNKNOWN : GD_CUDA_ERROR_INVALID_PTX;
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
+{
+    if (module->version > GD_DEVICE_PTX_VERSION) {
+        gd_jit_write(
+            &jit->errors,
+            "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current version is '%d.%d'",
+            module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
+        return gd_device_refuse(GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ".version %d.%d is newer than %d.%d",
+                                module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10,
+                                GD_DEVICE_PTX_VERSION % 10);
+    }
+    if (module->diagnostics->count)
+        return report_syntax(jit, module);
+    gd_CUresult result = check_target(jit, module);
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (report_names(jit, module))
+        return refuse(jit);
+    return kind == GD_JIT_PART ? GD_CUDA_SUCCESS : check_open(jit, module, kind);
+}
+
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind, griddep_ptx **ptx)
+{
+    griddep_ptx *made = NULL;
+    griddep_error error;
+
+    griddep_error_init(&error);
+    if (!memmem(text, bytes, ".version", 8)) {
+        gd_jit_write(&jit->errors, "error   : Binary format for key='0', ident='' is not recognized");
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    }
+    int32_t status = gd_ptx_parse_tolerant(text, bytes, "ptx", &made, &error);
+    if (status) {
+        gd_jit_write(&jit->errors, "error   : %s", error.text);
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
+    }
+    gd_CUresult result = check_module(jit, &made->module, kind);
+    if (result == GD_CUDA_SUCCESS)
+        *ptx = made;
+    else
+        griddep_ptx_destroy(made);
+    return result;
+}
+
+/* ---- images ---- */
+
+static void digest_text(const char *text, size_t bytes, uint8_t result[DIGEST_BYTES])
+{
+    gd_digest digest;
+
+    gd_digest_begin(&digest);
+    gd_digest_add(&digest, text, bytes);
+    gd_digest_end(&digest, result);
+}
+
+void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
+{
+    image head = {0};
+    char *made = malloc(sizeof head + bytes + 1);
+
+    if (!made)
+        return NULL;
+    memcpy(head.elf.e_ident, ELFMAG, SELFMAG);
+    head.elf.e_ident[EI_CLASS] = ELFCLASS64;
+    head.elf.e_ident[EI_DATA] = ELFDATA2LSB;
+    head.elf.e_ident[EI_VERSION] = EV_CURRENT;
+    head.elf.e_type = ET_EXEC;
+    head.elf.e_machine = GD_ELF_CUDA;
+    head.elf.e_version = EV_CURRENT;
+    head.elf.e_flags = GD_DEVICE_CAPABILITY;
+    head.elf.e_ehsize = sizeof head.elf;
+    head.elf.e_shoff = offsetof(image, sections);
+    head.elf.e_shentsize = sizeof *head.sections;
+    head.elf.e_shnum = 2;
+    head.sections[1].sh_type = SHT_PROGBITS;
+    head.sections[1].sh_offset = offsetof(image, head);
+    head.sections[1].sh_size = sizeof head.head + bytes + 1;
+    memcpy(head.head.magic, image_magic, sizeof image_magic);
+    head.head.bytes = bytes;
+    digest_text(text, bytes, head.head.digest);
+    memcpy(made, &head, sizeof head);
+    memcpy(made + sizeof head, text, bytes);
+    made[sizeof head + bytes] = 0;
+    *image_bytes = sizeof head + bytes + 1;
+    return made;
+}
+
+static gd_CUresult refuse_binary(gd_jit *jit, const char *kind)
+{
+    gd_jit_write(&jit->errors, "error   : the emulator runs PTX; a %s cannot be emulated", kind);
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, "the emulator runs PTX; a %s cannot be emulated", kind);
+}
+
+/* The bytes of an image of the emulator's own, whose parts stand where gd_jit_make_image puts them: the driver is given
+ * no length, and knows one from nothing else. False: something else's, of which no more than the header is read. */
+static bool find_extent(const unsigned char *bytes, const Elf64_Ehdr *header, gd_view *extent)
+{
+    image head;
+
+    if (header->e_shoff != offsetof(image, sections) || header->e_shnum != 2 || header->e_ehsize != sizeof *header ||
+        header->e_shentsize != sizeof *head.sections)
+        return false;
+    memcpy(&head, bytes, offsetof(image, head));
+    *extent = (gd_view){bytes, head.sections[1].sh_offset + head.sections[1].sh_size};
+    return head.sections[1].sh_type == SHT_PROGBITS && head.sections[1].sh_offset == offsetof(image, head) &&
+           head.sections[1].sh_size > sizeof head.head && head.sections[1].sh_size <= sizeof head + GD_PTX_LIMIT_BYTES;
+}
+
+static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_ptx **ptx)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    image_head head = {0};
+    uint8_t digest[DIGEST_BYTES];
+    gd_view extent, part;
+    gd_elf elf;
+
+    memcpy(&header, bytes, sizeof header);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != GD_ELF_CUDA)
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    if (!find_extent(bytes, &header, &extent) || gd_elf_open(extent, &elf) ||
+        !gd_elf_section(&elf, 1, &section, &part) || !gd_view_copy(part, 0, &head, sizeof head) ||
+        memcmp(head.magic, image_magic, sizeof image_magic))
+        return refuse_binary(jit, "cubin");
+    if (header.e_flags != GD_DEVICE_CAPABILITY)
+        return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (!gd_view_part(part, sizeof head, head.bytes, &part) || part.size + sizeof head + 1 != section.sh_size)
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    digest_text((const char *)part.bytes, part.size, digest);
+    if (memcmp(digest, head.digest, sizeof digest))
+        return GD_CUDA_ERROR_INVALID_IMAGE;
+    return gd_jit_parse_text(jit, (const char *)part.bytes, part.size, GD_JIT_WHOLE, ptx);
+}
+
+gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
+{
+    const char *bytes = data;
+    uint32_t magic = 0;
+
+    for (size_t i = 0; i < sizeof magic && (i == 0 || bytes[i - 1]); i++) /* a text may be shorter */
+        magic |= (uint32_t)(unsigned char)bytes[i] << 8 * i;
+    if (magic == fatbin_magic || magic == fatbin_wrapper_magic)
+        return refuse_binary(jit, "fatbin");
+    if (bytes[0] == ELFMAG0)
+        return parse_elf(jit, data, ptx);
+    return gd_jit_parse_text(jit, bytes, strlen(bytes), GD_JIT_WHOLE, ptx);
+}

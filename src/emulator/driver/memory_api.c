@@ -1,0 +1,895 @@
+/* Memory: allocation, copies, fills, pointer queries, and their entry points cuMem*, cuPointer*.
+ *
+ * A copy from pageable host memory takes its bytes when it is handed in, and one to pageable host memory is over when
+ * the call returns, as the driver promises for those; between device memory and memory of cuMemHostAlloc both happen in
+ * stream order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/driver/copy.h"
+#include "emulator/schedule/ownership.h"
+#include "emulator/execute/report.h"
+#include "emulator/driver/stream.h"
+
+enum { PITCH_ALIGNMENT = 512 };
+
+/* ---- who owns what ---- */
+
+typedef struct owned {
+    uint64_t start;
+    gd_context *context;
+    gd_memory_kind kind;
+    bool registered; /* the program's own host memory */
+    unsigned flags;
+} owned;
+
+static struct {
+    owned *list; /* by start */
+    size_t count, capacity;
+} ownership;
+
+/* The number of allocations that start below an address. */
+static size_t count_below(uint64_t start)
+{
+    size_t low = 0, high = ownership.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ownership.list[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static owned *find_owned(uint64_t start)
+{
+    size_t index = count_below(start);
+
+    return index < ownership.count && ownership.list[index].start == start ? &ownership.list[index] : NULL;
+}
+
+static bool add_owned(const owned *item)
+{
+    size_t index = count_below(item->start);
+
+    if (ownership.count == ownership.capacity) {
+        size_t capacity = ownership.capacity ? ownership.capacity * 2 : 64;
+        owned *more = realloc(ownership.list, capacity * sizeof *more);
+        if (!more)
+            return false;
+        ownership.list = more;
+        ownership.capacity = capacity;
+    }
+    memmove(ownership.list + index + 1, ownership.list + index, (ownership.count - index) * sizeof *ownership.list);
+    ownership.list[index] = *item;
+    ownership.count++;
+    return true;
+}
+
+static void remove_owned(owned *item)
+{
+    size_t index = (size_t)(item - ownership.list);
+
+    ownership.count--;
+    memmove(item, item + 1, (ownership.count - index) * sizeof *item);
+}
+
+/* After a fault nothing can be freed: what is left then is the fault's doing. */
+static void report_left(const owned *item)
+{
+    const gd_allocation *memory = gd_memory_find(gd_the_device.memory, item->start);
+
+    if (memory && !item->registered && !item->context->fault)
+        gd_report_leak(memory->start, memory->bytes);
+}
+
+void gd_ownership_end(const gd_context *context)
+{
+    for (size_t i = ownership.count; i-- > 0;) {
+        if (ownership.list[i].context != context)
+            continue;
+        report_left(&ownership.list[i]);
+        gd_memory_give(gd_the_device.memory, ownership.list[i].start);
+        remove_owned(&ownership.list[i]);
+    }
+}
+
+void gd_ownership_free(void)
+{
+    free(ownership.list);
+    memset(&ownership, 0, sizeof ownership);
+}
+
+/* ---- allocation ---- */
+
+static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host, unsigned flags,
+                        uint64_t *address)
+{
+    gd_allocation *made = gd_memory_take(gd_the_device.memory, bytes, kind, host, NULL);
+
+    if (!made)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    const owned item = {
+        .start = made->start, .context = context, .kind = kind, .registered = host != NULL, .flags = flags};
+    if (!add_owned(&item)) {
+        gd_memory_give(gd_the_device.memory, made->start);
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *address = made->start;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t bytes, gd_memory_kind kind)
+{
+    gd_CUresult result = gd_capture_check_unsafe();
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (!address || bytes == 0)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return take(context, bytes, kind, NULL, 0, address);
+}
+
+static gd_CUresult allocate_pitch(gd_context *context, gd_CUdeviceptr *address, size_t *pitch, size_t width,
+                                  size_t height, unsigned element)
+{
+    size_t row, bytes;
+
+    if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (__builtin_add_overflow(width, (size_t)PITCH_ALIGNMENT - 1, &row))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    row = row / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    if (__builtin_mul_overflow(row, height, &bytes))
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = allocate(context, address, bytes, GD_MEMORY_DEVICE);
+    if (result == GD_CUDA_SUCCESS)
+        *pitch = row;
+    return result;
+}
+
+static gd_CUresult allocate_host(gd_context *context, void **host, size_t bytes, unsigned flags)
+{
+    uint64_t address;
+    gd_CUresult result = gd_capture_check_unsafe();
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (!host || flags > 7)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (bytes == 0) {
+        *host = NULL;
+        return GD_CUDA_SUCCESS;
+    }
+    result = take(context, bytes, GD_MEMORY_HOST, NULL, flags, &address);
+    if (result == GD_CUDA_SUCCESS)
+        *host = (void *)(uintptr_t)address;
+    return result;
+}
+
+static gd_CUresult register_host(gd_context *context, void *host, size_t bytes, unsigned flags)
+{
+    uint64_t address = (uint64_t)(uintptr_t)host;
+
+    if (!host || bytes == 0 || flags > 15)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (gd_work_resolve(address, 1, NULL) || gd_work_resolve(address + bytes - 1, 1, NULL))
+        return GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    return take(context, bytes, GD_MEMORY_HOST, host, flags, &address);
+}
+
+/* What runs may use the memory: it is waited for. */
+static gd_CUresult release(owned *item)
+{
+    uint64_t start = item->start;
+    gd_context *context = item->context;
+
+    gd_schedule_drain(NULL);
+    remove_owned(find_owned(start));
+    gd_memory_give(gd_the_device.memory, start);
+    return context->fault;
+}
+
+static gd_CUresult free_device(gd_CUdeviceptr address)
+{
+    gd_CUresult result = gd_capture_check_unsafe();
+    owned *item = find_owned(address);
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (address == 0)
+        return GD_CUDA_SUCCESS;
+    return item && item->kind != GD_MEMORY_HOST ? release(item) : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+static gd_CUresult free_host(void *host, bool registered)
+{
+    owned *item = find_owned((uint64_t)(uintptr_t)host);
+
+    if (!host && !registered)
+        return GD_CUDA_SUCCESS;
+    if (!host || !item || item->kind != GD_MEMORY_HOST || item->registered != registered)
+        return registered && host ? GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : GD_CUDA_ERROR_INVALID_VALUE;
+    return release(item);
+}
+
+static gd_CUresult find_live_stream(gd_context *context, gd_CUstream handle, gd_stream **stream, const char *in_capture)
+{
+    gd_CUresult result = gd_stream_find(context, handle, stream);
+
+    return result == GD_CUDA_SUCCESS && (*stream)->capture ? gd_device_unsupported(in_capture) : result;
+}
+
+/* The address is known at once; work in other streams that uses it too early is not noticed here. */
+static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, size_t bytes, gd_CUstream handle)
+{
+    gd_stream *stream;
+    gd_CUresult result = find_live_stream(context, handle, &stream, "cuMemAllocAsync in a capture");
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    return address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address) : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CUstream handle)
+{
+    gd_stream *stream;
+    gd_work work = {.kind = GD_WORK_RELEASE, .is.address = address};
+    gd_CUresult result = find_live_stream(context, handle, &stream, "cuMemFreeAsync in a capture");
+    owned *item = find_owned(address);
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (!item || item->kind == GD_MEMORY_HOST)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    remove_owned(item);
+    return gd_stream_submit(stream, &work, NULL);
+}
+
+static gd_CUresult check_pool(gd_CUmemoryPool pool)
+{
+    return gd_object_find(pool, GD_OBJECT_POOL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *pool, const gd_CUmemPoolProps *properties)
+{
+    if (!pool || !properties || properties->location.id != 0)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_object *made = calloc(1, sizeof *made);
+    if (!made || !gd_object_add(made, GD_OBJECT_POOL, context)) {
+        free(made);
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *pool = made->handle;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult destroy_pool(gd_CUmemoryPool handle)
+{
+    gd_object *pool = gd_object_find(handle, GD_OBJECT_POOL);
+
+    if (!pool || pool == &gd_the_device.default_pool)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_object_remove(pool);
+    free(pool);
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- copies ---- */
+
+static bool is_host(int32_t type, uint64_t address)
+{
+    return type == GD_CU_MEMORYTYPE_HOST ||
+           (type == GD_CU_MEMORYTYPE_UNIFIED && !gd_memory_find(gd_the_device.memory, address));
+}
+
+static gd_CUresult make_side(const gd_copy_work *copy, gd_copy_side *side, int32_t type, const void *host,
+                             uint64_t device, size_t x, size_t y, size_t z, size_t pitch, size_t height)
+{
+    uint64_t extent, offset;
+
+    if (type == GD_CU_MEMORYTYPE_ARRAY)
+        return gd_device_unsupported("a copy from or to an array");
+    if (type < GD_CU_MEMORYTYPE_HOST || type > GD_CU_MEMORYTYPE_UNIFIED)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    uint64_t address = type == GD_CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
+    side->device = !is_host(type, address);
+    side->pitch = pitch ? pitch : x + copy->width;
+    if (__builtin_mul_overflow(side->pitch, height ? height : y + copy->height, &side->slice))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (!address || (copy->height > 1 && side->pitch < copy->width) ||
+        __builtin_mul_overflow((uint64_t)z, (uint64_t)side->slice, &offset) ||
+        __builtin_add_overflow(offset, (uint64_t)y * side->pitch + x, &offset) || !gd_copy_extent(copy, side, &extent))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    side->address = address + offset;
+    return !side->device || gd_work_resolve(side->address, extent, NULL) ? GD_CUDA_SUCCESS
+                                                                         : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
+{
+    *work = (gd_work){.kind = GD_WORK_EMPTY};
+    if (!params || params->srcLOD || params->dstLOD)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    gd_copy_work copy = {.width = params->WidthInBytes, .height = params->Height, .depth = params->Depth};
+    if (!copy.width || !copy.height || !copy.depth)
+        return GD_CUDA_SUCCESS;
+    gd_CUresult result =
+        make_side(&copy, &copy.source, params->srcMemoryType, params->srcHost, params->srcDevice, params->srcXInBytes,
+                  params->srcY, params->srcZ, params->srcPitch, params->srcHeight);
+    if (result == GD_CUDA_SUCCESS)
+        result = make_side(&copy, &copy.target, params->dstMemoryType, params->dstHost, params->dstDevice,
+                           params->dstXInBytes, params->dstY, params->dstZ, params->dstPitch, params->dstHeight);
+    if (result == GD_CUDA_SUCCESS)
+        *work = (gd_work){.kind = GD_WORK_COPY, .is.copy = copy};
+    return result;
+}
+
+/* Whether host memory is none that the driver knows: then its bytes are taken, or given, during the call. */
+static bool is_pageable(const gd_copy_side *side)
+{
+    return !side->device && !gd_work_resolve(side->address, 1, NULL);
+}
+
+static bool stage(gd_copy_work *copy)
+{
+    const unsigned char *source = (const unsigned char *)(uintptr_t)copy->source.address;
+    size_t bytes;
+
+    if (__builtin_mul_overflow(copy->width, copy->height, &bytes) || __builtin_mul_overflow(bytes, copy->depth, &bytes))
+        return false;
+    copy->staged = malloc(bytes);
+    if (!copy->staged)
+        return false;
+    unsigned char *target = copy->staged;
+    for (size_t z = 0; z < copy->depth; z++) {
+        for (size_t y = 0; y < copy->height; y++, target += copy->width)
+            memcpy(target, source + z * copy->source.slice + y * copy->source.pitch, copy->width);
+    }
+    return true;
+}
+
+/* Hands a copy in; `wait`: the call returns when it is over. */
+static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream handle, bool wait)
+{
+    gd_stream *stream;
+    gd_task *task;
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (result != GD_CUDA_SUCCESS || work->kind == GD_WORK_EMPTY)
+        return result;
+    if (wait)
+        result = gd_capture_check_unsafe();
+    if (result == GD_CUDA_SUCCESS && !stream->capture && is_pageable(&work->is.copy.source) && !stage(&work->is.copy))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    bool pageable = is_pageable(&work->is.copy.target);
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_stream_submit(stream, work, &task);
+    if (result != GD_CUDA_SUCCESS || !task || !(wait || pageable))
+        return result;
+    gd_task_hold(task);
+    gd_schedule_wait(task, GD_PORT_COMPLETE);
+    gd_task_release(task);
+    return context->fault;
+}
+
+static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t target_type, uint64_t source,
+                             int32_t source_type, size_t bytes, gd_CUstream stream, bool wait)
+{
+    const gd_CUDA_MEMCPY3D params = {.srcMemoryType = source_type,
+                                     .srcHost = (const void *)(uintptr_t)source,
+                                     .srcDevice = source,
+                                     .dstMemoryType = target_type,
+                                     .dstHost = (void *)(uintptr_t)target,
+                                     .dstDevice = target,
+                                     .WidthInBytes = bytes,
+                                     .Height = 1,
+                                     .Depth = 1};
+    gd_work work;
+    gd_CUresult result = gd_copy_make(&params, &work);
+
+    return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
+}
+
+static gd_CUresult copy_box(gd_context *context, const gd_CUDA_MEMCPY3D *params, gd_CUstream stream, bool wait)
+{
+    gd_work work;
+    gd_CUresult result = gd_copy_make(params, &work);
+
+    return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
+}
+
+static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *params, gd_CUstream stream, bool wait)
+{
+    gd_CUDA_MEMCPY3D box = {.Depth = 1};
+
+    if (!params)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    box.srcXInBytes = params->srcXInBytes;
+    box.srcY = params->srcY;
+    box.srcMemoryType = params->srcMemoryType;
+    box.srcHost = params->srcHost;
+    box.srcDevice = params->srcDevice;
+    box.srcPitch = params->srcPitch;
+    box.dstXInBytes = params->dstXInBytes;
+    box.dstY = params->dstY;
+    box.dstMemoryType = params->dstMemoryType;
+    box.dstHost = params->dstHost;
+    box.dstDevice = params->dstDevice;
+    box.dstPitch = params->dstPitch;
+    box.WidthInBytes = params->WidthInBytes;
+    box.Height = params->Height;
+    return copy_box(context, &box, stream, wait);
+}
+
+/* ---- fills ---- */
+
+gd_CUresult gd_fill_check(const gd_fill_work *fill)
+{
+    uint64_t row, bytes;
+
+    if (!fill->width || !fill->height)
+        return GD_CUDA_SUCCESS;
+    if (__builtin_mul_overflow((uint64_t)fill->width, (uint64_t)fill->element_bytes, &row) ||
+        __builtin_mul_overflow((uint64_t)fill->height - 1, (uint64_t)fill->pitch, &bytes) ||
+        __builtin_add_overflow(bytes, row, &bytes))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (fill->address % fill->element_bytes ||
+        (fill->height > 1 && (fill->pitch < row || fill->pitch % fill->element_bytes)))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return gd_work_resolve(fill->address, bytes, NULL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstream handle, bool wait)
+{
+    gd_stream *stream;
+    gd_work work = {.kind = GD_WORK_FILL, .is.fill = fill};
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_fill_check(&fill);
+    if (result == GD_CUDA_SUCCESS && wait)
+        result = gd_capture_check_unsafe();
+    if (result != GD_CUDA_SUCCESS || !fill.width || !fill.height)
+        return result;
+    result = gd_stream_submit(stream, &work, NULL);
+    return result == GD_CUDA_SUCCESS && wait ? gd_stream_wait(stream) : result;
+}
+
+static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t value, uint32_t element, size_t count,
+                             gd_CUstream stream, bool wait)
+{
+    return fill_plane(
+        context,
+        (gd_fill_work){.address = address, .width = count, .height = 1, .value = value, .element_bytes = element},
+        stream, wait);
+}
+
+/* ---- queries ---- */
+
+static gd_CUresult get_info(size_t *free_bytes, size_t *total)
+{
+    uint64_t used = gd_memory_used(gd_the_device.memory);
+
+    if (total)
+        *total = gd_the_device.settings.memory;
+    if (free_bytes)
+        *free_bytes = used < gd_the_device.settings.memory ? gd_the_device.settings.memory - used : 0;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
+{
+    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+
+    if (!allocation || allocation->freed || address >= allocation->start + allocation->bytes)
+        return GD_CUDA_ERROR_NOT_FOUND;
+    if (start)
+        *start = allocation->start;
+    if (bytes)
+        *bytes = allocation->bytes;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_device_pointer(gd_CUdeviceptr *address, void *host, unsigned flags)
+{
+    if (!address || !host || flags || !gd_work_resolve((uint64_t)(uintptr_t)host, 1, NULL))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *address = (uint64_t)(uintptr_t)host;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult get_host_flags(unsigned *flags, void *host)
+{
+    const owned *item = find_owned((uint64_t)(uintptr_t)host);
+
+    if (!flags || !item || item->kind != GD_MEMORY_HOST)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *flags = item->flags;
+    return GD_CUDA_SUCCESS;
+}
+
+static bool put(void *data, const void *value, size_t bytes)
+{
+    memcpy(data, value, bytes);
+    return true;
+}
+
+/* A fact about the allocation that holds an address; false for one that is not told. */
+static bool tell(void *data, int32_t attribute, const gd_allocation *allocation, uint64_t address)
+{
+    const owned *item = find_owned(allocation->start);
+    bool on_host = allocation->kind == GD_MEMORY_HOST;
+    void *owner = item ? item->context->object.handle : NULL, *host = (void *)(uintptr_t)address;
+    unsigned type = on_host ? GD_CU_MEMORYTYPE_HOST : GD_CU_MEMORYTYPE_DEVICE, access = 3;
+    unsigned char managed = allocation->kind == GD_MEMORY_MANAGED, mapped = 1;
+    int ordinal = 0, sync = 0;
+    size_t bytes = allocation->bytes;
+
+    switch (attribute) {
+    case GD_CU_POINTER_ATTRIBUTE_CONTEXT:
+        return put(data, &owner, sizeof owner);
+    case GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return put(data, &type, sizeof type);
+    case GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        return put(data, &address, sizeof address);
+    case GD_CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        return (on_host || managed) && put(data, &host, sizeof host);
+    case GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        return put(data, &sync, sizeof sync);
+    case GD_CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        return put(data, &allocation->start, sizeof allocation->start);
+    case GD_CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        return put(data, &managed, sizeof managed);
+    case GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return put(data, &ordinal, sizeof ordinal);
+    case GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        return put(data, &bytes, sizeof bytes);
+    case GD_CU_POINTER_ATTRIBUTE_MAPPED:
+        return put(data, &mapped, sizeof mapped);
+    case GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return put(data, &access, sizeof access);
+    default:
+        return false;
+    }
+}
+
+static gd_CUresult get_attribute(void *data, int32_t attribute, gd_CUdeviceptr address)
+{
+    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+
+    if (!data || attribute < GD_CU_POINTER_ATTRIBUTE_CONTEXT || attribute > 21)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return allocation && !allocation->freed && tell(data, attribute, allocation, address) ? GD_CUDA_SUCCESS
+                                                                                          : GD_CUDA_ERROR_INVALID_VALUE;
+}
+
+/* What is not known about a pointer of the program's own is zero, and the device's number -2. */
+static void tell_nothing(void *data, int32_t attribute, size_t bytes)
+{
+    const int no_device = -2;
+
+    memset(data, 0, bytes);
+    if (attribute == GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+        memcpy(data, &no_device, sizeof no_device);
+}
+
+/* Several facts at once. */
+static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data, gd_CUdeviceptr address)
+{
+    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+
+    if (!count || !attributes || !data)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        static const size_t sizes[] = {
+            [GD_CU_POINTER_ATTRIBUTE_CONTEXT] = 8,          [GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = 4,
+            [GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = 8,   [GD_CU_POINTER_ATTRIBUTE_HOST_POINTER] = 8,
+            [GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = 4,      [GD_CU_POINTER_ATTRIBUTE_BUFFER_ID] = 8,
+            [GD_CU_POINTER_ATTRIBUTE_IS_MANAGED] = 1,       [GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = 4,
+            [GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = 8, [GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE] = 8,
+            [GD_CU_POINTER_ATTRIBUTE_MAPPED] = 1,           [GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS] = 4};
+        size_t known =
+            attributes[i] > 0 && (size_t)attributes[i] < sizeof sizes / sizeof *sizes ? sizes[attributes[i]] : 0;
+        if (!known || !data[i])
+            return GD_CUDA_ERROR_INVALID_VALUE;
+        if (!allocation || allocation->freed || !tell(data[i], attributes[i], allocation, address))
+            tell_nothing(data[i], attributes[i], known);
+    }
+    return GD_CUDA_SUCCESS;
+}
+
+/* ---- entry points: allocation ---- */
+
+gd_CUresult cuMemAlloc_v2(gd_CUdeviceptr *address, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, allocate(context, address, bytes, GD_MEMORY_DEVICE));
+}
+
+gd_CUresult cuMemAllocManaged(gd_CUdeviceptr *address, size_t bytes, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, flags != 1 && flags != 2 ? GD_CUDA_ERROR_INVALID_VALUE
+                                                   : allocate(context, address, bytes, GD_MEMORY_MANAGED));
+}
+
+gd_CUresult cuMemAllocPitch_v2(gd_CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                               unsigned int element)
+{
+    GD_CALL(GD_NEED_LIVE, allocate_pitch(context, address, pitch, width, height, element));
+}
+
+gd_CUresult cuMemFree_v2(gd_CUdeviceptr address)
+{
+    GD_CALL(GD_NEED_LIVE, free_device(address));
+}
+
+gd_CUresult cuMemAllocHost_v2(void **host, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, allocate_host(context, host, bytes, 0));
+}
+
+gd_CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, allocate_host(context, host, bytes, flags));
+}
+
+gd_CUresult cuMemFreeHost(void *host)
+{
+    GD_CALL(GD_NEED_LIVE, free_host(host, false));
+}
+
+gd_CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, register_host(context, host, bytes, flags));
+}
+
+gd_CUresult cuMemHostUnregister(void *host)
+{
+    GD_CALL(GD_NEED_LIVE, free_host(host, true));
+}
+
+gd_CUresult cuMemHostGetDevicePointer_v2(gd_CUdeviceptr *address, void *host, unsigned int flags)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_device_pointer(address, host, flags));
+}
+
+gd_CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_host_flags(flags, host));
+}
+
+gd_CUresult cuMemAllocAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, allocate_async(context, address, bytes, stream));
+}
+
+gd_CUresult cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUmemoryPool pool, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, check_pool(pool) ? check_pool(pool) : allocate_async(context, address, bytes, stream));
+}
+
+gd_CUresult cuMemFreeAsync(gd_CUdeviceptr address, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, free_async(context, address, stream));
+}
+
+gd_CUresult cuMemPoolCreate(gd_CUmemoryPool *pool, const gd_CUmemPoolProps *properties)
+{
+    GD_CALL(GD_NEED_CONTEXT, create_pool(context, pool, properties));
+}
+
+gd_CUresult cuMemPoolDestroy(gd_CUmemoryPool pool)
+{
+    GD_CALL(GD_NEED_INIT, destroy_pool(pool));
+}
+
+gd_CUresult cuMemPoolTrimTo(gd_CUmemoryPool pool, size_t keep)
+{
+    (void)keep; /* nothing is kept for reuse */
+    GD_CALL(GD_NEED_INIT, check_pool(pool));
+}
+
+gd_CUresult cuMemPoolSetAttribute(gd_CUmemoryPool pool, int32_t attribute, void *value)
+{
+    GD_CALL(GD_NEED_INIT, attribute < 1 || attribute > 8 || !value ? GD_CUDA_ERROR_INVALID_VALUE : check_pool(pool));
+}
+
+/* ---- entry points: copies ---- */
+
+enum { HOST = GD_CU_MEMORYTYPE_HOST, DEVICE = GD_CU_MEMORYTYPE_DEVICE, UNIFIED = GD_CU_MEMORYTYPE_UNIFIED };
+
+static uint64_t number_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+gd_CUresult cuMemcpy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, UNIFIED, source, UNIFIED, bytes, NULL, true));
+}
+
+gd_CUresult cuMemcpyAsync(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, UNIFIED, source, UNIFIED, bytes, stream, false));
+}
+
+gd_CUresult cuMemcpyHtoD_v2(gd_CUdeviceptr target, const void *source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, number_of(source), HOST, bytes, NULL, true));
+}
+
+gd_CUresult cuMemcpyDtoH_v2(void *target, gd_CUdeviceptr source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, number_of(target), HOST, source, DEVICE, bytes, NULL, true));
+}
+
+gd_CUresult cuMemcpyDtoD_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, NULL, true));
+}
+
+gd_CUresult cuMemcpyHtoDAsync_v2(gd_CUdeviceptr target, const void *source, size_t bytes, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, number_of(source), HOST, bytes, stream, false));
+}
+
+gd_CUresult cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, number_of(target), HOST, source, DEVICE, bytes, stream, false));
+}
+
+gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
+}
+
+gd_CUresult cuMemcpy2D_v2(const gd_CUDA_MEMCPY2D *params)
+{
+    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, NULL, true));
+}
+
+gd_CUresult cuMemcpy2DUnaligned_v2(const gd_CUDA_MEMCPY2D *params)
+{
+    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, NULL, true));
+}
+
+gd_CUresult cuMemcpy2DAsync_v2(const gd_CUDA_MEMCPY2D *params, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_plane(context, params, stream, false));
+}
+
+gd_CUresult cuMemcpy3D_v2(const gd_CUDA_MEMCPY3D *params)
+{
+    GD_CALL(GD_NEED_LIVE, copy_box(context, params, NULL, true));
+}
+
+gd_CUresult cuMemcpy3DAsync_v2(const gd_CUDA_MEMCPY3D *params, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_box(context, params, stream, false));
+}
+
+/* ---- entry points: fills ---- */
+
+gd_CUresult cuMemsetD8_v2(gd_CUdeviceptr target, unsigned char value, size_t count)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 1, count, NULL, true));
+}
+
+gd_CUresult cuMemsetD16_v2(gd_CUdeviceptr target, unsigned short value, size_t count)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 2, count, NULL, true));
+}
+
+gd_CUresult cuMemsetD32_v2(gd_CUdeviceptr target, unsigned int value, size_t count)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, NULL, true));
+}
+
+gd_CUresult cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t count, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 1, count, stream, false));
+}
+
+gd_CUresult cuMemsetD16Async(gd_CUdeviceptr target, unsigned short value, size_t count, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 2, count, stream, false));
+}
+
+gd_CUresult cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t count, gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, stream, false));
+}
+
+#define PLANE(element)                                                                                                 \
+    ((gd_fill_work){.address = target,                                                                                 \
+                    .pitch = pitch,                                                                                    \
+                    .width = width,                                                                                    \
+                    .height = height,                                                                                  \
+                    .value = value,                                                                                    \
+                    .element_bytes = (element)})
+
+gd_CUresult cuMemsetD2D8_v2(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), NULL, true));
+}
+
+gd_CUresult cuMemsetD2D16_v2(gd_CUdeviceptr target, size_t pitch, unsigned short value, size_t width, size_t height)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), NULL, true));
+}
+
+gd_CUresult cuMemsetD2D32_v2(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width, size_t height)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), NULL, true));
+}
+
+gd_CUresult cuMemsetD2D8Async(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height,
+                              gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), stream, false));
+}
+
+gd_CUresult cuMemsetD2D16Async(gd_CUdeviceptr target, size_t pitch, unsigned short value, size_t width, size_t height,
+                               gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), stream, false));
+}
+
+gd_CUresult cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width, size_t height,
+                               gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), stream, false));
+}
+
+/* ---- entry points: queries ---- */
+
+gd_CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_info(free_bytes, total));
+}
+
+gd_CUresult cuMemGetAddressRange_v2(gd_CUdeviceptr *start, size_t *bytes, gd_CUdeviceptr address)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_range(start, bytes, address));
+}
+
+gd_CUresult cuPointerGetAttribute(void *data, int32_t attribute, gd_CUdeviceptr address)
+{
+    GD_CALL(GD_NEED_INIT, get_attribute(data, attribute, address));
+}
+
+gd_CUresult cuPointerGetAttributes(unsigned int count, int32_t *attributes, void **data, gd_CUdeviceptr address)
+{
+    GD_CALL(GD_NEED_INIT, get_attributes(count, attributes, data, address));
+}
+
+gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice device, gd_CUstream stream)
+{
+    gd_stream *found;
+
+    GD_CALL(GD_NEED_LIVE, device > 0 || !bytes || !gd_work_resolve(address, bytes, NULL)
+                              ? GD_CUDA_ERROR_INVALID_VALUE
+                              : gd_stream_find(context, stream, &found));
+}
+
+/* To the device or to any memory of the host (CU_MEM_LOCATION_TYPE_DEVICE to HOST_NUMA_CURRENT): all of it is in one place. */
+static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location,
+                            unsigned flags, gd_CUstream stream)
+{
+    gd_stream *found;
+
+    if (flags || location.type < 1 || location.type > 4 || (location.type == 1 && location.id != 0) || !bytes ||
+        !gd_work_resolve(address, bytes, NULL))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return gd_stream_find(context, stream, &found);
+}
+
+gd_CUresult cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location, unsigned int flags,
+                                  gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, prefetch(context, address, bytes, location, flags, stream));
+}

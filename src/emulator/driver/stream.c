@@ -1,0 +1,392 @@
+/* Streams: what their tasks depend on, and the entry points cuStream* but for captures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/api.h"
+#include "emulator/driver/stream.h"
+
+static __thread bool null_is_per_thread;
+
+void gd_stream_null_is_per_thread(bool per_thread)
+{
+    null_is_per_thread = per_thread;
+}
+
+/* ---- streams ---- */
+
+gd_stream *gd_stream_create(gd_context *context, unsigned flags, int priority)
+{
+    gd_stream *stream = calloc(1, sizeof *stream);
+
+    if (!stream || !gd_object_add(&stream->object, GD_OBJECT_STREAM, context)) {
+        free(stream);
+        return NULL;
+    }
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->id = ++gd_the_device.next_id;
+    return stream;
+}
+
+static void drop_waits(gd_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->wait_count; i++)
+        gd_task_release(stream->waits[i].task);
+    free(stream->waits);
+    stream->waits = NULL;
+    stream->wait_count = 0;
+}
+
+void gd_stream_destroy(gd_stream *stream)
+{
+    if (!stream)
+        return;
+    gd_capture_leave(stream);
+    drop_waits(stream);
+    gd_task_release(stream->last);
+    gd_object_remove(&stream->object);
+    free(stream->told_nodes);
+    free(stream->told_edges);
+    free(stream);
+}
+
+static gd_stream *make_default(gd_context *context, gd_stream **stream, bool legacy)
+{
+    if (!*stream) {
+        *stream = gd_stream_create(context, GD_CU_STREAM_DEFAULT, 0);
+        if (*stream)
+            (*stream)->legacy = legacy;
+    }
+    return *stream;
+}
+
+gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream)
+{
+    if (!handle || handle == GD_CU_STREAM_LEGACY || handle == GD_CU_STREAM_PER_THREAD) {
+        bool legacy = handle ? handle == GD_CU_STREAM_LEGACY : !null_is_per_thread;
+        *stream = make_default(context, legacy ? &context->legacy : &context->per_thread, legacy);
+        return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *stream = gd_object_find(handle, GD_OBJECT_STREAM);
+    return *stream ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_HANDLE;
+}
+
+void gd_stream_set_last(gd_stream *stream, gd_task *task)
+{
+    gd_task_hold(task);
+    gd_task_release(stream->last);
+    stream->last = task;
+}
+
+/* ---- dependencies ---- */
+
+typedef struct dependency_list {
+    gd_dependency *list;
+    uint32_t count, capacity;
+} dependency_list;
+
+static bool add_dependency(dependency_list *list, gd_task *task, gd_port port, bool programmatic)
+{
+    if (!task)
+        return true;
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
+        gd_dependency *more = realloc(list->list, capacity * sizeof *more);
+        if (!more)
+            return false;
+        list->list = more;
+        list->capacity = capacity;
+    }
+    list->list[list->count++] = (gd_dependency){.task = task, .port = port, .programmatic = programmatic};
+    return true;
+}
+
+/* The legacy stream waits for all blocking ones of its context, and they for it. */
+static bool add_default_order(dependency_list *list, const gd_stream *stream)
+{
+    uint32_t place = 0;
+    bool whole = true;
+
+    if (!stream->legacy) {
+        const gd_stream *legacy = stream->object.context->legacy;
+        return stream->flags & GD_CU_STREAM_NON_BLOCKING || !legacy ||
+               add_dependency(list, legacy->last, GD_PORT_COMPLETE, false);
+    }
+    for (gd_object *object; whole && (object = gd_object_next(&place));) {
+        const gd_stream *other = (const gd_stream *)object;
+        if (object->kind == GD_OBJECT_STREAM && other != stream && object->context == stream->object.context &&
+            !(other->flags & GD_CU_STREAM_NON_BLOCKING))
+            whole = add_dependency(list, other->last, GD_PORT_COMPLETE, false);
+    }
+    return whole;
+}
+
+static bool list_dependencies(dependency_list *list, const gd_stream *stream, const gd_work *work)
+{
+    bool kernel = work->kind == GD_WORK_KERNEL;
+    bool programmatic =
+        kernel && work->is.kernel.programmatic && stream->last && stream->last->work.kind == GD_WORK_KERNEL;
+    bool whole =
+        add_dependency(list, stream->last, programmatic ? GD_PORT_PROGRAMMATIC : GD_PORT_COMPLETE, programmatic);
+
+    for (uint32_t i = 0; whole && i < stream->wait_count; i++) {
+        const gd_dependency *wait = &stream->waits[i];
+        whole = add_dependency(list, wait->task, kernel ? wait->port : GD_PORT_COMPLETE,
+                               kernel && wait->port != GD_PORT_COMPLETE);
+    }
+    return whole && add_default_order(list, stream);
+}
+
+gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
+{
+    dependency_list list = {0};
+    gd_task *made = NULL;
+
+    if (task)
+        *task = NULL;
+    if (stream->capture)
+        return gd_capture_add(stream, work, NULL);
+    gd_CUresult result = stream->legacy ? gd_capture_check_waiting(stream) : GD_CUDA_SUCCESS;
+    if (result == GD_CUDA_SUCCESS && !list_dependencies(&list, stream, work))
+        result = GD_CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == GD_CUDA_SUCCESS) {
+        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, stream->id, false);
+        result = made ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    } else {
+        gd_work_free(work);
+    }
+    free(list.list);
+    if (!made)
+        return result;
+    drop_waits(stream);
+    gd_stream_set_last(stream, made);
+    gd_task_release(made); /* the stream holds it */
+    if (task)
+        *task = made;
+    return GD_CUDA_SUCCESS;
+}
+
+/* What a wait for the stream waits for: its last task and the events that it was told to wait for. */
+static gd_CUresult wait_for(gd_stream *stream, bool legacy_order)
+{
+    gd_work nothing = {.kind = GD_WORK_EMPTY};
+    gd_task *task = NULL;
+
+    if (legacy_order || stream->wait_count) {
+        gd_CUresult result = gd_stream_submit(stream, &nothing, &task);
+        if (result != GD_CUDA_SUCCESS)
+            return result;
+    }
+    gd_task *last = gd_task_hold(stream->last);
+    gd_schedule_wait(last, GD_PORT_COMPLETE);
+    gd_task_release(last);
+    return stream->object.context->fault;
+}
+
+gd_CUresult gd_stream_wait(gd_stream *stream)
+{
+    gd_CUresult result = gd_capture_check_waiting(stream);
+
+    return result == GD_CUDA_SUCCESS ? wait_for(stream, stream->legacy) : result;
+}
+
+/* ---- entry points ---- */
+
+static gd_CUresult create(gd_context *context, gd_CUstream *handle, unsigned flags, int priority)
+{
+    if (!handle || flags > GD_CU_STREAM_NON_BLOCKING)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (priority > GD_DEVICE_LOWEST_PRIORITY)
+        priority = GD_DEVICE_LOWEST_PRIORITY;
+    if (priority < GD_DEVICE_GREATEST_PRIORITY)
+        priority = GD_DEVICE_GREATEST_PRIORITY;
+    gd_stream *stream = gd_stream_create(context, flags, priority);
+    if (!stream)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    *handle = stream->object.handle;
+    return GD_CUDA_SUCCESS;
+}
+
+/* Work that was handed in goes on without its stream. */
+static gd_CUresult destroy(gd_CUstream handle)
+{
+    gd_stream *stream = gd_object_find(handle, GD_OBJECT_STREAM);
+
+    if (!stream)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (stream == stream->object.context->legacy || stream == stream->object.context->per_thread)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    gd_stream_destroy(stream);
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult synchronize(gd_context *context, gd_CUstream handle)
+{
+    gd_stream *stream;
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    return result == GD_CUDA_SUCCESS ? gd_stream_wait(stream) : result;
+}
+
+static gd_CUresult query(gd_context *context, gd_CUstream handle)
+{
+    gd_stream *stream;
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (result == GD_CUDA_SUCCESS)
+        result = gd_capture_check_waiting(stream);
+    if (result != GD_CUDA_SUCCESS || !stream->last)
+        return result;
+    gd_schedule_advance();
+    if (stream->object.context->fault)
+        return stream->object.context->fault;
+    if (!gd_task_reached(stream->last, GD_PORT_COMPLETE))
+        return GD_CUDA_ERROR_NOT_READY;
+    gd_schedule_observe(stream->last, GD_PORT_COMPLETE);
+    return GD_CUDA_SUCCESS;
+}
+
+typedef enum stream_fact { FACT_FLAGS, FACT_PRIORITY, FACT_ID, FACT_CONTEXT, FACT_DEVICE } stream_fact;
+
+static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact fact, void *value)
+{
+    gd_stream *stream;
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (!value)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (fact == FACT_FLAGS)
+        *(unsigned *)value = stream->flags;
+    else if (fact == FACT_PRIORITY)
+        *(int *)value = stream->priority;
+    else if (fact == FACT_ID)
+        *(uint64_t *)value = stream->id;
+    else if (fact == FACT_CONTEXT)
+        *(gd_CUcontext *)value = stream->object.context->object.handle;
+    else
+        *(gd_CUdevice *)value = 0;
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult add_wait(gd_stream *stream, const gd_event *event)
+{
+    if (!event->task)
+        return GD_CUDA_SUCCESS;
+    gd_dependency *more = realloc(stream->waits, (stream->wait_count + 1) * sizeof *more);
+    if (!more)
+        return GD_CUDA_ERROR_OUT_OF_MEMORY;
+    stream->waits = more;
+    stream->waits[stream->wait_count++] = (gd_dependency){.task = gd_task_hold(event->task), .port = event->port};
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUevent event_handle, unsigned flags)
+{
+    gd_event *event = gd_object_find(event_handle, GD_OBJECT_EVENT);
+    gd_stream *stream;
+    bool done;
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (result != GD_CUDA_SUCCESS)
+        return result;
+    if (!event)
+        return GD_CUDA_ERROR_INVALID_HANDLE;
+    if (flags > GD_CU_EVENT_WAIT_EXTERNAL)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    if (flags == GD_CU_EVENT_WAIT_EXTERNAL) {
+        gd_work work = {.kind = GD_WORK_EVENT_WAIT, .is.event = event_handle};
+        return stream->capture ? gd_stream_submit(stream, &work, NULL) : GD_CUDA_ERROR_INVALID_VALUE;
+    }
+    result = gd_capture_wait(stream, event, &done);
+    return result != GD_CUDA_SUCCESS || done ? result : add_wait(stream, event);
+}
+
+static gd_CUresult launch_host(gd_context *context, gd_CUstream handle, gd_host_work host)
+{
+    gd_stream *stream;
+    gd_work work = {.kind = GD_WORK_HOST, .is.host = host};
+    gd_CUresult result = gd_stream_find(context, handle, &stream);
+
+    if (result == GD_CUDA_SUCCESS && !host.function && !host.callback)
+        result = GD_CUDA_ERROR_INVALID_VALUE;
+    if (result == GD_CUDA_SUCCESS && host.callback && stream->capture)
+        result = GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return result == GD_CUDA_SUCCESS ? gd_stream_submit(stream, &work, NULL) : result;
+}
+
+gd_CUresult cuStreamCreate(gd_CUstream *stream, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, create(context, stream, flags, 0));
+}
+
+gd_CUresult cuStreamCreateWithPriority(gd_CUstream *stream, unsigned int flags, int priority)
+{
+    GD_CALL(GD_NEED_LIVE, create(context, stream, flags, priority));
+}
+
+gd_CUresult cuStreamDestroy_v2(gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_INIT, destroy(stream));
+}
+
+gd_CUresult cuStreamSynchronize(gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, synchronize(context, stream));
+}
+
+gd_CUresult cuStreamQuery(gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, query(context, stream));
+}
+
+gd_CUresult cuStreamGetFlags(gd_CUstream stream, unsigned int *flags)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_FLAGS, flags));
+}
+
+gd_CUresult cuStreamGetPriority(gd_CUstream stream, int *priority)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_PRIORITY, priority));
+}
+
+gd_CUresult cuStreamGetId(gd_CUstream stream, unsigned long long *id)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_ID, id));
+}
+
+gd_CUresult cuStreamGetCtx(gd_CUstream stream, gd_CUcontext *owner)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_CONTEXT, owner));
+}
+
+/* There are no green contexts. */
+gd_CUresult cuStreamGetCtx_v2(gd_CUstream stream, gd_CUcontext *owner, void **green)
+{
+    if (green)
+        *green = NULL;
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_CONTEXT, owner));
+}
+
+gd_CUresult cuStreamGetDevice(gd_CUstream stream, gd_CUdevice *device)
+{
+    GD_CALL(GD_NEED_CONTEXT, get_fact(context, stream, FACT_DEVICE, device));
+}
+
+gd_CUresult cuStreamWaitEvent(gd_CUstream stream, gd_CUevent event, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE, wait_event(context, stream, event, flags));
+}
+
+gd_CUresult cuLaunchHostFunc(gd_CUstream stream, gd_CUhostFn *function, void *user)
+{
+    GD_CALL(GD_NEED_LIVE, launch_host(context, stream, (gd_host_work){.function = function, .user = user}));
+}
+
+gd_CUresult cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback, void *user, unsigned int flags)
+{
+    GD_CALL(GD_NEED_LIVE,
+            flags ? GD_CUDA_ERROR_INVALID_VALUE
+                  : launch_host(context, stream, (gd_host_work){.callback = callback, .stream = stream, .user = user}));
+}

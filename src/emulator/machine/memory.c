@@ -1,0 +1,240 @@
+/* Allocations of the emulated device: an array ordered by address, searched by halves. Freed ones stay in it without their
+ * bytes; when there are many of them, those at the lowest addresses, which are the oldest, are forgotten. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/machine/memory.h"
+
+#define ADDRESS_END UINT64_C(0x7e0000000000) /* the host's own addresses lie beyond */
+
+enum { ALIGNMENT = 256, MOST_FREED = 4096 };
+
+typedef struct record {
+    gd_allocation allocation; /* first: it is handed out as a pointer to it */
+    bool owned;
+} record;
+
+struct gd_memory {
+    record **list; /* by start */
+    size_t count, capacity, freed;
+    uint64_t limit, used, next;
+    gd_memory_forget *forget; /* NULL */
+    void *context;
+};
+
+gd_memory *gd_memory_create(uint64_t limit)
+{
+    gd_memory *memory = calloc(1, sizeof *memory);
+
+    if (!memory)
+        return NULL;
+    memory->limit = limit;
+    memory->next = GD_MEMORY_BASE;
+    return memory;
+}
+
+static void drop_bytes(const gd_memory *memory, record *item)
+{
+    if (item->allocation.shadow && memory->forget)
+        memory->forget(memory->context, item->allocation.shadow);
+    item->allocation.shadow = NULL;
+    if (item->owned)
+        free(item->allocation.host);
+    item->allocation.host = NULL;
+    item->owned = false;
+}
+
+void gd_memory_destroy(gd_memory *memory)
+{
+    if (!memory)
+        return;
+    for (size_t i = 0; i < memory->count; i++) {
+        drop_bytes(memory, memory->list[i]);
+        free(memory->list[i]);
+    }
+    free(memory->list);
+    free(memory);
+}
+
+/* The number of allocations that start at or below an address. */
+static size_t count_below(const gd_memory *memory, uint64_t address)
+{
+    size_t low = 0, high = memory->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memory->list[middle]->allocation.start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void remove_at(gd_memory *memory, size_t index)
+{
+    memory->freed -= memory->list[index]->allocation.freed;
+    free(memory->list[index]);
+    memory->count--;
+    memmove(memory->list + index, memory->list + index + 1, (memory->count - index) * sizeof *memory->list);
+}
+
+/* Forgets freed ranges that [start, end) overlaps; false when a live one is among them. */
+static bool clear_range(gd_memory *memory, uint64_t start, uint64_t end)
+{
+    size_t index = count_below(memory, start);
+
+    if (index > 0)
+        index--;
+    while (index < memory->count && memory->list[index]->allocation.start < end) {
+        const gd_allocation *item = &memory->list[index]->allocation;
+        if (item->start + (item->bytes ? item->bytes : 1) <= start)
+            index++;
+        else if (item->freed)
+            remove_at(memory, index);
+        else
+            return false;
+    }
+    return true;
+}
+
+/* Forgets the older half of what was freed. */
+static void forget(gd_memory *memory)
+{
+    size_t kept = 0, dropped = 0;
+
+    for (size_t i = 0; i < memory->count; i++) {
+        if (memory->list[i]->allocation.freed && dropped < MOST_FREED / 2) {
+            free(memory->list[i]);
+            dropped++;
+        } else {
+            memory->list[kept++] = memory->list[i];
+        }
+    }
+    memory->count = kept;
+    memory->freed -= dropped;
+}
+
+/* A place in the device's address space, from `next` on and once around; 0: none. */
+static uint64_t find_place(gd_memory *memory, uint64_t bytes)
+{
+    uint64_t needed = (bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+
+    for (size_t tries = 0; tries <= memory->count + 1; tries++) {
+        if (needed > ADDRESS_END - GD_MEMORY_BASE)
+            return 0;
+        if (memory->next > ADDRESS_END - needed)
+            memory->next = GD_MEMORY_BASE;
+        uint64_t start = memory->next;
+        if (clear_range(memory, start, start + needed)) {
+            memory->next = start + needed;
+            return start;
+        }
+        const gd_allocation *item = &memory->list[count_below(memory, start + needed - 1) - 1]->allocation;
+        memory->next = (item->start + item->bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+    }
+    return 0;
+}
+
+static unsigned char *take_bytes(uint64_t bytes, bool aligned)
+{
+    size_t wanted = bytes ? (size_t)bytes : 1;
+    void *host = NULL;
+
+    if (!aligned)
+        return calloc(1, wanted);
+    if (posix_memalign(&host, ALIGNMENT, wanted))
+        return NULL;
+    memset(host, 0, wanted);
+    return host;
+}
+
+static bool insert(gd_memory *memory, record *item)
+{
+    if (memory->count == memory->capacity) {
+        size_t capacity = memory->capacity ? memory->capacity * 2 : 64;
+        record **list = realloc(memory->list, capacity * sizeof *list);
+        if (!list)
+            return false;
+        memory->list = list;
+        memory->capacity = capacity;
+    }
+    size_t index = count_below(memory, item->allocation.start);
+    memmove(memory->list + index + 1, memory->list + index, (memory->count - index) * sizeof *memory->list);
+    memory->list[index] = item;
+    memory->count++;
+    return true;
+}
+
+/* Gives a record its bytes and its address. */
+static bool place(gd_memory *memory, record *item, void *host)
+{
+    gd_allocation *allocation = &item->allocation;
+    bool is_host = allocation->kind == GD_MEMORY_HOST || allocation->kind == GD_MEMORY_MANAGED;
+
+    item->owned = !host;
+    allocation->host = host ? host : take_bytes(allocation->bytes, is_host);
+    if (!allocation->host)
+        return false;
+    if (!is_host) {
+        allocation->start = find_place(memory, allocation->bytes);
+        return allocation->start != 0;
+    }
+    allocation->start = (uint64_t)(uintptr_t)allocation->host;
+    return clear_range(memory, allocation->start, allocation->start + (allocation->bytes ? allocation->bytes : 1));
+}
+
+gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host, const char *name)
+{
+    if (bytes > memory->limit - memory->used || bytes > SIZE_MAX / 2)
+        return NULL;
+    if (memory->freed > MOST_FREED)
+        forget(memory);
+    record *item = calloc(1, sizeof *item);
+    if (!item)
+        return NULL;
+    item->allocation = (gd_allocation){.bytes = bytes, .kind = kind, .name = name};
+    if (!place(memory, item, host) || !insert(memory, item)) {
+        drop_bytes(memory, item);
+        free(item);
+        return NULL;
+    }
+    memory->used += bytes;
+    return &item->allocation;
+}
+
+bool gd_memory_give(gd_memory *memory, uint64_t start)
+{
+    size_t index = count_below(memory, start);
+    record *item = index ? memory->list[index - 1] : NULL;
+
+    if (!item || item->allocation.start != start || item->allocation.freed)
+        return false;
+    drop_bytes(memory, item);
+    item->allocation.freed = true;
+    item->allocation.name = NULL; /* it may belong to a module that goes as well */
+    memory->used -= item->allocation.bytes;
+    memory->freed++;
+    return true;
+}
+
+gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address)
+{
+    size_t index = count_below(memory, address);
+
+    if (!index)
+        return NULL;
+    gd_allocation *item = &memory->list[index - 1]->allocation;
+    return address - item->start < item->bytes ? item : NULL;
+}
+
+void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context)
+{
+    memory->forget = call;
+    memory->context = context;
+}
+
+uint64_t gd_memory_used(const gd_memory *memory)
+{
+    return memory->used;
+}

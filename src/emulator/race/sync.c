@@ -1,0 +1,426 @@
+/* Release and acquire patterns (PTX ISA 8.7): what a strong write, alone or behind a fence, lets a strong read of its
+ * value, alone or before a fence, know.
+ *
+ * A variable holds what was released to it, by scope: a pattern made with a narrow scope says nothing to threads
+ * outside of it. An atomic operation adds to what is there, a store replaces it.
+ *
+ * fence.sc (PTX ISA 8.9.3, 8.9.4, 8.10). Two of them of sufficient scope synchronize in the direction of an order that
+ * causality must not contradict: where one is before a strong write, and another behind a strong read of its value, in
+ * base causality order, with barriers between them or not, the first one is the earlier. So what was before a fence.sc
+ * goes with knowledge (gd_outside.fenced), from there to the variables that are written strongly (gd_sync_item.fenced),
+ * from there to who reads them and to whoever gets to know of the read (gd_outside.pending), and is had at a fence.sc.
+ * A kernel's end drops it. Fences of the scopes cta and cluster take part in release and acquire patterns alone. */
+#include "emulator/race/core.h"
+
+enum { FIRST_BUCKETS = 256 };
+
+/* ---- the table of variables ---- */
+
+static uint32_t bucket_of(const gd_race *race, const gd_shadow *shadow, uint64_t offset)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)shadow ^ (offset << 20) ^ offset) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (uint32_t)(hash >> 32) & (race->sync_buckets - 1);
+}
+
+static gd_sync *find_sync(const gd_race *race, const gd_shadow *shadow, uint64_t offset)
+{
+    if (!shadow->syncs || offset < shadow->sync_first || offset > shadow->sync_last)
+        return NULL;
+    gd_sync *sync = race->syncs[bucket_of(race, shadow, offset)];
+    while (sync && (sync->shadow != shadow || sync->offset != offset))
+        sync = sync->next;
+    return sync;
+}
+
+static bool grow_buckets(gd_race *race)
+{
+    const uint32_t old = race->sync_buckets, count = old ? old * 2 : FIRST_BUCKETS;
+    gd_sync **buckets = gd_race_take(race, count * sizeof(gd_sync *)), **previous = race->syncs;
+
+    if (!buckets)
+        return false;
+    race->syncs = buckets;
+    race->sync_buckets = count;
+    for (uint32_t i = 0; i < old; i++) {
+        for (gd_sync *sync = previous[i], *next; sync; sync = next) {
+            next = sync->next;
+            gd_sync **bucket = &buckets[bucket_of(race, sync->shadow, sync->offset)];
+            sync->next = *bucket;
+            *bucket = sync;
+        }
+    }
+    gd_race_give(race, previous, old * sizeof(gd_sync *));
+    return true;
+}
+
+static gd_sync *get_sync(gd_race *race, gd_shadow *shadow, uint64_t offset)
+{
+    gd_sync *sync = find_sync(race, shadow, offset);
+
+    if (sync || (race->sync_count >= race->sync_buckets && !grow_buckets(race)))
+        return sync;
+    sync = gd_race_take(race, sizeof *sync);
+    if (!sync)
+        return NULL;
+    gd_sync **bucket = &race->syncs[bucket_of(race, shadow, offset)];
+    sync->shadow = shadow;
+    sync->offset = offset;
+    sync->next = *bucket;
+    *bucket = sync;
+    race->sync_count++;
+    if (!shadow->syncs || offset < shadow->sync_first)
+        shadow->sync_first = offset;
+    if (!shadow->syncs || offset > shadow->sync_last)
+        shadow->sync_last = offset;
+    shadow->syncs++;
+    return sync;
+}
+
+static void drop_items(gd_race *race, gd_sync *sync)
+{
+    for (gd_sync_item *item = sync->items, *next; item; item = next) {
+        next = item->next;
+        gd_outside_drop(race, item->outside);
+        gd_outside_drop(race, item->fenced);
+        gd_race_give(race, item, sizeof *item);
+    }
+    sync->items = NULL;
+}
+
+static void free_sync(gd_race *race, gd_sync *sync)
+{
+    drop_items(race, sync);
+    sync->shadow->syncs--;
+    race->sync_count--;
+    gd_race_give(race, sync, sizeof *sync);
+}
+
+static void sweep_bucket(gd_race *race, uint32_t bucket, const gd_shadow *shadow, uint64_t first, uint64_t last)
+{
+    for (gd_sync **link = &race->syncs[bucket]; *link;) {
+        gd_sync *sync = *link;
+        if (shadow && (sync->shadow != shadow || sync->offset < first || sync->offset > last)) {
+            link = &sync->next;
+        } else {
+            *link = sync->next;
+            free_sync(race, sync);
+        }
+    }
+}
+
+/* A variable of up to 16 bytes that begins before the range and reaches into it is not looked for: its accesses and
+ * these would race. */
+void gd_sync_forget(gd_race *race, gd_shadow *shadow, uint64_t offset, uint64_t bytes)
+{
+    if (!shadow->syncs || !bytes || offset > shadow->sync_last || offset + bytes <= shadow->sync_first)
+        return;
+    if (bytes <= 16) {
+        for (uint64_t i = offset; i < offset + bytes && shadow->syncs; i++) {
+            if (find_sync(race, shadow, i))
+                sweep_bucket(race, bucket_of(race, shadow, i), shadow, i, i);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < race->sync_buckets; i++)
+        sweep_bucket(race, i, shadow, offset, offset + bytes - 1);
+}
+
+void gd_sync_clear(gd_race *race)
+{
+    for (uint32_t i = 0; race->sync_count && i < race->sync_buckets; i++)
+        sweep_bucket(race, i, NULL, 0, 0);
+}
+
+/* ---- what a variable holds ---- */
+
+static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t level)
+{
+    const bool same_cta = !item->uid || item->uid == cta->uid;
+    const bool same_cluster = !item->cluster || item->cluster == cta->cluster;
+
+    if (item->level == GD_LEVEL_CTA || level == GD_LEVEL_CTA)
+        return same_cta && same_cluster;
+    if (item->level == GD_LEVEL_CLUSTER || level == GD_LEVEL_CLUSTER)
+        return same_cluster;
+    return true;
+}
+
+static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside, gd_outside *fenced)
+{
+    gd_sync_item *item = sync->items;
+
+    while (item && (item->level != level || (level == GD_LEVEL_CTA && item->uid != cta->uid) ||
+                    (level == GD_LEVEL_CLUSTER && item->cluster != cta->cluster)))
+        item = item->next;
+    if (!item) {
+        item = gd_race_take(cta->race, sizeof *item);
+        if (!item)
+            return;
+        *item = (gd_sync_item){.next = sync->items, .level = level, .uid = cta->uid, .cluster = cta->cluster};
+        sync->items = item;
+    }
+    item->uid = item->uid == cta->uid ? item->uid : 0;
+    item->cluster = item->cluster == cta->cluster ? item->cluster : 0;
+    gd_outside_add(cta->race, &item->outside, outside);
+    gd_outside_add(cta->race, &item->fenced, fenced);
+}
+
+/* ---- patterns ---- */
+
+static gd_thread_sync *get_thread_sync(gd_race_cta *cta, uint32_t warp, uint32_t lane)
+{
+    gd_thread_sync **sync = &cta->warps[warp].sync;
+
+    if (!*sync)
+        *sync = gd_race_take(cta->race, GD_RACE_LANES * sizeof **sync);
+    return *sync ? *sync + lane : NULL;
+}
+
+/* What was fenced before the write that these lanes read is to be had at the next fence.sc behind the read. */
+static void await_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside *fenced)
+{
+    gd_outside *more = fenced ? gd_outside_of_fences(cta->race, NULL, fenced) : NULL;
+
+    gd_lanes_acquire(cta, warp, mask, more);
+    gd_outside_drop(cta->race, more);
+}
+
+static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, const gd_sync *sync)
+{
+    const uint32_t widest = gd_level(operation->scope);
+
+    for (const gd_sync_item *item = sync->items; item; item = item->next) {
+        if (reaches(item, cta, widest))
+            await_fence(cta, operation->warp, UINT32_C(1) << lane, item->fenced);
+        if (operation->acquire && reaches(item, cta, widest))
+            gd_lanes_acquire(cta, operation->warp, UINT32_C(1) << lane, item->outside);
+        for (uint32_t level = 0; level <= widest; level++) {
+            gd_thread_sync *thread = reaches(item, cta, level) ? get_thread_sync(cta, operation->warp, lane) : NULL;
+            if (thread)
+                gd_outside_add(cta->race, &thread->pending[level], item->outside);
+        }
+    }
+}
+
+gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t level)
+{
+    const gd_thread_sync *sync = &cta->warps[warp].sync[lane];
+    const gd_release *release = &sync->release[level];
+    uint32_t done[GD_RACE_LANES] = {0};
+
+    done[lane] = release->done;
+    gd_outside *outside =
+        gd_publish_outside(cta, warp, UINT32_C(1) << lane, release->clock, release->stamp, release->synced, done);
+    if (sync->fence_sc.stamp && sync->fence_sc.stamp <= release->stamp)
+        gd_add_fences(cta, warp, UINT32_C(1) << lane, &outside);
+    return outside;
+}
+
+static void release_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_sync *sync, uint32_t level)
+{
+    gd_outside *outside = gd_release_outside(cta, warp, lane, level);
+
+    add_item(cta, sync, level, outside, NULL);
+    gd_outside_drop(cta->race, outside);
+}
+
+/* What the thread had at its fences; narrower ones only where they came later. */
+static void release_fences(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
+                           uint64_t offset)
+{
+    const gd_thread_sync *thread = cta->warps[operation->warp].sync ? cta->warps[operation->warp].sync + lane : NULL;
+    uint32_t wider = 0;
+
+    for (uint32_t level = gd_level(operation->scope) + 1; thread && level--;) {
+        const gd_release *release = &thread->release[level];
+        if (!release->stamp || release->stamp == wider)
+            continue;
+        wider = release->stamp;
+        gd_sync *sync = get_sync(cta->race, shadow, offset);
+        if (sync)
+            release_snapshot(cta, operation->warp, lane, sync, level);
+    }
+}
+
+static void release_now(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
+                        uint64_t offset)
+{
+    gd_sync *sync = get_sync(cta->race, shadow, offset);
+    gd_outside *outside = NULL;
+
+    if (!sync)
+        return;
+    gd_gather_outside(cta, operation->warp, UINT32_C(1) << lane, &outside);
+    add_item(cta, sync, gd_level(operation->scope), outside, NULL);
+    gd_outside_drop(cta->race, outside);
+}
+
+/* What was before a fence.sc of those that the thread knows of, itself among them. */
+static void release_fenced(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
+                           uint64_t offset)
+{
+    const gd_clock *clock = gd_thread_of(cta, operation->warp, lane)->clock;
+    gd_outside *fenced = gd_outside_hold(clock && clock->outside ? clock->outside->fenced : NULL);
+
+    gd_gather_fences(cta, operation->warp, UINT32_C(1) << lane, &fenced);
+    gd_sync *sync = fenced ? get_sync(cta->race, shadow, offset) : NULL;
+    if (sync)
+        add_item(cta, sync, gd_level(operation->scope), NULL, fenced);
+    gd_outside_drop(cta->race, fenced);
+}
+
+static void access_lane(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, uint32_t lane)
+{
+    const uint64_t offset = operation->addresses[lane] - shadow->start;
+    gd_sync *sync = find_sync(cta->race, shadow, offset);
+
+    if (operation->action != GD_ACTION_WRITE && sync)
+        acquire(cta, operation, lane, sync);
+    if (operation->action == GD_ACTION_READ)
+        return;
+    if (operation->action == GD_ACTION_WRITE)
+        gd_sync_forget(cta->race, shadow, offset, operation->bytes);
+    if (operation->release)
+        release_now(cta, operation, lane, shadow, offset);
+    else
+        release_fences(cta, operation, lane, shadow, offset);
+    release_fenced(cta, operation, lane, shadow, offset);
+}
+
+void gd_sync_access(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation)
+{
+    for (uint32_t rest = operation->mask; rest && !cta->race->stopped; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (operation->strong)
+            access_lane(cta, shadow, operation, lane);
+        else
+            gd_sync_forget(cta->race, shadow, operation->addresses[lane] - shadow->start, operation->bytes);
+    }
+    if (operation->release)
+        gd_raise(cta, operation->warp);
+}
+
+/* ---- fences ---- */
+
+static void take_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_release *release)
+{
+    const gd_thread *thread = gd_thread_of(cta, warp, lane);
+    gd_clock *old = release->clock;
+
+    *release =
+        (gd_release){gd_clock_hold(thread->clock), cta->warps[warp].stamp, cta->warps[warp].synced, thread->done};
+    gd_clock_drop(cta->race, old);
+}
+
+static void acquire_pending(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t widest)
+{
+    gd_thread_sync *sync = get_thread_sync(cta, warp, lane);
+
+    for (uint32_t level = 0; sync && level <= widest; level++) {
+        gd_lanes_acquire(cta, warp, UINT32_C(1) << lane, sync->pending[level]);
+        gd_outside_drop(cta->race, sync->pending[level]);
+        sync->pending[level] = NULL;
+    }
+}
+
+static void release_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t widest, bool sc)
+{
+    gd_thread_sync *sync = get_thread_sync(cta, warp, lane);
+
+    if (!sync)
+        return;
+    for (uint32_t level = 0; level <= widest; level++)
+        take_snapshot(cta, warp, lane, &sync->release[level]);
+    if (sc)
+        take_snapshot(cta, warp, lane, &sync->fence_sc);
+}
+
+static void acquire_fenced(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    while (mask) {
+        const uint32_t alike = gd_lanes_alike(cta, warp, mask);
+        const gd_clock *clock = gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(mask))->clock;
+        gd_outside *pending = gd_outside_hold(clock && clock->outside ? clock->outside->pending : NULL);
+        gd_lanes_acquire(cta, warp, alike, pending);
+        gd_outside_drop(cta->race, pending);
+        mask &= ~alike;
+    }
+}
+
+void gd_race_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_scope scope, bool sc)
+{
+    if (!cta || cta->race->stopped)
+        return;
+    const uint32_t widest = gd_level(scope);
+    sc = sc && widest == GD_LEVEL_GPU;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        acquire_pending(cta, warp, (uint32_t)__builtin_ctz(rest), widest);
+    if (sc)
+        acquire_fenced(cta, warp, mask);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        release_lane(cta, warp, (uint32_t)__builtin_ctz(rest), widest, sc);
+    gd_raise(cta, warp);
+}
+
+/* ---- fence.sc ---- */
+
+bool gd_has_fences(const gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    const gd_thread_sync *sync = cta->warps[warp].sync;
+
+    for (uint32_t rest = sync ? mask : 0; rest; rest &= rest - 1) {
+        if (sync[__builtin_ctz(rest)].fence_sc.stamp)
+            return true;
+    }
+    return false;
+}
+
+void gd_forget_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask)
+{
+    gd_thread_sync *sync = cta->warps[warp].sync;
+
+    for (uint32_t rest = sync ? mask : 0; rest; rest &= rest - 1) {
+        gd_release *fence = &sync[__builtin_ctz(rest)].fence_sc;
+        gd_clock_drop(cta->race, fence->clock);
+        *fence = (gd_release){0};
+    }
+}
+
+/* Lanes whose fence was the same instruction, and who knew the same there, are told at once. */
+void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **fenced)
+{
+    const gd_thread_sync *sync = cta->warps[warp].sync;
+
+    while (sync && mask) {
+        const gd_release first = sync[__builtin_ctz(mask)].fence_sc;
+        uint32_t alike = 0, done[GD_RACE_LANES] = {0};
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            const gd_release *fence = &sync[lane].fence_sc;
+            if (fence->clock != first.clock || fence->stamp != first.stamp || fence->synced != first.synced)
+                continue;
+            alike |= UINT32_C(1) << lane;
+            done[lane] = fence->done;
+        }
+        mask &= ~alike;
+        if (!first.stamp)
+            continue;
+        gd_outside *all = gd_publish_outside(cta, warp, alike, first.clock, first.stamp, first.synced, done);
+        gd_outside *plain = gd_outside_plain(cta->race, all);
+        gd_outside_add(cta->race, fenced, plain);
+        gd_outside_drop(cta->race, plain);
+        gd_outside_drop(cta->race, all);
+    }
+}
+
+void gd_add_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside)
+{
+    gd_outside *fenced = NULL;
+
+    gd_gather_fences(cta, warp, mask, &fenced);
+    gd_outside *more = fenced ? gd_outside_of_fences(cta->race, fenced, NULL) : NULL;
+    gd_outside_add(cta->race, outside, more);
+    gd_outside_drop(cta->race, more);
+    gd_outside_drop(cta->race, fenced);
+}

@@ -1,0 +1,163 @@
+/* The one emulated device and the state of the driver: settings, lock, memory, model time, faults.
+ * Settings are read from the environment at cuInit (base/environment.def; doc/emulator.md tells what they mean).
+ */
+#ifndef GD_EMULATOR_SCHEDULE_DEVICE_H
+#define GD_EMULATOR_SCHEDULE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/chip.h"
+#include "base/log.h"
+#include "cuda/abi.h"
+#include "emulator/machine/memory.h"
+#include "emulator/schedule/object.h"
+#include "emulator/race/race.h"
+
+typedef enum gd_schedule_kind { GD_SCHEDULE_EAGER, GD_SCHEDULE_LAZY, GD_SCHEDULE_RANDOM } gd_schedule_kind;
+typedef enum gd_schedule_model { GD_MODEL_CONTRACT, GD_MODEL_OBSERVED } gd_schedule_model;
+
+typedef struct gd_settings {
+    uint32_t multiprocessors;
+    uint64_t memory;
+    gd_schedule_kind schedule;
+    uint64_t seed;
+    gd_schedule_model model;
+    uint64_t steps;
+    uint32_t checks; /* GD_CHECK_* */
+    char *report;    /* owned; NULL: stderr */
+    gd_log log;
+} gd_settings;
+
+enum { GD_CHECK_RACE = 1, GD_CHECK_SHARED = 2, GD_CHECK_INITIALIZED = 4, GD_CHECK_LEAK = 8, GD_CHECK_ALL = 15 };
+
+/* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per Compute Capability).
+ */
+enum {
+    GD_DEVICE_CAPABILITY = 90,
+    GD_DEVICE_DRIVER_VERSION = 13000,
+    GD_DEVICE_PTX_VERSION = 90,          /* newest .version */
+    GD_DEVICE_THREADS = GD_CHIP_THREADS, /* of a CTA */
+    GD_DEVICE_SM_THREADS = 2048,
+    GD_DEVICE_SM_CTAS = 32,
+    GD_DEVICE_REGISTERS = 65536,
+    GD_DEVICE_SM_SHARED = 233472,
+    GD_DEVICE_SHARED = GD_CHIP_SHARED,
+    GD_DEVICE_SHARED_OPTIN = GD_CHIP_SHARED_90,
+    GD_DEVICE_SHARED_RESERVED = 1024,
+    GD_DEVICE_CLUSTER = GD_CHIP_PORTABLE_CLUSTER,
+    GD_DEVICE_CLUSTER_NON_PORTABLE = GD_CHIP_LARGEST_CLUSTER,
+    GD_DEVICE_LOWEST_PRIORITY = 0,
+    GD_DEVICE_GREATEST_PRIORITY = -5
+};
+
+typedef struct gd_context gd_context;
+typedef struct gd_stream gd_stream;
+
+struct gd_context {
+    gd_object object;
+    unsigned flags;
+    bool primary;
+    uint64_t id;
+    gd_CUresult fault; /* sticky: what a kernel did ended the context's usefulness */
+    gd_stream *legacy, *per_thread;
+    uint64_t limits[10]; /* by CU_LIMIT_* */
+    int32_t cache;       /* CUfunc_cache */
+};
+
+typedef struct gd_device {
+    bool initialized;
+    bool ends; /* the emulator ends, in a process that may have unloaded the program's code */
+    int process; /* that called cuInit: a child of fork is another */
+    gd_settings settings;
+    gd_memory *memory;
+    gd_race *race; /* NULL: accesses are not checked */
+    uint64_t now;  /* model time in nanoseconds that the host has seen pass */
+    gd_context *primary;
+    unsigned primary_retains;
+    unsigned primary_flags;
+    uint64_t next_id;
+    uint32_t modules; /* that have been loaded: their numbers in reports */
+    gd_CUresult last_fault;
+    char fault_text[768]; /* of last_fault */
+    char refused[1024];   /* the first refusal of the process, for the report: the entry point and the reason */
+    gd_object default_pool;
+} gd_device;
+
+extern gd_device gd_the_device;
+
+#define GD_DEVICE_NAME "Emulated sm_90"
+
+/* What an entry point asks for before it does anything. */
+typedef enum gd_need {
+    GD_NEED_NOTHING,
+    GD_NEED_INIT,
+    GD_NEED_CONTEXT, /* a current context */
+    GD_NEED_LIVE     /* one that no fault has ended */
+} gd_need;
+
+/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is the current one, or
+ * NULL. */
+gd_CUresult gd_call_begin(gd_need need, gd_context **context);
+void gd_call_end(void);
+
+/* What a call ended with: the log learns of what it refused. */
+void gd_call_tell(const char *function, gd_CUresult result);
+
+/* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
+#define GD_CALL(need, expression)                                                                                      \
+    do {                                                                                                               \
+        gd_context *context;                                                                                           \
+        gd_CUresult result_of_call = gd_call_begin(need, &context);                                                    \
+        if (result_of_call == GD_CUDA_SUCCESS) {                                                                       \
+            (void)context;                                                                                             \
+            result_of_call = (expression);                                                                             \
+            gd_call_tell(__func__, result_of_call);                                                                    \
+            gd_call_end();                                                                                             \
+        }                                                                                                              \
+        return result_of_call;                                                                                         \
+    } while (0)
+
+/* Around a function of the program that the emulator calls: it may not call the driver (NOT_PERMITTED). */
+void gd_call_enter_callback(void);
+void gd_call_leave_callback(void);
+
+/* Writes to the log as GRIDDEP_LOG says. */
+void gd_device_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Notes that a kernel has ended a context: logs the text at level error and keeps it for cuGetErrorString. */
+void gd_device_fault(gd_context *context, gd_CUresult result, const char *text);
+
+/* The result, of which cuGetErrorString tells the reason in this thread until another call ends with the same result. The
+ * log has it at level warning, once, with the name of the entry point. */
+gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether the call that is being carried out has given a reason for this result. */
+bool gd_device_has_reason(gd_CUresult result);
+
+/* NOT_SUPPORTED: "WHAT is not emulated". */
+gd_CUresult gd_device_unsupported(const char *what);
+
+/* "CUDA_ERROR_INVALID_VALUE"; NULL for no result. */
+const char *gd_device_result_name(gd_CUresult result);
+
+bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value);
+
+/* context.c: the current context of the calling thread. *destroyed: there is one, but it was destroyed. */
+gd_context *gd_context_current(bool *destroyed);
+
+/* Ends a context with all that was made in it. */
+void gd_context_destroy(gd_context *context);
+
+/* The end of the process, or of the emulator in it. */
+void gd_device_end(void);
+
+/* No entry point does anything any more (CUDA_ERROR_DEINITIALIZED). */
+typedef enum gd_end {
+    GD_END_DONE,   /* the lock is held */
+    GD_END_INSIDE, /* this thread is in a host function: it has the lock already */
+    GD_END_BUSY    /* another thread has the lock and keeps it */
+} gd_end;
+gd_end gd_call_end_all(void);
+
+#endif

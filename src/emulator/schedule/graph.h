@@ -1,0 +1,113 @@
+/* Graphs: nodes and edges as the program made them, and executable graphs, which are flat copies in an order in which
+ * they can run. */
+#ifndef GD_EMULATOR_SCHEDULE_GRAPH_H
+#define GD_EMULATOR_SCHEDULE_GRAPH_H
+
+#include "emulator/schedule/condition.h"
+#include "emulator/schedule/object.h"
+#include "emulator/schedule/user_object.h"
+#include "emulator/schedule/work.h"
+
+typedef struct gd_graph gd_graph;
+typedef struct gd_stream gd_stream;
+
+typedef struct gd_node {
+    gd_object object;
+    gd_graph *graph;
+    gd_work work;
+    uint32_t index;
+    bool marked;
+    void *origin; /* handle of the node that this one is a clone of; NULL */
+} gd_node;
+
+typedef struct gd_graph_edge {
+    uint32_t from, to; /* indices of nodes */
+    gd_CUgraphEdgeData data;
+} gd_graph_edge;
+
+struct gd_graph {
+    gd_object object;
+    gd_node **nodes;
+    uint32_t node_count, node_capacity;
+    gd_graph_edge *edges;
+    uint32_t edge_count, edge_capacity;
+    gd_condition **conditions; /* of an outermost graph: for its nodes and those of their bodies */
+    uint32_t condition_count, condition_capacity;
+    gd_user_list user_objects;
+    gd_graph *parent; /* of a conditional node's body */
+    bool child;       /* owned by a node */
+};
+
+/* NULL when memory runs out. */
+gd_graph *gd_graph_create(void);
+gd_graph *gd_graph_clone(const gd_graph *graph);
+void gd_graph_destroy(gd_graph *graph);
+
+/* The graph that the conditional nodes around a body belong to; the graph itself. */
+gd_graph *gd_graph_outermost(gd_graph *graph);
+
+/* Adds a condition, which is held from then on; its handle is how many there are then. */
+bool gd_graph_add_condition(gd_graph *graph, gd_condition *condition);
+
+/* Whether some node of it is conditional. */
+bool gd_graph_is_conditional(const gd_graph *graph);
+
+/* Adds a node of work that is taken over in any case; NULL when memory runs out. */
+gd_node *gd_graph_add_node(gd_graph *graph, gd_work *work);
+bool gd_graph_add_edge(gd_graph *graph, uint32_t from, uint32_t to, const gd_CUgraphEdgeData *data);
+void gd_graph_remove_node(gd_node *node);
+
+/* The work of a conditional node that is to be added to the graph. */
+gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_PARAMS *params, gd_work *work);
+
+/* Whether an edge between these nodes may be of that kind. */
+bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdgeData *data);
+
+/* Marks the nodes from which an edge path leads to a marked node. */
+void gd_graph_mark_ancestors(gd_graph *graph);
+
+typedef struct gd_executable_node {
+    void *handle; /* of the graph's node */
+    gd_work work;
+    bool enabled;
+} gd_executable_node;
+
+typedef struct gd_executable {
+    gd_object object;
+    gd_executable_node *nodes; /* no edge leads to an earlier one */
+    uint32_t node_count, node_capacity;
+    gd_graph_edge *edges;
+    uint32_t edge_count, edge_capacity;
+    uint64_t flags;
+    gd_condition_set *conditions; /* held; NULL: there are none, or it is a branch */
+    gd_user_list user_objects; /* of the graph, and of those in it */
+    struct gd_task *last; /* of its last launch */
+} gd_executable;
+
+/* Why a graph cannot be instantiated, as cuGraphInstantiateWithParams tells it. */
+typedef struct gd_instantiate_refusal {
+    int32_t result; /* CUDA_GRAPH_INSTANTIATE_* */
+    void *node;     /* handle; NULL */
+} gd_instantiate_refusal;
+
+/* Makes *executable of a graph; INVALID_VALUE when the graph has a cycle, a condition without a node, or in a body what
+ * cannot stand there; NOT_SUPPORTED when it has a conditional node and another executable. */
+gd_CUresult gd_executable_create(const gd_graph *graph, struct gd_context *context, uint64_t flags,
+                                 gd_executable **executable, gd_instantiate_refusal *refusal);
+
+/* Gives an executable what the nodes of a graph of the same shape do; *outcome is a CU_GRAPH_EXEC_UPDATE_*, *node the
+ * graph's that differs, or NULL. */
+gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *graph, int32_t *outcome, void **node);
+void gd_executable_destroy(gd_executable *executable);
+gd_CUresult gd_executable_launch(gd_executable *executable, gd_stream *stream);
+
+/* One that is part of a conditional node; NULL when memory runs out. */
+gd_executable *gd_executable_copy(const gd_executable *executable);
+
+/* Takes the node's condition as it is, and hands in what it says; the node's task is over by that. */
+gd_CUresult gd_executable_branch(struct gd_task *task);
+
+/* The node that was made of a graph's node; NULL. */
+gd_executable_node *gd_executable_find(gd_executable *executable, const void *handle);
+
+#endif

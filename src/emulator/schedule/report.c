@@ -1,0 +1,384 @@
+/* The list of findings, and how they are written. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "emulator/execute/report.h"
+#include "emulator/schedule/schedule.h"
+
+enum { MOST_FINDINGS = 10000, BUCKETS = 1024 }; /* that are told apart; what comes behind is counted */
+
+typedef struct finding {
+    const char *kind;
+    uint32_t first_site, second_site;
+    uint64_t place; /* tells findings without sites apart */
+    uint64_t times;
+    uint32_t next; /* in its bucket, from 1; 0: none */
+} finding;
+
+static struct {
+    finding *list;
+    uint32_t count, capacity;
+    uint64_t reports;
+    uint32_t buckets[BUCKETS];
+} findings;
+
+/* ---- JSON ---- */
+
+/* What is no UTF-8 becomes U+FFFD, byte by byte: a line of JSON has to be readable whatever a program holds. */
+static void put_string(gd_text *text, const char *string)
+{
+    if (!string) {
+        gd_text_string(text, "null");
+        return;
+    }
+    gd_text_string(text, "\"");
+    while (*string) {
+        const size_t length = gd_text_character(string);
+        const unsigned char first = (unsigned char)*string;
+        if (first == '"' || first == '\\')
+            gd_text_format(text, "\\%c", first);
+        else if (first < 0x20 || first == 0x7f)
+            gd_text_format(text, "\\u%04x", first);
+        else if (length)
+            gd_text_append(text, string, length);
+        else
+            gd_text_string(text, "\\ufffd");
+        string += length ? length : 1;
+    }
+    gd_text_string(text, "\"");
+}
+
+static const char *action_name(const gd_race_access *access)
+{
+    static const char *const names[] = {"read", "write", "atomic", "copy", "fill", "host", "free", "conditional"};
+
+    return names[access->action];
+}
+
+static void put_access(gd_text *text, const char *name, const gd_race_access *access)
+{
+    gd_text_format(text, ",\"%s\":", name);
+    if (!access) {
+        gd_text_string(text, "null");
+        return;
+    }
+    gd_text_string(text, "{\"kernel\":");
+    put_string(text, access->kernel);
+    gd_text_format(text, ",\"launch\":%" PRIu64 ",\"cta\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"module\":%u",
+                   access->launch, access->cta[0], access->cta[1], access->cta[2], access->thread[0], access->thread[1],
+                   access->thread[2], access->module);
+    gd_text_format(text, ",\"line\":%d,\"column\":%d,\"instruction\":", access->line, access->column);
+    put_string(text, access->instruction);
+    gd_text_format(text, ",\"action\":\"%s\",\"writes\":%s,\"bytes\":%u}", action_name(access),
+                   access->writes ? "true" : "false", access->bytes);
+}
+
+/* ---- text ---- */
+
+static void put_access_text(gd_text *text, const char *name, const gd_race_access *access)
+{
+    if (!access)
+        return;
+    gd_text_format(text, "    %-12s", name);
+    if (!access->kernel) {
+        gd_text_format(text, "a %s of %u bytes\n", action_name(access), access->bytes);
+        return;
+    }
+    if (!access->launch) {
+        gd_text_format(text, "kernel %s, module %u line %d\n              %s\n", access->kernel, access->module,
+                       access->line, access->instruction ? access->instruction : "");
+        return;
+    }
+    gd_text_format(text, "kernel %s (launch %" PRIu64 "), CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
+                   access->kernel, access->launch, access->cta[0], access->cta[1], access->cta[2], access->thread[0],
+                   access->thread[1], access->thread[2], access->module, access->line);
+    gd_text_format(text, "\n              %s\n", access->instruction ? access->instruction : "");
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int file, const char *at)
+{
+    for (size_t left = strlen(at); left;) {
+        ssize_t done = write(file, at, left);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        left -= (size_t)done;
+    }
+    return true;
+}
+
+/* All at once, so that lines of several processes do not mix. What the report cannot take goes to stderr. */
+static void write_out(gd_text *text)
+{
+    const char *path = gd_the_device.settings.report;
+    int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
+    bool written = file >= 0 && write_all(file, gd_text_get(text));
+
+    const int cause = errno;
+    if (path && file >= 0)
+        close(file);
+    if (path && !written) {
+        gd_text told = {0};
+        gd_text_format(&told, "griddep: cannot write findings to %s: %s\n", path, strerror(cause));
+        if (told.data)
+            gd_text_clean(told.data);
+        write_all(STDERR_FILENO, gd_text_get(&told));
+        gd_text_free(&told);
+        write_all(STDERR_FILENO, gd_text_get(text));
+    }
+    gd_text_free(text);
+}
+
+/* What is written of a finding. */
+typedef struct description {
+    const char *text, *missing;
+    const gd_race_access *first, *second;
+    bool has_memory, shared;
+    uint64_t start, bytes, offset;
+    const char *name;
+} description;
+
+static void write_json(uint32_t number, const char *kind, const description *is)
+{
+    gd_text text = {0};
+
+    gd_text_format(&text, "{\"finding\":%u,\"kind\":\"%s\",\"text\":", number, kind);
+    put_string(&text, is->text);
+    gd_text_string(&text, ",\"missing\":");
+    put_string(&text, is->missing);
+    put_access(&text, "first", is->first);
+    put_access(&text, "second", is->second);
+    if (is->has_memory) {
+        gd_text_format(&text, ",\"memory\":{\"space\":\"%s\",\"start\":\"0x%" PRIx64 "\",\"bytes\":%" PRIu64,
+                       is->shared ? "shared" : "global", is->start, is->bytes);
+        gd_text_format(&text, ",\"offset\":%" PRIu64 ",\"name\":", is->offset);
+        put_string(&text, is->name);
+        gd_text_string(&text, "}}\n");
+    } else {
+        gd_text_string(&text, ",\"memory\":null}\n");
+    }
+    write_out(&text);
+}
+
+static void write_text(const char *kind, const description *is)
+{
+    gd_text text = {0};
+
+    gd_text_format(&text, "griddep: %s: %s\n", kind, is->text);
+    if (is->first && is->second) {
+        put_access_text(&text, "ran first:", is->first);
+        put_access_text(&text, "ran second:", is->second);
+    } else {
+        put_access_text(&text, "where:", is->second ? is->second : is->first);
+    }
+    if (is->has_memory && is->shared)
+        gd_text_format(&text, "    memory:   shared memory, byte %" PRIu64 "\n", is->offset);
+    else if (is->has_memory)
+        gd_text_format(&text, "    memory:   %s%s0x%" PRIx64 " (%" PRIu64 " bytes), byte %" PRIu64 "\n",
+                       is->name ? is->name : "allocation", is->name ? " at " : " ", is->start, is->bytes, is->offset);
+    if (is->missing)
+        gd_text_format(&text, "    missing:  %s\n", is->missing);
+    write_out(&text);
+}
+
+static uint32_t *bucket_of(const finding *key)
+{
+    uint64_t hash = ((uint64_t)key->first_site << 32 | key->second_site) ^ key->place * UINT64_C(0xff51afd7ed558ccd);
+
+    return &findings.buckets[(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % BUCKETS];
+}
+
+static finding *find(const finding *key)
+{
+    for (uint32_t i = *bucket_of(key); i; i = findings.list[i - 1].next) {
+        finding *each = &findings.list[i - 1];
+        if (!strcmp(each->kind, key->kind) && each->first_site == key->first_site &&
+            each->second_site == key->second_site && each->place == key->place)
+            return each;
+    }
+    return NULL;
+}
+
+/* False when there are too many. */
+static bool append(const finding *key)
+{
+    if (findings.count == MOST_FINDINGS)
+        return false;
+    if (findings.count == findings.capacity) {
+        uint32_t capacity = findings.capacity ? findings.capacity * 2 : 16;
+        finding *more = realloc(findings.list, capacity * sizeof *more);
+        if (!more)
+            return false;
+        findings.list = more;
+        findings.capacity = capacity;
+    }
+    uint32_t *bucket = bucket_of(key);
+    finding *added = &findings.list[findings.count++];
+    *added = *key;
+    added->times = 1;
+    added->next = *bucket;
+    *bucket = findings.count;
+    return true;
+}
+
+/* Counts what has been told, and what there is no more room for. */
+static bool fold(const finding *key)
+{
+    finding *found = find(key);
+
+    if (found)
+        found->times++;
+    findings.reports += found || findings.count == MOST_FINDINGS;
+    return found || findings.count == MOST_FINDINGS;
+}
+
+static void add(const finding *key, const description *is)
+{
+    if (fold(key))
+        return;
+    findings.reports++;
+    if (!append(key))
+        return;
+    if (gd_the_device.settings.report)
+        write_json(findings.count, key->kind, is);
+    else
+        write_text(key->kind, is);
+}
+
+/* ---- the contract of report.h ---- */
+
+static const char *const race_kinds[] = {"race", "shared-race", "uninitialized"};
+
+bool gd_report_fold(void *context, gd_race_kind kind, uint32_t first_site, uint32_t second_site)
+{
+    (void)context;
+    if (kind == GD_RACE_EXHAUSTED)
+        return false;
+    const finding key = {.kind = race_kinds[kind], .first_site = first_site, .second_site = second_site};
+    return fold(&key);
+}
+
+void gd_report_race(void *context, const gd_race_finding *race)
+{
+    if (race->kind == GD_RACE_EXHAUSTED) {
+        gd_report_fault("fault", NULL, NULL, 0, race->text);
+        return;
+    }
+    bool alone = race->kind == GD_RACE_UNINITIALIZED;
+    const finding key = {
+        .kind = race_kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
+    const description is = {.text = race->text,
+                            .missing = race->missing,
+                            .first = alone ? NULL : &race->first,
+                            .second = &race->second,
+                            .has_memory = true,
+                            .shared = race->start == 0,
+                            .start = race->start,
+                            .bytes = race->bytes,
+                            .offset = race->offset,
+                            .name = race->name};
+
+    (void)context;
+    add(&key, &is);
+}
+
+void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory, uint64_t address,
+                     const char *text)
+{
+    const finding key = {.kind = kind, .place = access ? (uint64_t)access->line << 32 | access->module : address};
+    description is = {.text = text, .second = access};
+
+    if (!gd_the_device.settings.checks)
+        return;
+    if (memory) {
+        is.has_memory = true;
+        is.start = memory->start;
+        is.bytes = memory->bytes;
+        is.offset = address - memory->start;
+        is.name = memory->name;
+    }
+    add(&key, &is);
+}
+
+void gd_report_leak(uint64_t start, uint64_t bytes)
+{
+    const finding key = {.kind = "leak", .place = start};
+    char text[128];
+    const description is = {.text = text, .has_memory = true, .start = start, .bytes = bytes};
+
+    if (!(gd_the_device.settings.checks & GD_CHECK_LEAK))
+        return;
+    snprintf(text, sizeof text, "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
+             start, bytes);
+    add(&key, &is);
+}
+
+static void write_end_json(void)
+{
+    static const char *const schedules[] = {"eager", "lazy", "random"}, *const models[] = {"contract", "observed"};
+    gd_text text = {0};
+
+    for (uint32_t i = 0; i < findings.count; i++) {
+        if (findings.list[i].times > 1)
+            gd_text_format(&text, "{\"count\":%u,\"times\":%" PRIu64 "}\n", i + 1, findings.list[i].times);
+    }
+    gd_text_format(&text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
+                   findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
+    gd_text_string(&text, ",\"refused\":");
+    put_string(&text, *gd_the_device.refused ? gd_the_device.refused : NULL);
+    gd_text_format(&text, ",\"schedule\":\"%s\",\"seed\":%" PRIu64 ",\"model\":\"%s\"}\n",
+                   schedules[gd_the_device.settings.schedule], gd_the_device.settings.seed,
+                   models[gd_the_device.settings.model]);
+    write_out(&text);
+}
+
+static void write_end_text(void)
+{
+    gd_text text = {0};
+
+    for (uint32_t i = 0; i < findings.count; i++) {
+        if (findings.list[i].times > 1)
+            gd_text_format(&text, "griddep: finding %u (%s) came %" PRIu64 " times\n", i + 1, findings.list[i].kind,
+                           findings.list[i].times);
+    }
+    gd_text_format(&text, "griddep: %u finding%s in %" PRIu64 " launches\n", findings.count,
+                   findings.count == 1 ? "" : "s", gd_schedule_launches() - gd_schedule_launches_left());
+    write_out(&text);
+}
+
+/* Work that nobody waited for, or that a fault cancelled. On stderr in any case. */
+static void write_left(void)
+{
+    const uint64_t left = gd_schedule_launches_left();
+    gd_text text = {0};
+
+    gd_text_format(&text, "griddep: %" PRIu64 " launch%s handed in and never ran: nothing of %s was checked\n", left,
+                   left == 1 ? " was" : "es were", left == 1 ? "it" : "them");
+    write_all(STDERR_FILENO, gd_text_get(&text));
+    gd_text_free(&text);
+}
+
+void gd_report_end(void)
+{
+    if (!gd_the_device.settings.checks)
+        return;
+    if (gd_schedule_launches_left())
+        write_left();
+    if (gd_the_device.settings.report)
+        write_end_json();
+    else if (findings.count)
+        write_end_text();
+    free(findings.list);
+    memset(&findings, 0, sizeof findings);
+    gd_the_device.settings.checks = 0;
+}

@@ -1,0 +1,568 @@
+/* The queue of tasks: what has to be over before what, and running until something has been reached. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/schedule/graph.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/schedule/schedule.h"
+
+/* The model's times, in nanoseconds: from the end of what a grid depends on to its start, from a trigger to the start
+ * of a dependent grid, in a stream and in a graph; from the end of a grid until a wait for it returns; a look at
+ * a condition, and from the end of a body to the end of its node. They are near what was measured on an H200. */
+enum {
+    START_TIME = 1500,
+    GRAPH_START_TIME = 700,
+    EARLY_START_TIME = 500,
+    GRAPH_EARLY_START_TIME = 300,
+    CONDITION_TIME = 3100,
+    JOIN_TIME = 2700,
+    RELEASE_TIME = 450
+};
+
+enum { SLICE_TURNS = 64 };
+
+static struct {
+    gd_task *first, *last;
+    uint32_t count;
+    uint64_t next_number, launches, begun;
+} queue;
+
+/* ---- what the race detector is told ---- */
+
+enum { FEW_DEPENDENCIES = 32 };
+
+/* A task's dependencies in the detector's words; a list that is freed by free_race_list, whole or empty. */
+typedef struct race_list {
+    gd_race_dependency few[FEW_DEPENDENCIES];
+    gd_race_dependency *list;
+    uint32_t count;
+} race_list;
+
+static void make_race_list(race_list *made, const gd_task *task)
+{
+    static const gd_race_port ports[] = {GD_RACE_COMPLETE, GD_RACE_PROGRAMMATIC, GD_RACE_LAUNCH};
+
+    made->count = 0;
+    made->list = made->few;
+    if (task->dependency_count > FEW_DEPENDENCIES)
+        made->list = malloc(task->dependency_count * sizeof *made->list);
+    if (!made->list)
+        gd_race_stop(gd_the_device.race); /* without its dependencies a task would seem to race with them */
+    for (uint32_t i = 0; made->list && i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        if (dependency->task->race)
+            made->list[made->count++] = (gd_race_dependency){
+                .task = dependency->task->race, .port = ports[dependency->port], .waited = dependency->programmatic};
+    }
+}
+
+static void free_race_list(race_list *made)
+{
+    if (made->list != made->few)
+        free(made->list);
+}
+
+typedef void race_step(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count);
+
+static void tell_race(gd_task *task, race_step *step)
+{
+    race_list list;
+
+    if (!task->race)
+        return;
+    make_race_list(&list, task);
+    step(gd_the_device.race, task->race, list.list, list.count);
+    free_race_list(&list);
+}
+
+uint64_t gd_schedule_launches_left(void)
+{
+    return queue.launches - queue.begun;
+}
+
+uint64_t gd_schedule_launches(void)
+{
+    return queue.launches;
+}
+
+/* ---- tasks ---- */
+
+gd_task *gd_task_hold(gd_task *task)
+{
+    if (task)
+        task->references++;
+    return task;
+}
+
+static void drop_dependencies(gd_task *task)
+{
+    for (uint32_t i = 0; i < task->dependency_count; i++)
+        gd_task_release(task->dependencies[i].task);
+    free(task->dependencies);
+    task->dependencies = NULL;
+    task->dependency_count = 0;
+}
+
+/* Dependencies are dropped when a task settles, so that this goes no deeper than one. */
+void gd_task_release(gd_task *task)
+{
+    if (!task || --task->references)
+        return;
+    drop_dependencies(task);
+    gd_task_release(task->join);
+    gd_condition_set_release(task->conditions);
+    gd_work_free(&task->work);
+    if (task->race)
+        gd_race_task_release(gd_the_device.race, task->race);
+    free(task);
+}
+
+bool gd_task_reached(const gd_task *task, gd_port port)
+{
+    if (task->state == GD_TASK_SETTLED)
+        return true;
+    return port == GD_PORT_PROGRAMMATIC ? task->is_triggered : port == GD_PORT_LAUNCH && task->is_launched;
+}
+
+uint64_t gd_task_time(const gd_task *task, gd_port port)
+{
+    if (task->work.kind != GD_WORK_KERNEL || port == GD_PORT_COMPLETE)
+        return task->settled;
+    return port == GD_PORT_PROGRAMMATIC ? task->triggered : task->launched;
+}
+
+static void append(gd_task *task)
+{
+    task->previous = queue.last;
+    if (queue.last)
+        queue.last->next = task;
+    else
+        queue.first = task;
+    queue.last = task;
+    queue.count++;
+}
+
+static void unlink_task(gd_task *task)
+{
+    if (task->previous)
+        task->previous->next = task->next;
+    else
+        queue.first = task->next;
+    if (task->next)
+        task->next->previous = task->previous;
+    else
+        queue.last = task->previous;
+    task->next = task->previous = NULL;
+    queue.count--;
+    gd_task_release(task);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The task and all before it are over. */
+static void settle(gd_task *task)
+{
+    task->settled = task->completed;
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        if (dependency->port == GD_PORT_COMPLETE || dependency->programmatic)
+            task->settled = later(task->settled, dependency->task->settled);
+    }
+    task->state = GD_TASK_SETTLED;
+    tell_race(task, gd_race_task_settle);
+    drop_dependencies(task);
+    unlink_task(task);
+}
+
+static bool is_settled_before(const gd_task *task)
+{
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        if (task->dependencies[i].task->state != GD_TASK_SETTLED)
+            return false;
+    }
+    return true;
+}
+
+/* ---- starting ---- */
+
+/* Whether the schedule lets a task start as soon as a grid that it depends on has triggered or begun. */
+static bool waits_for_end(const gd_task *task)
+{
+    return gd_the_device.settings.schedule == GD_SCHEDULE_LAZY || task->late;
+}
+
+static bool has_completed(const gd_task *task)
+{
+    return task->state == GD_TASK_COMPLETE || task->state == GD_TASK_SETTLED;
+}
+
+static bool can_start(const gd_task *task)
+{
+    if (task->held)
+        return false;
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        if (!gd_task_reached(dependency->task, dependency->port))
+            return false;
+        if (waits_for_end(task) && !has_completed(dependency->task))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t get_ready(const gd_task *task)
+{
+    uint64_t ready = task->submitted;
+
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        ready = later(ready, gd_task_time(dependency->task, dependency->port));
+        if (waits_for_end(task))
+            ready = later(ready, dependency->task->completed);
+    }
+    return ready;
+}
+
+static void complete(gd_task *task, uint64_t time)
+{
+    task->launched = task->triggered = task->completed = time;
+    task->is_launched = task->is_triggered = true;
+    task->state = GD_TASK_COMPLETE;
+    if (task->race)
+        gd_race_task_complete(gd_the_device.race, task->race);
+}
+
+static bool is_programmatic(const gd_task *task)
+{
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        if (task->dependencies[i].programmatic)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t get_start_time(const gd_task *task)
+{
+    if (is_programmatic(task) && !waits_for_end(task))
+        return task->in_graph ? GRAPH_EARLY_START_TIME : EARLY_START_TIME;
+    return task->in_graph ? GRAPH_START_TIME : START_TIME;
+}
+
+static void fail(gd_task *task, gd_CUresult result, const char *text)
+{
+    gd_context *context = task->context;
+
+    gd_device_fault(context, result, text);
+    gd_schedule_cancel(context);
+}
+
+/* False when that ended the context, and the queue is another. */
+static bool start(gd_task *task)
+{
+    uint64_t ready = get_ready(task);
+    gd_CUresult result;
+
+    queue.begun += task->launch != 0;
+    tell_race(task, gd_race_task_begin);
+    if (task->work.kind == GD_WORK_KERNEL) {
+        result = gd_grid_start(task, ready + get_start_time(task));
+        if (result == GD_CUDA_SUCCESS && !is_programmatic(task))
+            gd_grid_release(task->grid, ready);
+    } else if (task->work.kind == GD_WORK_CONDITIONAL) {
+        result = gd_executable_branch(task);
+        if (result == GD_CUDA_SUCCESS)
+            complete(task, ready + CONDITION_TIME);
+    } else {
+        result = gd_work_execute(&task->work, task->race);
+        complete(task, ready + gd_work_time(&task->work) + (task->joins_body ? JOIN_TIME : 0));
+    }
+    if (result == GD_CUDA_SUCCESS)
+        return true;
+    fail(task, result,
+         task->work.kind == GD_WORK_KERNEL        ? "the host has no memory for a grid"
+         : result == GD_CUDA_ERROR_LAUNCH_TIMEOUT ? "a while node does not end: its value was not 0 for too many rounds"
+         : task->work.kind == GD_WORK_CONDITIONAL ? "the body of a conditional node cannot be launched"
+                                                  : "a copy or fill names memory that has been freed");
+    return false;
+}
+
+/* ---- waits ---- */
+
+/* Whether griddepcontrol.wait of this grid may return, and since when. */
+static bool can_release(const gd_task *task, uint64_t *time)
+{
+    *time = 0;
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        bool settled = dependency->task->state == GD_TASK_SETTLED;
+        if (!dependency->programmatic)
+            continue;
+        if (gd_the_device.settings.model == GD_MODEL_OBSERVED ? !settled : !has_completed(dependency->task))
+            return false;
+        *time =
+            later(*time, settled && gd_the_device.settings.model == GD_MODEL_OBSERVED ? dependency->task->settled
+                                                                                      : dependency->task->completed);
+    }
+    return true;
+}
+
+static void watch_dependencies(const gd_task *task)
+{
+    for (uint32_t i = 0; i < task->dependency_count; i++) {
+        const gd_dependency *dependency = &task->dependencies[i];
+        if (dependency->port == GD_PORT_PROGRAMMATIC && dependency->task->grid)
+            dependency->task->grid->watched = true;
+    }
+}
+
+/* ---- running ---- */
+
+/* Brings one task forward as far as it can go without running a CTA; false when the queue has become another one. */
+static bool promote(gd_task *task, bool *changed)
+{
+    uint64_t time;
+
+    if (task->state == GD_TASK_PENDING) {
+        watch_dependencies(task);
+        if (!can_start(task))
+            return true;
+        *changed = true;
+        if (!start(task))
+            return false;
+    }
+    if (task->grid && !task->grid->is_released && can_release(task, &time)) {
+        tell_race(task, gd_race_task_wait);
+        gd_grid_release(task->grid, time + RELEASE_TIME);
+        *changed = true;
+    }
+    if (task->state == GD_TASK_COMPLETE && is_settled_before(task)) {
+        settle(task);
+        *changed = true;
+    }
+    return true;
+}
+
+/* Goes through the queue until nothing changes any more. */
+static void promote_all(void)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (gd_task *task = queue.first, *next; task; task = next) {
+            next = task->next;
+            if (!promote(task, &changed)) {
+                changed = true;
+                break;
+            }
+        }
+        if (!gd_grid_place()) {
+            const gd_grid_fault *fault = gd_grid_get_fault();
+            fail(fault->task, fault->result, fault->text);
+            changed = true;
+        }
+    }
+}
+
+/* One turn; false when nothing is left to run. */
+static bool advance(bool *stale)
+{
+    if (*stale)
+        promote_all();
+    *stale = false;
+    if (!queue.first)
+        return false;
+    gd_turn turn = gd_grid_run();
+    if (turn == GD_TURN_FAULT) {
+        const gd_grid_fault *fault = gd_grid_get_fault();
+        fail(fault->task, fault->result, fault->text);
+    } else if (turn == GD_TURN_NONE) {
+        fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT, "nothing that has been handed in can go on");
+    }
+    *stale = turn != GD_TURN_RAN;
+    return true;
+}
+
+static void run_until(const gd_task *task, gd_port port)
+{
+    bool stale = true;
+
+    while (!gd_task_reached(task, port) && advance(&stale))
+        ;
+}
+
+void gd_schedule_observe(gd_task *task, gd_port port)
+{
+    if (task && task->race && port == GD_PORT_COMPLETE && task->state == GD_TASK_SETTLED)
+        gd_race_host_wait(gd_the_device.race, task->race);
+}
+
+void gd_schedule_wait(gd_task *task, gd_port port)
+{
+    if (!task)
+        return;
+    run_until(task, port);
+    gd_the_device.now = later(gd_the_device.now, gd_task_time(task, port));
+    gd_schedule_observe(task, port);
+}
+
+void gd_schedule_advance(void)
+{
+    bool stale = true;
+
+    for (int turn = 0; turn < SLICE_TURNS && advance(&stale); turn++)
+        ;
+    promote_all();
+}
+
+/* The last task of a context that has not settled; of any context for NULL. */
+static gd_task *find_last(const gd_context *context)
+{
+    gd_task *task = queue.last;
+
+    while (task && context && task->context != context)
+        task = task->previous;
+    return task;
+}
+
+void gd_schedule_drain(const gd_context *context)
+{
+    for (gd_task *task = find_last(context); task; task = find_last(context)) {
+        gd_task_hold(task);
+        gd_schedule_wait(task, GD_PORT_COMPLETE);
+        gd_task_release(task);
+    }
+    if (gd_the_device.race && !queue.first)
+        gd_race_host_wait_all(gd_the_device.race);
+}
+
+void gd_schedule_cancel(gd_context *context)
+{
+    for (gd_task *task = queue.first, *next; task; task = next) {
+        next = task->next;
+        if (task->context != context)
+            continue;
+        if (task->grid)
+            gd_grid_end(task->grid);
+        if (task->state != GD_TASK_COMPLETE)
+            complete(task, gd_the_device.now);
+        settle(task);
+    }
+}
+
+/* ---- submitting ---- */
+
+static bool copy_dependencies(gd_task *task, const gd_dependency *dependencies, uint32_t count)
+{
+    task->dependencies = calloc((size_t)count + 1, sizeof *task->dependencies);
+    if (!task->dependencies)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        task->dependencies[i] = dependencies[i];
+        gd_task_hold(dependencies[i].task);
+    }
+    task->dependency_count = count;
+    return true;
+}
+
+/* Whether a random schedule lets this task overlap: a bit of a number that depends on seed and task alone. */
+static bool draw_late(uint64_t number)
+{
+    uint64_t mixed = (number + gd_the_device.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM && (mixed ^ mixed >> 32) & 1;
+}
+
+static gd_action work_action(gd_work_kind kind)
+{
+    return kind == GD_WORK_COPY                                    ? GD_ACTION_COPY
+           : kind == GD_WORK_FILL                                  ? GD_ACTION_FILL
+           : kind == GD_WORK_RELEASE                               ? GD_ACTION_FREE
+           : kind == GD_WORK_CONDITIONAL || kind == GD_WORK_ASSIGN ? GD_ACTION_CONDITIONAL
+           : kind == GD_WORK_KERNEL                                ? GD_ACTION_READ
+                                                                   : GD_ACTION_HOST;
+}
+
+/* The detector's side of a task. Without memory for it the task goes unchecked. */
+static void make_race_task(gd_task *task, uint64_t stream)
+{
+    const gd_kernel_work *kernel = &task->work.is.kernel;
+    gd_race_task_info info = {.action = work_action(task->work.kind), .stream = stream};
+
+    if (task->work.kind == GD_WORK_KERNEL) {
+        info.kernel = kernel->entry->name;
+        info.launch = task->launch;
+        info.programmatic = is_programmatic(task);
+        info.has_wait = gd_entry_waits(kernel->entry);
+        memcpy(info.grid, kernel->grid, sizeof info.grid);
+        memcpy(info.block, kernel->block, sizeof info.block);
+        memcpy(info.cluster, kernel->cluster, sizeof info.cluster);
+    }
+    task->race = gd_race_task_create(gd_the_device.race, &info);
+}
+
+bool gd_task_join(gd_task *join, gd_task *last)
+{
+    gd_dependency *more = realloc(join->dependencies, (join->dependency_count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    join->dependencies = more;
+    more[join->dependency_count++] = (gd_dependency){.task = gd_task_hold(last), .port = GD_PORT_COMPLETE};
+    join->held = false;
+    join->joins_body = last->work.kind != GD_WORK_CONDITIONAL;
+    return true;
+}
+
+gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
+                            uint64_t stream, bool in_graph)
+{
+    gd_task *task = calloc(1, sizeof *task);
+
+    if (!task || !copy_dependencies(task, dependencies, count)) {
+        free(task);
+        gd_work_free(work);
+        return NULL;
+    }
+    task->context = context;
+    task->work = *work;
+    *work = (gd_work){.kind = GD_WORK_EMPTY};
+    task->in_graph = in_graph;
+    task->held = task->work.kind == GD_WORK_JOIN;
+    task->stream = stream;
+    task->number = ++queue.next_number;
+    task->launch = task->work.kind == GD_WORK_KERNEL ? ++queue.launches : 0;
+    task->late = draw_late(task->number);
+    task->submitted = gd_the_device.now;
+    task->references = 2; /* the queue's and the caller's */
+    append(task);
+    if (gd_the_device.race)
+        make_race_task(task, stream);
+    return task;
+}
+
+void gd_schedule_relieve(void)
+{
+    gd_task *middle = queue.first;
+
+    if (queue.count <= GD_QUEUE_LIMIT)
+        return;
+    for (uint32_t i = 0; i < GD_QUEUE_LIMIT / 2; i++)
+        middle = middle->next;
+    gd_task_hold(middle);
+    run_until(middle, GD_PORT_COMPLETE); /* the host does not wait */
+    gd_task_release(middle);
+}
+
+gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
+                            uint64_t stream, bool in_graph)
+{
+    gd_task *task = gd_schedule_append(context, work, dependencies, count, stream, in_graph);
+
+    if (task)
+        gd_schedule_relieve();
+    return task;
+}
