@@ -18,7 +18,7 @@
 #include "cuda/driver.h"
 #include "emulator/machine/machine.h"
 #include "griddep.h"
-#include "ptx/parser.h"
+#include "ptx/text/parser.h"
 
 #ifndef EMULATED_DRIVER
 #define EMULATED_DRIVER "libgriddep-emulator.so.0"

@@ -17,19 +17,21 @@ judge() {
         below["measure"] = "base ptx cuda run"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
         below["cli"] = ""
-        # The rooms of the emulator, from the lowest on; what lies beside them is the ABI, which all may include.
-        rooms = split("race machine execute decode schedule driver", room, " ")
+        # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
+        rooms["ptx"] = "text isa flow require handle check rewrite"
+        rooms["emulator"] = "race machine execute decode schedule driver"
         everywhere["griddep.h"] = everywhere["config.h"] = 1
     }
 
     # The height of a file among the rooms of its layer; 0: beside them.
-    function height(path,    parts, i) {
-        if (split(path, parts, "/") < 3 || parts[1] != "emulator")
+    function height(path,    parts, names, count, i) {
+        if (split(path, parts, "/") < 3 || !(parts[1] in rooms))
             return 0
-        for (i = 1; i <= rooms; i++)
-            if (parts[2] == room[i])
+        count = split(rooms[parts[1]], names, " ")
+        for (i = 1; i <= count; i++)
+            if (parts[2] == names[i])
                 return i
-        return rooms + 1
+        return count + 1
     }
 
     function allowed(layer, target,    words, count, i, slash) {
@@ -89,7 +91,7 @@ judge() {
 # A small tree with one file of each kind of fault: the judge has to find them, and nothing else.
 judge_judges() {
     mkdir -p "$work/base" "$work/ptx" "$work/run" "$work/emulator" "$work/cli" "$work/other" || return 1
-    echo '#include "ptx/lexer.h"' >"$work/base/up.c"
+    echo '#include "ptx/text/lexer.h"' >"$work/base/up.c"
     echo '#include "cuda/driver.h"' >"$work/ptx/sideways.c"
     echo '  # include "cuda/driver.h"' >"$work/emulator/host.c"
     echo '#include "cuda/abi.h"' >"$work/emulator/good.c"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ptx/edit.h"
-#include "ptx/ptx.h"
-#include "ptx/rewrite_place.h"
+#include "ptx/text/edit.h"
+#include "ptx/handle/ptx.h"
+#include "ptx/rewrite/place.h"
 
 #define REGISTERS ".reg .pred %gd_early;\n.reg .b32 %gd_slept;\n.reg .b64 %gd_from, %gd_now;\nmov.u32 %gd_slept, 0;\n"
 #define WAIT_REGISTERS ".reg .pred %gd_narrow;\n.reg .b32 %gd_some;\n"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "measure/instrument.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 
 enum { STAMPS = 8, WORDS = 1 + 2 * (GD_POINT_MARK + STAMPS), RUNS = 4 };
 

@@ -1,4 +1,4 @@
-/* Text edits, as in src/ptx/rewrite.c: what is not inserted stays to the letter. */
+/* Text edits, as in src/ptx/rewrite/rewrite.c: what is not inserted stays to the letter. */
 #include "measure/instrument.h"
 
 #include <inttypes.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ptx/edit.h"
-#include "ptx/ptx.h"
+#include "ptx/text/edit.h"
+#include "ptx/handle/ptx.h"
 
 #define MARK "//@ mark"
 #define PREFIX "%griddep_stamp_"

@@ -12,7 +12,7 @@
 #include "measure/bias.h"
 #include "measure/figures.h"
 #include "measure/instrument.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/chain.h"
 #include "run/module.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "measure/tune.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/kernel.h"
 #include "run/module.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/table.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/capture.h"
 #include "run/chain.h"
 #include "run/graph.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/kernel.h"
 #include "run/require.h"
 

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "griddep.h"
-#include "ptx/require.h"
+#include "ptx/require/require.h"
 #include "run/runtime.h"
 
 struct griddep_kernel {

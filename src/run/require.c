@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ptx/requirement.h"
+#include "ptx/handle/requirement.h"
 #include "run/require.h"
 #include "run/tensor_map.h"
 

@@ -1,4 +1,4 @@
-/* A kernel's conditions (ptx/require.h) at a launch. */
+/* A kernel's conditions (ptx/require/require.h) at a launch. */
 #ifndef GD_RUN_REQUIRE_H
 #define GD_RUN_REQUIRE_H
 

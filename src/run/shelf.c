@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/head.h"
+#include "ptx/require/head.h"
 
 typedef struct shelf_entry {
     const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ptx/tensor_map.h"
+#include "ptx/require/tensor_map.h"
 #include "run/tensor_map.h"
 
 enum {

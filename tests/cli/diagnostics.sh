@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that doc/diagnostics.md is what 'griddep explain --markdown' prints. To bring it up to date after a page of src/ptx/codes.def
+# Checks that doc/diagnostics.md is what 'griddep explain --markdown' prints. To bring it up to date after a page of src/ptx/text/codes.def
 # has changed: tests/cli/diagnostics.sh --write.
 #
 # GRIDDEP: the command (./griddep); srcdir: the top of the source tree (the folder two above this file).

@@ -29,7 +29,7 @@ static const struct {
 
 static const char *const op_names[] = {
 #define GD_OP(identifier, name, control, memory) name,
-#include "ptx/ops.def"
+#include "ptx/text/ops.def"
 #undef GD_OP
 };
 _Static_assert(COUNT_OF(op_names) <= OP_COUNT, "room for each instruction");

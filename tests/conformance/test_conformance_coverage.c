@@ -106,7 +106,7 @@ START_TEST(every_instruction_has_a_case)
 {
     static const char *const names[] = {
 #define GD_OP(identifier, name, control, memory) name,
-#include "ptx/ops.def"
+#include "ptx/text/ops.def"
 #undef GD_OP
     };
 

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "emulator/machine/machine.h"
-#include "ptx/parser.h"
+#include "ptx/text/parser.h"
 
 #define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 

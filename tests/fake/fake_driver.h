@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
-#include "ptx/tensor_map.h"
+#include "ptx/require/tensor_map.h"
 
 /* Everything as at the start: all objects, records, scripts and settings are forgotten. Device: one, like an H200,
  * driver API 13.0. */

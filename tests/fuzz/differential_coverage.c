@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ptx/ops.h"
+#include "ptx/text/ops.h"
 
 static const char *const without[] = {
 #define GD_WITHOUT(name, reason) name,

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "griddep.h"
-#include "ptx/flow.h"
-#include "ptx/provenance.h"
-#include "ptx/ptx.h"
+#include "ptx/flow/flow.h"
+#include "ptx/flow/provenance.h"
+#include "ptx/handle/ptx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

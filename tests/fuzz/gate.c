@@ -19,8 +19,8 @@
 
 #include "gate_program.h"
 #include "griddep.h"
-#include "ptx/ptx.h"
-#include "ptx/traits.h"
+#include "ptx/handle/ptx.h"
+#include "ptx/flow/traits.h"
 
 enum { BATCH = 32, RUNS = 3, CELLS = BATCH * RUNS, DEFAULT_COUNT = 1500, DEEPEST_CHECK = 8 };
 

@@ -39,7 +39,7 @@ IMMEDIATES = {"applypriority": "128", "discard": "128", "setmaxnreg": "32"}
 
 
 def read_table():
-    names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/ops.def").read(), re.M))
+    names = dict(re.findall(r'^GD_OP\((\w+), "([^"]+)"', open(ROOT + "/src/ptx/text/ops.def").read(), re.M))
     text = open(ROOT + "/src/ptx/isa/forms.def").read()
     sets = dict(re.findall(r'^GD_SET\("(\w+)",\s*"([^"]*)"\)', text, re.M))
     forms = []

@@ -21,7 +21,7 @@ for number, path in enumerate(texts):
 words = set()
 for name, form in (("ops.def", r'GD_OP\(\w+, "([^"]+)"'), ("types.def", r'GD_TYPE\(\w+, "([^"]+)"'),
                    ("keywords.def", r'GD_WORD\("([^"]+)"')):
-    found = re.findall(form, (source / "src/ptx" / name).read_text())
+    found = re.findall(form, (source / "src/ptx/text" / name).read_text())
     words.update(found if name == "ops.def" else ("." + word for word in found))
 words.update(("%tid.x", "%ctaid.x", "%laneid", "%r1", "%rd1", "%p1", "@%p1 ", "@!%p1 ", "[%rd1+4]", "{%r1, %r2}", "_",
               "0f3F800000", "0d3FF0000000000000", "L:", "bra L;", "ret;", "exit;", "{\n", "}\n", ".global", ".shared::cta",

@@ -15,13 +15,13 @@ static const char *const modifiers[] = {
 
 static const char *const types[] = {
 #define GD_TYPE(identifier, name, bytes, class) "." name,
-#include "ptx/types.def"
+#include "ptx/text/types.def"
 #undef GD_TYPE
 };
 
 static const char *const operations[] = {
 #define GD_OP(identifier, name, control, memory) name,
-#include "ptx/ops.def"
+#include "ptx/text/ops.def"
 #undef GD_OP
 };
 

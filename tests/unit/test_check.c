@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/findings.h"
+#include "ptx/text/findings.h"
 #include "unit/fail_alloc.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/check"

@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/flow.h"
-#include "ptx/provenance.h"
-#include "ptx/ptx.h"
+#include "ptx/flow/flow.h"
+#include "ptx/flow/provenance.h"
+#include "ptx/handle/ptx.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"

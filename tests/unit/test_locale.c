@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/lexer.h"
+#include "ptx/text/lexer.h"
 
 enum { SKIPPED = 77 };
 

@@ -13,8 +13,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/ptx.h"
-#include "ptx/traits.h"
+#include "ptx/handle/ptx.h"
+#include "ptx/flow/traits.h"
 #include "unit/fail_alloc.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"

@@ -10,7 +10,7 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/runtime.h"
 #include "unit/fail_alloc.h"
 

@@ -8,8 +8,8 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "ptx/ptx.h"
-#include "ptx/tensor_map.h"
+#include "ptx/handle/ptx.h"
+#include "ptx/require/tensor_map.h"
 #include "run/runtime.h"
 
 #define COUNT(list) (int)(sizeof(list) / sizeof(list)[0])

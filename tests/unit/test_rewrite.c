@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "griddep.h"
-#include "ptx/flow.h"
-#include "ptx/ptx.h"
+#include "ptx/flow/flow.h"
+#include "ptx/handle/ptx.h"
 #include "unit/fail_alloc.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/rewrite"

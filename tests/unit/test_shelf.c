@@ -10,7 +10,7 @@
 
 #include "fake/fake_driver.h"
 #include "griddep.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 #include "run/runtime.h"
 
 enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, ALIKE = 2 };

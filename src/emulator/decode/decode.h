@@ -7,7 +7,7 @@
 #include "emulator/execute/lanes.h"
 #include "emulator/execute/math.h"
 #include "emulator/execute/program.h"
-#include "ptx/constant.h"
+#include "ptx/text/constant.h"
 
 typedef enum gd_modifier {
 #define GD_MODIFIER(identifier, text) GD_MODIFIER_##identifier,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/edit.h"
+#include "ptx/text/edit.h"
 
 /* In the order in which definitions of one name are preferred. */
 typedef enum binding { STRONG, COMMON, WEAK, LOCAL, DECLARED } binding;

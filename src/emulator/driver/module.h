@@ -5,7 +5,7 @@
 #include "emulator/api.h"
 #include "emulator/schedule/device.h"
 #include "emulator/machine/machine.h"
-#include "ptx/ptx.h"
+#include "ptx/handle/ptx.h"
 
 typedef struct gd_module gd_module;
 

@@ -1,7 +1,7 @@
 /* Conversions (PTX ISA 9.7.10.23): a value is read as an integer or as a double, which hold all that the types can say, and rounded once. */
 #include "emulator/execute/convert.h"
 #include "emulator/execute/math.h"
-#include "ptx/module.h"
+#include "ptx/text/module.h"
 
 static bool is_signed(gd_ptx_type type)
 {

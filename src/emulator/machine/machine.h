@@ -11,7 +11,7 @@
 
 #include "emulator/machine/memory.h"
 #include "emulator/race/race.h"
-#include "ptx/module.h"
+#include "ptx/text/module.h"
 
 /* ---- program: a module decoded for execution ---- */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx/module.h"
+#include "ptx/text/module.h"
 
 typedef struct gd_form {
     const char *modifiers; /* groups, as forms.def writes them */

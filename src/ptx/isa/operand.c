@@ -27,7 +27,7 @@ static const uint8_t classes[] = {
 #define SIGNED INTEGER
 #define GD_CLASS_OF(class) CLASS_##class
 #define GD_TYPE(identifier, name, bytes, class) [GD_TYPE_##identifier] = GD_CLASS_OF(class),
-#include "ptx/types.def"
+#include "ptx/text/types.def"
 #undef GD_TYPE
 #undef UNSIGNED
 #undef SIGNED

@@ -1,0 +1,447 @@
+/* Checking a chain: reads the launches, makes each module's and each entry's facts once, lays out what may run beside
+ * what, and has the hazards and the hops looked at. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ptx/check/chain.h"
+#include "ptx/check/check.h"
+
+enum { LAUNCH_MINIMUM = offsetof(griddep_check_launch, lane) };
+
+typedef struct builder {
+    gd_chain chain;
+    gd_arena arena;
+    gd_table modules; /* by address of the handle */
+    gd_table kernels; /* by address of the function */
+    gd_chain_module **module_list;
+    gd_chain_kernel **kernel_list;
+    uint32_t module_count, kernel_count;
+    griddep_error *error;
+} builder;
+
+gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code, int32_t severity, uint32_t at,
+                                const char *hint)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    gd_finding_draft draft = {.code = code,
+                              .severity = severity,
+                              .launch = (int32_t)index,
+                              .token = GD_PTX_NONE,
+                              .entry = launch->given.entry,
+                              .hint = hint};
+
+    if (!launch->kernel)
+        return draft;
+    draft.module = launch->kernel->module->functions.module;
+    if (at != GD_PTX_NONE)
+        draft.token = draft.module->instructions[at].opcode;
+    return draft;
+}
+
+/* ---- kernels ---- */
+
+static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_chain_module **module)
+{
+    const griddep_ptx **key = gd_arena_take(&build->arena, sizeof *key);
+    gd_chain_module *made = gd_table_find(&build->modules, (const char *)&ptx, sizeof ptx);
+
+    if (made) {
+        *module = made;
+        return GRIDDEP_OK;
+    }
+    made = gd_arena_take(&build->arena, sizeof *made);
+    if (!key || !made)
+        return gd_error_memory(build->error);
+    *key = ptx;
+    int32_t status = gd_check_functions_create(&made->functions, &ptx->module, build->error);
+    if (status)
+        return status;
+    build->module_list[build->module_count++] = made;
+    made->rules = (gd_rules){.functions = &made->functions,
+                             .module = &ptx->module,
+                             .findings = build->chain.findings,
+                             .variables_written = -1,
+                             .error = build->error};
+    if (!gd_table_set(&build->modules, (const char *)key, sizeof ptx, made))
+        return gd_error_memory(build->error);
+    *module = made;
+    return gd_check_comment(build->chain.findings, ptx, build->error);
+}
+
+static void keep_first(uint32_t *place, uint32_t instruction)
+{
+    if (*place == GD_PTX_NONE || instruction < *place)
+        *place = instruction;
+}
+
+static void note_use(gd_parameter_use *use, const gd_entry_access *access)
+{
+    bool dry = access->state & GD_STATE_UNSAFE;
+    bool hoped = dry && !(access->state & GD_STATE_ALL_DRY);
+
+    if (access->flags & GD_ACCESS_READ) {
+        keep_first(&use->read, access->instruction);
+        if (dry) {
+            use->hoped_read = hoped && (use->dry_read == GD_PTX_NONE || use->hoped_read);
+            keep_first(&use->dry_read, access->instruction);
+        }
+    }
+    if (access->flags & GD_ACCESS_WRITE) {
+        keep_first(&use->write, access->instruction);
+        if (access->state & GD_STATE_TRIGGERED)
+            keep_first(&use->late_write, access->instruction);
+        if (dry) {
+            use->hoped_write = hoped && (use->dry_write == GD_PTX_NONE || use->hoped_write);
+            keep_first(&use->dry_write, access->instruction);
+        }
+    }
+    if (access->flags & GD_ACCESS_NONCOHERENT && !dry)
+        keep_first(&use->noncoherent, access->instruction);
+}
+
+static int32_t note_access(gd_chain_kernel *kernel, const gd_entry_access *access)
+{
+    gd_access_class class;
+    int32_t status = gd_access_classify(&kernel->module->rules, access, &class);
+
+    if (status || class == GD_ACCESS_CLASS_HARMLESS)
+        return status;
+    if (class != GD_ACCESS_CLASS_PARAMETER) {
+        keep_first(&kernel->unknown, access->instruction);
+        if (access->state & GD_STATE_UNSAFE && kernel->dry_unknown == GD_PTX_NONE) {
+            kernel->dry_unknown = access->instruction;
+            kernel->dry_unknown_words = gd_access_describe(&kernel->report, access, class);
+        }
+    }
+    for (uint32_t i = 0; i < kernel->use_count; i++) {
+        if (gd_parameter_set_has(access->parameters, i))
+            note_use(&kernel->uses[i], access);
+    }
+    return GRIDDEP_OK;
+}
+
+/* A report's accesses, summed up by parameter. */
+static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
+{
+    uint32_t parameters = kernel->function->parameter_end - kernel->function->parameter;
+    int32_t status = GRIDDEP_OK;
+
+    kernel->use_count = parameters < GD_CHECK_LIMIT_PARAMETERS ? parameters : GD_CHECK_LIMIT_PARAMETERS;
+    kernel->uses = gd_arena_array(&build->arena, kernel->use_count, sizeof *kernel->uses);
+    if (!kernel->uses)
+        return gd_error_memory(build->error);
+    for (uint32_t i = 0; i < kernel->use_count; i++)
+        kernel->uses[i] = (gd_parameter_use){GD_PTX_NONE, GD_PTX_NONE, GD_PTX_NONE, GD_PTX_NONE,
+                                             GD_PTX_NONE, GD_PTX_NONE, false,       false};
+    kernel->unknown = kernel->dry_unknown = GD_PTX_NONE;
+    for (uint32_t i = 0; i < kernel->report.access_count && !status; i++)
+        status = note_access(kernel, &kernel->report.accesses[i]);
+    kernel->covers = kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ||
+                     (kernel->report.has_wait && !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
+    kernel->covers_trigger = kernel->covers && !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
+    const gd_dry_search *search = gd_check_dry_search(&kernel->module->functions);
+    if (!search || !gd_dry_search_describe(search, kernel->report.function, &kernel->dry_path))
+        return gd_error_memory(build->error);
+    return status;
+}
+
+/* The findings about an entry that do not depend on its arguments, at the first launch that uses it. */
+static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
+{
+    gd_rules *rules = &kernel->module->rules;
+
+    rules->launch = (int32_t)launch;
+    gd_rules_check_target(rules);
+    gd_rules_check_limit(rules, &kernel->report);
+    return gd_rules_check_triggers(rules, &kernel->report);
+}
+
+static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx, const gd_ptx_function *function,
+                          const gd_chain_kernel **kernel)
+{
+    gd_chain_kernel *made = gd_table_find(&build->kernels, (const char *)&function, sizeof function);
+
+    if (made) {
+        *kernel = made;
+        return GRIDDEP_OK;
+    }
+    made = gd_arena_take(&build->arena, sizeof *made);
+    if (!made)
+        return gd_error_memory(build->error);
+    made->function = function;
+    int32_t status = get_module(build, ptx, &made->module);
+    if (!status)
+        status = gd_entry_report_create(&made->report, &made->module->functions,
+                                        (uint32_t)(function - ptx->module.functions), build->error);
+    if (status)
+        return status;
+    build->kernel_list[build->kernel_count++] = made;
+    if (!gd_table_set(&build->kernels, (const char *)&made->function, sizeof made->function, made))
+        return gd_error_memory(build->error);
+    status = sum_up(build, made);
+    *kernel = made;
+    return status ? status : check_entry(made, launch);
+}
+
+/* ---- launches ---- */
+
+static int32_t check_values(const griddep_check_launch *given, uint32_t index, griddep_error *error)
+{
+    if (given->node < GRIDDEP_NODE_KERNEL || given->node > GRIDDEP_NODE_EVENT)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].node is %" PRId32, index,
+                            given->node);
+    if (given->pdl < GRIDDEP_PDL_DEFAULT || given->pdl > GRIDDEP_PDL_FORCE)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].pdl is %" PRId32, index, given->pdl);
+    if (given->argument_count && !given->arguments)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].arguments is NULL", index);
+    if (given->ptx && (given->node != GRIDDEP_NODE_KERNEL || !given->entry))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launches[%" PRIu32 "] has PTX, but is no kernel or names no entry", index);
+    if (given->after_count && !given->after)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].after is NULL", index);
+    for (uint32_t i = 0; i < given->after_count; i++) {
+        if (given->after[i] >= index)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launches[%" PRIu32 "].after[%" PRIu32 "] is %" PRIu32 ", which is not before it",
+                                index, i, given->after[i]);
+    }
+    for (uint32_t i = 0; i < given->argument_count; i++) {
+        if (given->arguments[i].access < GRIDDEP_ACCESS_UNKNOWN || given->arguments[i].access > GRIDDEP_ACCESS_CONSTANT)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launches[%" PRIu32 "].arguments[%" PRIu32 "].access is %" PRId32, index, i,
+                                given->arguments[i].access);
+    }
+    return GRIDDEP_OK;
+}
+
+static int32_t read_launch(builder *build, uint32_t index, const void *source)
+{
+    gd_chain_launch *launch = &build->chain.launches[index];
+    uint32_t entry;
+    int32_t status = gd_struct_read(&launch->given, sizeof launch->given, LAUNCH_MINIMUM, source,
+                                    "griddep_check_launch", build->error);
+
+    if (!status)
+        status = check_values(&launch->given, index, build->error);
+    if (status)
+        return status;
+    launch->name = launch->given.entry ? launch->given.entry : "the kernel";
+    if (!launch->given.ptx)
+        return GRIDDEP_OK;
+    if (!gd_ptx_find_entry(launch->given.ptx, launch->given.entry, &entry))
+        return gd_error_set(build->error, GRIDDEP_ERROR_NOT_FOUND, "launches[%" PRIu32 "]: %s has no entry \"%s\"",
+                            index, launch->given.ptx->module.name, launch->given.entry);
+    return get_kernel(build, index, launch->given.ptx, gd_ptx_get_function(launch->given.ptx, entry), &launch->kernel);
+}
+
+/* Elements are as far apart as the caller's version of the struct is long. */
+static int32_t read_launches(builder *build, const griddep_check_launch *launches)
+{
+    const char *at = (const char *)launches;
+    int32_t status = GRIDDEP_OK;
+    uint32_t size, first = build->chain.count ? launches[0].size : 0;
+
+    for (uint32_t i = 0; i < build->chain.count && !status; i++, at += first) {
+        memcpy(&size, at, sizeof size);
+        if (size != first)
+            return gd_error_set(build->error, GRIDDEP_ERROR_STRUCT,
+                                "launches[%" PRIu32 "].size is %" PRIu32 ", that of the first is %" PRIu32, i, size,
+                                first);
+        status = read_launch(build, i, at);
+    }
+    return status;
+}
+
+/* ---- what runs beside what ---- */
+
+static bool sets_attribute(const gd_chain_launch *launch)
+{
+    bool first = launch->previous == GD_PTX_NONE && !launch->given.after_count;
+    const gd_chain_kernel *kernel = launch->kernel;
+
+    if (launch->given.node != GRIDDEP_NODE_KERNEL)
+        return false;
+    if (launch->given.pdl == GRIDDEP_PDL_FORCE)
+        return true;
+    return !first && launch->given.pdl != GRIDDEP_PDL_OFF && kernel &&
+           kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
+}
+
+static void lay_out(gd_chain *chain, uint32_t index)
+{
+    gd_chain_launch *launch = &chain->launches[index];
+    const gd_chain_launch *last = launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
+
+    launch->attribute = sets_attribute(launch);
+    launch->overlaps = launch->attribute && last && last->given.node == GRIDDEP_NODE_KERNEL;
+    launch->before = launch->after = launch->after_end = index;
+    if (!launch->overlaps)
+        return;
+    launch->before = launch->previous;
+    if (!last->overlaps)
+        return;
+    bool covers = last->kernel && last->kernel->covers;
+    launch->after = covers ? last->after : last->before;
+    launch->after_end = covers ? last->after_end : launch->previous;
+    if (!covers || !last->kernel->covers_trigger)
+        launch->before = last->before;
+    else if (last->after < last->after_end)
+        launch->before = last->after;
+}
+
+/* ---- elements ---- */
+
+/* "b16" stands for any type of 16 bits. */
+static bool is_element(const char *wanted, const char *given)
+{
+    const size_t name = strlen(given);
+    const char *bits = given + strcspn(given, "0123456789");
+
+    if (!strcmp(wanted, given))
+        return true;
+    if (*wanted != 'b' || wanted[1] == 'f')
+        return false;
+    return name && given[0] == 'e' ? !strcmp(wanted + 1, "8") : !strcmp(wanted + 1, bits);
+}
+
+static void check_elements(gd_chain *chain, uint32_t index)
+{
+    const gd_chain_launch *launch = &chain->launches[index];
+    const griddep_check_launch *given = &launch->given;
+    const gd_requires *all = given->ptx ? given->ptx->terms : NULL;
+    uint32_t entry;
+
+    if (!all || !given->elements || !gd_ptx_find_entry(given->ptx, given->entry, &entry))
+        return;
+    for (uint32_t i = 0; i < given->argument_count && i < launch->kernel->use_count; i++) {
+        const char *wanted = gd_requires_element(&all[entry], i), *element = given->elements[i];
+        const gd_finding_draft draft = gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
+        if (wanted && element && !is_element(wanted, element))
+            gd_findings_add(chain->findings, &draft, "argument %" PRIu32 ", %s, points to %s; the kernel takes %s", i,
+                            launch->kernel->function->parameter_names[i], element, wanted);
+    }
+}
+
+/* ---- buffers ---- */
+
+static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
+{
+    const griddep_check_argument *given = &launch->given.arguments[argument];
+    const gd_parameter_use *use =
+        launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument] : NULL;
+    bool declared = !use || launch->kernel->unknown != GD_PTX_NONE;
+    uint64_t end =
+        given->bytes && given->bytes <= UINT64_MAX - given->offset ? given->offset + given->bytes : UINT64_MAX;
+
+    return (gd_buffer_use){
+        .buffer = given->buffer,
+        .launch = index,
+        .argument = argument,
+        .reads = (use && use->read != GD_PTX_NONE) ||
+                 (declared && given->access != GRIDDEP_ACCESS_UNKNOWN && given->access != GRIDDEP_ACCESS_WRITE),
+        .writes = (use && use->write != GD_PTX_NONE) ||
+                  (declared && (given->access == GRIDDEP_ACCESS_WRITE || given->access == GRIDDEP_ACCESS_UPDATE)),
+        .constant = given->access == GRIDDEP_ACCESS_CONSTANT,
+        .start = given->offset,
+        .end = end};
+}
+
+static int compare_uses(const void *left, const void *right)
+{
+    const gd_buffer_use *a = left, *b = right;
+
+    if (a->buffer != b->buffer)
+        return a->buffer < b->buffer ? -1 : 1;
+    if (a->launch != b->launch)
+        return a->launch < b->launch ? -1 : 1;
+    return a->argument < b->argument ? -1 : a->argument > b->argument;
+}
+
+static int32_t collect_uses(builder *build)
+{
+    gd_chain *chain = &build->chain;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < chain->count; i++)
+        count += chain->launches[i].given.argument_count;
+    if (count > UINT32_MAX)
+        return gd_error_set(build->error, GRIDDEP_ERROR_ARGUMENT, "the launches have %zu arguments", count);
+    chain->uses = gd_arena_array(&build->arena, count, sizeof *chain->uses);
+    if (!chain->uses)
+        return gd_error_memory(build->error);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        for (uint32_t k = 0; k < chain->launches[i].given.argument_count; k++) {
+            if (chain->launches[i].given.arguments[k].buffer)
+                chain->uses[chain->use_count++] = make_use(&chain->launches[i], i, k);
+        }
+    }
+    if (chain->use_count)
+        qsort(chain->uses, chain->use_count, sizeof *chain->uses, compare_uses);
+    return GRIDDEP_OK;
+}
+
+/* ---- public ---- */
+
+static int32_t check_chain(builder *build, const griddep_check_launch *launches)
+{
+    gd_chain *chain = &build->chain;
+
+    chain->launches = gd_arena_array(&build->arena, chain->count, sizeof *chain->launches);
+    build->module_list = gd_arena_array(&build->arena, chain->count, sizeof(gd_chain_module *));
+    build->kernel_list = gd_arena_array(&build->arena, chain->count, sizeof(gd_chain_kernel *));
+    if (!chain->launches || !build->module_list || !build->kernel_list)
+        return gd_error_memory(build->error);
+    int32_t status = read_launches(build, launches);
+    if (!status)
+        status = gd_chain_place(chain, &build->arena, build->error);
+    for (uint32_t i = 0; i < chain->count && !status; i++)
+        lay_out(chain, i);
+    if (!status)
+        status = collect_uses(build);
+    if (status)
+        return status;
+    for (uint32_t i = 0; i < chain->count; i++)
+        check_elements(chain, i);
+    gd_chain_check_hazards(chain);
+    gd_chain_check_lanes(chain);
+    gd_chain_check_hops(chain);
+    return gd_findings_check(chain->findings, build->error);
+}
+
+static void free_builder(builder *build)
+{
+    for (uint32_t i = 0; i < build->kernel_count; i++) {
+        gd_entry_report_free(&build->kernel_list[i]->report);
+        gd_text_free(&build->kernel_list[i]->dry_path);
+    }
+    for (uint32_t i = 0; i < build->module_count; i++)
+        gd_check_functions_free(&build->module_list[i]->functions);
+    gd_table_free(&build->modules);
+    gd_table_free(&build->kernels);
+    gd_arena_free(&build->arena);
+}
+
+int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
+                            griddep_error *error)
+{
+    builder build = {.chain = {.count = launch_count}, .error = error};
+    int32_t status = gd_error_check(error);
+
+    if (status)
+        return status;
+    if (!findings || (!launches && launch_count))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", findings ? "launches" : "findings");
+    build.chain.findings = gd_findings_create();
+    if (!build.chain.findings)
+        return gd_error_memory(error);
+    status = check_chain(&build, launches);
+    free_builder(&build);
+    if (status)
+        griddep_findings_destroy(build.chain.findings);
+    else
+        *findings = build.chain.findings;
+    return status;
+}

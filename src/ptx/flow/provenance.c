@@ -1,0 +1,860 @@
+/* Propagation of origins along data flow. Each instruction gathers what its sources contribute and hands it on to its
+ * destinations; both only ever grow, so each is visited a bounded number of times. All .local memory of a function is
+ * one value, the cell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ptx/text/array.h"
+#include "ptx/flow/origin_set.h"
+#include "ptx/flow/provenance.h"
+#include "ptx/flow/web.h"
+
+enum {
+    POINTS = GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL | GD_ORIGIN_GLOBAL,
+    DEPENDS = GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK | GD_ORIGIN_MEMORY,
+    ANYTHING = GD_ORIGIN_UNKNOWN | DEPENDS
+};
+
+/* What a source does for its instruction's result. */
+typedef enum source_role {
+    SOURCE_POINTER, /* the result may point where the source does */
+    SOURCE_PLAIN,   /* the result depends on it */
+    SOURCE_ADDRESS, /* a generic address that is read from: what lies in shared or unknown memory differs by thread */
+    SOURCE_VOTE,    /* all threads of the CTA get the same result */
+    SOURCE_CELL,    /* is stored to .local memory */
+    SOURCE_ESCAPE   /* goes where others can write through it: if it points to .local memory, that becomes unknown */
+} source_role;
+
+typedef struct source {
+    uint32_t instruction; /* of the function, from 0 */
+    uint32_t next;        /* source that is the same value */
+    uint8_t role;
+} source;
+
+struct gd_origins {
+    const gd_ptx_module *module;
+    const gd_ptx_function *function;
+    gd_origin *values;    /* of registers that are used, then the cell */
+    uint32_t value_count; /* without the cell */
+    uint32_t *value_of;   /* by operand from first_operand on; GD_PTX_NONE: no register of the function */
+    uint32_t first_operand;
+    uint32_t operand_end;
+    gd_origin_sets *sets;
+};
+
+typedef struct origin_search {
+    gd_origins *origins;
+    gd_origin *gathered; /* by instruction */
+    source *sources;
+    uint32_t source_count, source_capacity;
+    uint32_t *first_source; /* by value */
+    uint32_t *work;         /* values that have grown, a ring */
+    uint32_t work_first, work_count;
+    bool *waiting; /* by value: in `work` */
+} origin_search;
+
+/* The number that a register has within its function; GD_PTX_NONE for one of the module. */
+static uint32_t register_number(const gd_ptx_module *module, const gd_ptx_operand *operand)
+{
+    const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
+
+    return symbol->target == GD_PTX_NONE ? GD_PTX_NONE : symbol->target + operand->index * symbol->vector;
+}
+
+static uint32_t address_bytes(const gd_ptx_module *module)
+{
+    return module->address_bits / 8;
+}
+
+/* The bytes of an instruction's type, of the last one where it names several; 0: not known. */
+static uint32_t type_bytes(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    for (uint32_t i = instruction->modifiers; i > 0; i--) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, instruction->opcode + i, &length);
+        for (uint32_t type = 1; type < GD_TYPE_COUNT; type++) {
+            if (strlen(gd_ptx_types[type].name) == length - 1 &&
+                memcmp(gd_ptx_types[type].name, text + 1, length - 1) == 0)
+                return gd_ptx_types[type].bytes;
+        }
+    }
+    return 0;
+}
+
+static bool holds_address(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    uint32_t bytes = type_bytes(module, instruction);
+
+    return bytes == 0 || bytes >= address_bytes(module);
+}
+
+static gd_origin join(const gd_origins *origins, gd_origin a, gd_origin b)
+{
+    uint32_t set = gd_origin_set_union(origins->sets, a.parameters, b.parameters);
+
+    a.flags |= b.flags;
+    if (set == GD_ORIGIN_SET_NONE)
+        a.flags |= GD_ORIGIN_UNKNOWN;
+    else
+        a.parameters = set;
+    return a;
+}
+
+/* Special registers (PTX ISA 10) by what their value differs between. */
+static uint32_t special_flags(const gd_ptx_module *module, uint32_t name)
+{
+    static const struct {
+        const char *prefix;
+        uint32_t flags;
+    } known[] = {
+        {"%tid", GD_ORIGIN_THREAD},
+        {"%laneid", GD_ORIGIN_THREAD},
+        {"%warpid", GD_ORIGIN_THREAD},
+        {"%lanemask", GD_ORIGIN_THREAD},
+        {"%clock", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
+        {"%globaltimer", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
+        {"%pm", GD_ORIGIN_THREAD | GD_ORIGIN_BLOCK},
+        {"%ctaid", GD_ORIGIN_BLOCK},
+        {"%smid", GD_ORIGIN_BLOCK},
+        {"%clusterid", GD_ORIGIN_BLOCK},
+        {"%cluster_ctaid", GD_ORIGIN_BLOCK},
+        {"%cluster_ctarank", GD_ORIGIN_BLOCK},
+        {"%ntid", 0},
+        {"%nctaid", 0},
+        {"%nwarpid", 0},
+        {"%nsmid", 0},
+        {"%nclusterid", 0},
+        {"%cluster_nctaid", 0},
+        {"%cluster_nctarank", 0},
+        {"%is_explicit_cluster", 0},
+        {"%gridid", 0},
+        {"%envreg", 0},
+        {"%dynamic_smem_size", 0},
+        {"%total_smem_size", 0},
+        {"%aggr_smem_size", 0},
+        {"%current_graph_exec", 0},
+        {"%reserved_smem_offset", GD_ORIGIN_SHARED},
+    };
+    uint32_t length;
+    const char *text = gd_ptx_name_text(module, name, &length);
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t prefix = strlen(known[i].prefix);
+        if (length >= prefix && memcmp(text, known[i].prefix, prefix) == 0)
+            return known[i].flags;
+    }
+    return ANYTHING;
+}
+
+/* A parameter: what is in it, or where it stands; what is loaded from there is told by the same set. */
+static gd_origin parameter_origin(const gd_origins *origins, uint32_t symbol)
+{
+    const gd_ptx_symbol *item = &origins->module->symbols[symbol];
+
+    if (symbol < origins->function->parameter || symbol >= origins->function->parameter_end)
+        return (gd_origin){.flags = ANYTHING};
+    if (!(item->flags & GD_SYMBOL_UNSIZED) && item->bytes < address_bytes(origins->module))
+        return (gd_origin){0};
+    uint32_t set = gd_origin_set_single(origins->sets, symbol - origins->function->parameter);
+    return set == GD_ORIGIN_SET_NONE ? (gd_origin){.flags = GD_ORIGIN_UNKNOWN} : (gd_origin){.parameters = set};
+}
+
+static gd_origin symbol_origin(const gd_origins *origins, const gd_ptx_operand *operand)
+{
+    const gd_ptx_module *module = origins->module;
+
+    if (operand->symbol == GD_PTX_NONE) {
+        uint32_t length;
+        const char *text = gd_ptx_name_text(module, operand->index, &length);
+        bool is_warp_size = length == 7 && memcmp(text, "WARP_SZ", 7) == 0;
+        return (gd_origin){.flags = is_warp_size ? 0 : ANYTHING};
+    }
+    const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
+    if (symbol->kind == GD_SYMBOL_LABEL)
+        return (gd_origin){0};
+    if (symbol->kind == GD_SYMBOL_PARAMETER)
+        return parameter_origin(origins, operand->symbol);
+    if (symbol->kind == GD_SYMBOL_FUNCTION)
+        return (gd_origin){.flags = GD_ORIGIN_UNKNOWN};
+    switch (symbol->space) {
+    case GD_SPACE_SHARED:
+        return (gd_origin){.flags = GD_ORIGIN_SHARED};
+    case GD_SPACE_LOCAL:
+        return (gd_origin){.flags = GD_ORIGIN_LOCAL};
+    case GD_SPACE_GLOBAL:
+    case GD_SPACE_CONST:
+    case GD_SPACE_TEX:
+        return (gd_origin){.flags = GD_ORIGIN_GLOBAL};
+    default: /* a .param variable: what a call has returned */
+        return (gd_origin){.flags = ANYTHING};
+    }
+}
+
+/* Of one operand without its children, as far as is known by now. */
+static gd_origin leaf_origin(const gd_origins *origins, uint32_t operand)
+{
+    const gd_ptx_operand *item = &origins->module->operands[operand];
+    uint32_t value;
+
+    switch (item->kind) {
+    case GD_OPERAND_REGISTER:
+        value = operand >= origins->first_operand && operand < origins->operand_end
+                    ? origins->value_of[operand - origins->first_operand]
+                    : GD_PTX_NONE;
+        return value == GD_PTX_NONE ? (gd_origin){.flags = ANYTHING} : origins->values[value];
+    case GD_OPERAND_SYMBOL:
+        return symbol_origin(origins, item);
+    case GD_OPERAND_SPECIAL:
+        return (gd_origin){.flags = special_flags(origins->module, item->index)};
+    case GD_OPERAND_EXPRESSION:
+        return (gd_origin){.flags = GD_ORIGIN_UNKNOWN};
+    default:
+        return (gd_origin){0};
+    }
+}
+
+static bool is_group(const gd_ptx_operand *operand)
+{
+    return operand->kind >= GD_OPERAND_MEMORY;
+}
+
+static bool same(gd_origin a, gd_origin b)
+{
+    return a.flags == b.flags && a.parameters == b.parameters;
+}
+
+static void grow(origin_search *search, uint32_t value, gd_origin by)
+{
+    gd_origins *origins = search->origins;
+    gd_origin grown = join(origins, origins->values[value], by);
+
+    if (same(grown, origins->values[value]))
+        return;
+    origins->values[value] = grown;
+    if (search->waiting[value])
+        return;
+    search->waiting[value] = true;
+    uint32_t room = origins->value_count + 1;
+    uint32_t place = search->work_first + search->work_count++;
+    search->work[place < room ? place : place - room] = value;
+}
+
+static const gd_ptx_instruction *instruction_at(const origin_search *search, uint32_t index)
+{
+    return &search->origins->module->instructions[search->origins->function->instruction + index];
+}
+
+static bool defines_nothing(const gd_ptx_instruction *instruction)
+{
+    switch (instruction->op) {
+    case GD_OP_BAR_RED:
+    case GD_OP_BAR_CTA_RED:
+    case GD_OP_BARRIER_RED:
+    case GD_OP_BARRIER_CTA_RED:
+    case GD_OP_CALL:
+        return false;
+    case GD_OP_NANOSLEEP:
+    case GD_OP_PMEVENT:
+    case GD_OP_SETMAXNREG:
+    case GD_OP_STACKRESTORE:
+        return true;
+    default:
+        return gd_ops[instruction->op].control != GD_CONTROL_NONE &&
+               gd_ops[instruction->op].control != GD_CONTROL_UNKNOWN;
+    }
+}
+
+/* The operands that hold destinations: the first one, all of an unknown instruction, a call's results. */
+static uint32_t destinations_end(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    if (instruction->operand == instruction->operand_end || defines_nothing(instruction))
+        return instruction->operand;
+    const gd_ptx_operand *first = &module->operands[instruction->operand];
+    if (gd_ops[instruction->op].control == GD_CONTROL_UNKNOWN)
+        return instruction->operand_end;
+    if (first->kind == GD_OPERAND_MEMORY || first->kind == GD_OPERAND_SYMBOL)
+        return instruction->operand;
+    if (instruction->op == GD_OP_CALL && (first->kind != GD_OPERAND_LIST || first->end == instruction->operand_end))
+        return instruction->operand;
+    return first->end;
+}
+
+static void hand_on(origin_search *search, uint32_t index)
+{
+    const gd_origins *origins = search->origins;
+    const gd_ptx_instruction *instruction = instruction_at(search, index);
+    uint32_t end = destinations_end(origins->module, instruction);
+
+    for (uint32_t i = instruction->operand; i < end;) {
+        const gd_ptx_operand *operand = &origins->module->operands[i];
+        uint32_t value = origins->value_of[i - origins->first_operand];
+        if (value != GD_PTX_NONE)
+            grow(search, value, search->gathered[index]);
+        i = operand->kind == GD_OPERAND_MEMORY ? operand->end : i + 1;
+    }
+}
+
+static gd_origin contribution(source_role role, gd_origin from)
+{
+    gd_origin plain = {.flags = from.flags & DEPENDS};
+
+    switch (role) {
+    case SOURCE_POINTER:
+    case SOURCE_CELL:
+        return from;
+    case SOURCE_ADDRESS:
+        if (from.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_SHARED | GD_ORIGIN_LOCAL))
+            plain.flags |= GD_ORIGIN_THREAD;
+        return plain;
+    case SOURCE_VOTE:
+        if (plain.flags & GD_ORIGIN_THREAD)
+            plain.flags = (plain.flags & ~(uint32_t)GD_ORIGIN_THREAD) | GD_ORIGIN_BLOCK;
+        return plain;
+    case SOURCE_ESCAPE:
+        return (gd_origin){.flags = from.flags & GD_ORIGIN_LOCAL ? ANYTHING : 0};
+    default:
+        return plain;
+    }
+}
+
+static void contribute(origin_search *search, uint32_t index, source_role role, gd_origin from)
+{
+    gd_origin given = contribution(role, from);
+
+    if (role == SOURCE_CELL || role == SOURCE_ESCAPE) {
+        grow(search, search->origins->value_count, given);
+        return;
+    }
+    gd_origin grown = join(search->origins, search->gathered[index], given);
+    if (same(grown, search->gathered[index]))
+        return;
+    search->gathered[index] = grown;
+    hand_on(search, index);
+}
+
+/* false: no memory; so all that follow. */
+static bool add_value_source(origin_search *search, uint32_t index, source_role role, uint32_t value)
+{
+    if (search->source_count == search->source_capacity &&
+        !gd_array_grow((void **)&search->sources, &search->source_capacity, sizeof *search->sources))
+        return false;
+    search->sources[search->source_count] =
+        (source){.instruction = index, .next = search->first_source[value], .role = (uint8_t)role};
+    search->first_source[value] = search->source_count++;
+    return true;
+}
+
+/* The leaves of operands [first, end). */
+static bool add_sources(origin_search *search, uint32_t index, source_role role, uint32_t first, uint32_t end)
+{
+    const gd_origins *origins = search->origins;
+
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t value = origins->value_of[i - origins->first_operand];
+        if (value != GD_PTX_NONE) {
+            if (!add_value_source(search, index, role, value))
+                return false;
+        } else if (!is_group(&origins->module->operands[i])) {
+            contribute(search, index, role, leaf_origin(origins, i));
+        }
+    }
+    return true;
+}
+
+/* The address of a memory operand with one role, its other parts (coordinates, cache policies) as plain ones. */
+static bool add_address(origin_search *search, uint32_t index, source_role role, uint32_t memory)
+{
+    const gd_ptx_operand *operands = search->origins->module->operands;
+    uint32_t address = memory + 1;
+
+    return add_sources(search, index, role, address, operands[address].end) &&
+           add_sources(search, index, SOURCE_PLAIN, operands[address].end, operands[memory].end);
+}
+
+static void gather(origin_search *search, uint32_t index, uint32_t flags)
+{
+    contribute(search, index, SOURCE_POINTER, (gd_origin){.flags = flags});
+}
+
+/* ld d, [a] */
+static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruction *load)
+{
+    const gd_ptx_module *module = search->origins->module;
+    uint32_t memory = module->operands[load->operand].end;
+    source_role role = SOURCE_PLAIN;
+    uint32_t wide = holds_address(module, load) ? GD_ORIGIN_UNKNOWN : 0;
+
+    if (memory >= load->operand_end || module->operands[memory].kind != GD_OPERAND_MEMORY) {
+        gather(search, index, ANYTHING);
+        return true;
+    }
+    switch (gd_ptx_instruction_space(module, load)) {
+    case GD_SPACE_PARAM:
+        role = SOURCE_POINTER;
+        break;
+    case GD_SPACE_CONST:
+        gather(search, index, wide);
+        break;
+    case GD_SPACE_LOCAL:
+        if (!add_value_source(search, index, SOURCE_POINTER, search->origins->value_count))
+            return false;
+        break;
+    case GD_SPACE_GLOBAL:
+        gather(search, index, wide | GD_ORIGIN_MEMORY);
+        break;
+    case GD_SPACE_SHARED:
+        gather(search, index, wide | GD_ORIGIN_MEMORY | GD_ORIGIN_THREAD);
+        break;
+    default:
+        role = SOURCE_ADDRESS;
+        gather(search, index, wide | GD_ORIGIN_MEMORY);
+    }
+    return add_address(search, index, role, memory) &&
+           add_sources(search, index, SOURCE_PLAIN, module->operands[memory].end, load->operand_end);
+}
+
+/* st [a], b */
+static bool add_store(origin_search *search, uint32_t index, const gd_ptx_instruction *store)
+{
+    const gd_ptx_module *module = search->origins->module;
+    gd_ptx_space space = gd_ptx_instruction_space(module, store);
+    uint32_t end = module->operands[store->operand].end;
+
+    if (space == GD_SPACE_NONE && !add_sources(search, index, SOURCE_ESCAPE, store->operand, end))
+        return false;
+    return add_sources(search, index, space == GD_SPACE_LOCAL ? SOURCE_CELL : SOURCE_ESCAPE, end, store->operand_end);
+}
+
+/* How an instruction's sources take part, where all but some do so in the same way. */
+typedef struct rule {
+    uint8_t role;    /* source_role of all sources ... */
+    uint8_t other;   /* ... but of those */
+    uint32_t others; /* in this set of operand numbers, 1 << n */
+    uint32_t flags;  /* that the result has in any case */
+} rule;
+
+/* and d, a, 15: what is left are low bits, no address. */
+static bool keeps_low_bits(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    enum { LOW_BITS = 0xffff };
+
+    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end) {
+        if (module->operands[i].kind == GD_OPERAND_INTEGER && module->operands[i].value <= LOW_BITS)
+            return true;
+    }
+    return false;
+}
+
+static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    switch (instruction->op) {
+    case GD_OP_AND:
+        return (rule){.role = keeps_low_bits(module, instruction) ? SOURCE_PLAIN : SOURCE_POINTER};
+    case GD_OP_ADD:
+    case GD_OP_ADDC:
+    case GD_OP_SUB:
+    case GD_OP_SUBC:
+    case GD_OP_OR:
+    case GD_OP_XOR:
+    case GD_OP_LOP3:
+    case GD_OP_NOT:
+    case GD_OP_NEG:
+    case GD_OP_ABS:
+    case GD_OP_MOV:
+    case GD_OP_CVT:
+    case GD_OP_CVT_PACK:
+    case GD_OP_CVTA:
+    case GD_OP_MIN:
+    case GD_OP_MAX:
+    case GD_OP_PRMT:
+    case GD_OP_BFI:
+    case GD_OP_SZEXT:
+    case GD_OP_VADD:
+    case GD_OP_VSUB:
+    case GD_OP_VMAX:
+    case GD_OP_VMIN:
+        return (rule){.role = SOURCE_POINTER};
+    case GD_OP_SHFL:
+        return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 1, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_MAPA:
+        return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 1};
+    case GD_OP_SELP:
+    case GD_OP_SLCT:
+        return (rule){.role = SOURCE_POINTER, .other = SOURCE_PLAIN, .others = 1 << 3};
+    case GD_OP_MAD:
+    case GD_OP_MAD24:
+    case GD_OP_MADC:
+    case GD_OP_SAD:
+    case GD_OP_VMAD:
+        return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 3};
+    case GD_OP_BAR_RED:
+    case GD_OP_BAR_CTA_RED:
+    case GD_OP_BARRIER_RED:
+    case GD_OP_BARRIER_CTA_RED:
+        return (rule){.role = SOURCE_VOTE};
+    case GD_OP_VOTE:
+    case GD_OP_MATCH:
+    case GD_OP_REDUX:
+    case GD_OP_ACTIVEMASK:
+    case GD_OP_ELECT:
+    case GD_OP_MOVMATRIX:
+    case GD_OP_MMA:
+    case GD_OP_MMA_SP:
+    case GD_OP_WMMA_MMA:
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD};
+    case GD_OP_ALLOCA:
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_LOCAL};
+    case GD_OP_LDMATRIX:
+    case GD_OP_WMMA_LOAD:
+    case GD_OP_MBARRIER_TEST_WAIT:
+    case GD_OP_MBARRIER_TRY_WAIT:
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_THREAD | GD_ORIGIN_MEMORY};
+    case GD_OP_MULTIMEM_LD_REDUCE:
+    case GD_OP_TEX:
+    case GD_OP_TLD4:
+    case GD_OP_SULD:
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_UNKNOWN | GD_ORIGIN_MEMORY};
+    case GD_OP_ATOM:
+        return (rule){.role = SOURCE_ESCAPE, .flags = holds_address(module, instruction) ? ANYTHING : DEPENDS};
+    case GD_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL:
+        return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_BLOCK};
+    case GD_OP_CALL:
+        return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
+    default:
+        if (gd_ops[instruction->op].memory == GD_MEMORY_NONE || gd_ops[instruction->op].memory == GD_MEMORY_FENCE)
+            return (rule){.role = SOURCE_PLAIN};
+        return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
+    }
+}
+
+static bool add_by_rule(origin_search *search, uint32_t index, const gd_ptx_instruction *instruction)
+{
+    const gd_ptx_module *module = search->origins->module;
+    rule how = rule_of(module, instruction);
+    bool is_unknown = gd_ops[instruction->op].control == GD_CONTROL_UNKNOWN;
+    uint32_t end = destinations_end(module, instruction), number = 0;
+
+    gather(search, index, how.flags);
+    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end, number++) {
+        bool is_other = number < 32 && how.others >> number & 1;
+        if ((i >= end || is_unknown) &&
+            !add_sources(search, index, is_other ? how.other : how.role, i, module->operands[i].end))
+            return false;
+    }
+    return true;
+}
+
+static bool add_instruction(origin_search *search, uint32_t index)
+{
+    const gd_ptx_instruction *instruction = instruction_at(search, index);
+
+    if (instruction->flags & GD_INSTRUCTION_GUARDED &&
+        !add_sources(search, index, SOURCE_PLAIN, instruction->operand - 1, instruction->operand))
+        return false;
+    if (instruction->operand == instruction->operand_end)
+        return true;
+    if (instruction->op == GD_OP_LD || instruction->op == GD_OP_LDU)
+        return add_load(search, index, instruction);
+    if (instruction->op == GD_OP_ST)
+        return add_store(search, index, instruction);
+    return add_by_rule(search, index, instruction);
+}
+
+static void propagate(origin_search *search)
+{
+    uint32_t room = search->origins->value_count + 1;
+
+    while (search->work_count) {
+        uint32_t value = search->work[search->work_first];
+        search->work_first = search->work_first + 1 == room ? 0 : search->work_first + 1;
+        search->work_count--;
+        search->waiting[value] = false;
+        for (uint32_t i = search->first_source[value]; i != GD_PTX_NONE; i = search->sources[i].next)
+            contribute(search, search->sources[i].instruction, search->sources[i].role, search->origins->values[value]);
+    }
+}
+
+/* Its parts are one value here, so that nobody knows what each of them is. */
+static bool is_vector_register(const gd_ptx_module *module, uint32_t operand)
+{
+    const gd_ptx_operand *item = &module->operands[operand];
+
+    return item->kind == GD_OPERAND_REGISTER && !item->component &&
+           module->symbols[item->symbol].vector > 1;
+}
+
+/* mov.b64 d, {a, b}: halves of which one comes from nowhere make an address that is not known. Sets are complete by
+ * now and do not grow from this, so the order in which packings are looked at does not matter. */
+static void doubt_packings(origin_search *search)
+{
+    const gd_origins *origins = search->origins;
+    const gd_ptx_module *module = origins->module;
+    uint32_t count = origins->function->instruction_end - origins->function->instruction;
+
+    for (uint32_t index = 0; index < count; index++) {
+        const gd_ptx_instruction *mov = instruction_at(search, index);
+        if (mov->op != GD_OP_MOV || mov->operand == mov->operand_end)
+            continue;
+        uint32_t vector = module->operands[mov->operand].end;
+        if (vector >= mov->operand_end || !holds_address(module, mov))
+            continue;
+        if (is_vector_register(module, vector))
+            gather(search, index, GD_ORIGIN_UNKNOWN);
+        if (module->operands[vector].kind != GD_OPERAND_VECTOR)
+            continue;
+        for (uint32_t i = vector + 1; i < module->operands[vector].end; i++) {
+            if (module->operands[i].kind == GD_OPERAND_REGISTER && !leaf_origin(origins, i).parameters)
+                gather(search, index, GD_ORIGIN_UNKNOWN);
+        }
+    }
+}
+
+/* .func f(.reg .b64 %a): parameters that are registers. */
+static void begin_parameters(origin_search *search)
+{
+    const gd_origins *origins = search->origins;
+    const gd_ptx_module *module = origins->module;
+
+    for (uint32_t i = origins->first_operand; i < origins->operand_end; i++) {
+        uint32_t value = origins->value_of[i - origins->first_operand];
+        if (value != GD_PTX_NONE && module->symbols[module->operands[i].symbol].kind == GD_SYMBOL_PARAMETER)
+            grow(search, value, parameter_origin(origins, module->operands[i].symbol));
+    }
+}
+
+static bool run_search(origin_search *search)
+{
+    const gd_origins *origins = search->origins;
+    uint32_t values = origins->value_count + 1;
+    uint32_t count = origins->function->instruction_end - origins->function->instruction;
+
+    search->gathered = calloc((size_t)count + 1, sizeof *search->gathered);
+    search->first_source = malloc(values * sizeof *search->first_source);
+    search->work = malloc(values * sizeof *search->work);
+    search->waiting = calloc(values, sizeof *search->waiting);
+    if (!search->gathered || !search->first_source || !search->work || !search->waiting)
+        return false;
+    for (uint32_t i = 0; i < values; i++)
+        search->first_source[i] = GD_PTX_NONE;
+    begin_parameters(search);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!add_instruction(search, i))
+            return false;
+    }
+    propagate(search);
+    doubt_packings(search);
+    propagate(search);
+    return !origins->sets->failed;
+}
+
+/* A hash table from the numbers of registers to those of values. */
+typedef struct value_slot {
+    uint32_t number;
+    uint32_t value; /* plus 1; 0: empty */
+} value_slot;
+
+static uint32_t value_of_number(value_slot *slots, uint32_t mask, uint32_t number, uint32_t *count)
+{
+    uint32_t slot = number * 0x9e3779b1u & mask;
+
+    while (slots[slot].value && slots[slot].number != number)
+        slot = (slot + 1) & mask;
+    if (!slots[slot].value)
+        slots[slot] = (value_slot){.number = number, .value = ++*count};
+    return slots[slot].value - 1;
+}
+
+/* Gives the registers that occur consecutive numbers: a function may declare far more of them. split_values goes on
+ * from there. */
+static bool number_values(gd_origins *origins)
+{
+    const gd_ptx_module *module = origins->module;
+    uint32_t operands = origins->operand_end - origins->first_operand;
+    uint32_t slot_count = 16;
+
+    while (slot_count / 2 < operands && slot_count < UINT32_C(1) << 31)
+        slot_count *= 2;
+    value_slot *slots = calloc(slot_count, sizeof *slots);
+    origins->value_of = malloc(((size_t)operands + 1) * sizeof *origins->value_of);
+    if (!slots || !origins->value_of) {
+        free(slots);
+        return false;
+    }
+    for (uint32_t i = 0; i < operands; i++) {
+        const gd_ptx_operand *operand = &module->operands[origins->first_operand + i];
+        uint32_t number = operand->kind == GD_OPERAND_REGISTER ? register_number(module, operand) : GD_PTX_NONE;
+        origins->value_of[i] =
+            number == GD_PTX_NONE ? GD_PTX_NONE : value_of_number(slots, slot_count - 1, number, &origins->value_count);
+    }
+    free(slots);
+    return true;
+}
+
+/* Whether an instruction's destination is written as a whole whenever the instruction is reached. */
+static bool writes_whole(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t operand)
+{
+    return !(instruction->flags & GD_INSTRUCTION_GUARDED) && gd_ops[instruction->op].control != GD_CONTROL_UNKNOWN &&
+           !module->operands[operand].component && module->symbols[module->operands[operand].symbol].vector <= 1;
+}
+
+static void note_roles(const gd_origins *origins, const gd_ptx_instruction *instruction, uint8_t *roles)
+{
+    const gd_ptx_module *module = origins->module;
+    uint32_t from = instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
+    uint32_t end = destinations_end(module, instruction), inside = 0; /* of a memory operand */
+
+    for (uint32_t i = from; i < instruction->operand_end; i++) {
+        const gd_ptx_operand *operand = &module->operands[i];
+        if (operand->kind == GD_OPERAND_MEMORY && operand->end > inside)
+            inside = operand->end;
+        if (origins->value_of[i - origins->first_operand] == GD_PTX_NONE)
+            continue;
+        bool defined = i >= instruction->operand && i < end && i >= inside;
+        roles[i - origins->first_operand] = !defined                               ? GD_WEB_USE
+                                            : writes_whole(module, instruction, i) ? GD_WEB_DEFINITION
+                                                                                   : GD_WEB_PARTIAL;
+    }
+}
+
+/* Gives each web of a register a number of its own. Where the control flow is beyond its limits registers stay whole.
+ */
+static bool split_values(gd_origins *origins)
+{
+    const gd_ptx_function *function = origins->function;
+    uint32_t operands = origins->operand_end - origins->first_operand;
+    gd_flow *flow = NULL;
+    int32_t status = gd_flow_create(origins->module, (uint32_t)(function - origins->module->functions), &flow, NULL);
+
+    if (status)
+        return status != GRIDDEP_ERROR_MEMORY;
+    uint8_t *roles = calloc((size_t)operands + 1, sizeof *roles);
+    bool done = roles != NULL;
+    if (done) {
+        for (uint32_t i = function->instruction; i < function->instruction_end; i++)
+            note_roles(origins, &origins->module->instructions[i], roles);
+        gd_webs webs = {flow, origins->first_operand, operands, roles, origins->value_of, origins->value_count};
+        done = gd_webs_split(&webs);
+        origins->value_count = webs.value_count;
+    }
+    free(roles);
+    gd_flow_destroy(flow);
+    return done;
+}
+
+/* The operands of a function's instructions, guards included. */
+static void find_operands(gd_origins *origins)
+{
+    const gd_ptx_function *function = origins->function;
+    const gd_ptx_instruction *instructions = origins->module->instructions;
+
+    if (function->instruction == function->instruction_end)
+        return;
+    const gd_ptx_instruction *first = &instructions[function->instruction];
+    origins->first_operand = first->operand - (first->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
+    origins->operand_end = instructions[function->instruction_end - 1].operand_end;
+}
+
+static bool build(gd_origins *origins)
+{
+    origin_search search = {.origins = origins};
+
+    find_operands(origins);
+    origins->sets = malloc(sizeof *origins->sets);
+    bool done =
+        origins->sets && gd_origin_sets_create(origins->sets) && number_values(origins) && split_values(origins);
+    if (done) {
+        origins->values = calloc((size_t)origins->value_count + 1, sizeof *origins->values);
+        done = origins->values && run_search(&search);
+    }
+    free(search.gathered);
+    free(search.sources);
+    free(search.first_source);
+    free(search.work);
+    free(search.waiting);
+    return done;
+}
+
+gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    static const struct {
+        const char *name;
+        gd_ptx_space space;
+    } spaces[] = {{".global", GD_SPACE_GLOBAL},
+                  {".shared", GD_SPACE_SHARED},
+                  {".local", GD_SPACE_LOCAL},
+                  {".param", GD_SPACE_PARAM},
+                  {".const", GD_SPACE_CONST}};
+
+    for (uint32_t token = instruction->opcode + 1; token <= instruction->opcode + instruction->modifiers; token++) {
+        uint32_t length;
+        const char *text = gd_ptx_token_text(module, token, &length);
+        for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+            size_t known = strlen(spaces[i].name);
+            if (length >= known && memcmp(text, spaces[i].name, known) == 0 && (length == known || text[known] == ':'))
+                return spaces[i].space;
+        }
+    }
+    return GD_SPACE_NONE;
+}
+
+gd_origin gd_origins_of(const gd_origins *origins, uint32_t operand)
+{
+    const gd_ptx_operand *item = &origins->module->operands[operand];
+    bool is_memory = item->kind == GD_OPERAND_MEMORY;
+    uint32_t first = is_memory ? operand + 1 : operand;
+    gd_origin origin = {0};
+
+    for (uint32_t i = first; i < origins->module->operands[first].end; i++)
+        origin = join(origins, origin, leaf_origin(origins, i));
+    if (is_memory && !origin.parameters && !(origin.flags & POINTS))
+        origin.flags |= GD_ORIGIN_UNKNOWN;
+    return origin;
+}
+
+bool gd_origins_set_has(const gd_origins *origins, uint32_t set, uint32_t parameter)
+{
+    for (uint32_t i = 0; i < gd_origins_set_count(origins, set); i++) {
+        if (gd_origins_set_at(origins, set, i) == parameter)
+            return true;
+    }
+    return false;
+}
+
+uint32_t gd_origins_set_count(const gd_origins *origins, uint32_t set)
+{
+    return origins->sets->list[set].count;
+}
+
+uint32_t gd_origins_set_at(const gd_origins *origins, uint32_t set, uint32_t index)
+{
+    return origins->sets->members[origins->sets->list[set].first + index];
+}
+
+void gd_origins_destroy(gd_origins *origins)
+{
+    if (!origins)
+        return;
+    if (origins->sets)
+        gd_origin_sets_free(origins->sets);
+    free(origins->sets);
+    free(origins->values);
+    free(origins->value_of);
+    free(origins);
+}
+
+int32_t gd_origins_create(const gd_ptx_module *module, uint32_t function, gd_origins **origins, griddep_error *error)
+{
+    gd_origins *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return gd_error_memory(error);
+    made->module = module;
+    made->function = &module->functions[function];
+    if (!build(made)) {
+        gd_origins_destroy(made);
+        return gd_error_memory(error);
+    }
+    *origins = made;
+    return GRIDDEP_OK;
+}

@@ -1,0 +1,198 @@
+/* Fields of the head comment that are misspelt. A text may have fields of its own, so only what is nearly a field of
+ * the library's is told: its name with a letter or two wrong, with more spaces in front, or without its colon. Where it
+ * is the very name of a field with conditions, a text that means it so is not loaded. */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "ptx/require/lost_field.h"
+#include "ptx/require/head.h"
+
+enum {
+    LONGEST = 32, /* of the words that are looked at */
+    LETTERS = 2,  /* so many may be wrong */
+    BEGINNING = 5 /* or so many may be right from the start: "requirements" */
+};
+
+/* doc/shelf.md has the table. The first ones are read by the library itself. */
+static const char *const fields[] = {"requires",   "extent",      "constant", "kernel", "purpose",
+                                     "parameters", "constraints", "launch",   "pdl",    "measured"};
+
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0], READ_COUNT = 3, CONDITION_COUNT = 2 };
+
+typedef struct heading {
+    size_t spaces; /* in front of it */
+    const char *at;
+    char word[LONGEST + 1]; /* in lower case */
+    size_t bytes;
+    bool alone; /* the line has nothing else, no colon either */
+} heading;
+
+static bool is_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-';
+}
+
+/* "word:" or "word name:" at the beginning of a line, or a line of one word. */
+static bool read_heading(const gd_head_line *line, heading *found)
+{
+    const char *at = line->text, *end = at + line->bytes;
+
+    *found = (heading){.spaces = 0};
+    for (; at < end && (*at == ' ' || *at == '\t'); at++)
+        found->spaces++;
+    found->at = at;
+    for (; at < end && is_word(*at); at++) {
+        if (found->bytes == LONGEST)
+            return false;
+        found->word[found->bytes++] = (char)(*at >= 'A' && *at <= 'Z' ? *at + ('a' - 'A') : *at);
+    }
+    found->alone = at == end;
+    const char *colon = memchr(at, ':', (size_t)(end - at));
+    if (!found->bytes || (!colon && !found->alone))
+        return false;
+    if (colon && colon > at && (*at != ' ' || memchr(at + 1, ' ', (size_t)(colon - at - 1))))
+        return false;
+    return true;
+}
+
+/* Whether the library takes the line for the field that it is near to. */
+static bool is_field(const gd_head_line *line, const char *field)
+{
+    gd_head_line of, value;
+
+    return gd_head_begins(line, field, &of, &value);
+}
+
+/* What a condition has and a sentence does not. */
+static bool has_operator(const char *at, const char *end)
+{
+    static const char *const operators[] = {"==", "!=", "<=", ">=", " < ", " > ", " % ", "apart("};
+
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        if (memmem(at, (size_t)(end - at), operators[i], strlen(operators[i])))
+            return true;
+    }
+    return false;
+}
+
+/* The field of conditions that a line names to the letter, and does not begin: indented otherwise, or without its
+ * colon; NULL. */
+static const char *find_lost(const gd_head_line *line, heading *from)
+{
+    const char *end = line->text + line->bytes;
+    const bool colon = read_heading(line, from);
+
+    for (size_t i = 0; i < CONDITION_COUNT; i++) {
+        const size_t bytes = strlen(fields[i]);
+        if (from->bytes != bytes || memcmp(from->at, fields[i], bytes) != 0 || is_field(line, fields[i]))
+            continue;
+        const char *behind = from->at + bytes;
+        return colon || ((behind == end || *behind == ' ') && has_operator(behind, end)) ? fields[i] : NULL;
+    }
+    return NULL;
+}
+
+static size_t beginning(const char *word, const char *field)
+{
+    size_t same = 0;
+
+    while (word[same] && word[same] == field[same])
+        same++;
+    return same;
+}
+
+/* The field that the line was meant to be; NULL: none. */
+static const char *find_field(const heading *from)
+{
+    gd_nearest nearest = {.word = from->word, .bytes = from->bytes};
+
+    for (size_t i = 0; i < (from->alone ? READ_COUNT : FIELD_COUNT); i++)
+        gd_nearest_look(&nearest, fields[i]);
+    if (nearest.name && nearest.distance <= (from->alone ? 0 : LETTERS))
+        return nearest.name;
+    for (size_t i = 0; i < READ_COUNT && !from->alone; i++) {
+        if (beginning(from->word, fields[i]) >= BEGINNING)
+            return fields[i];
+    }
+    return NULL;
+}
+
+static void tell(griddep_findings *findings, const gd_ptx_module *module, const heading *from, const char *field)
+{
+    gd_finding_draft draft = {.code = GD_CODE_GD153, .launch = -1, .module = module, .token = GD_PTX_NONE};
+    int bytes = (int)from->bytes;
+
+    gd_ptx_tokens_position(&module->tokens, (uint32_t)(from->at - module->text), &draft.line, &draft.column);
+    if (strlen(field) != from->bytes || memcmp(field, from->at, from->bytes))
+        gd_findings_add(findings, &draft, "the head comment's field \"%.*s\" is read by nothing; did you mean \"%s\"?",
+                        bytes, from->at, field);
+    else if (from->alone)
+        gd_findings_add(findings, &draft, "\"%s\" has no colon behind it, so that it begins no field", field);
+    else
+        gd_findings_add(findings, &draft, "\"%s\" stands behind %zu spaces, so that it begins no field; one does",
+                        field, from->spaces);
+}
+
+/* Where a reader of lines stands: lines that are indented further continue a field. */
+typedef struct walk {
+    gd_head head;
+    bool inside;
+    bool conditions; /* inside of a field that has them: its own lines may begin with any name */
+} walk;
+
+/* The next line that begins nothing and names a field, or nearly one: its heading and the field. `lost` says that it is
+ * the name of a field with conditions. */
+static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
+{
+    gd_head_line line;
+
+    while (gd_head_next(&at->head, &line)) {
+        const bool continues = at->inside && gd_head_continues(&line);
+        *field = continues && at->conditions ? NULL : find_lost(&line, from);
+        *lost = *field;
+        if (*lost) {
+            at->inside = at->conditions = true; /* what follows would be its conditions */
+            return true;
+        }
+        if (continues || !read_heading(&line, from))
+            continue;
+        *field = find_field(from);
+        const bool exact = *field && !from->alone && is_field(&line, *field);
+        at->inside |= exact || (from->spaces == 1 && !from->alone);
+        at->conditions = exact && (*field == fields[0] || *field == fields[1]);
+        if (*field && !exact)
+            return true;
+    }
+    return false;
+}
+
+void gd_check_head(griddep_findings *findings, const gd_ptx_module *module)
+{
+    walk at = {.head = {module->text, module->text + module->bytes}};
+    const char *field;
+    heading from;
+    bool lost;
+
+    while (next_wrong(&at, &from, &field, &lost)) {
+        if (!lost)
+            tell(findings, module, &from, field);
+    }
+}
+
+void gd_head_find_lost(const gd_ptx_module *module, gd_ptx_diagnostics *diagnostics)
+{
+    walk at = {.head = {module->text, module->text + module->bytes}};
+    const char *field;
+    heading from;
+    bool lost;
+
+    while (next_wrong(&at, &from, &field, &lost)) {
+        if (lost)
+            gd_ptx_diagnostics_add(
+                diagnostics, (uint32_t)(from.at - module->text),
+                "\"%s\" begins no field here, so that its conditions would be lost: one space stands in "
+                "front of a field, and a colon behind it",
+                field);
+    }
+}
