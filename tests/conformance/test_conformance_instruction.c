@@ -130,11 +130,6 @@ static uint32_t results(uint32_t i)
     return i + 1 + 3 * i + 1000 * 16 + i + 100000 * 32 + 9 * 0x1000000u;
 }
 
-static uint32_t wide_parameters(uint32_t i)
-{
-    return 500 * 1000 + i + i * 1000000;
-}
-
 static uint32_t masks(uint32_t i)
 {
     return i % 32 < 16 ? 0x0000ffff : 0xffff0000;
@@ -441,17 +436,6 @@ static const sample operands[] = {
      "    add.u32 %r9, %r9, %r6;\n    mad.lo.u32 %r9, %r7, 100000, %r9;\n"
      "    mad.lo.u32 %r9, %r8, 0x1000000, %r9;\n",
      1, 32, results},
-    {"wide parameters",
-     ".func (.reg .v2 .u32 %a) turn(.reg .v2 .u32 %b)\n{\n    mov.v2.u32 %a, {%b.y, %b.x};\n    "
-     "ret;\n}\n"
-     ".func (.reg .b128 %a) same(.reg .b128 %b)\n{\n    mov.b128 %a, %b;\n    ret;\n}\n",
-     "    .reg .v2 .u32 %v, %w;\n    .reg .b128 %q, %s;\n    mov.v2.u32 %v, {%i, 500};\n"
-     "    call (%w), turn, (%v);\n    mov.b64 %d1, %w;\n    cvt.u64.u32 %d2, %i;\n"
-     "    mov.b128 %q, {%d1, %d2};\n    call (%s), same, (%q);\n    mov.b128 {%d3, %d4}, %s;\n"
-     "    mov.b64 {%r2, %r3}, %d3;\n    cvt.u32.u64 %r4, %d4;\n    mad.lo.u32 %r9, %r2, 1000, "
-     "%r3;\n"
-     "    mad.lo.u32 %r9, %r4, 1000000, %r9;\n",
-     1, 32, wide_parameters},
 };
 
 /* ---- running them ---- */

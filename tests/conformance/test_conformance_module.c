@@ -472,7 +472,7 @@ START_TEST(linking_leaves_nothing_open)
 
     good(cuLinkCreate_v2, (2, names, values, &link));
     add_part(link, first_part, "one");
-    bad(ERROR_UNKNOWN, cuLinkComplete, (link, &image, &bytes));
+    bad(ERROR_INVALID_SOURCE, cuLinkComplete, (link, &image, &bytes));
     ck_assert_msg(strstr(log, "ndefined reference to 'twice'") != NULL, "%s", log);
     good(cuLinkDestroy, (link));
 

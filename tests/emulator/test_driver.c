@@ -1651,6 +1651,27 @@ START_TEST(refusals_have_reasons)
 }
 END_TEST
 
+/* ptxas takes vector and 128-bit registers as parameters; on an H200 something else arrives in them. */
+START_TEST(wide_register_parameters_are_refused)
+{
+    static const char *const texts[] = {
+        HEADER ".func f(.reg .v2 .u32 %a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .v2 .u32 %v;\n"
+               "    call f, (%v);\n    ret;\n}\n",
+        HEADER ".func (.reg .b128 %a) f()\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .b128 %v;\n"
+               "    call (%v), f;\n    ret;\n}\n"};
+    const char *words = "";
+    gd_CUmodule loaded;
+    gd_CUfunction function;
+
+    setup();
+    ck_good(cuModuleLoadData(&loaded, texts[_i]));
+    ck_good(cuModuleGetFunction(&function, loaded, "k"));
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
+    ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s", words);
+}
+END_TEST
+
 static void *hold_the_driver(void *user)
 {
     (void)user;
@@ -1925,6 +1946,7 @@ int main(void)
     ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
         graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
+    tcase_add_loop_test(loops, wide_register_parameters_are_refused, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
     tcase_add_loop_test(loops, clusters_share_memory, 0, 6);
     tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);

@@ -76,15 +76,13 @@ bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
         if (symbol->space != GD_SPACE_REG || symbol->target == GD_PTX_NONE)
             continue;
         const gd_register *place = &decoder->registers[symbol->target];
-        for (uint32_t part = 0; part < symbol->vector; part++, place++) {
-            gd_code *code = gd_emit(decoder, gd_run_register_parameter);
-            if (!code)
-                return false;
-            code->d = place->offset;
-            code->value = decoder->offsets[i] + part * place->bytes;
-            code->bytes = place->bytes;
-            code->x = results;
-        }
+        gd_code *code = gd_emit(decoder, gd_run_register_parameter);
+        if (!code)
+            return false;
+        code->d = place->offset;
+        code->value = decoder->offsets[i];
+        code->bytes = place->bytes;
+        code->x = results;
     }
     return true;
 }
@@ -125,54 +123,36 @@ bool gd_decode_nothing(gd_decoder *decoder)
 
 enum { MOST_ARGUMENTS = 255 };
 
-/* One argument or result, or a part of one: where it is in the callee's local memory, which
- * register it is here. */
-static bool add_register(gd_decoder *decoder, const gd_ptx_symbol *formal, uint32_t there,
-                         uint32_t operand, bool back)
-{
-    gd_ptx_type type = (gd_ptx_type)formal->type;
-    uint32_t size = (uint32_t)formal->bytes / formal->vector, copy[4] = {there, 0, size, 0},
-             bytes = 0;
-
-    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
-             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
-        return false;
-    if (bytes < size)
-        return gd_decode_refuse(decoder, "an argument of another size than the parameter");
-    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
-    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
-}
-
+/* One argument or result: where it is in the callee's local memory, and where here. */
 static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, bool back)
 {
     const gd_ptx_symbol *symbol = &decoder->module->symbols[formal];
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
-    uint32_t elements[8], there = decoder->offsets[formal];
+    uint32_t copy[4] = {decoder->offsets[formal], 0, (uint32_t)symbol->bytes, 0}, bytes = 0;
 
-    if (symbol->space == GD_SPACE_REG && !gd_bytes_of((gd_ptx_type)symbol->type))
+    /* ptxas takes vectors and 128 bits, and what arrives on an H200 is something else. */
+    if (symbol->space == GD_SPACE_REG &&
+        (symbol->vector != 1 || symbol->bytes > 8 || !gd_bytes_of((gd_ptx_type)symbol->type)))
         return gd_decode_refuse(decoder, "a function with a parameter in a register of this type");
     bool here = item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
                 decoder->module->symbols[item->symbol].space == GD_SPACE_PARAM &&
                 decoder->offsets[item->symbol] != UINT32_MAX;
     if (here) {
-        const uint32_t copy[4] = {there, decoder->offsets[item->symbol], (uint32_t)symbol->bytes,
-                                  0};
+        copy[1] = decoder->offsets[item->symbol];
         if (decoder->module->symbols[item->symbol].bytes != symbol->bytes)
             return gd_decode_refuse(decoder, "an argument of another size than the parameter");
         return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
     }
     if (symbol->flags & GD_SYMBOL_ARRAY || (symbol->vector != 1 && symbol->space != GD_SPACE_REG))
         return gd_decode_refuse(decoder, "a register as an argument for an array");
-    if (item->kind == GD_OPERAND_SINK)
-        return add_register(decoder, symbol, there, operand, back);
-    if (gd_elements(decoder, operand, elements, 8) != symbol->vector)
+    gd_ptx_type type = (gd_ptx_type)symbol->type;
+    if (back ? !gd_target_wide(decoder, operand, type, &copy[1], &bytes)
+             : !gd_source_wide(decoder, operand, type, &copy[1], &bytes))
+        return false;
+    if (bytes < symbol->bytes)
         return gd_decode_refuse(decoder, "an argument of another size than the parameter");
-    for (uint32_t i = 0; i < symbol->vector; i++) {
-        uint32_t offset = i * gd_bytes_of((gd_ptx_type)symbol->type);
-        if (!add_register(decoder, symbol, there + offset, elements[i], back))
-            return false;
-    }
-    return true;
+    copy[3] = (bytes < 4 ? 4 : bytes) << 8 | 1;
+    return gd_list_add(decoder, copy, 4) != GD_PTX_NONE;
 }
 
 /* The list of an operand's elements for formal parameters [formal, formal_end). */

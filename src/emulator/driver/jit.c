@@ -257,7 +257,7 @@ static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_k
             gd_jit_write(&jit->errors,
                          "ptxas application ptx input, line %" PRId32 "; fatal   : Unresolved extern %s '%.*s'", line,
                          open, (int)length, name);
-        return kind == GD_JIT_LINKED ? GD_CUDA_ERROR_UNKNOWN : GD_CUDA_ERROR_INVALID_PTX;
+        return kind == GD_JIT_LINKED ? GD_CUDA_ERROR_INVALID_SOURCE : GD_CUDA_ERROR_INVALID_PTX;
     }
     return GD_CUDA_SUCCESS;
 }

@@ -136,7 +136,7 @@ static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
             gd_jit_write(&in->jit->errors, "error   : Multiple definition of '%.*s' in '%s', first defined in '%s'",
                          (int)group[i].length, group[i].text, in->inputs[group[i].input].name,
                          in->inputs[chosen->input].name);
-            return GD_CUDA_ERROR_UNKNOWN;
+            return GD_CUDA_ERROR_INVALID_SOURCE;
         }
         if (group[i].binding == LOCAL)
             continue;
