@@ -16,7 +16,7 @@ judge() {
         below["run"] = "base ptx cuda"
         below["measure"] = "base ptx cuda run"
         below["emulator"] = "base ptx cuda/abi.h cuda/abi_errors.def cuda/abi_constants.def"
-        below["cli"] = ""
+        below["cli"] = "base"
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
         rooms["emulator"] = "race machine execute decode schedule driver"
@@ -105,7 +105,7 @@ judge_judges() {
     echo '    snprintf(text, 9, "%+.2f", x);' >"$work/run/number.c"
     printf '  gd_format(text, 9, "%%g", x);\n  snprintf(text, 9, "%%d", x);\n' >"$work/run/plain.c"
     echo '    vsnprintf(text, 9, format, list);' >"$work/ptx/list.c"
-    echo '#include "base/text.h"' >"$work/cli/inside.c"
+    echo '#include "run/chain.h"' >"$work/cli/inside.c"
     echo 'int x;' >"$work/other/x.c"
     judge "$work" >"$work/said"
     [ "$(sed 's/: .*//' "$work/said")" = "failed base/up.c:1

@@ -1,10 +1,10 @@
-/* Levenshtein's distance, in one row of the table. */
+/* Optimal string alignment: as Levenshtein's distance, and two swapped letters count as one slip. */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/nearest.h"
 
-enum { LONGEST = 64 };
+enum { LONGEST = 128 };
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -13,17 +13,20 @@ static size_t smaller(size_t a, size_t b)
 
 static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
-    size_t row[LONGEST + 1];
+    size_t rows[3][LONGEST + 1], *before = rows[0], *above = rows[1], *row = rows[2];
 
     for (size_t j = 0; j <= b_bytes; j++)
         row[j] = j;
     for (size_t i = 1; i <= a_bytes; i++) {
-        size_t diagonal = row[0];
+        size_t *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= b_bytes; j++) {
-            size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = smaller(smaller(row[j], row[j - 1]) + 1, changed);
+            row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smaller(row[j], before[j - 2] + 1);
         }
     }
     return row[b_bytes];

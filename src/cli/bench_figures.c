@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/statistics.h"
+
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/job.h"
@@ -11,16 +13,11 @@
 
 /* ---- spreads ---- */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 gd_bench_spread gd_bench_spread_of(double *values, uint32_t count)
 {
-    qsort(values, count, sizeof(*values), compare_reals);
-    return (gd_bench_spread){values[count / 2], values[count / 10], values[count - 1 - count / 10]};
+    const double median = gd_statistics_median(values, count);
+    return (gd_bench_spread){median, gd_statistics_percentile(values, count, 0.1),
+                             gd_statistics_percentile(values, count, 0.9)};
 }
 
 json_t *gd_bench_spread_json(const gd_bench_spread *spread)

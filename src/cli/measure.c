@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/statistics.h"
+
 #include "cli/heap.h"
 #include "cli/message.h"
 #include "cli/progress.h"
@@ -69,27 +71,11 @@ static int choose_batch(gd_clock *clock, int32_t mode, uint32_t *chosen)
     return 0;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of sorted values, with linear interpolation between neighbours. */
-static double percentile(const double *sorted, uint32_t count, double fraction)
-{
-    double position = fraction * (count - 1);
-    uint32_t below = (uint32_t)position;
-    uint32_t above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
-}
-
 static void summarize(double *samples, gd_timing *timing)
 {
-    qsort(samples, timing->samples, sizeof(double), compare_reals);
-    timing->microseconds = percentile(samples, timing->samples, 0.5);
-    timing->lowest = percentile(samples, timing->samples, 0.1);
-    timing->highest = percentile(samples, timing->samples, 0.9);
+    timing->microseconds = gd_statistics_median(samples, timing->samples);
+    timing->lowest = gd_statistics_percentile(samples, timing->samples, 0.1);
+    timing->highest = gd_statistics_percentile(samples, timing->samples, 0.9);
 }
 
 static int take_samples(gd_clock *clock, uint32_t modes, gd_timing *timings, double *samples[GRIDDEP_MODE_COUNT],

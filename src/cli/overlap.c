@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/statistics.h"
+
 #include "cli/heap.h"
 #include "cli/progress.h"
 
@@ -37,21 +39,15 @@ static double lead_of(griddep_timeline *timeline, uint32_t launch)
     return hop.launch_lead;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* leads: GD_OVERLAP_RUNS of them. */
 static void summarize(gd_overlap *overlap, double *leads)
 {
     for (uint32_t i = 0; i < GD_OVERLAP_RUNS; i++)
         if (isnan(leads[i]))
             return;
-    qsort(leads, GD_OVERLAP_RUNS, sizeof *leads, compare);
+    const double median = gd_statistics_median(leads, GD_OVERLAP_RUNS);
     *overlap = (gd_overlap){
-        .known = true, .lead = leads[GD_OVERLAP_RUNS / 2], .shortest = leads[0], .longest = leads[GD_OVERLAP_RUNS - 1]};
+        .known = true, .lead = median, .shortest = leads[0], .longest = leads[GD_OVERLAP_RUNS - 1]};
 }
 
 /* The first run loads code and is not counted. */

@@ -8,6 +8,8 @@
 
 #include "griddep.h"
 
+#include "base/statistics.h"
+
 #include "cli/command.h"
 #include "cli/demo.h"
 #include "cli/device.h"
@@ -150,12 +152,6 @@ static int run_behind(gd_trace_job *job, int32_t mode, double *span)
     return code;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Runs until one takes about the median of the first ones, and keeps that. On the emulated driver all are alike. */
 static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
@@ -167,8 +163,7 @@ static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
         code = run_behind(job, mode, &span);
         spans[i] = span;
     }
-    qsort(spans, runs, sizeof(double), compare_reals);
-    double median = spans[runs / 2];
+    double median = gd_statistics_median(spans, runs);
     for (uint32_t i = 0; i < 2 * runs && code == 0 && runs > 1; i++) {
         if (span >= 0.99 * median && span <= 1.01 * median)
             break;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "measure/instrument.h"
 
 /* The lesser and the greater of two; of a number and NaN the number. */
@@ -219,13 +220,6 @@ void gd_trace_figure(const gd_trace *trace, griddep_timeline_info *info)
     info->idle_share = info->span > 0 ? info->idle / (info->span * trace->multiprocessors) : NAN;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_launch *figures, griddep_error *error)
 {
     uint32_t count = 0;
@@ -238,10 +232,8 @@ static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_laun
         if (launch->counts[block] && wait != GRIDDEP_STAMP_NONE && release != GRIDDEP_STAMP_NONE)
             waits[count++] = (double)(release - wait);
     }
-    if (count)
-        qsort(waits, count, sizeof *waits, compare_reals);
+    figures->wait_median = gd_statistics_median(waits, count);
     figures->wait_least = count ? waits[0] : NAN;
-    figures->wait_median = count ? (waits[(count - 1) / 2] + waits[count / 2]) / 2 : NAN;
     figures->wait_most = count ? waits[count - 1] : NAN;
     free(waits);
     return GRIDDEP_OK;

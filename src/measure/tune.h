@@ -166,9 +166,6 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
 int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
                       gd_tune_ratio *ratio, griddep_error *error);
 
-/* Of values that are sorted here. */
-double gd_tune_median(double *values, uint32_t count);
-
 /* ---- tune_confirm.c ---- */
 
 /* What a setup is worth when it is measured anew. */

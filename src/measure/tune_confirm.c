@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "measure/tune.h"
 
 enum {
@@ -195,7 +196,7 @@ int32_t gd_tune_confirm(griddep_tune *tune, const gd_tune_setup *before, const g
     if (status)
         return status;
     gd_tune_judge(tune, gains, proof);
-    proof->before_us = gd_tune_median(times[0], GROUPS);
-    proof->after_us = gd_tune_median(times[1], GROUPS);
+    proof->before_us = gd_statistics_median(times[0], GROUPS);
+    proof->after_us = gd_statistics_median(times[1], GROUPS);
     return GRIDDEP_OK;
 }

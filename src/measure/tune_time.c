@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "measure/tune.h"
 
 /* A sample lasts at least this long, the device is warmed up for this long, in microseconds. */
@@ -124,22 +125,6 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Of values that are sorted here, with linear interpolation between neighbours. */
-static double percentile(double *values, uint32_t count, double fraction)
-{
-    qsort(values, count, sizeof *values, ascending);
-    double position = fraction * (count - 1);
-    uint32_t below = (uint32_t)position, above = below + 1 < count ? below + 1 : below;
-    return values[below] + (position - below) * (values[above] - values[below]);
-}
-
 /* One pair, in alternating order, so that what the second one of a pair has of the first meets both alike. */
 static int32_t time_pair(griddep_tune *tune, griddep_chain *const chains[2], bool turned, double times[2],
                          griddep_error *error)
@@ -149,15 +134,10 @@ static int32_t time_pair(griddep_tune *tune, griddep_chain *const chains[2], boo
     return status ? status : time_sample(tune, chains[!turned], &times[!turned], error);
 }
 
-double gd_tune_median(double *values, uint32_t count)
-{
-    return percentile(values, count, 0.5);
-}
-
 static double median_so_far(const double *ratios, uint32_t count, double *room)
 {
     memcpy(room, ratios, count * sizeof *room);
-    return percentile(room, count, 0.5);
+    return gd_statistics_median(room, count);
 }
 
 int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
@@ -182,13 +162,15 @@ int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *s
         if (hopeless > 0 && count == LOOK_AFTER && median_so_far(ratios, count, room) > 1 + hopeless)
             break;
     }
-    if (!status)
+    if (!status) {
+        const double median = gd_statistics_median(ratios, count);
         *ratio = (gd_tune_ratio){.pairs = count,
-                                 .median = percentile(ratios, count, 0.5),
-                                 .lowest = percentile(ratios, count, 0.1),
-                                 .highest = percentile(ratios, count, 0.9),
-                                 .first_us = percentile(one, count, 0.5),
-                                 .second_us = percentile(other, count, 0.5)};
+                                 .median = median,
+                                 .lowest = gd_statistics_percentile(ratios, count, 0.1),
+                                 .highest = gd_statistics_percentile(ratios, count, 0.9),
+                                 .first_us = gd_statistics_median(one, count),
+                                 .second_us = gd_statistics_median(other, count)};
+    }
     free(values);
     return status;
 }

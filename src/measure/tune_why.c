@@ -5,29 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "measure/tune.h"
 
 enum { TRACED_RUNS = 11, REASON_MINIMUM = sizeof(griddep_tune_reason) };
 
 /* ---- a run ---- */
-
-/* NaN is behind all numbers. */
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    if (isnan(x) || isnan(y))
-        return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, ascending);
-    while (count && isnan(values[count - 1]))
-        count--;
-    return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : NAN;
-}
 
 /* The figures of a launch's hop; NaN where nothing stands before it. */
 static int32_t read_hop(griddep_timeline *timeline, uint32_t launch, double figures[GRIDDEP_TUNE_FIGURES],
@@ -92,7 +75,7 @@ static int32_t run_all(griddep_tune *tune, griddep_chain *plain, griddep_timelin
     for (uint32_t i = 0; i < runs && !status; i++)
         status = run_once(tune, plain, timeline, values, runs, i, error);
     for (size_t i = 0; i < rows && !status; i++)
-        shown->hops[i] = median(values + i * runs, runs);
+        shown->hops[i] = gd_statistics_median(values + i * runs, runs);
     shown->runs = status ? 0 : runs;
     free(values);
     return status;

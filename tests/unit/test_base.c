@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "unit/fail_alloc.h"
 
@@ -1248,6 +1250,22 @@ START_TEST(every_member_has_its_words)
 }
 END_TEST
 
+START_TEST(percentiles_lie_between_neighbours)
+{
+    double values[] = {4, NAN, 1, 3, 2, NAN}, one[] = {7}, none[] = {NAN};
+
+    ck_assert_double_eq(gd_statistics_median(values, 6), 2.5);
+    for (int i = 0; i < 4; i++)
+        ck_assert_double_eq(values[i], i + 1);
+    ck_assert(isnan(values[4]) && isnan(values[5]));
+    ck_assert_double_eq(gd_statistics_percentile(values, 6, 0), 1);
+    ck_assert_double_eq(gd_statistics_percentile(values, 6, 1), 4);
+    ck_assert_double_eq_tol(gd_statistics_percentile(values, 6, 0.1), 1.3, 1e-12);
+    ck_assert_double_eq(gd_statistics_median(one, 1), 7);
+    ck_assert(isnan(gd_statistics_median(none, 1)) && isnan(gd_statistics_median(none, 0)));
+}
+END_TEST
+
 START_TEST(modes_are_found_by_name)
 {
     static const char *const names[GRIDDEP_MODE_COUNT] = {"serial", "pdl", "graph", "graph-pdl"};
@@ -1349,6 +1367,7 @@ static TCase *constant_case(void)
     tcase_add_test(tests, status_names_are_those_of_the_header);
     tcase_add_test(tests, every_member_has_its_words);
     tcase_add_test(tests, modes_are_found_by_name);
+    tcase_add_test(tests, percentiles_lie_between_neighbours);
     tcase_add_test(tests, status_that_is_none_has_a_name_too);
     tcase_add_test(tests, constants_are_found_by_name);
     tcase_add_test(tests, constants_are_listed_once);

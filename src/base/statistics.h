@@ -1,0 +1,17 @@
+/* Order statistics of measurements. */
+#ifndef GD_BASE_STATISTICS_H
+#define GD_BASE_STATISTICS_H
+
+#include <stddef.h>
+
+/* Ascending; NaN behind all numbers. */
+void gd_statistics_sort(double *values, size_t count);
+
+/* Of sorted values, with linear interpolation between neighbours: 0.5 is the median. NaN does not count; where there is
+ * no number the result is NaN. */
+double gd_statistics_percentile(const double *sorted, size_t count, double fraction);
+
+/* Sorts them. */
+double gd_statistics_median(double *values, size_t count);
+
+#endif
