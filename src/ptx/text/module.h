@@ -100,7 +100,7 @@ typedef enum gd_ptx_operand_kind {
     GD_OPERAND_MEMORY,     /* [ ]: children, address first */
     GD_OPERAND_VECTOR,     /* { }: children */
     GD_OPERAND_LIST,       /* ( ) of a call: children */
-    GD_OPERAND_PAIR        /* p|q: two children */
+    GD_OPERAND_PAIR        /* p|q: two children, of tex {a, b, c, d}|p the first is a vector */
 } gd_ptx_operand_kind;
 
 enum {

@@ -306,12 +306,37 @@ static bool parse_group(gd_parser *parser, gd_ptx_operand_kind kind, uint32_t cl
     return gd_parse_expect(parser, close, expected) && finish_operand(parser, group);
 }
 
+/* Whether a predicate follows the vector at the current '{': tex {a, b, c, d}|p, [...]. */
+static bool is_vector_pair(const gd_parser *parser)
+{
+    uint32_t token = parser->at;
+
+    while (kind_at(parser, token) != '}' && kind_at(parser, token) != ';' &&
+           kind_at(parser, token) != GD_TOKEN_END)
+        token++;
+    return kind_at(parser, token) == '}' && kind_at(parser, token + 1) == '|';
+}
+
+static bool parse_vector_pair(gd_parser *parser, uint32_t depth)
+{
+    uint32_t pair = gd_parse_add_operand(parser, GD_OPERAND_PAIR, parser->at);
+
+    if (pair == GD_PTX_NONE || !parse_group(parser, GD_OPERAND_VECTOR, '}', "',' or '}'", depth) ||
+        !gd_parse_expect(parser, '|', "'|'"))
+        return false;
+    if (gd_parse_kind(parser) != GD_TOKEN_NAME)
+        return gd_parse_fail(parser, "a register");
+    return parse_named(parser, parser->at, 0) && finish_operand(parser, pair);
+}
+
 bool gd_parse_operand(gd_parser *parser, uint32_t depth)
 {
     switch (gd_parse_kind(parser)) {
     case '[':
         return parse_group(parser, GD_OPERAND_MEMORY, ']', "',' or ']'", depth);
     case '{':
+        if (depth == 0 && is_vector_pair(parser))
+            return parse_vector_pair(parser, depth);
         return parse_group(parser, GD_OPERAND_VECTOR, '}', "',' or '}'", depth);
     case '(':
         if (depth == 0 && is_list(parser))
