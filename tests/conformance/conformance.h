@@ -156,6 +156,7 @@ Suite *arithmetic_suite(void);
 Suite *instruction_suite(void);
 Suite *copy_suite(void);
 Suite *tensor_suite(void);
+Suite *texture_suite(void);
 Suite *coverage_suite(void);
 
 #endif

@@ -264,7 +264,7 @@ START_TEST(names_fit_versions)
     ck_result(cuGetProcAddress_v2("cuInit", &function, 12000, 3, &found), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress_v2(NULL, &function, 12000, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress("cuNothing", &function, 12000, 0), GD_CUDA_ERROR_NOT_FOUND);
-    ck_result(cuTexObjectCreate(), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_result(cuSurfObjectCreate(), GD_CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
 

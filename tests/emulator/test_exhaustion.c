@@ -22,33 +22,47 @@ enum { FINE = 0, FAILED_WELL = 1, WRONG = 2, MOST = 100000 };
 static const char kernels[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n"
     ".visible .global .align 4 .u32 counter;\n"
-    ".func (.param .b32 r) next(.param .b32 v)\n{\n    .local .b32 l;\n    .reg .b32 %v;\n    ld.param.b32 %v, [v];\n"
-    "    st.local.b32 [l], %v;\n    ld.local.b32 %v, [l];\n    add.u32 %v, %v, 1;\n    st.param.b32 [r], %v;\n    "
+    ".func (.param .b32 r) next(.param .b32 v)\n{\n    .local .b32 l;\n    .reg .b32 %v;\n    "
+    "ld.param.b32 %v, [v];\n"
+    "    st.local.b32 [l], %v;\n    ld.local.b32 %v, [l];\n    add.u32 %v, %v, 1;\n    "
+    "st.param.b32 [r], %v;\n    "
     "ret;\n}\n"
     ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n    .shared .align 16 .b32 s[32];\n"
-    "    .shared .align 16 .b32 t[4];\n    .shared .align 8 .b64 m;\n    .reg .b64 %in, %out, %at, %base;\n"
+    "    .shared .align 16 .b32 t[4];\n    .shared .align 8 .b64 m;\n    .reg .b64 %in, %out, %at, "
+    "%base;\n"
     "    .reg .b32 %i, %c, %n, %v, %s;\n    .reg .pred %p, %q;\n"
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u64 %base, %in;\n    mov.u32 %i, %tid.x;\n"
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u64 %base, %in;\n    "
+    "mov.u32 %i, %tid.x;\n"
     "    mov.u32 %c, %ctaid.x;\n    mov.u32 %n, %ntid.x;\n    mad.lo.u32 %n, %c, %n, %i;\n"
     "    mul.wide.u32 %at, %n, 4;\n    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n"
     "    setp.eq.u32 %p, %i, 0;\n    @%p mbarrier.init.shared.b64 [m], 1;\n    bar.sync 0;\n"
     "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
     "    @!%p bra together;\n    mbarrier.arrive.expect_tx.shared.b64 _, [m], 16;\n"
     "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [t], [%base], 16, [m];\n"
-    "again:\n    mbarrier.try_wait.parity.shared.b64 %q, [m], 0;\n    @!%q bra again;\ntogether:\n    bar.warp.sync "
+    "again:\n    mbarrier.try_wait.parity.shared.b64 %q, [m], 0;\n    @!%q bra again;\ntogether:\n "
+    "   bar.warp.sync "
     "-1;\n"
-    "    mov.u32 %s, s;\n    mad.lo.u32 %s, %i, 4, %s;\n    cp.async.ca.shared.global [%s], [%in], 4;\n"
-    "    cp.async.commit_group;\n    cp.async.wait_group 0;\n    bar.sync 0;\n    ld.shared.u32 %v, [%s];\n"
+    "    mov.u32 %s, s;\n    mad.lo.u32 %s, %i, 4, %s;\n    cp.async.ca.shared.global [%s], [%in], "
+    "4;\n"
+    "    cp.async.commit_group;\n    cp.async.wait_group 0;\n    bar.sync 0;\n    ld.shared.u32 "
+    "%v, [%s];\n"
     "    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    fence.acq_rel.gpu;\n"
     "    red.release.gpu.global.add.u32 [counter], 1;\n    ret;\n}\n"
     ".visible .entry pair(.param .u64 in, .param .u64 out) .reqnctapercluster 2, 1, 1\n{\n"
     "    .reg .b64 %in, %out, %at;\n    .reg .b32 %i, %c, %n, %v;\n"
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %i, %tid.x;\n    mov.u32 %c, %ctaid.x;\n"
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %i, %tid.x;\n    "
+    "mov.u32 %c, %ctaid.x;\n"
     "    mov.u32 %n, %ntid.x;\n    mad.lo.u32 %n, %c, %n, %i;\n    mul.wide.u32 %at, %n, 4;\n"
     "    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n    griddepcontrol.wait;\n"
     "    ld.global.u32 %v, [%in];\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    {\n"
-    "    .param .b32 v;\n    .param .b32 r;\n    st.param.b32 [v], %v;\n    call.uni (r), next, (v);\n"
-    "    ld.param.b32 %v, [r];\n    }\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    "    .param .b32 v;\n    .param .b32 r;\n    st.param.b32 [v], %v;\n    call.uni (r), next, "
+    "(v);\n"
+    "    ld.param.b32 %v, [r];\n    }\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+    ".visible .entry sample(.param .u64 texture, .param .u64 out)\n{\n    .reg .b64 %t, %out;\n    "
+    ".reg .b32 %v<4>;\n"
+    "    ld.param.u64 %t, [texture];\n    ld.param.u64 %out, [out];\n"
+    "    tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%t, {0}];\n    add.u32 %v0, %v0, 4;\n"
+    "    st.global.u32 [%out], %v0;\n    ret;\n}\n";
 
 static gd_CUresult worst;
 static const char *where = "";
@@ -65,7 +79,7 @@ static bool note(gd_CUresult result, const char *what)
 
 #define GOOD(call) note((call), #call)
 
-static gd_CUfunction step, pair;
+static gd_CUfunction step, pair, sample;
 static gd_CUstream stream, other;
 static gd_CUdeviceptr a, b;
 
@@ -92,11 +106,14 @@ static bool prepare(void)
     gd_CUcontext context;
     gd_CUmodule module;
 
-    return GOOD(cuInit(0)) && GOOD(cuCtxCreate_v2(&context, 0, 0)) && GOOD(cuModuleLoadData(&module, kernels)) &&
-           GOOD(cuModuleGetFunction(&step, module, "step")) && GOOD(cuModuleGetFunction(&pair, module, "pair")) &&
+    return GOOD(cuInit(0)) && GOOD(cuCtxCreate_v2(&context, 0, 0)) &&
+           GOOD(cuModuleLoadData(&module, kernels)) &&
+           GOOD(cuModuleGetFunction(&step, module, "step")) &&
+           GOOD(cuModuleGetFunction(&pair, module, "pair")) &&
+           GOOD(cuModuleGetFunction(&sample, module, "sample")) &&
            GOOD(cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING)) &&
-           GOOD(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING)) && GOOD(cuMemAlloc_v2(&a, BYTES)) &&
-           GOOD(cuMemAlloc_v2(&b, BYTES));
+           GOOD(cuStreamCreate(&other, GD_CU_STREAM_NON_BLOCKING)) &&
+           GOOD(cuMemAlloc_v2(&a, BYTES)) && GOOD(cuMemAlloc_v2(&b, BYTES));
 }
 
 static bool run_chain(void)
@@ -175,6 +192,32 @@ static bool load_again(void)
     return good;
 }
 
+/* An array, a texture object of it, and a fetch. */
+static bool fetch(void)
+{
+    static const uint32_t words[THREADS] = {3};
+    const gd_CUDA_ARRAY_DESCRIPTOR wanted = {
+        .Width = THREADS, .Format = GD_CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    const gd_CUDA_TEXTURE_DESC sampling = {.flags = GD_CU_TRSF_READ_AS_INTEGER};
+    gd_CUDA_RESOURCE_DESC resource = {.resType = GD_CU_RESOURCE_TYPE_ARRAY};
+    gd_CUtexObject texture = 0;
+    gd_CUdeviceptr out = b;
+    gd_CUarray array = NULL;
+    bool good = GOOD(cuArrayCreate_v2(&array, &wanted)) &&
+                GOOD(cuMemcpyHtoA_v2(array, 0, words, sizeof words));
+
+    resource.res.array.hArray = array;
+    good = good && GOOD(cuTexObjectCreate(&texture, &resource, &sampling, NULL)) &&
+           GOOD(cuLaunchKernel(sample, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&texture, &out},
+                               NULL)) &&
+           GOOD(cuStreamSynchronize(stream));
+    if (texture)
+        GOOD(cuTexObjectDestroy(texture));
+    if (array)
+        GOOD(cuArrayDestroy(array));
+    return good;
+}
+
 /* a is 0, b 1, a 2; then b 3, a 4, b 5 and b 5, a 6, b 7. */
 static bool is_right(void)
 {
@@ -199,7 +242,7 @@ static int run(long fail)
     bool right = true;
 
     fail_alloc_after(fail);
-    if (prepare() && run_chain() && run_capture() && run_fan() && load_again())
+    if (prepare() && run_chain() && run_capture() && run_fan() && load_again() && fetch())
         right = is_right();
     cuCtxSynchronize();
     const bool hit = fail_alloc_hit();

@@ -193,6 +193,7 @@ gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_d
 gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,
     gd_decode_bulk, gd_decode_bulk_group;                                 /* decode/async.c */
 gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                /* decode/tensor.c */
+gd_decode gd_decode_tex;                                              /* decode/texture.c */
 gd_decode gd_decode_video;                                            /* decode/video.c */
 gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                     /* decode/warpgroup.c */
 gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma, gd_decode_movmatrix; /* decode/matrix.c */

@@ -151,6 +151,7 @@ static const struct {
     [GD_OP_SZEXT] = {gd_decode_szext, 3, 3},
     [GD_OP_TANH] = {gd_decode_unary_float, 2, 2},
     [GD_OP_TESTP] = {gd_decode_testp, 2, 2},
+    [GD_OP_TEX] = {gd_decode_tex, 2, 2},
     [GD_OP_TRAP] = {gd_decode_trap, 0, 0},
     [GD_OP_VABSDIFF] = {gd_decode_video, 3, 4},
     [GD_OP_VADD] = {gd_decode_video, 3, 4},

@@ -5,7 +5,8 @@
 #include "emulator/api.h"
 #include "emulator/schedule/work.h"
 
-/* Copy work from its parameters: device addresses must lie in allocations, arrays are not emulated. */
+/* Copy work from its parameters: device addresses must lie in allocations, and what is copied of
+ * arrays inside them. */
 gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work);
 
 /* Whether a fill stays inside one allocation and is aligned. */

@@ -10,6 +10,7 @@
 #include "emulator/driver/copy.h"
 #include "emulator/schedule/ownership.h"
 #include "emulator/execute/report.h"
+#include "emulator/machine/texture.h"
 #include "emulator/driver/stream.h"
 
 enum { PITCH_ALIGNMENT = 512 };
@@ -82,7 +83,7 @@ static void report_left(const owned *item)
 {
     const gd_allocation *memory = gd_memory_find(gd_the_device.memory, item->start);
 
-    if (memory && !item->registered && !item->context->fault)
+    if (memory && !item->registered && !item->context->fault && item->kind != GD_MEMORY_TEXTURE)
         gd_report_leak(memory->start, memory->bytes);
 }
 
@@ -193,6 +194,29 @@ static gd_CUresult release(owned *item)
     return context->fault;
 }
 
+gd_CUresult gd_ownership_take(gd_context *context, uint64_t bytes, gd_memory_kind kind,
+                              uint64_t *handle, void **host)
+{
+    gd_CUresult result = take(context, bytes, kind, NULL, 0, handle);
+
+    if (result == GD_CUDA_SUCCESS)
+        *host = gd_memory_find(gd_the_device.memory, *handle)->host;
+    return result;
+}
+
+gd_CUresult gd_ownership_release(uint64_t handle, gd_memory_kind kind, gd_CUresult otherwise)
+{
+    owned *item = find_owned(handle);
+
+    return item && item->kind == kind ? release(item) : otherwise;
+}
+
+/* Of cuMemAlloc and its kin. */
+static bool is_freed_by_address(const owned *item)
+{
+    return item && (item->kind == GD_MEMORY_DEVICE || item->kind == GD_MEMORY_MANAGED);
+}
+
 static gd_CUresult free_device(gd_CUdeviceptr address)
 {
     gd_CUresult result = gd_capture_check_unsafe();
@@ -202,7 +226,7 @@ static gd_CUresult free_device(gd_CUdeviceptr address)
         return result;
     if (address == 0)
         return GD_CUDA_SUCCESS;
-    return item && item->kind != GD_MEMORY_HOST ? release(item) : GD_CUDA_ERROR_INVALID_VALUE;
+    return is_freed_by_address(item) ? release(item) : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 static gd_CUresult free_host(void *host, bool registered)
@@ -243,7 +267,7 @@ static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CU
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    if (!item || item->kind == GD_MEMORY_HOST)
+    if (!is_freed_by_address(item))
         return GD_CUDA_ERROR_INVALID_VALUE;
     remove_owned(item);
     return gd_stream_submit(stream, &work, NULL);
@@ -286,13 +310,36 @@ static bool is_host(int32_t type, uint64_t address)
            (type == GD_CU_MEMORYTYPE_UNIFIED && !gd_memory_find(gd_the_device.memory, address));
 }
 
-static gd_CUresult make_side(const gd_copy_work *copy, gd_copy_side *side, int32_t type, const void *host,
-                             uint64_t device, size_t x, size_t y, size_t z, size_t pitch, size_t height)
+/* Rows of an array have no pitch of the caller's; what is copied is whole texels. */
+static gd_CUresult make_array_side(const gd_copy_work *copy, gd_copy_side *side, const void *handle,
+                                   size_t x, size_t y, size_t z)
+{
+    const gd_array *array =
+        gd_memory_behind(gd_the_device.memory, (uint64_t)(uintptr_t)handle, GD_MEMORY_ARRAY);
+
+    if (!array)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    const gd_texels *texels = &array->texels;
+    const uint64_t rows = texels->height ? texels->height : 1;
+    if (z || copy->depth != 1 || x % gd_texel_bytes(texels) ||
+        copy->width % gd_texel_bytes(texels) || x > texels->pitch ||
+        copy->width > texels->pitch - x || y > rows || copy->height > rows - y)
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    *side = (gd_copy_side){.address = texels->address + y * texels->pitch + x,
+                           .device = true,
+                           .pitch = texels->pitch,
+                           .slice = texels->pitch * rows};
+    return GD_CUDA_SUCCESS;
+}
+
+static gd_CUresult make_side(const gd_copy_work *copy, gd_copy_side *side, int32_t type,
+                             const void *host, uint64_t device, const void *array, size_t x,
+                             size_t y, size_t z, size_t pitch, size_t height)
 {
     uint64_t extent, offset;
 
     if (type == GD_CU_MEMORYTYPE_ARRAY)
-        return gd_device_unsupported("a copy from or to an array");
+        return make_array_side(copy, side, array, x, y, z);
     if (type < GD_CU_MEMORYTYPE_HOST || type > GD_CU_MEMORYTYPE_UNIFIED)
         return GD_CUDA_ERROR_INVALID_VALUE;
     uint64_t address = type == GD_CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
@@ -317,12 +364,13 @@ gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
     gd_copy_work copy = {.width = params->WidthInBytes, .height = params->Height, .depth = params->Depth};
     if (!copy.width || !copy.height || !copy.depth)
         return GD_CUDA_SUCCESS;
-    gd_CUresult result =
-        make_side(&copy, &copy.source, params->srcMemoryType, params->srcHost, params->srcDevice, params->srcXInBytes,
-                  params->srcY, params->srcZ, params->srcPitch, params->srcHeight);
+    gd_CUresult result = make_side(&copy, &copy.source, params->srcMemoryType, params->srcHost,
+                                   params->srcDevice, params->srcArray, params->srcXInBytes,
+                                   params->srcY, params->srcZ, params->srcPitch, params->srcHeight);
     if (result == GD_CUDA_SUCCESS)
-        result = make_side(&copy, &copy.target, params->dstMemoryType, params->dstHost, params->dstDevice,
-                           params->dstXInBytes, params->dstY, params->dstZ, params->dstPitch, params->dstHeight);
+        result = make_side(&copy, &copy.target, params->dstMemoryType, params->dstHost,
+                           params->dstDevice, params->dstArray, params->dstXInBytes, params->dstY,
+                           params->dstZ, params->dstPitch, params->dstHeight);
     if (result == GD_CUDA_SUCCESS)
         *work = (gd_work){.kind = GD_WORK_COPY, .is.copy = copy};
     return result;
@@ -413,12 +461,14 @@ static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *param
     box.srcMemoryType = params->srcMemoryType;
     box.srcHost = params->srcHost;
     box.srcDevice = params->srcDevice;
+    box.srcArray = params->srcArray;
     box.srcPitch = params->srcPitch;
     box.dstXInBytes = params->dstXInBytes;
     box.dstY = params->dstY;
     box.dstMemoryType = params->dstMemoryType;
     box.dstHost = params->dstHost;
     box.dstDevice = params->dstDevice;
+    box.dstArray = params->dstArray;
     box.dstPitch = params->dstPitch;
     box.WidthInBytes = params->WidthInBytes;
     box.Height = params->Height;
@@ -485,7 +535,8 @@ static gd_CUresult get_range(gd_CUdeviceptr *start, size_t *bytes, gd_CUdevicept
 {
     const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
 
-    if (!allocation || allocation->freed || address >= allocation->start + allocation->bytes)
+    if (!allocation || allocation->freed || gd_memory_is_hidden(allocation) ||
+        address >= allocation->start + allocation->bytes)
         return GD_CUDA_ERROR_NOT_FOUND;
     if (start)
         *start = allocation->start;
@@ -510,6 +561,14 @@ static gd_CUresult get_host_flags(unsigned *flags, void *host)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *flags = item->flags;
     return GD_CUDA_SUCCESS;
+}
+
+/* The allocation of which pointer attributes tell; NULL. */
+static const gd_allocation *find_told(uint64_t address)
+{
+    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+
+    return allocation && !allocation->freed && !gd_memory_is_hidden(allocation) ? allocation : NULL;
 }
 
 static bool put(void *data, const void *value, size_t bytes)
@@ -560,12 +619,12 @@ static bool tell(void *data, int32_t attribute, const gd_allocation *allocation,
 
 static gd_CUresult get_attribute(void *data, int32_t attribute, gd_CUdeviceptr address)
 {
-    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+    const gd_allocation *allocation = find_told(address);
 
     if (!data || attribute < GD_CU_POINTER_ATTRIBUTE_CONTEXT || attribute > 21)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return allocation && !allocation->freed && tell(data, attribute, allocation, address) ? GD_CUDA_SUCCESS
-                                                                                          : GD_CUDA_ERROR_INVALID_VALUE;
+    return allocation && tell(data, attribute, allocation, address) ? GD_CUDA_SUCCESS
+                                                                    : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 /* What is not known about a pointer of the program's own is zero, and the device's number -2. */
@@ -581,7 +640,7 @@ static void tell_nothing(void *data, int32_t attribute, size_t bytes)
 /* Several facts at once. */
 static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data, gd_CUdeviceptr address)
 {
-    const gd_allocation *allocation = gd_memory_find(gd_the_device.memory, address);
+    const gd_allocation *allocation = find_told(address);
 
     if (!count || !attributes || !data)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -597,7 +656,7 @@ static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, voi
             attributes[i] > 0 && (size_t)attributes[i] < sizeof sizes / sizeof *sizes ? sizes[attributes[i]] : 0;
         if (!known || !data[i])
             return GD_CUDA_ERROR_INVALID_VALUE;
-        if (!allocation || allocation->freed || !tell(data[i], attributes[i], allocation, address))
+        if (!allocation || !tell(data[i], attributes[i], allocation, address))
             tell_nothing(data[i], attributes[i], known);
     }
     return GD_CUDA_SUCCESS;
@@ -745,6 +804,65 @@ gd_CUresult cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t byt
 gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
+}
+
+/* An array's side has the offset in bytes, for arrays of one dimension (cuMemcpyHtoA and its kin).
+ */
+static gd_CUresult copy_array(gd_context *context, gd_CUDA_MEMCPY3D params, gd_CUstream stream,
+                              bool wait)
+{
+    const gd_array *source =
+        gd_memory_behind(gd_the_device.memory, number_of(params.srcArray), GD_MEMORY_ARRAY);
+    const gd_array *target =
+        gd_memory_behind(gd_the_device.memory, number_of(params.dstArray), GD_MEMORY_ARRAY);
+
+    params.Height = params.Depth = 1;
+    if ((source && source->texels.height) || (target && target->texels.height) ||
+        (params.srcMemoryType == GD_CU_MEMORYTYPE_ARRAY && !source) ||
+        (params.dstMemoryType == GD_CU_MEMORYTYPE_ARRAY && !target))
+        return GD_CUDA_ERROR_INVALID_VALUE;
+    return copy_box(context, &params, stream, wait);
+}
+
+#define FROM_ARRAY                                                                                 \
+    .srcMemoryType = GD_CU_MEMORYTYPE_ARRAY, .srcArray = source, .srcXInBytes = offset
+#define TO_ARRAY .dstMemoryType = GD_CU_MEMORYTYPE_ARRAY, .dstArray = target, .dstXInBytes = offset
+#define FROM_HOST .srcMemoryType = HOST, .srcHost = source
+#define TO_HOST .dstMemoryType = HOST, .dstHost = target
+#define FROM_DEVICE .srcMemoryType = DEVICE, .srcDevice = source
+#define TO_DEVICE .dstMemoryType = DEVICE, .dstDevice = target
+#define LINE(...) ((gd_CUDA_MEMCPY3D){__VA_ARGS__, .WidthInBytes = bytes})
+
+gd_CUresult cuMemcpyHtoA_v2(gd_CUarray target, size_t offset, const void *source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_HOST, TO_ARRAY), NULL, true));
+}
+
+gd_CUresult cuMemcpyAtoH_v2(void *target, gd_CUarray source, size_t offset, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_HOST), NULL, true));
+}
+
+gd_CUresult cuMemcpyDtoA_v2(gd_CUarray target, size_t offset, gd_CUdeviceptr source, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_DEVICE, TO_ARRAY), NULL, true));
+}
+
+gd_CUresult cuMemcpyAtoD_v2(gd_CUdeviceptr target, gd_CUarray source, size_t offset, size_t bytes)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_DEVICE), NULL, true));
+}
+
+gd_CUresult cuMemcpyHtoAAsync_v2(gd_CUarray target, size_t offset, const void *source, size_t bytes,
+                                 gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_HOST, TO_ARRAY), stream, false));
+}
+
+gd_CUresult cuMemcpyAtoHAsync_v2(void *target, gd_CUarray source, size_t offset, size_t bytes,
+                                 gd_CUstream stream)
+{
+    GD_CALL(GD_NEED_LIVE, copy_array(context, LINE(FROM_ARRAY, TO_HOST), stream, false));
 }
 
 gd_CUresult cuMemcpy2D_v2(const gd_CUDA_MEMCPY2D *params)

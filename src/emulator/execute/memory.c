@@ -48,8 +48,9 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
 {
     gd_allocation *item = gd_allocation_find(warp->cta, code, address);
 
-    if (!item || item->freed || item->kind == GD_MEMORY_CONDITION || item->bytes - (address - item->start) < bytes) {
-        bool over = item && !item->freed && item->kind != GD_MEMORY_CONDITION;
+    if (!item || item->freed || gd_memory_is_hidden(item) ||
+        item->bytes - (address - item->start) < bytes) {
+        bool over = item && !item->freed && !gd_memory_is_hidden(item);
         gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
                     over ? "%s %u bytes at 0x%" PRIx64 ", which goes past the end"
                          : "%s %u bytes at 0x%" PRIx64 " outside of every allocation",
@@ -168,7 +169,8 @@ static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places
     if (code->space == GD_AT_LOCAL)
         return false;
     const gd_allocation *item = gd_allocation_find(cta, code, places->low);
-    if (!item || item->freed || item->kind == GD_MEMORY_CONDITION || (write && code->space == GD_AT_CONSTANT))
+    if (!item || item->freed || gd_memory_is_hidden(item) ||
+        (write && code->space == GD_AT_CONSTANT))
         return false;
     *into = (piece){item->host, item->start, item->bytes};
     return true;

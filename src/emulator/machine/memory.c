@@ -7,7 +7,7 @@
 
 #define ADDRESS_END UINT64_C(0x7e0000000000) /* the host's own addresses lie beyond */
 
-enum { ALIGNMENT = 256, MOST_FREED = 4096 };
+enum { ALIGNMENT = 512, MOST_FREED = 4096 };
 
 typedef struct record {
     gd_allocation allocation; /* first: it is handed out as a pointer to it */

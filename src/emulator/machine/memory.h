@@ -22,11 +22,13 @@ typedef enum gd_memory_kind {
     GD_MEMORY_HOST,    /* cuMemHostAlloc: the device address is the host address */
     GD_MEMORY_MANAGED, /* likewise */
     GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
+    GD_MEMORY_ARRAY,    /* reached by copies and textures alone (machine/texture.h) */
+    GD_MEMORY_TEXTURE,  /* a texture object */
     GD_MEMORY_CONDITION /* of a conditional node: kernels set it by cudaGraphSetConditional alone */
 } gd_memory_kind;
 
 typedef struct gd_allocation {
-    uint64_t start;       /* device address, aligned to 256 */
+    uint64_t start;       /* device address, aligned to 512, as textures need */
     uint64_t bytes;
     unsigned char *host;  /* where the bytes are */
     gd_memory_kind kind;
@@ -34,6 +36,13 @@ typedef struct gd_allocation {
     const char *name;     /* of a module variable; NULL */
     struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
+
+/* Whether it is behind a handle, so that no program reaches it by an address. */
+static inline bool gd_memory_is_hidden(const gd_allocation *allocation)
+{
+    return allocation->kind == GD_MEMORY_ARRAY || allocation->kind == GD_MEMORY_TEXTURE ||
+           allocation->kind == GD_MEMORY_CONDITION;
+}
 
 /* Called for each allocation with a shadow whose memory goes. */
 typedef void gd_memory_forget(void *context, struct gd_shadow *shadow);
