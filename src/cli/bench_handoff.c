@@ -337,7 +337,7 @@ static void print_parts(gd_columns *columns, const parts *figures)
 {
     const double values[] = {figures->lead, figures->gap, figures->spread, figures->work};
     for (size_t i = 0; i < 4; i++) {
-        if (figures->there)
+        if (figures->there && !isnan(values[i]))
             gd_columns_add(columns, "%.2f", values[i]);
         else
             gd_columns_add(columns, "-");

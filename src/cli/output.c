@@ -160,6 +160,15 @@ json_t *gd_output_string(const char *text)
     return value;
 }
 
+const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE])
+{
+    if (isnan(value))
+        return "NaN";
+    const bool whole = rint(value) == value && fabs(value) < 0x1p63 && (value != 0 || !signbit(value));
+    snprintf(text, GD_OUTPUT_VALUE, whole ? "%.0f" : "%.9g", value);
+    return text;
+}
+
 json_t *gd_output_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

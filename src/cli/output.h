@@ -26,6 +26,11 @@ void gd_output_append(json_t *array, json_t *value);
 /* A JSON string of bytes that may not be UTF-8: such bytes become U+FFFD. NULL becomes null. */
 json_t *gd_output_string(const char *text);
 
+/* An element for people: whole numbers with all their digits, others with nine, which tell any two f32 apart; "NaN"
+ * without the sign that printf gives it. Returns `text`. */
+enum { GD_OUTPUT_VALUE = 32 };
+const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE]);
+
 /* A JSON number; null for what JSON cannot say (infinite, not a number). */
 json_t *gd_output_real(double value);
 

@@ -20,15 +20,6 @@ static double bytes_per_second(const gd_job *job, const gd_job_mode *result)
     return (double)job->plan->step_bytes / (result->timing.microseconds * 1e-6);
 }
 
-/* Nine digits, which tell any two f32 apart; NaN without the sign that printf gives it. */
-static const char *value_text(double value, char text[32])
-{
-    if (isnan(value))
-        return "NaN";
-    snprintf(text, 32, "%.9g", value);
-    return text;
-}
-
 /* How many times faster than another mode; 0 where either was not timed. */
 static double speed_up(const gd_job *job, int32_t mode, int32_t over)
 {
@@ -154,10 +145,10 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
 
 static void print_first(const gd_difference *difference, const char *wanted)
 {
-    char got_text[32], wanted_text[32];
+    char got_text[GD_OUTPUT_VALUE], wanted_text[GD_OUTPUT_VALUE];
     printf("%llu elements differ in some bit, first element %llu: %s, %s %s\n", (unsigned long long)difference->unequal,
-           (unsigned long long)difference->first, value_text(difference->got, got_text), wanted,
-           value_text(difference->wanted, wanted_text));
+           (unsigned long long)difference->first, gd_output_value(difference->got, got_text), wanted,
+           gd_output_value(difference->wanted, wanted_text));
 }
 
 static void print_unequal(const gd_job *job, int32_t mode)

@@ -136,25 +136,19 @@ static void repeat_words(const gd_sanitize_state *state)
     free(words);
 }
 
-static char *value_text(double value)
-{
-    return isnan(value) ? gd_heap_string("NaN") : gd_heap_format("%.9g", value);
-}
-
 static void note_difference(gd_sanitize_state *state, const char *schedule, int32_t mode)
 {
     const gd_sanitize_result *result = state->result;
     const gd_difference *difference = &result->unequal;
     if (!result->is_done || result->equal)
         return;
-    char *got = value_text(difference->got), *wanted = value_text(difference->wanted);
+    char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
     char *text =
         gd_heap_format("in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
                        "in some bit, first element %llu: %s, serial %s",
                        griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
-                       (unsigned long long)difference->unequal, (unsigned long long)difference->first, got, wanted);
-    free(wanted);
-    free(got);
+                       (unsigned long long)difference->unequal, (unsigned long long)difference->first,
+                       gd_output_value(difference->got, got), gd_output_value(difference->wanted, wanted));
     gd_output_append(state->differences, gd_output_string(text));
     free(text);
 }

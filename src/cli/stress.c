@@ -112,11 +112,13 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
         return gd_heap_format("fault: %s", result->why);
     if (!result->differs)
         return gd_heap_format("no difference%s", result->own_triggers ? " (triggers where they are)" : "");
+    char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
     return gd_heap_format(
-        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %.9g instead of %.9g",
+        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %s instead of %s",
         (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
         stress->plan->buffers[result->buffer].name, (unsigned long long)result->difference.unequal,
-        (unsigned long long)result->difference.first, result->difference.got, result->difference.wanted);
+        (unsigned long long)result->difference.first, gd_output_value(result->difference.got, got),
+        gd_output_value(result->difference.wanted, wanted));
 }
 
 static void tell_attack(gd_stress *stress, const gd_stress_hop *hop, const gd_attack *attack,
