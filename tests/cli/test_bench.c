@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/bench.h"
 #include "cli/decoder.h"
 #include "cli/fc_chain.h"
 #include "cli/handoff.h"
 #include "cli/job.h"
+#include "cli/message.h"
 #include "cli/plancheck.h"
 #include "cli/planlaunch.h"
 
@@ -195,6 +197,31 @@ START_TEST(decoder_counts_its_bytes)
 }
 END_TEST
 
+/* ---- suites ---- */
+
+/* Kernels that are right, and a launch that the small device refuses: its cluster does not fit. */
+START_TEST(a_suite_tells_what_became_of_its_kernels)
+{
+    static const struct outcome {
+        const gd_bench_suite *suite;
+        int code;
+    } outcomes[] = {{&gd_bench_fc_chain, 0}, {&gd_bench_transformer_block, GD_EXIT_USAGE}};
+    griddep_runtime_info info = {.size = sizeof info};
+    void *results = NULL;
+    succeeds(griddep_runtime_get_info(runtime, &info, &error));
+    const gd_bench bench = {.runtime = runtime,
+                            .info = &info,
+                            .samples = 1,
+                            .layers = 1,
+                            .decoder = "small",
+                            .rows = 16,
+                            .columns = 16};
+    ck_assert_int_eq(outcomes[_i].suite->measure(&bench, &results), outcomes[_i].code);
+    ck_assert_ptr_nonnull(results);
+    outcomes[_i].suite->free(results);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bench");
@@ -211,6 +238,10 @@ int main(void)
     tcase_add_test(plans, a_long_context_has_clusters_where_there_is_room);
     tcase_add_test(plans, decoder_counts_its_bytes);
     suite_add_tcase(suite, plans);
+    TCase *suites = tcase_create("suites");
+    tcase_add_checked_fixture(suites, setup, teardown);
+    tcase_add_loop_test(suites, a_suite_tells_what_became_of_its_kernels, 0, 2);
+    suite_add_tcase(suite, suites);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -1082,6 +1082,7 @@ for status in 0 5 255; do
     run sanitize -- "$work/clean" $status
     check "a program's exit code $status" $status err "griddep: no race in this execution (" err "; schedule eager, model observed)"
     silent "a program's exit code $status" out
+    if [ "$(wc -l <"$work/err")" -eq 1 ]; then pass; else fail "a program's exit code $status: the verdict alone is told"; fi
 done
 run sanitize -- "$work/clean" 0 random
 check "a random schedule has its seed" 0 err "no race in this execution (" err "; schedule random:7, model observed)"

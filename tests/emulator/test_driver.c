@@ -630,6 +630,7 @@ START_TEST(launches_are_checked)
         .gridDimX = 1, .gridDimY = 70000, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
     gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
     void *parameters[2] = {&a, &b};
+    size_t bytes = 0;
     int blocks = 0, value = 0;
 
     setup();
@@ -661,6 +662,8 @@ START_TEST(launches_are_checked)
     ck_assert_int_eq(blocks, 2);
     ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 48 * 1024));
     ck_assert_int_eq(blocks, 4);
+    ck_good(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, step, 2, 1024));
+    ck_result(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, step, 3, 1024), GD_CUDA_ERROR_INVALID_VALUE);
     config.blockDimX = 1024;
     ck_good(cuOccupancyMaxPotentialClusterSize(&blocks, step, &config));
     ck_assert_int_eq(blocks, value * 2 < 8 ? value * 2 : 8);

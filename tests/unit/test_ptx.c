@@ -568,6 +568,8 @@ static const wrong_case wrong_cases[] = {
     {HEAD ".file 1 \"x", 4, 9, "found a string without an end, expected '\"'"},
     {HEAD "/* x", 4, 1, "found a comment without an end, expected '*/'"},
     {HEAD ".entry k() { mov.u32 %r1, 0x; }", 4, 27, "found '0x', expected hexadecimal digits after 0x"},
+    {HEAD ".entry k() { mov.u32 %r1, 12345678901234567890123456789012345678901z; }", 4, 27,
+     "found '1234567890123456789012345678901234567890', expected a number"},
     {HEAD ".entry k() { ` }", 4, 14, "found '`', expected PTX text"},
     {HEAD ".entry k() { \x7f }", 4, 14, "found byte 0x7F, expected PTX text"},
     {BODY("add.s32 %r1 %r2;"), 5, 13, "found '%r2', expected ',' or ';'"},
