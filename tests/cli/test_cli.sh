@@ -381,6 +381,16 @@ check "an empty file is no PTX" 1 out "empty.ptx" out ": error: "
 head -c 4096 /bin/true >"$work/elf.ptx"
 run check "$work/elf.ptx"
 check "ELF" 2 err "elf.ptx: this is a cubin; only PTX text can be checked"
+cat >"$work/elf.yaml" <<'END'
+name: image
+modules: [{name: m, file: elf.ptx}]
+buffers: [{name: a, type: f32, count: 16}]
+launches:
+  - {kernel: k, module: m, pdl: force, grid: [1], block: [32], arguments: [{buffer: a}]}
+END
+run check "$work/elf.yaml"
+check "a finding about code without a text is at its launch" 0 out "elf.yaml:5:5: note: k is forced" \
+    out "   5 |   - {kernel: k, module: m, pdl: force," out "     |     ^"
 printf '\120\355\125\272\001\000\020\000' >"$work/fat.ptx"
 run check "$work/fat.ptx"
 check "a fatbin" 2 err "fat.ptx: this is a fatbin; only PTX text can be checked"
@@ -699,6 +709,8 @@ else
     run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER"
     if [ "$transitive" -eq 0 ]; then
         check "stress leaves triggers that count" 0 out "no attack changed the results" out "triggers where they are"
+        run stress "$work/stress.yaml" --driver "$EMULATED_DRIVER" --json
+        json "stress moves the triggers that do not count" "[a['own_triggers'] for a in d['attacks']] == [a['producer'] == 1 for a in d['attacks']]"
     else
         check "stress of a chain that is not right" 1 out "changed the results"
     fi

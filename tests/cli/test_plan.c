@@ -9,6 +9,7 @@
 
 #include "cli/heap.h"
 #include "cli/job.h"
+#include "cli/number.h"
 #include "cli/planbuild.h"
 #include "cli/plancheck.h"
 #include "cli/planlaunch.h"
@@ -566,6 +567,18 @@ START_TEST(dumps_are_what_the_last_mode_left)
 }
 END_TEST
 
+START_TEST(other_names_are_no_types)
+{
+    static const char *const names[] = {NULL, "", "f", "f3", "f320", "fp32", "u128", "F32", "b32", "int"};
+    const uint64_t word = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        ck_assert_uint_eq(gd_element_bytes(names[i]), 0);
+        ck_assert(!gd_element_is_float(names[i]));
+        ck_assert(isnan(gd_element_load(names[i], &word, 0)));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -576,6 +589,7 @@ int main(void)
     tcase_add_test(comparison, what_differs_first_is_told);
     tcase_add_test(comparison, limits_themselves_are_allowed);
     tcase_add_test(comparison, infinite_elements_do_not_hide_others);
+    tcase_add_test(comparison, other_names_are_no_types);
     tcase_add_loop_test(comparison, elements_of_each_type_are_compared, 0, GD_TYPE_COUNT);
     suite_add_tcase(suite, comparison);
     tcase_add_test(plans, grids_and_carveouts_are_offered_once);
