@@ -209,13 +209,15 @@ START_TEST(a_suite_tells_what_became_of_its_kernels)
     griddep_runtime_info info = {.size = sizeof info};
     void *results = NULL;
     succeeds(griddep_runtime_get_info(runtime, &info, &error));
-    const gd_bench bench = {.runtime = runtime,
-                            .info = &info,
-                            .samples = 1,
-                            .layers = 1,
-                            .decoder = "small",
-                            .rows = 16,
-                            .columns = 16};
+    const gd_bench bench = {
+        .runtime = runtime,
+        .info = &info,
+        .samples = 1,
+        .layers = 1,
+        .decoder = "small",
+        .rows = 16,
+        .columns = 16,
+    };
     ck_assert_int_eq(outcomes[_i].suite->measure(&bench, &results), outcomes[_i].code);
     ck_assert_ptr_nonnull(results);
     outcomes[_i].suite->free(results);

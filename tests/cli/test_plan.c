@@ -569,7 +569,7 @@ END_TEST
 
 START_TEST(other_names_are_no_types)
 {
-    static const char *const names[] = {NULL, "", "f", "f3", "f320", "fp32", "u128", "F32", "b32", "int"};
+    static const char *const names[] = {NULL, "", "f", "f3", "f320", "u128", "F32", "b32", "int"};
     const uint64_t word = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         ck_assert_uint_eq(gd_element_bytes(names[i]), 0);

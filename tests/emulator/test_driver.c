@@ -663,7 +663,8 @@ START_TEST(launches_are_checked)
     ck_good(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step, 32, 48 * 1024));
     ck_assert_int_eq(blocks, 4);
     ck_good(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, step, 2, 1024));
-    ck_result(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, step, 3, 1024), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, step, 3, 1024),
+              GD_CUDA_ERROR_INVALID_VALUE);
     config.blockDimX = 1024;
     ck_good(cuOccupancyMaxPotentialClusterSize(&blocks, step, &config));
     ck_assert_int_eq(blocks, value * 2 < 8 ? value * 2 : 8);

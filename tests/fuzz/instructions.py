@@ -26,7 +26,8 @@ MODIFIERS = ("global shared local const param rn rz sat ftz lo hi wide cc v2 v4 
 CONSTANTS = ["1", "-1", "1.5", "0f3F800000", "0d3FF0000000000000", "4294967296", "0x10", "WARP_SZ"]
 OTHERS = ["global_array", "shared_array", "[global_array]", "%tid.x", "_", "label", "nothing", "%nothing1", "{%u32_1, %u32_2}"]
 # ptxas takes these, against the PTX ISA; they say nothing about the check.
-QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,")
+QUIRKS = re.compile(r"^createpolicy\S* -?\d|^red\S* _,|^cp\.async\.bulk\S* .*, (?:0x)?\d+;"
+                    r"|^cp\.async\.bulk\S*\.cta\b|^lop3\.b32 _,")
 # What the mutations do not make: sums.
 FIXED = """add.u32 %u32_1, %u32_2+4, %s32_3+-4; add.u32 %u32_1, %u32_2+(1<<4)-2, %u32_3;
 mov.u64 %u64_1, %u32_1+4; st.global.u64 [%u64_1], %u64_2+1; add.f32 %f32_1, %f32_2, %b32_3+1;
@@ -36,12 +37,14 @@ add.u32 %u32_1, shared_array+4, shared_array+8; add.u32 %u32_1, %u32_2+WARP_SZ*2
 add.u32 %u32_1, %u32_2+1.5, %u32_3; ld.global.u32 %u32_1, [%u64_1+4*(2+1)];
 ld.shared.u32 %u32_1, [shared_array+1<<3]; cvt.u64.u32 %u64_1, %u32_1+1"""
 # A variable of each state space in an instruction that names each, or none.
+ACCESSES = (("ld", "u32 %%u32_1, [%s_array]", ()),
+            ("st", "u32 [%s_array+4], %%u32_1", (".const",)),
+            ("atom", "add.u32 %%u32_1, [%s_array], %%u32_2", (".local", ".const")),
+            ("red", "add.u32 [%s_array], %%u32_2", (".local", ".const")),
+            ("prefetch", "L1 [%s_array]", (".shared", ".const")))
 SPACES = [f"{op}{named}.{rest}" % space for space in ("global", "shared", "local", "const")
-          for op, rest, few in (("ld", "u32 %%u32_1, [%s_array]", ()), ("st", "u32 [%s_array+4], %%u32_1", (".const",)),
-                                ("atom", "add.u32 %%u32_1, [%s_array], %%u32_2", (".local", ".const")),
-                                ("red", "add.u32 [%s_array], %%u32_2", (".local", ".const")),
-                                ("prefetch", "L1 [%s_array]", (".shared", ".const")))
-          for named in ("", ".global", ".shared", ".local", ".const") if named not in few]
+          for op, rest, without in ACCESSES
+          for named in ("", ".global", ".shared", ".local", ".const") if named not in without]
 IMMEDIATES = {"applypriority": "128", "discard": "128", "setmaxnreg": "32"}
 
 
