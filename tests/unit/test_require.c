@@ -515,6 +515,36 @@ START_TEST(a_field_that_would_be_lost_is_wrong)
 }
 END_TEST
 
+/* So is a line that a field with conditions was meant to have, indented otherwise or behind an
+ * empty line; a sentence behind the field is none. */
+START_TEST(a_line_that_would_be_lost_is_wrong)
+{
+    static const struct {
+        const char *head;
+        bool wrong;
+    } cases[] = {{"// requires:\n//  rows == 1\n", true},
+                 {"// requires:\n//rows == 1\n", true},
+                 {"// requires:\n//\trows == 1\n", true},
+                 {"// requires:\n// rows == 1\n", true},
+                 {"// requires:\n//   rows == 1\n//  columns == 1\n", true},
+                 {"// requires:\n//   rows == 1\n//\n//   columns == 1\n", true},
+                 {"// requires: rows == 1\n//\n//\n//   columns == 1\n", true},
+                 {"// extent:\n//  x: rows\n", true},
+                 {"// requires:\n//   rows == 1\n// A sentence follows.\n//   And goes on.\n", false},
+                 {"// requires:\n//   rows == 1\n// notes: one == two\n", false},
+                 {"// requires:\n//   rows == 1\n//\n// purpose: it\n//   is a == b\n", false},
+                 {"// requires:\n//   rows == 1\n//\n//   Some words.\n", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        griddep_ptx *ptx = parse(cases[i].head);
+        const char *said = first_wrong(ptx);
+        ck_assert_msg(cases[i].wrong == (strstr(said, "this line would be lost") != NULL), "%s: %s",
+                      cases[i].head, said);
+        griddep_ptx_destroy(ptx);
+    }
+}
+END_TEST
+
 /* ---- extents ---- */
 
 static const char extents[] = "// extent:\n"
@@ -1138,6 +1168,7 @@ static Suite *make_suite(void)
     tcase_add_test(fields, each_entry_has_its_own);
     tcase_add_test(fields, a_text_without_the_field_has_none);
     tcase_add_test(fields, a_field_that_would_be_lost_is_wrong);
+    tcase_add_test(fields, a_line_that_would_be_lost_is_wrong);
     tcase_add_test(fields, an_extent_is_told);
     tcase_add_test(fields, nothing_is_apart_from_everything);
     tcase_add_test(fields, an_extent_tells_its_elements);

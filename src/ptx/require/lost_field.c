@@ -139,16 +139,41 @@ typedef struct walk {
     gd_head head;
     bool inside;
     bool conditions; /* inside of a field that has them: its own lines may begin with any name */
+    bool behind;     /* behind an empty line that ended such a field */
 } walk;
 
+/* Whether a line is meant to belong to the field with conditions before it, and does not: it is not indented by three
+ * spaces, or an empty line stands before it. A sentence or another field may follow behind one space. */
+static bool is_cut_off(const walk *at, const gd_head_line *line, heading *from)
+{
+    const char *end = line->text + line->bytes;
+
+    read_heading(line, from);
+    if (from->at == end)
+        return false;
+    if (at->behind)
+        return gd_head_continues(line) && has_operator(from->at, end);
+    if (!at->conditions || gd_head_continues(line))
+        return false;
+    return from->spaces != 1 || line->text[0] != ' ' ||
+           (has_operator(from->at, end) && !memchr(from->at, ':', (size_t)(end - from->at)));
+}
+
 /* The next line that begins nothing and names a field, or nearly one: its heading and the field. `lost` says that it is
- * the name of a field with conditions. */
+ * the name of a field with conditions, or with *field NULL a line that such a field was meant to have. */
 static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
 {
     gd_head_line line;
 
     while (gd_head_next(&at->head, &line)) {
         const bool continues = at->inside && gd_head_continues(&line);
+        *lost = is_cut_off(at, &line, from);
+        *field = NULL;
+        if (*lost)
+            return true;
+        at->behind = line.bytes ? at->behind && gd_head_continues(&line) : at->conditions || at->behind;
+        if (!line.bytes)
+            at->inside = at->conditions = false;
         *field = continues && at->conditions ? NULL : find_lost(&line, from);
         *lost = *field;
         if (*lost) {
@@ -188,7 +213,12 @@ void gd_head_find_lost(const gd_ptx_module *module, gd_ptx_diagnostics *diagnost
     bool lost;
 
     while (next_wrong(&at, &from, &field, &lost)) {
-        if (lost)
+        if (lost && !field)
+            gd_ptx_diagnostics_add(
+                diagnostics, (uint32_t)(from.at - module->text),
+                "this line would be lost: what a field with conditions has stands behind \"//\" and at least three "
+                "spaces, with no empty line between");
+        else if (lost)
             gd_ptx_diagnostics_add(
                 diagnostics, (uint32_t)(from.at - module->text),
                 "\"%s\" begins no field here, so that its conditions would be lost: one space stands in "
