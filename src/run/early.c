@@ -42,6 +42,14 @@ int32_t gd_early_kernel(uint32_t traits)
     return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
 }
 
+int32_t gd_early_pair(uint32_t first, uint32_t second)
+{
+    bool swapped = second & GRIDDEP_TRAIT_TRIGGERS && first & GRIDDEP_TRAIT_WAITS && !(first & GRIDDEP_TRAIT_TRIGGERS);
+    int32_t reason = gd_early_kernel(second);
+
+    return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
+}
+
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how)
 {
     int32_t obstacle = gd_early_obstacle(runtime, pdl, how);

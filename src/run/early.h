@@ -24,6 +24,9 @@ int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early 
 /* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what it lacks. */
 int32_t gd_early_kernel(uint32_t traits);
 
+/* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and it has the trigger. */
+int32_t gd_early_pair(uint32_t first, uint32_t second);
+
 /* Whether a kernel of these traits may start early: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t pdl, gd_early how);
 

@@ -199,7 +199,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
     const griddep_kernel *kernel = hop->consumer.kernel;
     uint32_t traits = kernel->info.traits;
     int32_t waits = gd_early_kernel(traits), missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
-    bool set = hop->consumer.reason <= GRIDDEP_REASON_FORCED;
+    int32_t reason = hop->consumer.reason;
+    bool set = reason <= GRIDDEP_REASON_FORCED;
     bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && waits != GRIDDEP_REASON_SET;
 
     gd_text path = {0};
@@ -209,7 +210,9 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s%s",
         kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
-    add(explanation, "attribute 6", hop->consumer.reason, set, true, "%s", griddep_reason_text(hop->consumer.reason));
+    if (reason == GRIDDEP_REASON_NO_WAIT && hop->has_producer)
+        reason = gd_early_pair(hop->producer.kernel->info.traits, traits);
+    add(explanation, "attribute 6", reason, set, true, "%s", griddep_reason_text(reason));
     if (hop->graph && hop->has_producer)
         add(explanation, "graph edge", hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN, hop->consumer.edge, true,
             hop->consumer.edge < 0 ? "the driver does not tell the edge's type"

@@ -121,14 +121,9 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
 /* What the kernels say about an edge that is plain; REASON_PLAIN: it need not be. */
 static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *second)
 {
-    uint32_t traits = second->traits;
-    bool swapped = traits & GRIDDEP_TRAIT_TRIGGERS && first->traits & GRIDDEP_TRAIT_WAITS &&
-                   !(first->traits & GRIDDEP_TRAIT_TRIGGERS);
-    int32_t reason = gd_early_kernel(traits);
+    int32_t reason = gd_early_pair(first->traits, second->traits);
 
-    if (reason == GRIDDEP_REASON_SET)
-        return GRIDDEP_REASON_PLAIN;
-    return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
+    return reason == GRIDDEP_REASON_SET ? GRIDDEP_REASON_PLAIN : reason;
 }
 
 static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge)

@@ -22,7 +22,8 @@ static const char ptx[] =
     "over:\n    ret;\n}\n"
     ".func help()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n"
     ".visible .entry called(.param .u64 p)\n{\n    call help;\n    griddepcontrol.wait;\n    ret;\n}\n"
-    ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
+    ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n"
+    ".visible .entry rash(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n";
 
 static const griddep_argument pointer = {.bytes = 8, .value = 256};
 
@@ -237,6 +238,11 @@ static const struct {
      .mode = GRIDDEP_MODE_PDL,
      .condition = "consumer waits",
      .says = "plain: the kernel has no griddepcontrol.wait"},
+    {.before = {"never", 1, 32, 0, 0, NULL, 0},
+     .after = {"rash", 1, 32, 0, 0, NULL, 0},
+     .mode = GRIDDEP_MODE_GRAPH_PDL,
+     .condition = "attribute 6",
+     .says = "it has to be the other way round"},
     {.after = {"sometimes", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "consumer waits",
