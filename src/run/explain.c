@@ -11,6 +11,7 @@
 #include "ptx/handle/ptx.h"
 #include "ptx/flow/traits.h"
 #include "run/early.h"
+#include "run/graph.h"
 #include "run/hop.h"
 #include "run/module.h"
 #include "run/room.h"
@@ -58,11 +59,8 @@ static void add(griddep_explanation *explanation, const char *name, int32_t reas
     va_start(list, format);
     gd_text_format_list(&explanation->texts[index], format, list);
     va_end(list);
-    explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
-                                                   .reason = reason,
-                                                   .met = met,
-                                                   .decisive = decisive,
-                                                   .name = name};
+    explanation->list[index] = (griddep_condition){
+        .size = sizeof explanation->list[index], .reason = reason, .met = met, .decisive = decisive, .name = name};
 }
 
 /* ---- device, driver, environment ---- */
@@ -143,12 +141,13 @@ static void explain_tools(griddep_explanation *explanation)
 static void explain_lanes(griddep_explanation *explanation, const pair *hop)
 {
     const uint32_t others = hop->consumer.others;
+    const griddep_graph *graph = hop->consumer.graph;
     griddep_graph_edge_info edge = {.size = sizeof edge};
     bool found = false;
 
-    for (uint32_t i = 0; hop->consumer.graph && i < griddep_graph_edge_count(hop->consumer.graph) && !found; i++)
-        found = griddep_graph_get_edge(hop->consumer.graph, i, &edge, NULL) == GRIDDEP_OK &&
-                edge.from == hop->consumer.previous && edge.to == hop->consumer.index;
+    for (uint32_t i = 0; graph && i < graph->edge_count && !found; i++)
+        found = graph->edges[i].from == hop->consumer.previous && graph->edges[i].to == hop->consumer.index &&
+                griddep_graph_get_edge(graph, i, &edge, NULL) == GRIDDEP_OK;
     if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
             "launch %" PRIu32 ", of another lane, must end first", edge.node);
@@ -214,7 +213,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
         reason = gd_early_pair(hop->producer.kernel->info.traits, traits);
     add(explanation, "attribute 6", reason, set, true, "%s", griddep_reason_text(reason));
     if (hop->graph && hop->has_producer)
-        add(explanation, "graph edge", hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN, hop->consumer.edge, true,
+        add(explanation, "graph edge", hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
+            hop->consumer.edge, true,
             hop->consumer.edge < 0 ? "the driver does not tell the edge's type"
             : hop->consumer.edge   ? "the edge from %s is programmatic"
                                    : "the edge from %s is a plain one",
@@ -266,7 +266,8 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
             "%s never triggers: each block counts as triggered at its exit, so %s starts behind the last one",
             kernel->name, hop->consumer.kernel->name);
     else if (!find_trigger(kernel, &trigger))
-        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true, "%s triggers in a function that it calls", kernel->name);
+        add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
+            "%s triggers in a function that it calls", kernel->name);
     else
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; what it does before that overlaps nothing",
@@ -310,12 +311,11 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
 
     explain_grids(explanation, hop);
     explain_resource(explanation, hop, "CTA slots", info->blocks_per_multiprocessor, 1, 1, "CTA slots");
-    explain_resource(explanation, hop, "threads", info->threads_per_multiprocessor, a->threads,
-                     b->threads, "threads");
-    explain_resource(explanation, hop, "registers", info->registers_per_multiprocessor, a->registers,
-                     b->registers, "registers");
-    explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor, a->shared,
-                     b->shared, "bytes of shared memory");
+    explain_resource(explanation, hop, "threads", info->threads_per_multiprocessor, a->threads, b->threads, "threads");
+    explain_resource(explanation, hop, "registers", info->registers_per_multiprocessor, a->registers, b->registers,
+                     "registers");
+    explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor, a->shared, b->shared,
+                     "bytes of shared memory");
     gd_footprint_fits(info, a, hop->room.residence.least, b, &what);
     add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, hop->room.beside_full || hop->room.beside_tail, false,
         "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32 ", %" PRIu32
@@ -332,7 +332,8 @@ static void explain_cluster(griddep_explanation *explanation, const pair *hop)
     uint32_t blocks = value ? value->clusterDim.x * value->clusterDim.y * value->clusterDim.z : 1;
 
     if (blocks <= 1)
-        add(explanation, "clusters", GRIDDEP_REASON_CLUSTER, MET, false, "%s has no clusters", hop->consumer.kernel->name);
+        add(explanation, "clusters", GRIDDEP_REASON_CLUSTER, MET, false, "%s has no clusters",
+            hop->consumer.kernel->name);
     else
         add(explanation, "clusters", GRIDDEP_REASON_CLUSTER, UNKNOWN, false,
             "%s has clusters of %" PRIu32 " CTAs, which must find room in one GPC at the same time",
