@@ -1,14 +1,15 @@
-/* How fast the emulated driver executes: thread-instructions a second on one core, for kernels of known length and for
- * two of the shelf.
+/* How fast the emulated driver executes: thread-instructions a second on one core, for kernels of
+ * known length and for two of the shelf.
  *
- * Kernels run through the driver's ABI, in a library that is opened by its path, so that what is timed is what a user
- * has, checks included (--check LIST sets GRIDDEP_EMULATOR_CHECK). A turn is a launch and the wait for its end; each
- * figure is the median over the turns, with the lower and upper quartiles; the time of an empty launch is printed
- * beside them, and subtracted from none.
+ * Kernels run through the driver's ABI, in a library that is opened by its path, so that what is
+ * timed is what a user has, checks included (--check LIST sets GRIDDEP_EMULATOR_CHECK). A turn is a
+ * launch and the wait for its end; each figure is the median over the turns, with the lower and
+ * upper quartiles; the time of an empty launch is printed beside them, and subtracted from none.
  *
- * Thread-instructions of a launch are counted by the interpreter (gd_cta_instructions), which runs the same PTX with
- * the same shape once in this program. Where a kernel's length can be written down from its text, it is, and the two
- * must agree: an instruction counts once for each thread that comes to it, whether or not its guard lets it act. */
+ * Thread-instructions of a launch are counted by the interpreter (gd_cta_instructions), which runs
+ * the same PTX with the same shape once in this program. Where a kernel's length can be written
+ * down from its text, it is, and the two must agree: an instruction counts once for each thread
+ * that comes to it, whether or not its guard lets it act. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,112 +74,117 @@ static const char alu_text[] = HEAD ".visible .entry alu(.param .u64 out, .param
                                     "}\n";
 
 /* A thread takes elements n, n + threads, ...: 9 instructions, 10 in the loop, 1 behind it. */
-#define STREAM(name, access, shift, registers, arithmetic)                                                             \
-    HEAD ".visible .entry " name "(.param .u64 from, .param .u64 to, .param .u32 count)\n"                             \
-         "{\n"                                                                                                         \
-         "    .reg .pred %p;\n"                                                                                        \
-         "    .reg .b32 %i, %step, %count, %block;\n"                                                                  \
-         "    .reg .f32 %a, %b, %c, %d;\n"                                                                             \
-         "    .reg .b64 %from, %to, %offset, %at, %out;\n"                                                             \
-         "    ld.param.u64 %from, [from];\n"                                                                           \
-         "    ld.param.u64 %to, [to];\n"                                                                               \
-         "    ld.param.u32 %count, [count];\n"                                                                         \
-         "    mov.u32 %block, %ctaid.x;\n"                                                                             \
-         "    mov.u32 %step, %ntid.x;\n"                                                                               \
-         "    mov.u32 %i, %tid.x;\n"                                                                                   \
-         "    mad.lo.u32 %i, %block, %step, %i;\n"                                                                     \
-         "    mov.u32 %block, %nctaid.x;\n"                                                                            \
-         "    mul.lo.u32 %step, %step, %block;\n"                                                                      \
-         "loop:\n"                                                                                                     \
-         "    cvt.u64.u32 %offset, %i;\n"                                                                              \
-         "    shl.b64 %offset, %offset, " shift ";\n"                                                                  \
-         "    add.u64 %at, %from, %offset;\n"                                                                          \
-         "    ld.global" access " " registers ", [%at];\n" arithmetic "    add.u64 %out, %to, %offset;\n"              \
-         "    st.global" access " [%out], " registers ";\n"                                                            \
-         "    add.u32 %i, %i, %step;\n"                                                                                \
-         "    setp.lt.u32 %p, %i, %count;\n"                                                                           \
-         "    @%p bra loop;\n"                                                                                         \
-         "    ret;\n"                                                                                                  \
+#define STREAM(name, access, shift, registers, arithmetic)                                         \
+    HEAD ".visible .entry " name "(.param .u64 from, .param .u64 to, .param .u32 count)\n"         \
+         "{\n"                                                                                     \
+         "    .reg .pred %p;\n"                                                                    \
+         "    .reg .b32 %i, %step, %count, %block;\n"                                              \
+         "    .reg .f32 %a, %b, %c, %d;\n"                                                         \
+         "    .reg .b64 %from, %to, %offset, %at, %out;\n"                                         \
+         "    ld.param.u64 %from, [from];\n"                                                       \
+         "    ld.param.u64 %to, [to];\n"                                                           \
+         "    ld.param.u32 %count, [count];\n"                                                     \
+         "    mov.u32 %block, %ctaid.x;\n"                                                         \
+         "    mov.u32 %step, %ntid.x;\n"                                                           \
+         "    mov.u32 %i, %tid.x;\n"                                                               \
+         "    mad.lo.u32 %i, %block, %step, %i;\n"                                                 \
+         "    mov.u32 %block, %nctaid.x;\n"                                                        \
+         "    mul.lo.u32 %step, %step, %block;\n"                                                  \
+         "loop:\n"                                                                                 \
+         "    cvt.u64.u32 %offset, %i;\n"                                                          \
+         "    shl.b64 %offset, %offset, " shift ";\n"                                              \
+         "    add.u64 %at, %from, %offset;\n"                                                      \
+         "    ld.global" access " " registers ", [%at];\n" arithmetic                              \
+         "    add.u64 %out, %to, %offset;\n"                                                       \
+         "    st.global" access " [%out], " registers ";\n"                                        \
+         "    add.u32 %i, %i, %step;\n"                                                            \
+         "    setp.lt.u32 %p, %i, %count;\n"                                                       \
+         "    @%p bra loop;\n"                                                                     \
+         "    ret;\n"                                                                              \
          "}\n"
 
-static const char words_text[] = STREAM("words", ".f32", "2", "%a", "    fma.rn.f32 %a, %a, 0f40000000, 0f3f800000;\n");
+static const char words_text[] =
+    STREAM("words", ".f32", "2", "%a", "    fma.rn.f32 %a, %a, 0f40000000, 0f3f800000;\n");
 static const char vectors_text[] = STREAM("vectors", ".v4.f32", "4", "{%a, %b, %c, %d}",
                                           "    fma.rn.f32 %a, %a, 0f40000000, 0f3f800000;\n"
                                           "    fma.rn.f32 %b, %b, 0f40000000, 0f3f800000;\n"
                                           "    fma.rn.f32 %c, %c, 0f40000000, 0f3f800000;\n"
                                           "    fma.rn.f32 %d, %d, 0f40000000, 0f3f800000;\n");
 
-/* The sum of a CTA's 256 numbers, over and over: 7 instructions; a lap of 3 and eight rounds of 9 and 3 more; 4 behind
- * them. */
-static const char reduce_text[] = HEAD ".visible .entry reduce(.param .u64 out, .param .u32 laps)\n"
-                                       "{\n"
-                                       "    .reg .pred %p, %q;\n"
-                                       "    .reg .b32 %i, %laps, %thread, %half, %place, %at, %other;\n"
-                                       "    .reg .f32 %a, %b;\n"
-                                       "    .reg .b64 %out;\n"
-                                       "    .shared .align 16 .f32 sums[256];\n"
-                                       "    ld.param.u32 %laps, [laps];\n"
-                                       "    mov.u32 %thread, %tid.x;\n"
-                                       "    mov.u32 %at, sums;\n"
-                                       "    shl.b32 %place, %thread, 2;\n"
-                                       "    add.u32 %at, %at, %place;\n"
-                                       "    mov.u32 %i, 0;\n"
-                                       "    cvt.rn.f32.u32 %a, %thread;\n"
-                                       "lap:\n"
-                                       "    st.shared.f32 [%at], %a;\n"
-                                       "    mov.u32 %half, 512;\n"
-                                       "    bar.sync 0;\n"
-                                       "round:\n"
-                                       "    add.u32 %other, %at, %half;\n"
-                                       "    setp.lt.u32 %p, %place, %half;\n"
-                                       "    @%p ld.shared.f32 %b, [%other];\n"
-                                       "    @%p add.f32 %a, %a, %b;\n"
-                                       "    @%p st.shared.f32 [%at], %a;\n"
-                                       "    bar.sync 0;\n"
-                                       "    shr.u32 %half, %half, 1;\n"
-                                       "    setp.ge.u32 %q, %half, 4;\n"
-                                       "    @%q bra round;\n"
-                                       "    add.u32 %i, %i, 1;\n"
-                                       "    setp.lt.u32 %p, %i, %laps;\n"
-                                       "    @%p bra lap;\n"
-                                       "    ld.param.u64 %out, [out];\n"
-                                       "    setp.eq.u32 %p, %thread, 0;\n"
-                                       "    @%p st.global.f32 [%out], %a;\n"
-                                       "    ret;\n"
-                                       "}\n";
+/* The sum of a CTA's 256 numbers, over and over: 7 instructions; a lap of 3 and eight rounds of 9
+ * and 3 more; 4 behind them. */
+static const char reduce_text[] =
+    HEAD ".visible .entry reduce(.param .u64 out, .param .u32 laps)\n"
+         "{\n"
+         "    .reg .pred %p, %q;\n"
+         "    .reg .b32 %i, %laps, %thread, %half, %place, %at, %other;\n"
+         "    .reg .f32 %a, %b;\n"
+         "    .reg .b64 %out;\n"
+         "    .shared .align 16 .f32 sums[256];\n"
+         "    ld.param.u32 %laps, [laps];\n"
+         "    mov.u32 %thread, %tid.x;\n"
+         "    mov.u32 %at, sums;\n"
+         "    shl.b32 %place, %thread, 2;\n"
+         "    add.u32 %at, %at, %place;\n"
+         "    mov.u32 %i, 0;\n"
+         "    cvt.rn.f32.u32 %a, %thread;\n"
+         "lap:\n"
+         "    st.shared.f32 [%at], %a;\n"
+         "    mov.u32 %half, 512;\n"
+         "    bar.sync 0;\n"
+         "round:\n"
+         "    add.u32 %other, %at, %half;\n"
+         "    setp.lt.u32 %p, %place, %half;\n"
+         "    @%p ld.shared.f32 %b, [%other];\n"
+         "    @%p add.f32 %a, %a, %b;\n"
+         "    @%p st.shared.f32 [%at], %a;\n"
+         "    bar.sync 0;\n"
+         "    shr.u32 %half, %half, 1;\n"
+         "    setp.ge.u32 %q, %half, 4;\n"
+         "    @%q bra round;\n"
+         "    add.u32 %i, %i, 1;\n"
+         "    setp.lt.u32 %p, %i, %laps;\n"
+         "    @%p bra lap;\n"
+         "    ld.param.u64 %out, [out];\n"
+         "    setp.eq.u32 %p, %thread, 0;\n"
+         "    @%p st.global.f32 [%out], %a;\n"
+         "    ret;\n"
+         "}\n";
 
-/* Lane l goes l mod 8 + 1 times around an inner loop, whose two ways are chosen by its parity: 4 instructions; a lap of
- * 1, inner laps of 7 for even lanes and of 6 for odd ones, and 3 more; 4 behind them. */
-static const char diverge_text[] = HEAD ".visible .entry diverge(.param .u64 out, .param .u32 laps)\n"
-                                        "{\n"
-                                        "    .reg .pred %p, %odd;\n"
-                                        "    .reg .b32 %i, %j, %laps, %thread, %a, %b;\n"
-                                        "    .reg .b64 %out, %at;\n"
-                                        "    ld.param.u32 %laps, [laps];\n"
-                                        "    mov.u32 %thread, %tid.x;\n"
-                                        "    and.b32 %b, %thread, 1;\n"
-                                        "    setp.eq.u32 %odd, %b, 1;\n"
-                                        "    mov.u32 %i, 0;\n"
-                                        "lap:\n"
-                                        "    and.b32 %j, %thread, 7;\n"
-                                        "inner:\n"
-                                        "    @%odd bra other;\n"
-                                        "    mad.lo.u32 %a, %a, 5, %i;\n"
-                                        "    bra together;\n"
-                                        "other:\n"
-                                        "    xor.b32 %a, %a, %j;\n"
-                                        "together:\n"
-                                        "    setp.gt.u32 %p, %j, 0;\n"
-                                        "    sub.u32 %j, %j, 1;\n"
-                                        "    @%p bra inner;\n"
-                                        "    add.u32 %i, %i, 1;\n"
-                                        "    setp.lt.u32 %p, %i, %laps;\n"
-                                        "    @%p bra lap;\n"
-                                        "    ld.param.u64 %out, [out];\n"
-                                        "    mad.wide.u32 %at, %thread, 4, %out;\n"
-                                        "    st.global.u32 [%at], %a;\n"
-                                        "    ret;\n"
-                                        "}\n";
+/* Lane l goes l mod 8 + 1 times around an inner loop, whose two ways are chosen by its parity: 4
+ * instructions; a lap of 1, inner laps of 7 for even lanes and of 6 for odd ones, and 3 more; 4
+ * behind them. */
+static const char diverge_text[] =
+    HEAD ".visible .entry diverge(.param .u64 out, .param .u32 laps)\n"
+         "{\n"
+         "    .reg .pred %p, %odd;\n"
+         "    .reg .b32 %i, %j, %laps, %thread, %a, %b;\n"
+         "    .reg .b64 %out, %at;\n"
+         "    ld.param.u32 %laps, [laps];\n"
+         "    mov.u32 %thread, %tid.x;\n"
+         "    and.b32 %b, %thread, 1;\n"
+         "    setp.eq.u32 %odd, %b, 1;\n"
+         "    mov.u32 %i, 0;\n"
+         "lap:\n"
+         "    and.b32 %j, %thread, 7;\n"
+         "inner:\n"
+         "    @%odd bra other;\n"
+         "    mad.lo.u32 %a, %a, 5, %i;\n"
+         "    bra together;\n"
+         "other:\n"
+         "    xor.b32 %a, %a, %j;\n"
+         "together:\n"
+         "    setp.gt.u32 %p, %j, 0;\n"
+         "    sub.u32 %j, %j, 1;\n"
+         "    @%p bra inner;\n"
+         "    add.u32 %i, %i, 1;\n"
+         "    setp.lt.u32 %p, %i, %laps;\n"
+         "    @%p bra lap;\n"
+         "    ld.param.u64 %out, [out];\n"
+         "    mad.wide.u32 %at, %thread, 4, %out;\n"
+         "    st.global.u32 [%at], %a;\n"
+         "    ret;\n"
+         "}\n";
 
 /* ---- cases ---- */
 
@@ -189,13 +195,13 @@ typedef struct parameter {
     uint32_t bytes;
 } parameter;
 
-#define ARRAY(count)                                                                                                   \
-    {                                                                                                                  \
-        .array = (count), .bytes = 8                                                                                   \
+#define ARRAY(count)                                                                               \
+    {                                                                                              \
+        .array = (count), .bytes = 8                                                               \
     }
-#define NUMBER(number)                                                                                                 \
-    {                                                                                                                  \
-        .value = (number), .bytes = 4                                                                                  \
+#define NUMBER(number)                                                                             \
+    {                                                                                              \
+        .value = (number), .bytes = 4                                                              \
     }
 
 enum { MOST_PARAMETERS = 5 };
@@ -207,7 +213,8 @@ typedef struct test {
     uint32_t parameter_count;
     parameter parameters[MOST_PARAMETERS];
     uint64_t (*length)(
-        const struct test *item); /* thread-instructions by the text; NULL: too many paths for a formula */
+        const struct test
+            *item); /* thread-instructions by the text; NULL: too many paths for a formula */
 } test;
 
 static uint64_t threads_of(const test *item)
@@ -230,7 +237,8 @@ static uint64_t vectors_length(const test *item)
     return threads_of(item) * 10 + item->parameters[2].value * 13;
 }
 
-/* The address of a shared variable takes two operations more, since the CTA's rank in its cluster is part of it. */
+/* The address of a shared variable takes two operations more, since the CTA's rank in its cluster
+ * is part of it. */
 static uint64_t reduce_length(const test *item)
 {
     return threads_of(item) * (9 + item->parameters[1].value * (3 + 8 * 9 + 3) + 4);
@@ -242,7 +250,8 @@ static uint64_t diverge_length(const test *item)
 
     for (uint64_t lane = 0; lane < 32; lane++)
         inner += (lane % 8 + 1) * (lane % 2 ? 5 : 6);
-    return threads_of(item) * 9 + item->parameters[1].value * (threads_of(item) * 4 + threads_of(item) / 32 * inner);
+    return threads_of(item) * 9 +
+           item->parameters[1].value * (threads_of(item) * 4 + threads_of(item) / 32 * inner);
 }
 
 static const test tests[] = {
@@ -292,13 +301,15 @@ static const test tests[] = {
      .block = 256,
      .shared = 114688,
      .parameter_count = 5,
-     .parameters = {ARRAY(128 * 4096 * 2), ARRAY(4096 * 2), ARRAY(128 * 2), NUMBER(128), NUMBER(4096)}},
+     .parameters = {ARRAY(128 * 4096 * 2), ARRAY(4096 * 2), ARRAY(128 * 2), NUMBER(128),
+                    NUMBER(4096)}},
     {.name = "rms_norm",
      .what = "shelf: 256 x 4096",
      .grid = 256,
      .block = 256,
      .parameter_count = 5,
-     .parameters = {ARRAY(256 * 4096 * 2), ARRAY(4096 * 2), ARRAY(256 * 4096 * 2), NUMBER(4096), NUMBER(0x358637bd)}},
+     .parameters = {ARRAY(256 * 4096 * 2), ARRAY(4096 * 2), ARRAY(256 * 4096 * 2), NUMBER(4096),
+                    NUMBER(0x358637bd)}},
 };
 
 enum { TEST_COUNT = sizeof tests / sizeof tests[0] };
@@ -356,7 +367,8 @@ static bool count_in(const test *item, gd_program *program, gd_memory *memory, u
 
     for (uint32_t i = 0; i < item->parameter_count; i++) {
         const parameter *at = &item->parameters[i];
-        gd_allocation *array = at->array ? gd_memory_take(memory, at->array, GD_MEMORY_DEVICE, NULL, NULL) : NULL;
+        gd_allocation *array =
+            at->array ? gd_memory_take(memory, at->array, GD_MEMORY_DEVICE, NULL, NULL) : NULL;
         if (at->array && !array)
             return false;
         if (array)
@@ -385,7 +397,8 @@ static bool count_instructions(const test *item, const char *text, uint64_t *cou
     gd_program_error refusal = {0};
     gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
     gd_program *program = NULL;
-    bool good = memory && gd_ptx_module_parse(&module, text, (uint32_t)strlen(text), item->name) == 0;
+    bool good =
+        memory && gd_ptx_module_parse(&module, text, (uint32_t)strlen(text), item->name) == 0;
 
     if (good && (program = gd_program_create(&module, memory, &refusal)) != NULL)
         good = count_in(item, program, memory, count);
@@ -398,7 +411,8 @@ static bool count_instructions(const test *item, const char *text, uint64_t *cou
         gd_memory_destroy(memory);
     if (good && item->length && item->length(item) != *count) {
         fprintf(stderr,
-                "bench/emulator: %s has %" PRIu64 " thread-instructions by its text, %" PRIu64 " were executed\n",
+                "bench/emulator: %s has %" PRIu64 " thread-instructions by its text, %" PRIu64
+                " were executed\n",
                 item->name, item->length(item), *count);
         return false;
     }
@@ -428,14 +442,15 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Turns after the first, which warms up. */
-static bool time_turns(const gd_driver *driver, const gd_CUlaunchConfig *config, gd_CUfunction function,
-                       void **parameters, uint32_t turns, result *into)
+static bool time_turns(const gd_driver *driver, const gd_CUlaunchConfig *config,
+                       gd_CUfunction function, void **parameters, uint32_t turns, result *into)
 {
     static double times[MOST_TURNS];
 
     for (uint32_t i = 0; i <= turns; i++) {
         double start = now();
-        if (driver->cuLaunchKernelEx(config, function, parameters, NULL) || driver->cuCtxSynchronize())
+        if (driver->cuLaunchKernelEx(config, function, parameters, NULL) ||
+            driver->cuCtxSynchronize())
             return false;
         if (i)
             times[i - 1] = now() - start;
@@ -447,14 +462,15 @@ static bool time_turns(const gd_driver *driver, const gd_CUlaunchConfig *config,
     return true;
 }
 
-static bool give_parameters(const gd_driver *driver, const test *item, uint64_t *values, void **pointers)
+static bool give_parameters(const gd_driver *driver, const test *item, uint64_t *values,
+                            void **pointers)
 {
     for (uint32_t i = 0; i < item->parameter_count; i++) {
         const parameter *at = &item->parameters[i];
         values[i] = at->value;
         pointers[i] = &values[i];
-        if (at->array &&
-            (driver->cuMemAlloc(&values[i], at->array) || driver->cuMemsetD8Async(values[i], 0x3c, at->array, NULL)))
+        if (at->array && (driver->cuMemAlloc(&values[i], at->array) ||
+                          driver->cuMemsetD8Async(values[i], 0x3c, at->array, NULL)))
             return false;
     }
     return true;
@@ -468,7 +484,8 @@ static void take_parameters(const gd_driver *driver, const test *item, const uin
     }
 }
 
-static bool time_test(const gd_driver *driver, const test *item, const char *text, uint32_t turns, result *into)
+static bool time_test(const gd_driver *driver, const test *item, const char *text, uint32_t turns,
+                      result *into)
 {
     gd_CUmodule module = NULL;
     gd_CUfunction function = NULL;
@@ -481,12 +498,13 @@ static bool time_test(const gd_driver *driver, const test *item, const char *tex
                                       .blockDimY = 1,
                                       .blockDimZ = 1,
                                       .sharedMemBytes = item->shared};
-    bool good =
-        driver->cuModuleLoadData(&module, text) == GD_CUDA_SUCCESS &&
-        driver->cuModuleGetFunction(&function, module, item->name) == GD_CUDA_SUCCESS &&
-        (!item->shared || driver->cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                     (int)item->shared) == GD_CUDA_SUCCESS) &&
-        give_parameters(driver, item, values, pointers) && time_turns(driver, &config, function, pointers, turns, into);
+    bool good = driver->cuModuleLoadData(&module, text) == GD_CUDA_SUCCESS &&
+                driver->cuModuleGetFunction(&function, module, item->name) == GD_CUDA_SUCCESS &&
+                (!item->shared || driver->cuFuncSetAttribute(
+                                      function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      (int)item->shared) == GD_CUDA_SUCCESS) &&
+                give_parameters(driver, item, values, pointers) &&
+                time_turns(driver, &config, function, pointers, turns, into);
 
     take_parameters(driver, item, values);
     if (module)
@@ -510,12 +528,14 @@ static void print_result(const options *with, const test *item, const result *go
 
     if (with->json)
         printf("{\"bench\":\"%s\",\"check\":\"%s\",\"thread_instructions\":%" PRIu64
-               ",\"seconds\":%.9f,\"lower_quartile\":%.9f,\"upper_quartile\":%.9f,\"per_second\":%.0f}\n",
-               item->name, with->check, got->instructions, got->middle, got->low, got->high, count / got->middle);
+               ",\"seconds\":%.9f,\"lower_quartile\":%.9f,\"upper_quartile\":%.9f,\"per_second\":%."
+               "0f}\n",
+               item->name, with->check, got->instructions, got->middle, got->low, got->high,
+               count / got->middle);
     else
-        printf("%-12s %12" PRIu64 " %9.3f ms %8.1f M/s  %7.1f to %7.1f   %s\n", item->name, got->instructions,
-               got->middle * 1e3, count / got->middle * 1e-6, count / got->high * 1e-6, count / got->low * 1e-6,
-               item->what);
+        printf("%-12s %12" PRIu64 " %9.3f ms %8.1f M/s  %7.1f to %7.1f   %s\n", item->name,
+               got->instructions, got->middle * 1e3, count / got->middle * 1e-6,
+               count / got->high * 1e-6, count / got->low * 1e-6, item->what);
     fflush(stdout);
 }
 
@@ -533,16 +553,21 @@ static bool measure(const gd_driver *driver, const options *with, const test *it
 
 static bool measure_all(const gd_driver *driver, const options *with)
 {
-    static const test empty = {
-        .name = "empty", .what = "a launch of one thread", .text = empty_text, .grid = 1, .block = 1};
+    static const test empty = {.name = "empty",
+                               .what = "a launch of one thread",
+                               .text = empty_text,
+                               .grid = 1,
+                               .block = 1};
 
     if (!with->json)
-        printf("%-12s %12s %12s %12s  %s (checks: %s, %" PRIu32 " turns)\n", "kernel", "instructions", "a launch",
-               "speed", "quartiles of the speed", with->check, with->turns);
+        printf("%-12s %12s %12s %12s  %s (checks: %s, %" PRIu32 " turns)\n", "kernel",
+               "instructions", "a launch", "speed", "quartiles of the speed", with->check,
+               with->turns);
     if (!with->only && !measure(driver, with, &empty))
         return false;
     for (uint32_t i = 0; i < TEST_COUNT; i++) {
-        if ((!with->only || !strcmp(with->only, tests[i].name)) && !measure(driver, with, &tests[i]))
+        if ((!with->only || !strcmp(with->only, tests[i].name)) &&
+            !measure(driver, with, &tests[i]))
             return false;
     }
     return true;
@@ -581,7 +606,8 @@ int main(int argc, char **argv)
     gd_CUcontext context = NULL;
 
     if (!read_options(&with, argc, argv)) {
-        fprintf(stderr, "usage: bench/emulator [--check LIST] [--driver FILE] [--only KERNEL] [--turns N] [--json]\n");
+        fprintf(stderr, "usage: bench/emulator [--check LIST] [--driver FILE] [--only KERNEL] "
+                        "[--turns N] [--json]\n");
         return 2;
     }
     griddep_error_init(&error);

@@ -1,4 +1,5 @@
-// Two kernels, the second of which starts before the first has ended: PTX from a string, run, read back.
+// Two kernels, the second of which starts before the first has ended: PTX from a string, run, read
+// back.
 //
 //     c++ -std=c++17 example.cc $(pkg-config --cflags --libs griddep) && ./a.out
 //
@@ -97,13 +98,15 @@ int main()
     }
 
     host = z.read();
-    std::printf("result: %.1f %.1f %.1f %.1f ... %.1f\n", host[0], host[1], host[2], host[3], host[count - 1]);
+    std::printf("result: %.1f %.1f %.1f %.1f ... %.1f\n", host[0], host[1], host[2], host[3],
+                host[count - 1]);
 
     std::string broken = ptx;
     broken.replace(broken.find("mul.f32 %v, %v, %v;"), 19, "mul.f32 %v, %v %v;");
     try {
         runtime.load(broken, "broken.ptx");
     } catch (const griddep::error &error) {
-        std::printf("%s at %s:%d:%d\n", error.name(), error.file.c_str(), int(error.line), int(error.column));
+        std::printf("%s at %s:%d:%d\n", error.name(), error.file.c_str(), int(error.line),
+                    int(error.column));
     }
 }

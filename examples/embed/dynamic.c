@@ -2,7 +2,8 @@
  *
  *     cc -o dynamic dynamic.c $(pkg-config --cflags --libs griddep)
  *
- * Where there is no GPU it runs on the emulated driver. Each line of the string ends with \n: errors tell line and column.
+ * Where there is no GPU it runs on the emulated driver. Each line of the string ends with \n:
+ * errors tell line and column.
  */
 #include <griddep.h>
 #include <stdint.h>
@@ -72,14 +73,18 @@ int main(void)
     check(griddep_memory_allocate(runtime, sizeof host, &x, &error));
     check(griddep_memory_write(runtime, x, host, sizeof host, NULL, &error));
 
-    /* The second launch of a kernel that waits on every path may start before the first has ended. */
+    /* The second launch of a kernel that waits on every path may start before the first has
+     * ended. */
     const float factor = 0.5f;
-    griddep_launch_config config = {.size = sizeof config, .grid = {(COUNT + BLOCK - 1) / BLOCK}, .block = {BLOCK}};
-    griddep_argument arguments[] = {{.bytes = 8, .value = x}, {.bytes = 4, .data = &factor}, {.bytes = 4, .value = COUNT}};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {(COUNT + BLOCK - 1) / BLOCK}, .block = {BLOCK}};
+    griddep_argument arguments[] = {
+        {.bytes = 8, .value = x}, {.bytes = 4, .data = &factor}, {.bytes = 4, .value = COUNT}};
     for (int i = 0; i < 2; i++)
         check(griddep_launch(scale, &config, arguments, 3, &reason, &error));
     check(griddep_memory_read(runtime, host, x, sizeof host, NULL, &error));
-    printf("%s; %d * 0.25 = %.2f\n", griddep_reason_text(reason), COUNT - 1, (double)host[COUNT - 1]);
+    printf("%s; %d * 0.25 = %.2f\n", griddep_reason_text(reason), COUNT - 1,
+           (double)host[COUNT - 1]);
 
     check(griddep_memory_free(runtime, x, &error));
     griddep_module_unload(module);

@@ -1,4 +1,5 @@
-/* An application that takes libgriddep as a plugin: it opens the library when it runs, and does its work without it where it is missing.
+/* An application that takes libgriddep as a plugin: it opens the library when it runs, and does its
+ * work without it where it is missing.
  *
  *     cc -o plugin plugin.c $(pkg-config --cflags griddep) -ldl
  *
@@ -12,16 +13,18 @@
 
 enum { COUNT = 1024 };
 
-#define FUNCTIONS(X) \
-    X(runtime_open) X(runtime_close) X(module_load_shelf) X(module_unload) X(kernel_get) X(memory_allocate) X(memory_write) \
-    X(memory_read) X(memory_free) X(launch) X(status_name) X(error_init)
+#define FUNCTIONS(X)                                                                               \
+    X(runtime_open)                                                                                \
+    X(runtime_close) X(module_load_shelf) X(module_unload) X(kernel_get) X(memory_allocate)        \
+        X(memory_write) X(memory_read) X(memory_free) X(launch) X(status_name) X(error_init)
 
 #define DECLARE(name) __typeof__(griddep_##name) *name;
 static struct {
     FUNCTIONS(DECLARE)
 } griddep;
 
-/* Whether the library is there, with all that is needed. It stays open: objects of it may live until the end. */
+/* Whether the library is there, with all that is needed. It stays open: objects of it may live
+ * until the end. */
 static int open_plugin(void)
 {
     const char *path = getenv("GRIDDEP_LIBRARY");
@@ -29,8 +32,8 @@ static int open_plugin(void)
 
     if (!library)
         return 0;
-#define FIND(name) \
-    if (!(*(void **)&griddep.name = dlsym(library, "griddep_" #name))) \
+#define FIND(name)                                                                                 \
+    if (!(*(void **)&griddep.name = dlsym(library, "griddep_" #name)))                             \
         return 0;
     FUNCTIONS(FIND)
     return 1;
@@ -55,8 +58,10 @@ static int32_t add_on_device(float *x, griddep_error *error)
         status = griddep.memory_write(runtime, memory, x, bytes, NULL, error);
     if (!status) {
         griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}};
-        griddep_argument arguments[] = {
-            {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory}, {.bytes = 4, .value = COUNT}};
+        griddep_argument arguments[] = {{.bytes = 8, .value = memory},
+                                        {.bytes = 8, .value = memory},
+                                        {.bytes = 8, .value = memory},
+                                        {.bytes = 4, .value = COUNT}};
         status = griddep.launch(kernel, &config, arguments, 4, NULL, error);
     }
     if (!status)

@@ -1,10 +1,12 @@
-/* Dependent launch inside an application that uses the CUDA driver already: its context, its stream and its memory are taken as they are.
+/* Dependent launch inside an application that uses the CUDA driver already: its context, its stream
+ * and its memory are taken as they are.
  *
  *     cc -o shared_context shared_context.c $(pkg-config --cflags --libs griddep) -ldl
  *
- * The part that stands for the application opens libcuda.so.1 by itself and declares what it uses of it; with cuda.h and -lcuda it would be the same. A program
- * that uses the CUDA runtime has a context too: the device's primary one, current in each thread that called the runtime, and griddep_runtime_open
- * takes the current context where none is given. cudaStream_t is CUstream.
+ * The part that stands for the application opens libcuda.so.1 by itself and declares what it uses
+ * of it; with cuda.h and -lcuda it would be the same. A program that uses the CUDA runtime has a
+ * context too: the device's primary one, current in each thread that called the runtime, and
+ * griddep_runtime_open takes the current context where none is given. cudaStream_t is CUstream.
  */
 #include <dlfcn.h>
 #include <griddep.h>
@@ -67,7 +69,8 @@ static void check(int32_t status)
     }
 }
 
-/* Two additions into the application's stream, on the application's memory; the second may start before the first has ended. */
+/* Two additions into the application's stream, on the application's memory; the second may start
+ * before the first has ended. */
 static int32_t add_twice(void *context, void *stream, uint64_t x)
 {
     griddep_runtime_options options = {.size = sizeof options, .context = context};
@@ -80,8 +83,12 @@ static int32_t add_twice(void *context, void *stream, uint64_t x)
     check(griddep_runtime_open(&options, &runtime, &error));
     check(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error));
     check(griddep_kernel_get(module, NULL, &kernel, &error));
-    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}, .stream = stream};
-    griddep_argument arguments[] = {{.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 4, .value = COUNT}};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {256}, .stream = stream};
+    griddep_argument arguments[] = {{.bytes = 8, .value = x},
+                                    {.bytes = 8, .value = x},
+                                    {.bytes = 8, .value = x},
+                                    {.bytes = 4, .value = COUNT}};
     for (int i = 0; i < 2; i++)
         check(griddep_launch(kernel, &config, arguments, 4, &reason, &error));
     /* The code must stay until the stream is through with it. */

@@ -1,8 +1,10 @@
-/* An application that links libgriddep statically (a build with --enable-static installs libgriddep.a). The driver is opened at run time as ever.
+/* An application that links libgriddep statically (a build with --enable-static installs
+ * libgriddep.a). The driver is opened at run time as ever.
  *
- *     cc -o static static.c $(pkg-config --cflags griddep) -Wl,-Bstatic $(pkg-config --libs griddep) -Wl,-Bdynamic
+ *     cc -o static static.c -Wl,-Bstatic $(pkg-config --cflags --libs griddep) -Wl,-Bdynamic
  *
- * The emulated driver is a library of its own: it is found beside the program, or where the loader looks.
+ * The emulated driver is a library of its own: it is found beside the program, or where the loader
+ * looks.
  */
 #include <griddep.h>
 #include <stdint.h>
@@ -28,8 +30,10 @@ static int32_t add(griddep_runtime *runtime, float *x, griddep_error *error)
         status = griddep_memory_write(runtime, memory, x, bytes, NULL, error);
     if (!status) {
         griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}};
-        griddep_argument arguments[] = {
-            {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory}, {.bytes = 4, .value = COUNT}};
+        griddep_argument arguments[] = {{.bytes = 8, .value = memory},
+                                        {.bytes = 8, .value = memory},
+                                        {.bytes = 8, .value = memory},
+                                        {.bytes = 4, .value = COUNT}};
         status = griddep_launch(kernel, &config, arguments, 4, NULL, error);
     }
     if (!status)
@@ -58,6 +62,7 @@ int main(void)
         fprintf(stderr, "%s: %s\n", griddep_status_name(status), error.text);
         return 1;
     }
-    printf("griddep %s inside; %d + %d = %.0f\n", griddep_version_text(), COUNT - 1, COUNT - 1, (double)x[COUNT - 1]);
+    printf("griddep %s inside; %d + %d = %.0f\n", griddep_version_text(), COUNT - 1, COUNT - 1,
+           (double)x[COUNT - 1]);
     return 0;
 }

@@ -2,8 +2,9 @@
  *
  *     cc -o upgrade_graph upgrade_graph.c $(pkg-config --cflags --libs griddep)
  *
- * Here the edges are plain, as code makes them that knows nothing of dependent launch. A CUgraph from elsewhere, captured or made by hand, is taken over
- * with griddep_graph_adopt. Launches that say GRIDDEP_PDL_OFF stay as they are, also when they were captured.
+ * Here the edges are plain, as code makes them that knows nothing of dependent launch. A CUgraph
+ * from elsewhere, captured or made by hand, is taken over with griddep_graph_adopt. Launches that
+ * say GRIDDEP_PDL_OFF stay as they are, also when they were captured.
  */
 #include <griddep.h>
 #include <stdint.h>
@@ -36,14 +37,18 @@ static griddep_graph *build(griddep_runtime *runtime, griddep_kernel *kernel, ui
 {
     griddep_graph *graph;
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {256}};
-    griddep_argument arguments[] = {{.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 8, .value = x}, {.bytes = 4, .value = COUNT}};
+    griddep_argument arguments[] = {{.bytes = 8, .value = x},
+                                    {.bytes = 8, .value = x},
+                                    {.bytes = 8, .value = x},
+                                    {.bytes = 4, .value = COUNT}};
     uint32_t node;
 
     check(griddep_graph_create(runtime, &graph, &error));
     for (int i = 0; i < LAUNCHES; i++) {
         check(griddep_graph_add_kernel(graph, kernel, &config, arguments, 4, &node, &error));
         if (i)
-            check(griddep_graph_add_edge(graph, node - 1, node, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, &error));
+            check(griddep_graph_add_edge(graph, node - 1, node, GRIDDEP_PORT_DEFAULT,
+                                         GRIDDEP_EDGE_DEFAULT, &error));
     }
     return graph;
 }

@@ -42,7 +42,8 @@ void *gd_arena_take(gd_arena *arena, size_t bytes)
     size_t rounded = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (rounded == 0)
         rounded = ALIGNMENT;
-    if ((!arena->block || arena->block->capacity - arena->used < rounded) && !add_block(arena, rounded))
+    if ((!arena->block || arena->block->capacity - arena->used < rounded) &&
+        !add_block(arena, rounded))
         return NULL;
     void *memory = arena->block->data + arena->used;
     arena->used += rounded;

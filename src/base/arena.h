@@ -14,7 +14,8 @@ typedef struct gd_arena {
 
 /* All zero is an empty arena. */
 
-/* Zeroed memory aligned for any type of up to 16 bytes' alignment; NULL when there is none. bytes may be 0. */
+/* Zeroed memory aligned for any type of up to 16 bytes' alignment; NULL when there is none. bytes
+ * may be 0. */
 void *gd_arena_take(gd_arena *arena, size_t bytes);
 
 /* Zeroed array; NULL on overflow too. */

@@ -1,5 +1,6 @@
-/* The splits of a multiprocessor's memory into L1 cache and shared memory that there are on compute capability 9.0 and
- * 10.0 (CUDA programming guide), and which of them a preferred carve-out means. */
+/* The splits of a multiprocessor's memory into L1 cache and shared memory that there are on compute
+ * capability 9.0 and 10.0 (CUDA programming guide), and which of them a preferred carve-out
+ * means. */
 #ifndef GD_BASE_CARVEOUT_H
 #define GD_BASE_CARVEOUT_H
 

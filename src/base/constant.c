@@ -1,4 +1,5 @@
-/* Every constant of griddep.h by name. constants.inc is made from the header at build time, so the two cannot drift. */
+/* Every constant of griddep.h by name. constants.inc is made from the header at build time, so the
+ * two cannot drift. */
 #include <stddef.h>
 #include <string.h>
 

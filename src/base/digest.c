@@ -23,8 +23,8 @@ static void compress(gd_digest *digest, const uint8_t *block)
     uint32_t w[64], s[8];
 
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
-               block[4 * i + 3];
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t low = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
         uint32_t high = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -46,8 +46,8 @@ static void compress(gd_digest *digest, const uint8_t *block)
 
 void gd_digest_begin(gd_digest *digest)
 {
-    *digest = (gd_digest){
-        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+    *digest = (gd_digest){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                                    0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void gd_digest_add(gd_digest *digest, const void *data, size_t bytes)

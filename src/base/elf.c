@@ -1,7 +1,7 @@
 #include "base/elf.h"
 
-/* Where there are more sections or segments than the header can count, or it says so, the first section's header tells
- * how many (ELF, extended numbering). */
+/* Where there are more sections or segments than the header can count, or it says so, the first
+ * section's header tells how many (ELF, extended numbering). */
 typedef struct counts {
     uint64_t sections, segments, names;
 } counts;
@@ -24,15 +24,18 @@ static bool read_counts(const gd_elf *elf, counts *into)
     return true;
 }
 
-static bool table(gd_view file, uint64_t offset, uint64_t count, uint64_t bytes, uint64_t each, gd_view *part)
+static bool table(gd_view file, uint64_t offset, uint64_t count, uint64_t bytes, uint64_t each,
+                  gd_view *part)
 {
-    return !count || (each == bytes && count <= file.size / each && gd_view_part(file, offset, count * each, part));
+    return !count || (each == bytes && count <= file.size / each &&
+                      gd_view_part(file, offset, count * each, part));
 }
 
 bool gd_elf_section(const gd_elf *elf, uint64_t index, Elf64_Shdr *section, gd_view *bytes)
 {
     *bytes = (gd_view){0};
-    if (index >= elf->section_count || !gd_view_copy(elf->sections, index * sizeof *section, section, sizeof *section))
+    if (index >= elf->section_count ||
+        !gd_view_copy(elf->sections, index * sizeof *section, section, sizeof *section))
         return false;
     return index == 0 || section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS ||
            gd_view_part(elf->file, section->sh_offset, section->sh_size, bytes);
@@ -43,7 +46,8 @@ static const char *check_sections(const gd_elf *elf, uint64_t name_index)
     Elf64_Shdr section;
     gd_view bytes, names = {0};
 
-    if (name_index && (!gd_elf_section(elf, name_index, &section, &names) || section.sh_type != SHT_STRTAB))
+    if (name_index &&
+        (!gd_elf_section(elf, name_index, &section, &names) || section.sh_type != SHT_STRTAB))
         return "the names of this file's sections lie beyond the end of the data, or are none";
     for (uint64_t i = 0; i < elf->section_count; i++) {
         if (!gd_elf_section(elf, i, &section, &bytes))
@@ -79,9 +83,11 @@ const char *gd_elf_open(gd_view file, gd_elf *elf)
     if (elf->header.e_ident[EI_CLASS] != ELFCLASS64 || elf->header.e_ident[EI_DATA] != ELFDATA2LSB)
         return "this ELF file is not of 64 bits, least significant byte first";
     if (!read_counts(elf, &count) ||
-        !table(file, elf->header.e_shoff, count.sections, sizeof(Elf64_Shdr), elf->header.e_shentsize, &elf->sections))
+        !table(file, elf->header.e_shoff, count.sections, sizeof(Elf64_Shdr),
+               elf->header.e_shentsize, &elf->sections))
         return "the section table of this file lies beyond the end of the data";
-    if (!table(file, elf->header.e_phoff, count.segments, sizeof(Elf64_Phdr), elf->header.e_phentsize, &segments))
+    if (!table(file, elf->header.e_phoff, count.segments, sizeof(Elf64_Phdr),
+               elf->header.e_phentsize, &segments))
         return "the program headers of this file lie beyond the end of the data";
     elf->section_count = count.sections;
     const char *wrong = check_sections(elf, count.names);

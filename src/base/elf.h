@@ -1,4 +1,5 @@
-/* ELF files of 64 bits, least significant byte first: cubins, and the images of the emulated driver. */
+/* ELF files of 64 bits, least significant byte first: cubins, and the images of the emulated
+ * driver. */
 #ifndef GD_BASE_ELF_H
 #define GD_BASE_ELF_H
 
@@ -15,9 +16,9 @@ typedef struct gd_elf {
     uint64_t section_count;
 } gd_elf;
 
-/* Reads the header, and checks that all that it and its tables name lies inside the file: sections with their names,
- * segments. NULL, or what is wrong: "the section table of this file lies beyond the end of the data". A file without
- * sections is good. */
+/* Reads the header, and checks that all that it and its tables name lies inside the file: sections
+ * with their names, segments. NULL, or what is wrong: "the section table of this file lies beyond
+ * the end of the data". A file without sections is good. */
 const char *gd_elf_open(gd_view file, gd_elf *elf);
 
 /* Section `index` and its bytes, of which it has none where its type says so. */

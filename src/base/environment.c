@@ -101,11 +101,13 @@ bool gd_environment_check(char *text, size_t bytes)
         if (!meant)
             meant = find_nearest(*each, length);
         char name[128];
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, *each);
+        snprintf(name, sizeof name, "%.*s",
+                 length < sizeof name ? (int)length : (int)sizeof name - 1, *each);
         if (length < sizeof name && !secure_getenv(name)) /* no variable counts in this program */
             return true;
         snprintf(text, bytes, "%s is no variable that is read; %s%s%s", name,
-                 meant ? "did you mean " : "doc/environment.md lists them all", meant ? meant : "", meant ? "?" : "");
+                 meant ? "did you mean " : "doc/environment.md lists them all", meant ? meant : "",
+                 meant ? "?" : "");
         return false;
     }
     return true;

@@ -33,8 +33,9 @@ void griddep_error_init(griddep_error *error)
 
 int32_t gd_error_check(const griddep_error *error)
 {
-    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT) ? GRIDDEP_OK
-                                                                                     : GRIDDEP_ERROR_STRUCT;
+    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT)
+               ? GRIDDEP_OK
+               : GRIDDEP_ERROR_STRUCT;
 }
 
 void gd_error_copy(griddep_error *error, const griddep_error *from)
@@ -50,12 +51,13 @@ void gd_error_set_file(griddep_error *error, const char *file)
 {
     if (!error)
         return;
-    if (snprintf(error->file, sizeof error->file, "%s", file ? file : "") >= (int)sizeof error->file)
+    if (snprintf(error->file, sizeof error->file, "%s", file ? file : "") >=
+        (int)sizeof error->file)
         gd_text_trim(error->file);
 }
 
-static void set_list(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
-                     const char *format, va_list list)
+static void set_list(griddep_error *error, int32_t status, const char *file, int32_t line,
+                     int32_t column, const char *format, va_list list)
 {
     error->status = status;
     error->driver_code = 0;
@@ -78,8 +80,8 @@ int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, .
     return status;
 }
 
-int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
-                        const char *format, ...)
+int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line,
+                        int32_t column, const char *format, ...)
 {
     va_list list;
 
@@ -110,15 +112,17 @@ int32_t gd_error_memory(griddep_error *error)
 static int32_t check_size(uint32_t size, uint32_t minimum, const char *name, griddep_error *error)
 {
     if (size < minimum)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name,
-                            size, minimum);
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name, size,
+                            minimum);
     if (size > LARGEST_STRUCT)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be", name, size);
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be",
+                            name, size);
     return GRIDDEP_OK;
 }
 
-int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source, const char *name,
-                       griddep_error *error)
+int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source,
+                       const char *name, griddep_error *error)
 {
     const unsigned char *bytes = source;
     uint32_t size;
@@ -132,7 +136,8 @@ int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const voi
     for (uint32_t i = known; i < size; i++) {
         if (bytes[i])
             return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
-                                "%s uses a field at byte %" PRIu32 " that this version of the library does not have",
+                                "%s uses a field at byte %" PRIu32
+                                " that this version of the library does not have",
                                 name, i);
     }
     memset(target, 0, known);
@@ -140,8 +145,8 @@ int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const voi
     return GRIDDEP_OK;
 }
 
-int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum, const char *name,
-                        griddep_error *error)
+int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum,
+                        const char *name, griddep_error *error)
 {
     uint32_t size;
 

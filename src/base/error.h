@@ -1,5 +1,6 @@
-/* Filling a caller's griddep_error. Every function returns the status that it was given, so that a failure reads
- * `return gd_error_set(error, GRIDDEP_ERROR_LIMIT, "grid of %u blocks ...", n);`. error may be NULL in all of them. */
+/* Filling a caller's griddep_error. Every function returns the status that it was given, so that a
+ * failure reads `return gd_error_set(error, GRIDDEP_ERROR_LIMIT, "grid of %u blocks ...", n);`.
+ * error may be NULL in all of them. */
 #ifndef GD_BASE_ERROR_H
 #define GD_BASE_ERROR_H
 
@@ -7,15 +8,17 @@
 
 #include "griddep.h"
 
-/* Checks the caller's error before anything else is done: GRIDDEP_ERROR_STRUCT when its size is wrong. */
+/* Checks the caller's error before anything else is done: GRIDDEP_ERROR_STRUCT when its size is
+ * wrong. */
 int32_t gd_error_check(const griddep_error *error);
 
 int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same with a position: line and column from 1, 0 for none; file may be NULL. */
-int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line, int32_t column,
-                        const char *format, ...) __attribute__((format(printf, 6, 7)));
+int32_t gd_error_set_at(griddep_error *error, int32_t status, const char *file, int32_t line,
+                        int32_t column, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 /* One error as another, whose size stays; `from` is one of the library's own. */
 void gd_error_copy(griddep_error *error, const griddep_error *from);
@@ -24,20 +27,22 @@ void gd_error_copy(griddep_error *error, const griddep_error *from);
 void gd_error_set_file(griddep_error *error, const char *file);
 
 /* Appends to the text of an error that was set: a log, a hint, a quoted line. */
-void gd_error_append(griddep_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gd_error_append(griddep_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* GRIDDEP_ERROR_MEMORY, in the same words everywhere. */
 int32_t gd_error_memory(griddep_error *error);
 
-/* A caller's struct of `size` bytes read into a library struct of `known` bytes, of which the first `minimum` existed
- * in the struct's first version: checks the size and the tail, fills what the caller's version lacks with zeros. `name`
- * is the struct's name for the message. `source` begins with its uint32_t size. */
-int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source, const char *name,
-                       griddep_error *error);
+/* A caller's struct of `size` bytes read into a library struct of `known` bytes, of which the first
+ * `minimum` existed in the struct's first version: checks the size and the tail, fills what the
+ * caller's version lacks with zeros. `name` is the struct's name for the message. `source` begins
+ * with its uint32_t size. */
+int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source,
+                       const char *name, griddep_error *error);
 
-/* The other way, for info structs: copies the library's struct out, as far as the caller's size goes; keeps the
- * caller's size. */
-int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum, const char *name,
-                        griddep_error *error);
+/* The other way, for info structs: copies the library's struct out, as far as the caller's size
+ * goes; keeps the caller's size. */
+int32_t gd_struct_write(void *target, const void *source, uint32_t known, uint32_t minimum,
+                        const char *name, griddep_error *error);
 
 #endif

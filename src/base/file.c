@@ -22,12 +22,14 @@ int32_t gd_file_fail(griddep_error *error, const char *what, const char *path, i
 #else
     if (strerror_r(number, words, sizeof words))
         snprintf(words, sizeof words, "error %d", number);
-    return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot %s %s: %s", what, path, words);
+    return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot %s %s: %s", what, path,
+                           words);
 #endif
 }
 
 /* Reads until the end of the file, whatever its size says: files of /proc say 0. */
-static int32_t read_all(int file, const char *path, char **data, size_t *bytes, griddep_error *error)
+static int32_t read_all(int file, const char *path, char **data, size_t *bytes,
+                        griddep_error *error)
 {
     struct stat status;
     gd_text text = {0};
@@ -37,8 +39,10 @@ static int32_t read_all(int file, const char *path, char **data, size_t *bytes, 
         return gd_file_fail(error, "read", path, errno);
     if (S_ISDIR(status.st_mode))
         return gd_file_fail(error, "read", path, EISDIR);
-    if (!S_ISREG(status.st_mode)) /* a pipe could make the caller wait for ever, a device never end */
-        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "cannot read %s: it is no regular file", path);
+    if (!S_ISREG(
+            status.st_mode)) /* a pipe could make the caller wait for ever, a device never end */
+        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0,
+                               "cannot read %s: it is no regular file", path);
     for (;;) {
         ssize_t got = read(file, part, sizeof part);
         if (got < 0 && errno == EINTR)
@@ -86,8 +90,8 @@ static int write_all(int file, const char *data, size_t bytes)
     return 0;
 }
 
-/* A new file beside `name`, under a name that nobody else uses: two threads of a process must not share one, nor must a
- * process meet what another of its number left behind. */
+/* A new file beside `name`, under a name that nobody else uses: two threads of a process must not
+ * share one, nor must a process meet what another of its number left behind. */
 static int create_neighbour(int folder, const char *name, gd_text *made)
 {
     static atomic_uint serial;
@@ -96,7 +100,8 @@ static int create_neighbour(int folder, const char *name, gd_text *made)
 
     for (int i = 0; i < ATTEMPTS && file < 0; i++) {
         made->bytes = 0;
-        gd_text_format(made, "%s.%ld.%u" GD_FILE_NEW, name, (long)getpid(), atomic_fetch_add(&serial, 1u));
+        gd_text_format(made, "%s.%ld.%u" GD_FILE_NEW, name, (long)getpid(),
+                       atomic_fetch_add(&serial, 1u));
         if (made->failed)
             return -1;
         file = openat(folder, made->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -106,7 +111,8 @@ static int create_neighbour(int folder, const char *name, gd_text *made)
     return file;
 }
 
-int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes, griddep_error *error)
+int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes,
+                         griddep_error *error)
 {
     gd_text made = {0};
     int32_t status = GRIDDEP_OK;

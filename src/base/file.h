@@ -7,15 +7,18 @@
 
 #include "griddep.h"
 
-/* Reads a file whole, with a zero byte behind its end. *data is the caller's to free(). FILE with the path and the
- * system's words. */
+/* Reads a file whole, with a zero byte behind its end. *data is the caller's to free(). FILE with
+ * the path and the system's words. */
 int32_t gd_file_read(const char *path, char **data, size_t *bytes, griddep_error *error);
 
-/* Writes a file by way of a temporary neighbour and rename, so that a reader sees the old or the new, never a part. */
+/* Writes a file by way of a temporary neighbour and rename, so that a reader sees the old or the
+ * new, never a part. */
 int32_t gd_file_write(const char *path, const void *data, size_t bytes, griddep_error *error);
 
-/* The same for a name in an open folder. No fsync: after a crash of the machine the file may be short. */
-int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes, griddep_error *error);
+/* The same for a name in an open folder. No fsync: after a crash of the machine the file may be
+ * short. */
+int32_t gd_file_write_at(int folder, const char *name, const void *data, size_t bytes,
+                         griddep_error *error);
 
 /* What the names of temporary neighbours end with: NAME.PROCESS.NUMBER.new */
 #define GD_FILE_NEW ".new"

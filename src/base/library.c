@@ -17,8 +17,8 @@ char *gd_library_build(const void *function)
         char *path = realpath(library.dli_fname, NULL);
         gd_text_string(&text, path ? path : library.dli_fname);
         if (path && !stat(path, &status))
-            gd_text_format(&text, " %jd %jd.%09ld", (intmax_t)status.st_size, (intmax_t)status.st_mtim.tv_sec,
-                           status.st_mtim.tv_nsec);
+            gd_text_format(&text, " %jd %jd.%09ld", (intmax_t)status.st_size,
+                           (intmax_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
         free(path);
     }
     gd_text_append(&text, "", 0);

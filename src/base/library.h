@@ -2,8 +2,9 @@
 #ifndef GD_BASE_LIBRARY_H
 #define GD_BASE_LIBRARY_H
 
-/* Path, size and time of the file that a function was loaded from, as one string, to free: another build of the library
- * has another. NULL: no memory. Versions that a library tells itself are the same for many builds. */
+/* Path, size and time of the file that a function was loaded from, as one string, to free: another
+ * build of the library has another. NULL: no memory. Versions that a library tells itself are the
+ * same for many builds. */
 char *gd_library_build(const void *function);
 
 #endif

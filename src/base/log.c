@@ -29,8 +29,8 @@ void gd_log_write(const gd_log *log, int32_t level, const char *format, ...)
 void gd_log_stderr(void *user, int32_t level, const char *message)
 {
     (void)user;
-    fprintf(stderr, "griddep: %s: %s\n", level >= 0 && level <= GRIDDEP_LOG_DEBUG ? level_names[level] : "message",
-            message);
+    fprintf(stderr, "griddep: %s: %s\n",
+            level >= 0 && level <= GRIDDEP_LOG_DEBUG ? level_names[level] : "message", message);
 }
 
 int32_t gd_log_level_find(const char *word)

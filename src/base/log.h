@@ -13,7 +13,8 @@ typedef struct gd_log {
 } gd_log;
 
 /* One message of at most 4 KiB; log may be NULL. */
-void gd_log_write(const gd_log *log, int32_t level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void gd_log_write(const gd_log *log, int32_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A griddep_log_function that writes "griddep: warning: ..." to stderr. */
 void gd_log_stderr(void *user, int32_t level, const char *message);

@@ -1,4 +1,5 @@
-/* Optimal string alignment: as Levenshtein's distance, and two swapped letters count as one slip. */
+/* Optimal string alignment: as Levenshtein's distance, and two swapped letters count as one
+ * slip. */
 #include <stdint.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_by
         row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= b_bytes; j++) {
-            row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] =
+                smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = smaller(row[j], before[j - 2] + 1);
         }

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Keeps the nearest of the names that it is shown; all zero but `word` and `bytes` to begin with. */
+/* Keeps the nearest of the names that it is shown; all zero but `word` and `bytes` to begin
+ * with. */
 typedef struct gd_nearest {
     const char *word; /* not ended by a zero */
     size_t bytes;

@@ -7,8 +7,8 @@
 /* Ascending; NaN behind all numbers. */
 void gd_statistics_sort(double *values, size_t count);
 
-/* Of sorted values, with linear interpolation between neighbours: 0.5 is the median. NaN does not count; where there is
- * no number the result is NaN. */
+/* Of sorted values, with linear interpolation between neighbours: 0.5 is the median. NaN does not
+ * count; where there is no number the result is NaN. */
 double gd_statistics_percentile(const double *sorted, size_t count, double fraction);
 
 /* Sorts them. */

@@ -8,7 +8,8 @@ typedef struct status_entry {
     const char *text;
 } status_entry;
 
-#define X(name, value, text) _Static_assert(GRIDDEP_##name == (value), "status.def and griddep.h disagree on " #name);
+#define X(name, value, text)                                                                       \
+    _Static_assert(GRIDDEP_##name == (value), "status.def and griddep.h disagree on " #name);
 #include "base/status.def"
 #undef X
 
@@ -20,7 +21,8 @@ static const status_entry entries[] = {
 
 static const status_entry *entry_of(int32_t status)
 {
-    static const status_entry unknown = {"GRIDDEP_ERROR_UNKNOWN", "a status that this library does not know"};
+    static const status_entry unknown = {"GRIDDEP_ERROR_UNKNOWN",
+                                         "a status that this library does not know"};
     int32_t count = (int32_t)(sizeof entries / sizeof entries[0]);
 
     return status > 0 || status <= -count ? &unknown : &entries[-status];

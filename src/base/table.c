@@ -15,7 +15,8 @@ static uint64_t hash_of(const char *key, size_t bytes)
 }
 
 /* The key's slot, or the empty one where it would stand. The table has at least one empty slot. */
-static gd_table_slot *slot_of(gd_table_slot *slots, size_t capacity, const char *key, size_t bytes, uint64_t hash)
+static gd_table_slot *slot_of(gd_table_slot *slots, size_t capacity, const char *key, size_t bytes,
+                              uint64_t hash)
 {
     size_t index = (size_t)(hash >> 16) & (capacity - 1);
 

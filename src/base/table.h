@@ -1,4 +1,5 @@
-/* A hash table from byte strings to pointers. Keys are borrowed: they must live as long as the table. */
+/* A hash table from byte strings to pointers. Keys are borrowed: they must live as long as the
+ * table. */
 #ifndef GD_BASE_TABLE_H
 #define GD_BASE_TABLE_H
 

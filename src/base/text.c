@@ -129,19 +129,21 @@ void gd_text_clean(char *string)
         if (length == 0) {
             length = 1;
             *string = '?';
-        } else if ((length == 1 && (*at < ' ' || *at == 0x7F) && !kept) || (*at == 0xC2 && at[1] < 0xA0)) {
+        } else if ((length == 1 && (*at < ' ' || *at == 0x7F) && !kept) ||
+                   (*at == 0xC2 && at[1] < 0xA0)) {
             memset(string, '?', length);
         }
     }
 }
 
-int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity, uint64_t *needed,
-                       griddep_error *error)
+int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t capacity,
+                       uint64_t *needed, griddep_error *error)
 {
     if (!needed)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "bytes is NULL");
     if (!buffer && capacity)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "buffer is NULL and its capacity is %" PRIu64, capacity);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "buffer is NULL and its capacity is %" PRIu64, capacity);
     if (capacity) {
         size_t copied = bytes < capacity - 1 ? bytes : (size_t)(capacity - 1);
         if (copied)
@@ -153,7 +155,8 @@ int32_t gd_text_export(const char *data, size_t bytes, char *buffer, uint64_t ca
 }
 
 /* Finds the line-th line (from 1); false when the source has fewer. */
-static bool find_line(const char *source, size_t bytes, int32_t line, const char **start, size_t *length)
+static bool find_line(const char *source, size_t bytes, int32_t line, const char **start,
+                      size_t *length)
 {
     const char *at = source, *end = source + bytes;
 

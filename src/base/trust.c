@@ -15,7 +15,8 @@
 
 /* ---- paths ---- */
 
-/* The end of the longest part of `path` that exists: cuts at the last slash until realpath takes what is left. */
+/* The end of the longest part of `path` that exists: cuts at the last slash until realpath takes
+ * what is left. */
 static char *resolve_existing(char *path, size_t *kept)
 {
     char *found = realpath(path, NULL);
@@ -76,9 +77,10 @@ static const char *blame(const struct stat *status, bool last)
     return NULL;
 }
 
-/* `step` inside `parent`, which is closed. Those above the last are opened for nothing but going on. */
-static int32_t descend(int parent, const char *path, const char *step, bool last, bool make, int *folder,
-                       griddep_error *error)
+/* `step` inside `parent`, which is closed. Those above the last are opened for nothing but going
+ * on. */
+static int32_t descend(int parent, const char *path, const char *step, bool last, bool make,
+                       int *folder, griddep_error *error)
 {
     const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | (last ? O_RDONLY : O_PATH);
     struct stat status = {0};
@@ -98,8 +100,8 @@ static int32_t descend(int parent, const char *path, const char *step, bool last
     if (opened >= 0)
         close(opened);
     if (wrong)
-        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0, "%s is not trusted: \"%s\" %s", path, step,
-                               wrong);
+        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, path, 0, 0,
+                               "%s is not trusted: \"%s\" %s", path, step, wrong);
     gd_file_fail(error, "open", path, number);
     if (error && number == ENOENT && !make)
         error->status = GRIDDEP_ERROR_NOT_FOUND;
@@ -132,7 +134,8 @@ int32_t gd_trust_open_folder(const char *path, bool make, int *folder, griddep_e
 /* ---- files ---- */
 
 /* Fills data[bytes]; fewer where the file became shorter. */
-static int32_t read_exactly(int file, const char *name, char *data, size_t *bytes, griddep_error *error)
+static int32_t read_exactly(int file, const char *name, char *data, size_t *bytes,
+                            griddep_error *error)
 {
     size_t done = 0;
 
@@ -151,7 +154,8 @@ static int32_t read_exactly(int file, const char *name, char *data, size_t *byte
     return GRIDDEP_OK;
 }
 
-static int32_t read_trusted(int file, const char *name, uint64_t most, char **data, size_t *bytes, griddep_error *error)
+static int32_t read_trusted(int file, const char *name, uint64_t most, char **data, size_t *bytes,
+                            griddep_error *error)
 {
     struct stat status;
     const char *wrong = NULL;
@@ -165,10 +169,12 @@ static int32_t read_trusted(int file, const char *name, uint64_t most, char **da
     else if (status.st_mode & (S_IWGRP | S_IWOTH))
         wrong = "it can be written by other users";
     if (wrong)
-        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, name, 0, 0, "%s is not trusted: %s", name, wrong);
+        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, name, 0, 0, "%s is not trusted: %s", name,
+                               wrong);
     if ((uint64_t)status.st_size > most)
-        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, name, 0, 0, "%s has %jd bytes; at most %" PRIu64 " are read",
-                               name, (intmax_t)status.st_size, most);
+        return gd_error_set_at(error, GRIDDEP_ERROR_FILE, name, 0, 0,
+                               "%s has %jd bytes; at most %" PRIu64 " are read", name,
+                               (intmax_t)status.st_size, most);
     size_t size = (size_t)status.st_size;
     char *taken = malloc(size + 1);
     if (!taken)
@@ -184,8 +190,8 @@ static int32_t read_trusted(int file, const char *name, uint64_t most, char **da
     return GRIDDEP_OK;
 }
 
-int32_t gd_trust_read(int folder, const char *path, const char *name, uint64_t most, char **data, size_t *bytes,
-                      griddep_error *error)
+int32_t gd_trust_read(int folder, const char *path, const char *name, uint64_t most, char **data,
+                      size_t *bytes, griddep_error *error)
 {
     gd_text whole = {0};
     int32_t status;

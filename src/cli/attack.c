@@ -1,5 +1,5 @@
-/* Attacks: each launch gets a text of its own making, all are put into a chain, and the chain runs from poisoned
- * buffers. */
+/* Attacks: each launch gets a text of its own making, all are put into a chain, and the chain runs
+ * from poisoned buffers. */
 #include "cli/attack.h"
 
 #include <stdlib.h>
@@ -39,22 +39,24 @@ static bool is_broken(const gd_attacked *attacked, const gd_attack *attack, uint
 {
     if (attack->broken.launch == GD_ATTACK_NONE)
         return false;
-    const gd_plan_launch *a = &attacked->plan->launches[attack->broken.launch], *b = &attacked->plan->launches[launch];
+    const gd_plan_launch *a = &attacked->plan->launches[attack->broken.launch],
+                         *b = &attacked->plan->launches[launch];
     return a->module == b->module && strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* A kernel that has no place for a trigger keeps what it has. */
 static int32_t move_trigger(griddep_ptx **ptx, const char *entry, griddep_error *error)
 {
-    const griddep_rewrite_options options = {.size = sizeof(options), .entry = entry, .trigger = GRIDDEP_TRIGGER_START};
+    const griddep_rewrite_options options = {
+        .size = sizeof(options), .entry = entry, .trigger = GRIDDEP_TRIGGER_START};
     griddep_ptx *made = NULL;
     int32_t status = griddep_ptx_rewrite(*ptx, &options, &made, NULL, error);
     return status == GRIDDEP_ERROR_UNSUPPORTED ? GRIDDEP_OK : replace(ptx, made, status);
 }
 
 /* The text of a launch under attack; *ptx is NULL where the code is no PTX. */
-static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, uint32_t launch, int32_t eager,
-                         griddep_ptx **ptx, griddep_error *error)
+static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, uint32_t launch,
+                         int32_t eager, griddep_ptx **ptx, griddep_error *error)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[launch];
     const gd_modulefile *file = &attacked->modules->items[planned->module];
@@ -71,7 +73,8 @@ static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, u
     if (status == GRIDDEP_OK && moves)
         status = move_trigger(ptx, planned->kernel, error);
     if (status == GRIDDEP_OK && launch == attack->producer) {
-        status = griddep_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds, &made, error);
+        status = griddep_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds,
+                                   &made, error);
         status = replace(ptx, made, status);
     }
     return status;
@@ -84,8 +87,8 @@ static void free_texts(griddep_ptx **texts, uint32_t count)
     free(texts);
 }
 
-static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, int32_t eager, griddep_ptx **texts,
-                          griddep_error *error)
+static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, int32_t eager,
+                          griddep_ptx **texts, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
     for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
@@ -95,18 +98,20 @@ static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, 
 
 /* ---- which triggers may be moved ---- */
 
-/* What a launch is checked and launched with: a broken kernel is launched early all the same, as by an author who
- * forgot the wait. */
+/* What a launch is checked and launched with: a broken kernel is launched early all the same, as by
+ * an author who forgot the wait. */
 static int32_t pdl_of(const gd_attacked *attacked, const gd_attack *attack, uint32_t index)
 {
     int32_t own = attacked->plan->launches[index].pdl;
-    return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index) ? GRIDDEP_PDL_FORCE : own;
+    return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index)
+               ? GRIDDEP_PDL_FORCE
+               : own;
 }
 
-/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is the first one's. GD207
- * says of a producer what GD205 says of its dependent. */
-static int count_findings(const gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
-                          uint32_t *count, char **code)
+/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is
+ * the first one's. GD207 says of a producer what GD205 says of its dependent. */
+static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
+                          griddep_ptx *const *texts, uint32_t *count, char **code)
 {
     const gd_plan *plan = attacked->plan;
     griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
@@ -115,16 +120,16 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack, 
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
-        launches[i] =
-            (griddep_check_launch){.size = sizeof(launches[i]),
-                                   .ptx = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx,
-                                   .entry = launch->kernel,
-                                   .arguments = gd_chaincheck_arguments(plan, launch),
-                                   .argument_count = launch->argument_count,
-                                   .pdl = pdl_of(attacked, attack, i),
-                                   .lane = launch->lane,
-                                   .after_count = launch->after_count,
-                                   .after = launch->after};
+        launches[i] = (griddep_check_launch){
+            .size = sizeof(launches[i]),
+            .ptx = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx,
+            .entry = launch->kernel,
+            .arguments = gd_chaincheck_arguments(plan, launch),
+            .argument_count = launch->argument_count,
+            .pdl = pdl_of(attacked, attack, i),
+            .lane = launch->lane,
+            .after_count = launch->after_count,
+            .after = launch->after};
     }
     int32_t status = griddep_chain_check(launches, plan->launch_count, &findings, &error);
     *count = 0;
@@ -144,8 +149,9 @@ static int count_findings(const gd_attacked *attacked, const gd_attack *attack, 
     return status == GRIDDEP_OK ? 0 : refuse(&error);
 }
 
-/* A trigger at the start is right wherever every later kernel waits for what it needs. A chain may count on a trigger
- * that stands behind a wait, though: then the check finds more in it than before, and the triggers stay. */
+/* A trigger at the start is right wherever every later kernel waits for what it needs. A chain may
+ * count on a trigger that stands behind a wait, though: then the check finds more in it than
+ * before, and the triggers stay. */
 static int find_eager(gd_attacked *attacked, uint32_t producer, int32_t *eager)
 {
     const gd_attack attack = {.producer = producer, .broken = {.launch = GD_ATTACK_NONE}};
@@ -171,14 +177,16 @@ int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, 
     griddep_error_init(&error);
     *code = NULL;
     int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
-    int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code) : refuse(&error);
+    int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code)
+                                      : refuse(&error);
     free_texts(texts, attacked->plan->launch_count);
     return failed;
 }
 
 /* ---- the chain under attack ---- */
 
-static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_module **module, griddep_error *error)
+static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_module **module,
+                         griddep_error *error)
 {
     uint64_t bytes = 0;
     int32_t status = griddep_ptx_print(ptx, NULL, 0, &bytes, error);
@@ -198,17 +206,18 @@ static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_
         free(text);
         return status;
     }
-    attacked->codes =
-        gd_heap_grow(attacked->codes, attacked->code_count, attacked->code_count + 1, sizeof(*attacked->codes));
+    attacked->codes = gd_heap_grow(attacked->codes, attacked->code_count, attacked->code_count + 1,
+                                   sizeof(*attacked->codes));
     attacked->codes[attacked->code_count++] = (gd_attack_code){text, *module};
     return GRIDDEP_OK;
 }
 
-static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, griddep_chain *chain, uint32_t index,
-                          const griddep_ptx *text, griddep_error *error)
+static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, griddep_chain *chain,
+                          uint32_t index, const griddep_ptx *text, griddep_error *error)
 {
     const gd_plan_launch *planned = &attacked->plan->launches[index];
-    griddep_launch_config config = gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT);
+    griddep_launch_config config =
+        gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT);
     griddep_module *module = attacked->session.modules[planned->module];
     griddep_kernel *kernel = NULL;
     int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
@@ -220,7 +229,8 @@ static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, gridde
     if (is_broken(attacked, attack, index))
         config.pdl = pdl_of(attacked, attack, index);
     griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
-    status = griddep_chain_add_to(chain, planned->lane, kernel, &config, arguments, planned->argument_count, error);
+    status = griddep_chain_add_to(chain, planned->lane, kernel, &config, arguments,
+                                  planned->argument_count, error);
     free(arguments);
     for (uint32_t i = 0; i < planned->after_count && status == GRIDDEP_OK; i++)
         status = griddep_chain_depend(chain, index, planned->after[i], error);
@@ -237,7 +247,8 @@ static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, gridde
 }
 
 /* A fault goes to `result`, unless that is NULL. */
-static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode, gd_attack_result *result)
+static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode,
+                     gd_attack_result *result)
 {
     gd_session *session = &attacked->session;
     griddep_error error;
@@ -264,7 +275,8 @@ static uint32_t last_writer(const gd_plan *plan, uint32_t buffer)
         const gd_plan_launch *launch = &plan->launches[i];
         for (uint32_t k = 0; k < launch->argument_count; k++)
             if (launch->arguments[k].is_buffer && launch->arguments[k].buffer == buffer &&
-                (launch->arguments[k].access == GD_ACCESS_WRITE || launch->arguments[k].access == GD_ACCESS_UPDATE))
+                (launch->arguments[k].access == GD_ACCESS_WRITE ||
+                 launch->arguments[k].access == GD_ACCESS_UPDATE))
                 writer = i;
     }
     return writer;
@@ -279,7 +291,8 @@ static void note_difference(const gd_attacked *attacked, uint32_t index, gd_atta
     result->differs = true;
     result->launch = writer;
     result->buffer = index;
-    gd_verify_compare(buffer->type, attacked->got, attacked->serial[index], buffer->count, &result->difference);
+    gd_verify_compare(buffer->type, attacked->got, attacked->serial[index], buffer->count,
+                      &result->difference);
 }
 
 static int compare(gd_attacked *attacked, gd_attack_result *result)
@@ -324,16 +337,17 @@ static int check_grids(gd_attacked *attacked)
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
-    int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL) : refuse(&error);
+    int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL)
+                                    : refuse(&error);
     if (code == 0)
         code = compare(attacked, &result);
     griddep_chain_destroy(chain);
     if (code == 0 && result.differs)
-        code =
-            gd_message_error(GD_EXIT_USAGE,
-                             "with the smallest of the grids that the file offers, buffer %s differs already when the "
-                             "chain runs serially: 'grids' is not right",
-                             attacked->plan->buffers[result.buffer].name);
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "with the smallest of the grids that the file offers, buffer %s "
+                                "differs already when the "
+                                "chain runs serially: 'grids' is not right",
+                                attacked->plan->buffers[result.buffer].name);
     return code;
 }
 
@@ -396,7 +410,8 @@ static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_pt
     griddep_error_init(&error);
     int32_t status = make_chain(attacked, attack, texts, &chain, &error);
     int code = status == GRIDDEP_OK ? 0 : refuse(&error);
-    for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted; i++) {
+    for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted;
+         i++) {
         code = run_chain(attacked, chain, attack->mode, result);
         if (code == 0 && !result->faulted)
             code = compare(attacked, result);

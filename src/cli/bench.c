@@ -1,4 +1,5 @@
-/* griddep bench: suites that tell what this machine does, beside what it can do at most, measured in the same run. */
+/* griddep bench: suites that tell what this machine does, beside what it can do at most, measured
+ * in the same run. */
 #include "cli/bench.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-static const gd_bench_suite *const suites[] = {&gd_bench_launch, &gd_bench_handoff, &gd_bench_demo, &gd_bench_fc_chain,
-                                               &gd_bench_transformer_block};
+static const gd_bench_suite *const suites[] = {&gd_bench_launch, &gd_bench_handoff, &gd_bench_demo,
+                                               &gd_bench_fc_chain, &gd_bench_transformer_block};
 
 enum { SUITES = sizeof(suites) / sizeof(suites[0]) };
 
@@ -32,20 +33,26 @@ typedef struct gd_bench_request {
 
 static const char details[] =
     "suites:\n"
-    "  launch             host time of a launch through the library, beside the bare cuLaunchKernelEx\n"
-    "  handoff            time from one kernel to the next that needs its data: streams, graphs, early starts, flags\n"
+    "  launch             host time of a launch through the library, beside the bare "
+    "cuLaunchKernelEx\n"
+    "  handoff            time from one kernel to the next that needs its data: streams, graphs, "
+    "early starts, flags\n"
     "  demo               the demo's chain of 8 layers of 4096 x 4096 bf16\n"
     "  fc-chain           chains of matrix times vector at batch 1, in eight shapes\n"
-    "  transformer-block  decoder layers at batch 1 as chains of five kernels: one, and --layers of them in a graph\n"
+    "  transformer-block  decoder layers at batch 1 as chains of five kernels: one, and --layers "
+    "of them in a graph\n"
     "  all                all of them (the default)\n\n"
-    "In each run the ceilings are measured too: how fast the memory can be read, and the hand-off of empty kernels.\n"
-    "Figures are medians, with the range of the middle 80 %. Results are checked; where they are wrong the exit code "
+    "In each run the ceilings are measured too: how fast the memory can be read, and the hand-off "
+    "of empty kernels.\n"
+    "Figures are medians, with the range of the middle 80 %. Results are checked; where they are "
+    "wrong the exit code "
     "is 1\n"
     "and the times count for nothing. The emulated driver is refused: its times are a model's.\n";
 
 /* ---- in order ---- */
 
-/* The ceiling counts as the faster of two readings. Where they differ, something else used the memory meanwhile. */
+/* The ceiling counts as the faster of two readings. Where they differ, something else used the
+ * memory meanwhile. */
 static int close_ceiling(gd_bench_request *request, gd_bench *bench)
 {
     double *readings = request->ceilings;
@@ -53,7 +60,8 @@ static int close_ceiling(gd_bench_request *request, gd_bench *bench)
     bench->read_ceiling = readings[0] > readings[1] ? readings[0] : readings[1];
     double lesser = readings[0] > readings[1] ? readings[1] : readings[0];
     if (code == 0 && lesser < 0.97 * bench->read_ceiling)
-        gd_message_warning("the machine was not quiet: its memory was read at %.3f TB/s before the suites and at %.3f "
+        gd_message_warning("the machine was not quiet: its memory was read at %.3f TB/s before the "
+                           "suites and at %.3f "
                            "TB/s after them",
                            readings[0] * 1e-12, readings[1] * 1e-12);
     return code;
@@ -80,8 +88,10 @@ static int measure_all(gd_bench_request *request, gd_bench *bench)
 static void print_text(const gd_bench_request *request, const gd_bench *bench)
 {
     gd_device_print(bench->info);
-    printf("ceilings: memory read at %.3f TB/s; empty kernels of %d blocks handed off in %.3f us (graph-pdl)\n",
-           bench->read_ceiling * 1e-12, bench->info->multiprocessors, request->handoff.microseconds);
+    printf("ceilings: memory read at %.3f TB/s; empty kernels of %d blocks handed off in %.3f us "
+           "(graph-pdl)\n",
+           bench->read_ceiling * 1e-12, bench->info->multiprocessors,
+           request->handoff.microseconds);
     for (uint32_t i = 0; i < SUITES; i++)
         if (request->results[i] != NULL)
             suites[i]->print(bench, request->results[i]);
@@ -101,7 +111,8 @@ static void print_json(const gd_bench_request *request, const gd_bench *bench)
     gd_output_set(document, "ceilings", ceilings);
     for (uint32_t i = 0; i < SUITES; i++)
         gd_output_set(document, suites[i]->member,
-                      request->results[i] != NULL ? suites[i]->json(bench, request->results[i]) : json_null());
+                      request->results[i] != NULL ? suites[i]->json(bench, request->results[i])
+                                                  : json_null());
     gd_output_write(document);
 }
 
@@ -114,7 +125,9 @@ static int choose_suites(gd_bench_request *request)
     for (uint32_t i = 0; i < SUITES; i++)
         names[i] = suites[i]->name;
     names[SUITES] = "all";
-    int code = request->suite != NULL ? gd_options_choose("suite", request->suite, names, SUITES + 1, &index) : 0;
+    int code = request->suite != NULL
+                   ? gd_options_choose("suite", request->suite, names, SUITES + 1, &index)
+                   : 0;
     request->wanted = index == SUITES ? (1U << SUITES) - 1 : 1U << index;
     return code;
 }
@@ -125,10 +138,10 @@ static int read_shape(const char *text, gd_bench *bench)
     int end = 0;
     if (text == NULL)
         return 0;
-    if (sscanf(text, "%7llux%7llu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows < 1 || columns < 8 ||
-        columns % 8 != 0 || columns > 28672)
-        return gd_message_error(
-            GD_EXIT_USAGE, "--shape is ROWSxCOLUMNS, such as 4096x2048; columns are a multiple of 8, at most 28672");
+    if (sscanf(text, "%7llux%7llu%n", &rows, &columns, &end) != 2 || text[end] != '\0' ||
+        rows < 1 || columns < 8 || columns % 8 != 0 || columns > 28672)
+        return gd_message_error(GD_EXIT_USAGE, "--shape is ROWSxCOLUMNS, such as 4096x2048; "
+                                               "columns are a multiple of 8, at most 28672");
     bench->rows = rows;
     bench->columns = columns;
     return 0;
@@ -146,11 +159,13 @@ static int check_request(const gd_bench_request *request, const gd_bench *bench)
 static int check_device(const griddep_runtime_info *info)
 {
     if (info->emulated)
-        return gd_message_error(GD_EXIT_USAGE,
-                                "bench measures a GPU; the times of the emulated driver are those of its model");
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "bench measures a GPU; the times of the emulated driver are those of its model");
     if (info->capability >= 90)
         return 0;
-    return gd_message_error(GD_EXIT_REFUSED, "bench needs compute capability 9.0 (Hopper); %s has %d.%d",
+    return gd_message_error(GD_EXIT_REFUSED,
+                            "bench needs compute capability 9.0 (Hopper); %s has %d.%d",
                             info->device_name, info->capability / 10, info->capability % 10);
 }
 
@@ -188,27 +203,32 @@ int gd_command_bench(int argc, char **argv)
 {
     gd_bench_request request = {.samples = 30, .layers = 16};
     const gd_option options[] = {
-        {GD_OPTION_COUNT, "repeat", "N", "samples of each figure (30; of launches seven times as many)",
-         &request.samples, 1, 10000},
-        {GD_OPTION_TEXT, "shape", "ROWSxCOLUMNS", "fc-chain: this shape alone", &request.shape, 0, 0},
-        {GD_OPTION_TEXT, "kernel", "NAME", "fc-chain: matvec_bf16 (the default), linear_bf16, linear_f16 or linear_fp8",
+        {GD_OPTION_COUNT, "repeat", "N",
+         "samples of each figure (30; of launches seven times as many)", &request.samples, 1,
+         10000},
+        {GD_OPTION_TEXT, "shape", "ROWSxCOLUMNS", "fc-chain: this shape alone", &request.shape, 0,
+         0},
+        {GD_OPTION_TEXT, "kernel", "NAME",
+         "fc-chain: matvec_bf16 (the default), linear_bf16, linear_f16 or linear_fp8",
          &request.kernel, 0, 0},
-        {GD_OPTION_TEXT, "decoder", "NAME", "transformer-block: this one alone: small, Llama-3.2-1B or Llama-3.1-8B",
-         &request.decoder, 0, 0},
-        {GD_OPTION_COUNT, "layers", "N", "transformer-block: layers of the long chain (16)", &request.layers, 1, 128},
+        {GD_OPTION_TEXT, "decoder", "NAME",
+         "transformer-block: this one alone: small, Llama-3.2-1B or Llama-3.1-8B", &request.decoder,
+         0, 0},
+        {GD_OPTION_COUNT, "layers", "N", "transformer-block: layers of the long chain (16)",
+         &request.layers, 1, 128},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {
-        .name = "bench",
-        .summary = "Measures what this machine does: launch overhead, hand-off from kernel to kernel, chains of a\n"
-                   "network's layers, beside how fast its memory can be read.",
-        .synopsis =
-            "[SUITE] [--repeat N] [--shape ROWSxCOLUMNS] [--kernel NAME] [--decoder NAME] [--layers N] [--json]",
-        .details = details,
-        .options = options,
-        .words_least = 0,
-        .words_most = 1};
+    const gd_usage usage = {.name = "bench",
+                            .summary = "Measures what this machine does: launch overhead, hand-off "
+                                       "from kernel to kernel, chains of a\n"
+                                       "network's layers, beside how fast its memory can be read.",
+                            .synopsis = "[SUITE] [--repeat N] [--shape ROWSxCOLUMNS] [--kernel "
+                                        "NAME] [--decoder NAME] [--layers N] [--json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 0,
+                            .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.suite, &count);
     if (code >= 0)

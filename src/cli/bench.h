@@ -1,4 +1,5 @@
-/* What the suites of griddep bench share: the machine that they run on, and figures beside its read ceiling. */
+/* What the suites of griddep bench share: the machine that they run on, and figures beside its read
+ * ceiling. */
 #ifndef GD_CLI_BENCH_H
 #define GD_CLI_BENCH_H
 
@@ -23,12 +24,13 @@ typedef struct gd_bench {
     double read_ceiling;    /* bytes a second */
 } gd_bench;
 
-/* A suite allocates its results. measure returns 0, GD_EXIT_DIFFERS with results whose times count for nothing, or
- * another exit code after a message; the results are to be freed either way. */
+/* A suite allocates its results. measure returns 0, GD_EXIT_DIFFERS with results whose times count
+ * for nothing, or another exit code after a message; the results are to be freed either way. */
 typedef struct gd_bench_suite {
     const char *name;
-    const char *member;                  /* of the JSON document */
-    int (*check)(const gd_bench *bench); /* of what was asked for, before a device is opened; may be NULL */
+    const char *member; /* of the JSON document */
+    int (*check)(
+        const gd_bench *bench); /* of what was asked for, before a device is opened; may be NULL */
     int (*measure)(const gd_bench *bench, void **results);
     void (*print)(const gd_bench *bench, const void *results);
     json_t *(*json)(const gd_bench *bench, const void *results);
@@ -56,7 +58,8 @@ typedef struct gd_bench_modes {
     gd_timing timings[GRIDDEP_MODE_COUNT];
 } gd_bench_modes;
 
-/* Checks the plan's results in every mode, then times all of them. Returns 0 also where results are not as expected. */
+/* Checks the plan's results in every mode, then times all of them. Returns 0 also where results are
+ * not as expected. */
 int gd_bench_run_plan(const gd_bench *bench, const gd_plan *plan, gd_bench_modes *modes);
 
 double gd_bench_rate(const gd_bench_modes *modes, int32_t mode);
@@ -65,7 +68,8 @@ double gd_bench_of_ceiling(const gd_bench *bench, const gd_bench_modes *modes, i
 /* A list with an object for each mode; `parts` is how many parts of a step one figure is of. */
 json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, uint32_t parts);
 
-/* How fast one empty kernel hands off to the next: a chain of them as large as the device, in mode graph-pdl. */
+/* How fast one empty kernel hands off to the next: a chain of them as large as the device, in mode
+ * graph-pdl. */
 int gd_bench_empty_handoff(const gd_bench *bench, gd_timing *timing);
 
 #endif

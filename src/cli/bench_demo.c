@@ -23,13 +23,15 @@ static void print(const gd_bench *bench, const void *results)
 {
     const gd_bench_modes *modes = results;
     gd_columns columns = {.column_count = 5, .left = 1, .titled = true};
-    static const char *const titles[] = {"demo", "us a step", "middle 80 %", "TB/s", "of the ceiling"};
+    static const char *const titles[] = {"demo", "us a step", "middle 80 %", "TB/s",
+                                         "of the ceiling"};
     for (size_t i = 0; i < 5; i++)
         gd_columns_add(&columns, "%s", titles[i]);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         gd_columns_add(&columns, "%s", griddep_mode_name(mode));
         gd_columns_add(&columns, "%.2f", modes->timings[mode].microseconds);
-        gd_columns_add(&columns, "%.2f to %.2f", modes->timings[mode].lowest, modes->timings[mode].highest);
+        gd_columns_add(&columns, "%.2f to %.2f", modes->timings[mode].lowest,
+                       modes->timings[mode].highest);
         gd_columns_add(&columns, "%.3f", gd_bench_rate(modes, mode) * 1e-12);
         gd_columns_add(&columns, "%.1f %%", gd_bench_of_ceiling(bench, modes, mode) * 100.0);
     }

@@ -1,5 +1,5 @@
-/* griddep bench fc-chain: chains of matrix times vector layers of one shape, each with weights of its own, more of them
- * than the L2 cache holds, in the four modes. */
+/* griddep bench fc-chain: chains of matrix times vector layers of one shape, each with weights of
+ * its own, more of them than the L2 cache holds, in the four modes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +31,8 @@ static const struct {
 
 enum { USUAL_SHAPES = sizeof(usual_shapes) / sizeof(usual_shapes[0]) };
 
-/* Four times what the L2 cache holds, so that a repeated chain finds nothing of its first layers there. */
+/* Four times what the L2 cache holds, so that a repeated chain finds nothing of its first layers
+ * there. */
 static uint32_t choose_layers(const gd_bench *bench, uint64_t layer_bytes)
 {
     uint64_t wanted = bench->info->l2_bytes > (64 << 20) ? 4 * bench->info->l2_bytes : 256 << 20;
@@ -46,9 +47,10 @@ static int measure_chain(const gd_bench *bench, chain *item)
 {
     gd_plan plan = {0};
     item->made.layers = choose_layers(bench, gd_fc_chain_layer_bytes(&item->made));
-    item->made.shape = item->made.kernel->scaled
-                           ? gd_build_linear_fp8_shape(bench->info, item->made.rows, item->made.columns)
-                           : gd_build_matvec_shape(bench->info, item->made.rows, item->made.columns);
+    item->made.shape =
+        item->made.kernel->scaled
+            ? gd_build_linear_fp8_shape(bench->info, item->made.rows, item->made.columns)
+            : gd_build_matvec_shape(bench->info, item->made.rows, item->made.columns);
     gd_fc_chain_build(&item->made, &plan);
     int code = gd_bench_run_plan(bench, &plan, &item->modes);
     gd_plan_free(&plan);
@@ -61,7 +63,9 @@ static int choose_kernel(const gd_bench *bench, const gd_fc_kernel **kernel)
     size_t index = 0;
     for (uint32_t i = 0; i < GD_FC_KERNELS; i++)
         names[i] = gd_fc_kernels[i].name;
-    int code = bench->kernel != NULL ? gd_options_choose("kernel", bench->kernel, names, GD_FC_KERNELS, &index) : 0;
+    int code = bench->kernel != NULL
+                   ? gd_options_choose("kernel", bench->kernel, names, GD_FC_KERNELS, &index)
+                   : 0;
     *kernel = &gd_fc_kernels[index];
     return code;
 }
@@ -106,12 +110,16 @@ static void print(const gd_bench *bench, const void *results)
     for (uint32_t i = 0; i < all->count; i++) {
         const chain *item = &all->items[i];
         gd_columns_add(&columns, "%llu x %llu%s", (unsigned long long)item->made.rows,
-                       (unsigned long long)item->made.columns, item->modes.as_expected ? "" : ", WRONG");
+                       (unsigned long long)item->made.columns,
+                       item->modes.as_expected ? "" : ", WRONG");
         gd_columns_add(&columns, "%u", (unsigned)item->made.layers);
         for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
-            gd_columns_add(&columns, "%.2f", item->modes.timings[mode].microseconds / item->made.layers);
-        gd_columns_add(&columns, "%.3f", gd_bench_rate(&item->modes, GRIDDEP_MODE_GRAPH_PDL) * 1e-12);
-        gd_columns_add(&columns, "%.1f %%", gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);
+            gd_columns_add(&columns, "%.2f",
+                           item->modes.timings[mode].microseconds / item->made.layers);
+        gd_columns_add(&columns, "%.3f",
+                       gd_bench_rate(&item->modes, GRIDDEP_MODE_GRAPH_PDL) * 1e-12);
+        gd_columns_add(&columns, "%.1f %%",
+                       gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);
     }
     printf("\nus a layer of %s; bandwidth in mode graph-pdl\n", all->items[0].made.kernel->name);
     gd_columns_print(&columns);
@@ -133,11 +141,13 @@ static json_t *make_json(const gd_bench *bench, const void *results)
         gd_output_set(object, "threads", json_integer(item->made.shape.threads));
         gd_output_set(object, "shared_bytes", json_integer(item->made.shape.shared_bytes));
         gd_output_set(object, "as_expected", json_boolean(item->modes.as_expected));
-        gd_output_set(object, "bytes_per_layer", json_integer((json_int_t)(item->modes.bytes / item->made.layers)));
+        gd_output_set(object, "bytes_per_layer",
+                      json_integer((json_int_t)(item->modes.bytes / item->made.layers)));
         gd_output_set(object, "modes", gd_bench_modes_json(bench, &item->modes, item->made.layers));
         gd_output_append(list, object);
     }
     return list;
 }
 
-const gd_bench_suite gd_bench_fc_chain = {"fc-chain", "fc_chain", check, measure, print, make_json, free};
+const gd_bench_suite gd_bench_fc_chain = {"fc-chain", "fc_chain", check, measure,
+                                          print,      make_json,  free};

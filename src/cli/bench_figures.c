@@ -1,4 +1,5 @@
-/* Figures that several suites of griddep bench share: spreads, plans in the four modes, empty kernels. */
+/* Figures that several suites of griddep bench share: spreads, plans in the four modes, empty
+ * kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ json_t *gd_bench_modes_json(const gd_bench *bench, const gd_bench_modes *modes, 
     json_t *list = json_array();
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         const gd_timing *timing = &modes->timings[mode];
-        const gd_bench_spread part = {timing->microseconds / parts, timing->lowest / parts, timing->highest / parts};
+        const gd_bench_spread part = {timing->microseconds / parts, timing->lowest / parts,
+                                      timing->highest / parts};
         json_t *item = json_object();
         gd_output_set(item, "mode", gd_output_string(griddep_mode_name(mode)));
         gd_output_set(item, "us", gd_bench_spread_json(&part));
@@ -92,13 +94,14 @@ static const char empty_ptx[] = ".version 8.0\n"
                                 "    ret;\n"
                                 "}\n";
 
-static int32_t make_empty_chain(const gd_bench *bench, griddep_module **module, griddep_chain **chain,
-                                griddep_error *error)
+static int32_t make_empty_chain(const gd_bench *bench, griddep_module **module,
+                                griddep_chain **chain, griddep_error *error)
 {
     const griddep_launch_config config = {
         .size = sizeof(config), .grid = {(uint32_t)bench->info->multiprocessors}, .block = {32}};
     griddep_kernel *kernel = NULL;
-    int32_t status = griddep_module_load(bench->runtime, empty_ptx, strlen(empty_ptx), NULL, module, error);
+    int32_t status =
+        griddep_module_load(bench->runtime, empty_ptx, strlen(empty_ptx), NULL, module, error);
     if (status == GRIDDEP_OK)
         status = griddep_kernel_get(*module, "empty", &kernel, error);
     if (status == GRIDDEP_OK)
@@ -119,9 +122,10 @@ int gd_bench_empty_handoff(const gd_bench *bench, gd_timing *timing)
     int32_t status = make_empty_chain(bench, &module, &chain, &error);
     if (status == GRIDDEP_OK)
         status = griddep_stream_create(bench->runtime, &stream, &error);
-    int code = status == GRIDDEP_OK ? gd_measure_modes(bench->runtime, chain, stream, 1U << GRIDDEP_MODE_GRAPH_PDL,
-                                                       bench->samples, timings)
-                                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the hand-off");
+    int code = status == GRIDDEP_OK
+                   ? gd_measure_modes(bench->runtime, chain, stream, 1U << GRIDDEP_MODE_GRAPH_PDL,
+                                      bench->samples, timings)
+                   : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the hand-off");
     *timing = timings[GRIDDEP_MODE_GRAPH_PDL];
     timing->microseconds /= EMPTY_KERNELS;
     timing->lowest /= EMPTY_KERNELS;

@@ -1,9 +1,10 @@
-/* griddep bench handoff: the time from one step to the next that needs its data, in several ways, for grids of one
- * block, of one for each multiprocessor, and of eight.
+/* griddep bench handoff: the time from one step to the next that needs its data, in several ways,
+ * for grids of one block, of one for each multiprocessor, and of eight.
  *
- * Chains do not run into each other: the first launch of a chain never starts early, a graph begins when the one before
- * it has ended, and a kernel holds the stream until everything that is timed is in it, so that no figure is the host's.
- * A hop is the difference of two such chains that differ by a number of steps: pair is one more, chain 63 more. */
+ * Chains do not run into each other: the first launch of a chain never starts early, a graph begins
+ * when the one before it has ended, and a kernel holds the stream until everything that is timed is
+ * in it, so that no figure is the host's. A hop is the difference of two such chains that differ by
+ * a number of steps: pair is one more, chain 63 more. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +93,11 @@ static double host_time(void)
 
 static int32_t queue(clockwork *with, gd_handoff *handoff, uint32_t repeats)
 {
-    int32_t status = gd_handoff_hold(with->module, with->stream, (uint64_t)with->hold, &with->error);
+    int32_t status =
+        gd_handoff_hold(with->module, with->stream, (uint64_t)with->hold, &with->error);
     if (status == GRIDDEP_OK)
-        status = griddep_event_record(with->bench->runtime, with->start, with->stream, &with->error);
+        status =
+            griddep_event_record(with->bench->runtime, with->start, with->stream, &with->error);
     for (uint32_t i = 0; i < repeats && status == GRIDDEP_OK; i++)
         status = gd_handoff_run(handoff, with->stream, &with->error);
     if (status == GRIDDEP_OK)
@@ -102,7 +105,8 @@ static int32_t queue(clockwork *with, gd_handoff *handoff, uint32_t repeats)
     return status;
 }
 
-/* The time of a chain. A sample that the host could not queue in the time held is taken again with more. */
+/* The time of a chain. A sample that the host could not queue in the time held is taken again with
+ * more. */
 static int sample(clockwork *with, gd_handoff *handoff, uint32_t repeats, double *microseconds)
 {
     static const double longest = 1e8;
@@ -111,16 +115,18 @@ static int sample(clockwork *with, gd_handoff *handoff, uint32_t repeats, double
         int32_t status = queue(with, handoff, repeats);
         double queued = host_time() - begin;
         if (status == GRIDDEP_OK)
-            status = griddep_event_elapsed(with->bench->runtime, with->start, with->end, &elapsed, &with->error);
+            status = griddep_event_elapsed(with->bench->runtime, with->start, with->end, &elapsed,
+                                           &with->error);
         if (status != GRIDDEP_OK)
             return fail(with);
         *microseconds = elapsed / repeats;
         if (queued < with->hold)
             return 0;
         if (with->hold >= longest)
-            return gd_message_error(GD_EXIT_REFUSED,
-                                    "measuring the hand-off: the driver does not take %u chains while a kernel runs",
-                                    (unsigned)repeats);
+            return gd_message_error(
+                GD_EXIT_REFUSED,
+                "measuring the hand-off: the driver does not take %u chains while a kernel runs",
+                (unsigned)repeats);
         with->hold = 2.0 * queued;
     }
 }
@@ -140,7 +146,8 @@ static int open_lengths(clockwork *with, const gd_handoff_way *way, lengths *all
     for (uint32_t i = 0; i < LENGTHS; i++) {
         gd_handoff_way long_way = *way;
         long_way.steps = all->steps[i];
-        if (gd_handoff_open(with->bench->runtime, with->module, &long_way, &all->chains[i], &with->error) != GRIDDEP_OK)
+        if (gd_handoff_open(with->bench->runtime, with->module, &long_way, &all->chains[i],
+                            &with->error) != GRIDDEP_OK)
             return fail(with);
     }
     return 0;
@@ -153,15 +160,18 @@ static void close_lengths(lengths *all)
 }
 
 /* Of a step more, in the pair and on the way through the long chain. The first sample warms up. */
-static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_bench_spread *pair, gd_bench_spread *hop)
+static int time_lengths(clockwork *with, lengths *all, uint32_t samples, gd_bench_spread *pair,
+                        gd_bench_spread *hop)
 {
-    double *pairs = gd_heap_take(samples, sizeof(*pairs)), *hops = gd_heap_take(samples, sizeof(*hops));
+    double *pairs = gd_heap_take(samples, sizeof(*pairs)),
+           *hops = gd_heap_take(samples, sizeof(*hops));
     uint32_t lanes = all->chains[CHAIN].way.lanes;
     int code = 0;
     for (uint32_t i = 0; i <= samples && code == 0; i++) {
         double times[LENGTHS] = {0.0};
         for (uint32_t k = 0; k < LENGTHS && code == 0; k++)
-            code = sample(with, &all->chains[k], k == CHAIN ? LONG_REPEATS : SHORT_REPEATS, &times[k]);
+            code =
+                sample(with, &all->chains[k], k == CHAIN ? LONG_REPEATS : SHORT_REPEATS, &times[k]);
         uint32_t at = i > 0 ? i - 1 : 0;
         pairs[at] = times[PAIR] - times[SINGLE];
         hops[at] = (times[CHAIN] - times[SINGLE]) / (lanes * (all->steps[CHAIN] - 1));
@@ -220,8 +230,8 @@ static double median_of(double *values, uint32_t count)
 
 typedef struct hops {
     uint32_t count;
-    double lead[TRACED_RUNS * LONG_STEPS], gap[TRACED_RUNS * LONG_STEPS], spread[TRACED_RUNS * LONG_STEPS],
-        work[TRACED_RUNS * LONG_STEPS];
+    double lead[TRACED_RUNS * LONG_STEPS], gap[TRACED_RUNS * LONG_STEPS],
+        spread[TRACED_RUNS * LONG_STEPS], work[TRACED_RUNS * LONG_STEPS];
 } hops;
 
 static int32_t read_hops(clockwork *with, griddep_timeline *timeline, hops *all)
@@ -243,7 +253,8 @@ static int32_t read_hops(clockwork *with, griddep_timeline *timeline, hops *all)
     return status;
 }
 
-/* Traced runs of the long chain, each behind a plain one, so that the launches are in the stream in time. */
+/* Traced runs of the long chain, each behind a plain one, so that the launches are in the stream in
+ * time. */
 static int measure_parts(clockwork *with, gd_handoff *handoff, parts *result)
 {
     hops *all = gd_heap_take(1, sizeof(*all));
@@ -271,8 +282,10 @@ static int measure_parts(clockwork *with, gd_handoff *handoff, parts *result)
 
 static int measure_way(clockwork *with, uint32_t index, row *result)
 {
-    gd_handoff_way way = {
-        .kind = ways[index].kind, .mode = ways[index].mode, .lanes = ways[index].lanes, .blocks = result->blocks};
+    gd_handoff_way way = {.kind = ways[index].kind,
+                          .mode = ways[index].mode,
+                          .lanes = ways[index].lanes,
+                          .blocks = result->blocks};
     bool kernels = way.kind == GD_HANDOFF_STEPS || way.kind == GD_HANDOFF_QUIET_STEPS;
     lengths all = {0};
     result->way = ways[index].name;
@@ -402,7 +415,8 @@ static json_t *make_json(const gd_bench *bench, const void *results)
         gd_output_set(object, "way", gd_output_string(item->way));
         gd_output_set(object, "blocks", json_integer(item->blocks));
         gd_output_set(object, "as_expected", json_boolean(item->right));
-        gd_output_set(object, "pair_us", item->pairs ? gd_bench_spread_json(&item->pair) : json_null());
+        gd_output_set(object, "pair_us",
+                      item->pairs ? gd_bench_spread_json(&item->pair) : json_null());
         gd_output_set(object, "chain_us", gd_bench_spread_json(&item->hop));
         gd_output_set(object, "pause_ns", item->polls ? json_integer(item->pause) : json_null());
         gd_output_set(object, "parts", parts_json(&item->parts));
@@ -411,4 +425,5 @@ static json_t *make_json(const gd_bench *bench, const void *results)
     return list;
 }
 
-const gd_bench_suite gd_bench_handoff = {"handoff", "handoff", NULL, measure, print, make_json, free};
+const gd_bench_suite gd_bench_handoff = {"handoff", "handoff", NULL, measure,
+                                         print,     make_json, free};

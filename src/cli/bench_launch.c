@@ -1,8 +1,8 @@
-/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver call, alone, in a
- * chain and as a graph.
- * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before each; the library
- * and the bare call take turns in going first. The bare call is taken from the driver library by its name, with the two
- * structs that it needs. */
+/* griddep bench launch: what a launch costs on the host, through the library and by the bare driver
+ * call, alone, in a chain and as a graph.
+ * Host time of launches, in bursts that fit the driver's launch queue, with the device idle before
+ * each; the library and the bare call take turns in going first. The bare call is taken from the
+ * driver library by its name, with the two structs that it needs. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,8 +39,10 @@ typedef struct bare_config {
 
 _Static_assert(sizeof(bare_attribute) == 72 && sizeof(bare_config) == 56, "as in cuda.h");
 
-typedef int (*bare_resolve)(const char *symbol, void **function, int version, uint64_t flags, int *found);
-typedef int (*bare_launch)(const bare_config *config, void *function, void **parameters, void **extra);
+typedef int (*bare_resolve)(const char *symbol, void **function, int version, uint64_t flags,
+                            int *found);
+typedef int (*bare_launch)(const bare_config *config, void *function, void **parameters,
+                           void **extra);
 typedef int (*bare_set_current)(void *context);
 typedef int (*bare_begin)(void *stream, int mode);
 typedef int (*bare_end)(void *stream, void **graph);
@@ -49,14 +51,14 @@ typedef int (*bare_run)(void *executable, void *stream);
 typedef int (*bare_destroy)(void *object);
 
 /* What of the driver is called bare, with the API version of its signature. */
-#define BARE_ENTRIES(entry)                                                                                            \
-    entry(bare_launch, launch, "cuLaunchKernelEx", 11060);                                                             \
-    entry(bare_set_current, set_current, "cuCtxSetCurrent", 4000);                                                     \
-    entry(bare_begin, begin_capture, "cuStreamBeginCapture", 10010);                                                   \
-    entry(bare_end, end_capture, "cuStreamEndCapture", 10000);                                                         \
-    entry(bare_instantiate, instantiate, "cuGraphInstantiateWithFlags", 11040);                                        \
-    entry(bare_run, run_graph, "cuGraphLaunch", 10000);                                                                \
-    entry(bare_destroy, destroy_graph, "cuGraphDestroy", 10000);                                                       \
+#define BARE_ENTRIES(entry)                                                                        \
+    entry(bare_launch, launch, "cuLaunchKernelEx", 11060);                                         \
+    entry(bare_set_current, set_current, "cuCtxSetCurrent", 4000);                                 \
+    entry(bare_begin, begin_capture, "cuStreamBeginCapture", 10010);                               \
+    entry(bare_end, end_capture, "cuStreamEndCapture", 10000);                                     \
+    entry(bare_instantiate, instantiate, "cuGraphInstantiateWithFlags", 11040);                    \
+    entry(bare_run, run_graph, "cuGraphLaunch", 10000);                                            \
+    entry(bare_destroy, destroy_graph, "cuGraphDestroy", 10000);                                   \
     entry(bare_destroy, destroy_executable, "cuGraphExecDestroy", 10000)
 
 typedef struct bare_driver {
@@ -66,37 +68,37 @@ typedef struct bare_driver {
 } bare_driver;
 
 /* A module with entries that do nothing. */
-#define ENTRIES                                                                                                        \
-    ".version 8.0\n"                                                                                                   \
-    ".target sm_90\n"                                                                                                  \
-    ".address_size 64\n"                                                                                               \
-    ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"                              \
-    "{\n"                                                                                                              \
-    "    ret;\n"                                                                                                       \
-    "}\n"                                                                                                              \
-    ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"                            \
-    "{\n"                                                                                                              \
-    "    griddepcontrol.launch_dependents;\n"                                                                          \
-    "    griddepcontrol.wait;\n"                                                                                       \
-    "    ret;\n"                                                                                                       \
+#define ENTRIES                                                                                    \
+    ".version 8.0\n"                                                                               \
+    ".target sm_90\n"                                                                              \
+    ".address_size 64\n"                                                                           \
+    ".visible .entry plain(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"          \
+    "{\n"                                                                                          \
+    "    ret;\n"                                                                                   \
+    "}\n"                                                                                          \
+    ".visible .entry waiting(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"        \
+    "{\n"                                                                                          \
+    "    griddepcontrol.launch_dependents;\n"                                                      \
+    "    griddepcontrol.wait;\n"                                                                   \
+    "    ret;\n"                                                                                   \
     "}\n"
 
 /* Eight conditions, as matrix products have them; and one on overlap, which asks for extents. */
-#define CONDITIONS                                                                                                     \
-    "// requires:\n"                                                                                                   \
-    "//   n >= 1\n"                                                                                                    \
-    "//   n < 2^30\n"                                                                                                  \
-    "//   a % 16 == 0\n"                                                                                               \
-    "//   b % 16 == 0\n"                                                                                               \
-    "//   c % 4 == 0\n"                                                                                                \
-    "//   block.x % 32 == 0\n"                                                                                         \
-    "//   block.y == 1 && block.z == 1\n"                                                                              \
+#define CONDITIONS                                                                                 \
+    "// requires:\n"                                                                               \
+    "//   n >= 1\n"                                                                                \
+    "//   n < 2^30\n"                                                                              \
+    "//   a % 16 == 0\n"                                                                           \
+    "//   b % 16 == 0\n"                                                                           \
+    "//   c % 4 == 0\n"                                                                            \
+    "//   block.x % 32 == 0\n"                                                                     \
+    "//   block.y == 1 && block.z == 1\n"                                                          \
     "//   grid.y == 1 && grid.z == 1\n"
-#define OVERLAP                                                                                                        \
-    "//   apart(c, a, b)\n"                                                                                            \
-    "// extent:\n"                                                                                                     \
-    "//   a: f32[n]\n"                                                                                                 \
-    "//   b: f32[n]\n"                                                                                                 \
+#define OVERLAP                                                                                    \
+    "//   apart(c, a, b)\n"                                                                        \
+    "// extent:\n"                                                                                 \
+    "//   a: f32[n]\n"                                                                             \
+    "//   b: f32[n]\n"                                                                             \
     "//   c: f32[n]\n"
 
 static const char plain_text[] = ENTRIES, conditions_text[] = CONDITIONS ENTRIES;
@@ -149,7 +151,8 @@ static bool burst_bare(launcher *with, int calls)
 
 static bool burst_library(launcher *with)
 {
-    const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
+    const griddep_launch_config config = {
+        .size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
     int32_t status = GRIDDEP_OK;
     for (int i = 0; i < BURST && status == GRIDDEP_OK; i++)
         status = griddep_launch(with->kernel, &config, arguments, ARGUMENTS, NULL, &with->error);
@@ -158,7 +161,8 @@ static bool burst_library(launcher *with)
 
 static bool burst_packed(launcher *with)
 {
-    const griddep_launch_config config = {.size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
+    const griddep_launch_config config = {
+        .size = sizeof(config), .grid = {1}, .block = {32}, .stream = with->stream};
     const struct {
         uint64_t a, b, c;
         uint32_t n;
@@ -171,12 +175,14 @@ static bool burst_packed(launcher *with)
 
 static bool run_chain(launcher *with)
 {
-    return griddep_chain_run(with->chain, GRIDDEP_MODE_PDL, with->stream, &with->error) == GRIDDEP_OK;
+    return griddep_chain_run(with->chain, GRIDDEP_MODE_PDL, with->stream, &with->error) ==
+           GRIDDEP_OK;
 }
 
 static bool run_graph(launcher *with)
 {
-    return griddep_chain_run(with->chain, GRIDDEP_MODE_GRAPH_PDL, with->stream, &with->error) == GRIDDEP_OK;
+    return griddep_chain_run(with->chain, GRIDDEP_MODE_GRAPH_PDL, with->stream, &with->error) ==
+           GRIDDEP_OK;
 }
 
 static bool run_bare_graph(launcher *with, int calls)
@@ -227,11 +233,13 @@ static int fail(const launcher *with)
 
 static int measure_bursts(launcher *with, const launch_case *item, uint32_t samples, way *result)
 {
-    double *library = gd_heap_take(samples, sizeof(double)), *bare = gd_heap_take(samples, sizeof(double));
+    double *library = gd_heap_take(samples, sizeof(double)),
+           *bare = gd_heap_take(samples, sizeof(double));
     double *ratios = gd_heap_take(samples, sizeof(double));
     int code = 0;
     for (uint32_t i = 0; i < samples + WARM_UP && code == 0; i++) {
-        double first = time_burst(with, item, i % 2 == 0), second = time_burst(with, item, i % 2 != 0);
+        double first = time_burst(with, item, i % 2 == 0),
+               second = time_burst(with, item, i % 2 != 0);
         uint32_t at = i < WARM_UP ? 0 : i - WARM_UP;
         if (first < 0.0 || second < 0.0)
             code = fail(with);
@@ -269,17 +277,19 @@ static int open_driver(launcher *with)
     griddep_runtime_get_info(with->runtime, &info, NULL);
     with->library = dlopen(info.driver, RTLD_NOW | RTLD_LOCAL);
     if (with->library == NULL)
-        return gd_message_error(GD_EXIT_REFUSED, "%s cannot be opened a second time: %s", info.driver, dlerror());
-#define TAKE(type, name, symbol, version)                                                                              \
-    do {                                                                                                               \
-        void *found = resolve(with, symbol, version);                                                                  \
-        memcpy(&driver->name, &found, sizeof(driver->name));                                                           \
-        whole = whole && found != NULL;                                                                                \
+        return gd_message_error(GD_EXIT_REFUSED, "%s cannot be opened a second time: %s",
+                                info.driver, dlerror());
+#define TAKE(type, name, symbol, version)                                                          \
+    do {                                                                                           \
+        void *found = resolve(with, symbol, version);                                              \
+        memcpy(&driver->name, &found, sizeof(driver->name));                                       \
+        whole = whole && found != NULL;                                                            \
     } while (0)
     BARE_ENTRIES(TAKE);
 #undef TAKE
     if (!whole || driver->set_current(info.context) != 0)
-        return gd_message_error(GD_EXIT_REFUSED, "%s lacks entry points to compare with", info.driver);
+        return gd_message_error(GD_EXIT_REFUSED, "%s lacks entry points to compare with",
+                                info.driver);
     return 0;
 }
 
@@ -291,7 +301,8 @@ static int build_chain(launcher *with)
     void *graph = NULL;
     int32_t status = griddep_chain_create(with->runtime, &with->chain, &with->error);
     for (int i = 0; i < CHAIN && status == GRIDDEP_OK; i++)
-        status = griddep_chain_add(with->chain, with->kernel, &config, arguments, ARGUMENTS, &with->error);
+        status = griddep_chain_add(with->chain, with->kernel, &config, arguments, ARGUMENTS,
+                                   &with->error);
     bool captured = status == GRIDDEP_OK && driver->begin_capture(with->stream, RELAXED) == 0 &&
                     burst_bare(with, CHAIN) && driver->end_capture(with->stream, &graph) == 0 &&
                     driver->instantiate(&with->executable, graph, 0) == 0;
@@ -318,10 +329,11 @@ static int set_up(launcher *with)
 static int load_case(launcher *with, const launch_case *item)
 {
     griddep_kernel_info info = {.size = sizeof(info)};
-    int32_t status =
-        griddep_module_load(with->runtime, item->text, strlen(item->text), NULL, &with->module, &with->error);
+    int32_t status = griddep_module_load(with->runtime, item->text, strlen(item->text), NULL,
+                                         &with->module, &with->error);
     if (status == GRIDDEP_OK)
-        status = griddep_kernel_get(with->module, item->early ? "waiting" : "plain", &with->kernel, &with->error);
+        status = griddep_kernel_get(with->module, item->early ? "waiting" : "plain", &with->kernel,
+                                    &with->error);
     if (status == GRIDDEP_OK)
         status = griddep_kernel_get_info(with->kernel, &info, &with->error);
     with->function = info.function;

@@ -1,5 +1,6 @@
-/* griddep bench transformer-block: a decoder layer at batch 1 as a chain of five kernels, in the shapes of two models
- * and for a short and a long context; one layer, checked against float64, and many in one graph. */
+/* griddep bench transformer-block: a decoder layer at batch 1 as a chain of five kernels, in the
+ * shapes of two models and for a short and a long context; one layer, checked against float64, and
+ * many in one graph. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,8 +43,8 @@ typedef struct blocks {
 static int measure_block(const gd_bench *bench, block *item)
 {
     gd_plan plan = {0};
-    gd_progress_show("%s, context %u, %u layers", item->decoder.name, (unsigned)item->decoder.context,
-                     (unsigned)item->decoder.layers);
+    gd_progress_show("%s, context %u, %u layers", item->decoder.name,
+                     (unsigned)item->decoder.context, (unsigned)item->decoder.layers);
     gd_decoder_build(&item->decoder, bench->info, item->decoder.layers == 1, &plan);
     int code = gd_bench_run_plan(bench, &plan, &item->modes);
     gd_plan_free(&plan);
@@ -57,7 +58,9 @@ static int choose_models(const gd_bench *bench, uint32_t *first, uint32_t *count
     size_t index = 1;
     for (uint32_t i = 0; i < MODELS; i++)
         names[i] = models[i].name;
-    int code = bench->decoder != NULL ? gd_options_choose("decoder", bench->decoder, names, MODELS, &index) : 0;
+    int code = bench->decoder != NULL
+                   ? gd_options_choose("decoder", bench->decoder, names, MODELS, &index)
+                   : 0;
     *first = (uint32_t)index;
     *count = bench->decoder != NULL ? 1 : MODELS - 1;
     return code;
@@ -94,14 +97,17 @@ static int measure(const gd_bench *bench, void **results)
 static void print_block(const gd_bench *bench, gd_columns *columns, const block *item)
 {
     const gd_decoder *decoder = &item->decoder;
-    double floor = bench->read_ceiling > 0.0 ? (double)gd_decoder_layer_bytes(decoder) / bench->read_ceiling : 0.0;
+    double floor = bench->read_ceiling > 0.0
+                       ? (double)gd_decoder_layer_bytes(decoder) / bench->read_ceiling
+                       : 0.0;
     gd_columns_add(columns, "%s%s", decoder->name, item->modes.as_expected ? "" : ", WRONG");
     gd_columns_add(columns, "%u", (unsigned)decoder->context);
     gd_columns_add(columns, "%u", (unsigned)decoder->layers);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         gd_columns_add(columns, "%.2f", item->modes.timings[mode].microseconds / decoder->layers);
     gd_columns_add(columns, "%.2f", floor * 1e6);
-    gd_columns_add(columns, "%.1f %%", gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);
+    gd_columns_add(columns, "%.1f %%",
+                   gd_bench_of_ceiling(bench, &item->modes, GRIDDEP_MODE_GRAPH_PDL) * 100.0);
 }
 
 static void print(const gd_bench *bench, const void *results)
@@ -139,7 +145,8 @@ static json_t *make_json(const gd_bench *bench, const void *results)
         gd_output_set(object, "context", json_integer(decoder->context));
         gd_output_set(object, "layers", json_integer(decoder->layers));
         gd_output_set(object, "as_expected", json_boolean(item->modes.as_expected));
-        gd_output_set(object, "bytes_per_layer", json_integer((json_int_t)gd_decoder_layer_bytes(decoder)));
+        gd_output_set(object, "bytes_per_layer",
+                      json_integer((json_int_t)gd_decoder_layer_bytes(decoder)));
         gd_output_set(object, "modes", gd_bench_modes_json(bench, &item->modes, decoder->layers));
         gd_output_append(list, object);
     }

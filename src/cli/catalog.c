@@ -39,7 +39,8 @@ char *gd_catalog_field(const griddep_shelf_info *info, const char *field)
     if (griddep_shelf_field(info->text, info->bytes, field, NULL, 0, &bytes, NULL) != GRIDDEP_OK)
         return NULL;
     char *text = gd_heap_take(bytes + 1, 1);
-    if (griddep_shelf_field(info->text, info->bytes, field, text, bytes + 1, &bytes, NULL) != GRIDDEP_OK) {
+    if (griddep_shelf_field(info->text, info->bytes, field, text, bytes + 1, &bytes, NULL) !=
+        GRIDDEP_OK) {
         free(text);
         return NULL;
     }

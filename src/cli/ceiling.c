@@ -1,5 +1,6 @@
-/* The read ceiling, by a kernel of its own: 16-byte loads, four under way in each thread, folded into a value that is
- * stored only if it equals one that the memory does not hold, so that no load can be left out and nothing is written.
+/* The read ceiling, by a kernel of its own: 16-byte loads, four under way in each thread, folded
+ * into a value that is stored only if it equals one that the memory does not hold, so that no load
+ * can be left out and nothing is written.
  */
 #include "cli/ceiling.h"
 
@@ -16,7 +17,8 @@ enum {
 
 static const uint64_t most_bytes = (uint64_t)4 << 30;
 
-/* A thread reads 16 bytes at its own place in each of four strides of the whole grid, `count` times. */
+/* A thread reads 16 bytes at its own place in each of four strides of the whole grid, `count`
+ * times. */
 static const char read_ptx[] =
     ".version 7.8\n"
     ".target sm_80\n"
@@ -25,7 +27,8 @@ static const char read_ptx[] =
     "{\n"
     "    .reg .pred %more, %hit;\n"
     "    .reg .b32 %cta, %ctas, %size, %lane, %threads, %fold;\n"
-    "    .reg .b32 %a0, %a1, %a2, %a3, %b0, %b1, %b2, %b3, %c0, %c1, %c2, %c3, %d0, %d1, %d2, %d3;\n"
+    "    .reg .b32 %a0, %a1, %a2, %a3, %b0, %b1, %b2, %b3, %c0, %c1, %c2, %c3, %d0, %d1, %d2, "
+    "%d3;\n"
     "    .reg .b64 %memory, %at0, %at1, %at2, %at3, %stride, %step, %left, %thread, %offset;\n"
     "    ld.param.u64 %memory, [memory];\n"
     "    ld.param.u64 %left, [count];\n"
@@ -82,7 +85,8 @@ typedef struct gd_ceiling {
     uint64_t memory, bytes;
 } gd_ceiling;
 
-static int32_t make_chain(gd_ceiling *ceiling, const griddep_runtime_info *info, griddep_error *error)
+static int32_t make_chain(gd_ceiling *ceiling, const griddep_runtime_info *info,
+                          griddep_error *error)
 {
     griddep_kernel *kernel = NULL;
     uint32_t grid = (uint32_t)info->multiprocessors * (info->threads_per_multiprocessor / BLOCK);
@@ -90,18 +94,25 @@ static int32_t make_chain(gd_ceiling *ceiling, const griddep_runtime_info *info,
     uint64_t wanted = info->memory_bytes / 4 < most_bytes ? info->memory_bytes / 4 : most_bytes;
     uint64_t rounds = wanted / round > 0 ? wanted / round : 1;
     ceiling->bytes = rounds * round;
-    int32_t status = griddep_memory_allocate(ceiling->runtime, ceiling->bytes, &ceiling->memory, error);
+    int32_t status =
+        griddep_memory_allocate(ceiling->runtime, ceiling->bytes, &ceiling->memory, error);
     if (status == GRIDDEP_OK)
-        status = griddep_memory_fill(ceiling->runtime, ceiling->memory, 0x5a, ceiling->bytes, ceiling->stream, error);
+        status = griddep_memory_fill(ceiling->runtime, ceiling->memory, 0x5a, ceiling->bytes,
+                                     ceiling->stream, error);
     if (status == GRIDDEP_OK)
-        status = griddep_module_load(ceiling->runtime, read_ptx, strlen(read_ptx), NULL, &ceiling->module, error);
+        status = griddep_module_load(ceiling->runtime, read_ptx, strlen(read_ptx), NULL,
+                                     &ceiling->module, error);
     if (status == GRIDDEP_OK)
         status = griddep_kernel_get(ceiling->module, "read_memory", &kernel, error);
     if (status == GRIDDEP_OK)
         status = griddep_chain_create(ceiling->runtime, &ceiling->chain, error);
-    const griddep_argument arguments[] = {{.bytes = 8, .value = ceiling->memory}, {.bytes = 8, .value = rounds}};
-    const griddep_launch_config config = {.size = sizeof(config), .grid = {grid, 1, 1}, .block = {BLOCK, 1, 1}};
-    return status == GRIDDEP_OK ? griddep_chain_add(ceiling->chain, kernel, &config, arguments, 2, error) : status;
+    const griddep_argument arguments[] = {{.bytes = 8, .value = ceiling->memory},
+                                          {.bytes = 8, .value = rounds}};
+    const griddep_launch_config config = {
+        .size = sizeof(config), .grid = {grid, 1, 1}, .block = {BLOCK, 1, 1}};
+    return status == GRIDDEP_OK
+               ? griddep_chain_add(ceiling->chain, kernel, &config, arguments, 2, error)
+               : status;
 }
 
 static void end_ceiling(gd_ceiling *ceiling)
@@ -127,12 +138,14 @@ int gd_ceiling_measure(griddep_runtime *runtime, uint32_t samples, double *bytes
         status = griddep_stream_create(runtime, &ceiling.stream, &error);
     if (status == GRIDDEP_OK)
         status = make_chain(&ceiling, &info, &error);
-    int code = status == GRIDDEP_OK ? gd_measure_modes(runtime, ceiling.chain, ceiling.stream, 1U << GRIDDEP_MODE_GRAPH,
-                                                       samples, timings)
-                                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the read ceiling");
+    int code = status == GRIDDEP_OK
+                   ? gd_measure_modes(runtime, ceiling.chain, ceiling.stream,
+                                      1U << GRIDDEP_MODE_GRAPH, samples, timings)
+                   : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the read ceiling");
     end_ceiling(&ceiling);
     gd_progress_clear();
     if (code == 0 && timings[GRIDDEP_MODE_GRAPH].microseconds > 0.0)
-        *bytes_per_second = (double)ceiling.bytes / (timings[GRIDDEP_MODE_GRAPH].microseconds * 1e-6);
+        *bytes_per_second =
+            (double)ceiling.bytes / (timings[GRIDDEP_MODE_GRAPH].microseconds * 1e-6);
     return code;
 }

@@ -30,10 +30,11 @@ griddep_check_argument *gd_chaincheck_arguments(const gd_plan *plan, const gd_pl
             continue;
         const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
         uint64_t element = gd_type_bytes(buffer->type);
-        arguments[i] = (griddep_check_argument){.buffer = argument->buffer + 1,
-                                                .access = access_of(argument),
-                                                .offset = argument->offset * element,
-                                                .bytes = (buffer->count - argument->offset) * element};
+        arguments[i] =
+            (griddep_check_argument){.buffer = argument->buffer + 1,
+                                     .access = access_of(argument),
+                                     .offset = argument->offset * element,
+                                     .bytes = (buffer->count - argument->offset) * element};
     }
     return arguments;
 }
@@ -44,7 +45,8 @@ static const char **element_types(const gd_plan *plan, const gd_plan_launch *lau
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         if (argument->is_buffer)
-            elements[i] = gd_type_name(argument->viewed ? argument->type : plan->buffers[argument->buffer].type);
+            elements[i] = gd_type_name(argument->viewed ? argument->type
+                                                        : plan->buffers[argument->buffer].type);
     }
     return elements;
 }
@@ -62,12 +64,14 @@ static void print_errors(const gd_finding_list *list)
             gd_finding_print(stderr, &finding, NULL);
     }
     if (errors > 0)
-        gd_message_note("the check of the chain has %u error%s; results of modes with dependent launch may be wrong "
+        gd_message_note("the check of the chain has %u error%s; results of modes with dependent "
+                        "launch may be wrong "
                         "('griddep check' prints all, --no-check leaves this out)",
                         (unsigned)errors, errors == 1 ? "" : "s");
 }
 
-int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, griddep_findings **findings)
+int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl,
+                      griddep_findings **findings)
 {
     griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
     griddep_check_argument **arguments = gd_heap_take(plan->launch_count, sizeof(*arguments));
@@ -78,17 +82,18 @@ int gd_chaincheck_run(const gd_plan *plan, const gd_modulefile_list *modules, in
         const gd_plan_launch *launch = &plan->launches[i];
         arguments[i] = gd_chaincheck_arguments(plan, launch);
         elements[i] = element_types(plan, launch);
-        launches[i] = (griddep_check_launch){.size = sizeof(launches[i]),
-                                             .node = GRIDDEP_NODE_KERNEL,
-                                             .ptx = modules->items[launch->module].ptx,
-                                             .entry = launch->kernel,
-                                             .arguments = arguments[i],
-                                             .argument_count = launch->argument_count,
-                                             .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl,
-                                             .lane = launch->lane,
-                                             .after_count = launch->after_count,
-                                             .after = launch->after,
-                                             .elements = elements[i]};
+        launches[i] =
+            (griddep_check_launch){.size = sizeof(launches[i]),
+                                   .node = GRIDDEP_NODE_KERNEL,
+                                   .ptx = modules->items[launch->module].ptx,
+                                   .entry = launch->kernel,
+                                   .arguments = arguments[i],
+                                   .argument_count = launch->argument_count,
+                                   .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl,
+                                   .lane = launch->lane,
+                                   .after_count = launch->after_count,
+                                   .after = launch->after,
+                                   .elements = elements[i]};
     }
     int32_t status = griddep_chain_check(launches, plan->launch_count, findings, &error);
     for (uint32_t i = 0; i < plan->launch_count; i++)
@@ -107,14 +112,16 @@ static int refuse_elements(const gd_plan *plan, const gd_finding_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const griddep_finding *finding = &list->items[i].data;
         if (strcmp(finding->code, "GD213") == 0)
-            return gd_message_error_at(plan->launches[finding->launch].place,
-                                       "%s: %s (GD213; 'as' in the argument says that this is meant)",
-                                       plan->launches[finding->launch].kernel, finding->text);
+            return gd_message_error_at(
+                plan->launches[finding->launch].place,
+                "%s: %s (GD213; 'as' in the argument says that this is meant)",
+                plan->launches[finding->launch].kernel, finding->text);
     }
     return 0;
 }
 
-int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl, bool dependent)
+int gd_chaincheck_warn(const gd_plan *plan, const gd_modulefile_list *modules, int32_t pdl,
+                       bool dependent)
 {
     griddep_findings *findings = NULL;
     int code = gd_chaincheck_run(plan, modules, pdl, &findings);

@@ -1,5 +1,5 @@
-/* Why the hops of a chain overlap or do not: the library's conditions and prediction for each, and what was measured.
- */
+/* Why the hops of a chain overlap or do not: the library's conditions and prediction for each, and
+ * what was measured. */
 #include "cli/chainexplain.h"
 
 #include <inttypes.h>
@@ -32,7 +32,8 @@ static const char *met_text(int32_t met)
     return met > 0 ? "met" : met == 0 ? "not met" : "not known";
 }
 
-/* Whether prediction and measurement say the same; a prediction that is not known agrees with both. */
+/* Whether prediction and measurement say the same; a prediction that is not known agrees with
+ * both. */
 static bool agrees(const gd_hop_report *hop)
 {
     if (hop->info.overlap == GRIDDEP_OVERLAP_UNKNOWN)
@@ -49,15 +50,18 @@ static void print_measured(const gd_hop_report *hop)
         return;
     if (!measured->known) {
         gd_output_print("  measured: nothing: %s\n",
-                        hop->unmeasured != NULL ? hop->unmeasured
-                                                : "code without PTX takes no stamps, or the kernels left none");
+                        hop->unmeasured != NULL
+                            ? hop->unmeasured
+                            : "code without PTX takes no stamps, or the kernels left none");
         return;
     }
-    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s ended (%.0f to %.0f "
+    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s "
+                    "ended (%.0f to %.0f "
                     "in %d runs)\n",
                     measured->lead > 0 ? "it overlaps" : "no overlap", hop->info.consumer,
-                    measured->lead > 0 ? measured->lead : -measured->lead, measured->lead > 0 ? "before" : "after",
-                    hop->info.producer, measured->shortest, measured->longest, GD_OVERLAP_RUNS);
+                    measured->lead > 0 ? measured->lead : -measured->lead,
+                    measured->lead > 0 ? "before" : "after", hop->info.producer, measured->shortest,
+                    measured->longest, GD_OVERLAP_RUNS);
     if (!agrees(hop))
         puts("  prediction and measurement differ");
 }
@@ -68,10 +72,12 @@ static void print_hop(const gd_hop_report *hop)
     griddep_condition condition = {.size = sizeof(condition)};
     puts("");
     if (hop->info.producer != NULL)
-        gd_output_print("launch %" PRIu32 ": %s behind %s\n", hop->launch, hop->info.consumer, hop->info.producer);
+        gd_output_print("launch %" PRIu32 ": %s behind %s\n", hop->launch, hop->info.consumer,
+                        hop->info.producer);
     else
         gd_output_print("launch %" PRIu32 ": %s\n", hop->launch, hop->info.consumer);
-    for (uint32_t i = 0; griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0;
+         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
         gd_columns_add(&columns, "  %s", met_text(condition.met));
         gd_columns_add(&columns, "%s", condition.name);
         gd_columns_add(&columns, "%s", condition.text);
@@ -115,14 +121,16 @@ static json_t *hop_json(const gd_hop_report *hop)
 {
     json_t *object = json_object(), *list = json_array();
     griddep_condition condition = {.size = sizeof(condition)};
-    for (uint32_t i = 0; griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++)
+    for (uint32_t i = 0;
+         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++)
         gd_output_append(list, condition_json(&condition));
     gd_output_set(object, "launch", json_integer(hop->launch));
     gd_output_set(object, "producer", gd_output_string(hop->info.producer));
     gd_output_set(object, "consumer", gd_output_string(hop->info.consumer));
     gd_output_set(object, "overlap", gd_output_string(griddep_overlap_name(hop->info.overlap)));
     gd_output_set(object, "reason", json_integer(hop->info.reason));
-    gd_output_set(object, "unmet", hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet));
+    gd_output_set(object, "unmet",
+                  hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet));
     gd_output_set(object, "text", gd_output_string(hop->info.text));
     gd_output_set(object, "conditions", list);
     gd_output_set(object, "measured", measured_json(hop));
@@ -147,7 +155,8 @@ static int explain_hops(gd_chain_report *report, const gd_session *session)
     for (uint32_t i = 0; i < report->plan->launch_count && code == 0; i++) {
         gd_hop_report *hop = &report->hops[i];
         *hop = (gd_hop_report){.launch = i, .info = {.size = sizeof(hop->info)}};
-        int32_t status = griddep_chain_explain(session->chain, report->mode, i, &hop->explanation, &error);
+        int32_t status =
+            griddep_chain_explain(session->chain, report->mode, i, &hop->explanation, &error);
         if (status == GRIDDEP_OK)
             status = griddep_explanation_get_info(hop->explanation, &hop->info, &error);
         if (status != GRIDDEP_OK)
@@ -207,7 +216,8 @@ static int report_on(const gd_chainexplain_request *request, gd_chain_report *re
 static int explain_plan(const gd_chainexplain_request *request, const gd_plan *plan)
 {
     gd_chain_report report = {.plan = plan, .device = {.size = sizeof(report.device)}};
-    int code = gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
+    int code =
+        gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
     if (code == 0)
         code = gd_plan_check_whole(plan);
     report.hops = gd_heap_take(plan->launch_count, sizeof(*report.hops));

@@ -37,11 +37,14 @@ enum { OPTIONAL = false, NEEDED = true };
 #define TEXT(map, field, needed) {#field, FIELD_TEXT, needed, 0, 0, AT(map, field), 0, NULL},
 #define TEXTS(map, field, needed, least, most) \
     {#field, FIELD_TEXTS, needed, least, most, AT(map, field), AT(map, field##_count), NULL},
-#define INNER(map, field, inner) {#field, FIELD_MAP, OPTIONAL, 0, 0, AT(map, field), 0, &inner##_map},
+#define INNER(map, field, inner) \
+    {#field, FIELD_MAP, OPTIONAL, 0, 0, AT(map, field), 0, &inner##_map},
 #define INNERS(map, field, needed, least, most, inner) \
     {#field, FIELD_MAPS, needed, least, most, AT(map, field), AT(map, field##_count), &inner##_map},
-#define END(map) }; static const gd_map map##_map = {map##_fields, sizeof map##_fields / sizeof *map##_fields, \
-                                                     sizeof(gd_chainfile_##map)};
+#define END(map) \
+    }; \
+    static const gd_map map##_map = {map##_fields, sizeof map##_fields / sizeof *map##_fields, \
+                                     sizeof(gd_chainfile_##map)};
 #include "cli/chainfile.def"
 /* clang-format on */
 
@@ -61,7 +64,8 @@ static int wrong_kind(const gd_yaml_node *node, const char *name, gd_yaml_kind w
         [GD_YAML_LIST] = "a list: [ ... ], or lines that begin with '- '",
         [GD_YAML_MAP] = "a map of fields: {field: value}, or lines 'field: value'",
     };
-    return gd_message_error_at(node->place, "%s%s must be %s", node->key == NULL && name != NULL ? "an entry of " : "",
+    return gd_message_error_at(node->place, "%s%s must be %s",
+                               node->key == NULL && name != NULL ? "an entry of " : "",
                                name != NULL ? name : "the file", shapes[wanted]);
 }
 
@@ -92,8 +96,8 @@ static int read_list(const gd_field *field, const gd_yaml_node *node, void *reco
     int code = 0;
     for (const gd_yaml_node *entry = node->first; entry != NULL && code == 0; entry = entry->next) {
         if (*count == field->most)
-            return gd_message_error_at(entry->place, "%s has too many entries: at most %u", field->name,
-                                       (unsigned)field->most);
+            return gd_message_error_at(entry->place, "%s has too many entries: at most %u",
+                                       field->name, (unsigned)field->most);
         code = read_one(field, entry, of_maps, entries + bytes * (*count)++);
     }
     return code;
@@ -116,8 +120,8 @@ static int unknown_field(const gd_map *map, const char *name, const gd_yaml_node
         names[i] = map->fields[i].name;
     char *suggestion = gd_suggest_text(node->key, names, map->field_count);
     char *list = gd_suggest_list(names, map->field_count);
-    int code = gd_message_error_at(node->key_place, "%s has no field '%s'%s%s fields: %s", name, node->key, suggestion,
-                                   suggestion[0] != '\0' ? "" : ";", list);
+    int code = gd_message_error_at(node->key_place, "%s has no field '%s'%s%s fields: %s", name,
+                                   node->key, suggestion, suggestion[0] != '\0' ? "" : ";", list);
     free(suggestion);
     free(list);
     free(names);
@@ -140,7 +144,8 @@ static bool has_field(const gd_yaml_node *from, const gd_yaml_node *end, const c
     return false;
 }
 
-/* `name` is that of the field whose value the map is, or an entry of whose value; NULL: it is the file. */
+/* `name` is that of the field whose value the map is, or an entry of whose value; NULL: it is the
+ * file. */
 static int read_map(const gd_map *map, const char *name, const gd_yaml_node *node, void *record)
 {
     if (node->kind != GD_YAML_MAP)
@@ -159,7 +164,8 @@ static int read_map(const gd_map *map, const char *name, const gd_yaml_node *nod
     }
     for (size_t i = 0; i < map->field_count; i++)
         if (map->fields[i].needed && !has_field(node->first, NULL, map->fields[i].name))
-            return gd_message_error_at(node->place, "%s needs the field '%s'", name, map->fields[i].name);
+            return gd_message_error_at(node->place, "%s needs the field '%s'", name,
+                                       map->fields[i].name);
     return 0;
 }
 
@@ -226,8 +232,8 @@ static void emit(gd_writer *writer, int made, yaml_event_t *event)
 static void emit_text(gd_writer *writer, const char *text)
 {
     yaml_event_t event;
-    int made = yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
-                                            YAML_ANY_SCALAR_STYLE);
+    int made = yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+                                            (int)strlen(text), 1, 1, YAML_ANY_SCALAR_STYLE);
     emit(writer, made, &event);
 }
 
@@ -237,8 +243,8 @@ static void emit_list(gd_writer *writer, const gd_field *field, char *entries, u
 {
     yaml_event_t event;
     bool of_maps = field->map != NULL;
-    int made = yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
-                                                    of_maps ? YAML_BLOCK_SEQUENCE_STYLE : YAML_FLOW_SEQUENCE_STYLE);
+    int made = yaml_sequence_start_event_initialize(
+        &event, NULL, NULL, 1, of_maps ? YAML_BLOCK_SEQUENCE_STYLE : YAML_FLOW_SEQUENCE_STYLE);
     emit(writer, made, &event);
     for (uint32_t i = 0; i < count; i++) {
         if (of_maps)
@@ -252,7 +258,9 @@ static void emit_list(gd_writer *writer, const gd_field *field, char *entries, u
 static void emit_map(gd_writer *writer, const gd_map *map, void *record)
 {
     yaml_event_t event;
-    emit(writer, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE), &event);
+    emit(writer,
+         yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE),
+         &event);
     for (size_t i = 0; i < map->field_count; i++) {
         const gd_field *field = &map->fields[i];
         char *value = *(char **)member(record, field->offset);

@@ -1,4 +1,5 @@
-/* griddep check: what is wrong, or could be better, with the use of dependent launch in PTX and in chains. */
+/* griddep check: what is wrong, or could be better, with the use of dependent launch in PTX and in
+ * chains. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +35,18 @@ typedef struct gd_check_state {
 } gd_check_state;
 
 static const char details[] =
-    "A PTX file is checked by itself; '-' is stdin. A file that ends in .yaml or .yml is a chain file, whose\n"
-    "launches are checked as a whole: each kernel in the light of what its arguments are, and the hops between\n"
+    "A PTX file is checked by itself; '-' is stdin. A file that ends in .yaml or .yml is a chain "
+    "file, whose\n"
+    "launches are checked as a whole: each kernel in the light of what its arguments are, and the "
+    "hops between\n"
     "them. Each finding has a code, about which 'griddep explain CODE' tells more:\n\n"
     "  error    the contract of dependent launch is broken, or the text is no PTX\n"
     "  warning  the contract is likely broken, or cannot be shown to be kept\n"
     "  note     correct, but overlap is not gained\n\n"
-    "A parameter is constant when no kernel that may still run before this one writes its data: it may be read\n"
-    "before the wait. Beside --constant, the head comment of a PTX file may name constants; a chain file has\n"
+    "A parameter is constant when no kernel that may still run before this one writes its data: it "
+    "may be read\n"
+    "before the wait. Beside --constant, the head comment of a PTX file may name constants; a "
+    "chain file has\n"
     "'access: constant'.\n\n"
     "exit codes:\n"
     "  0  no errors and no warnings; with --severity, nothing of that severity or above\n"
@@ -49,7 +54,8 @@ static const char details[] =
     "  2  wrong usage, or a file that cannot be read\n"
     "  4  another failure\n";
 
-static void show(gd_check_state *state, const griddep_findings *findings, const gd_plan *plan, const gd_yaml *yaml)
+static void show(gd_check_state *state, const griddep_findings *findings, const gd_plan *plan,
+                 const gd_yaml *yaml)
 {
     gd_finding_list list = gd_finding_fold(findings, plan, yaml);
     gd_finding_count(&state->tally, &list, state->shown);
@@ -68,8 +74,9 @@ static void show(gd_check_state *state, const griddep_findings *findings, const 
 /* What cannot be checked, without being wrong. */
 static void remark(gd_check_state *state, const char *module, const char *kind)
 {
-    char *text =
-        gd_heap_format("module '%s' is %s, which is not read: its kernels are checked as unknown code", module, kind);
+    char *text = gd_heap_format(
+        "module '%s' is %s, which is not read: its kernels are checked as unknown code", module,
+        kind);
     if (state->remarks != NULL)
         gd_output_append(state->remarks, gd_output_string(text));
     fflush(stdout);
@@ -77,7 +84,8 @@ static void remark(gd_check_state *state, const char *module, const char *kind)
     free(text);
 }
 
-static void look_for_constants(gd_check_state *state, const char *text, size_t bytes, const char *name)
+static void look_for_constants(gd_check_state *state, const char *text, size_t bytes,
+                               const char *name)
 {
     griddep_ptx *ptx = NULL;
     if (state->constants->count == 0)
@@ -107,8 +115,9 @@ static int check_text(gd_check_state *state, const char *text, size_t bytes, con
 static int refuse_kind(const char *path, gd_modulefile_kind kind)
 {
     if (kind == GD_MODULEFILE_CUDA)
-        return gd_message_error_at((gd_place){path, 0, 0},
-                                   "CUDA C++ cannot be checked, PTX can: compile it with nvcc -ptx, or with NVRTC");
+        return gd_message_error_at(
+            (gd_place){path, 0, 0},
+            "CUDA C++ cannot be checked, PTX can: compile it with nvcc -ptx, or with NVRTC");
     return gd_message_error_at((gd_place){path, 0, 0}, "this is %s; only PTX text can be checked",
                                gd_modulefile_kind_text(kind));
 }
@@ -122,7 +131,8 @@ static int check_ptx(gd_check_state *state, const char *path)
     if (code != 0)
         return code;
     gd_modulefile_kind kind = gd_modulefile_recognize(path, text, bytes);
-    code = kind == GD_MODULEFILE_PTX ? check_text(state, text, bytes, name) : refuse_kind(name, kind);
+    code =
+        kind == GD_MODULEFILE_PTX ? check_text(state, text, bytes, name) : refuse_kind(name, kind);
     if (code == 0)
         look_for_constants(state, text, bytes, name);
     free(text);
@@ -130,7 +140,8 @@ static int check_ptx(gd_check_state *state, const char *path)
 }
 
 /* What of a chain's modules is no PTX that can be read. */
-static int check_modules(gd_check_state *state, const gd_plan *plan, const gd_modulefile_list *modules)
+static int check_modules(gd_check_state *state, const gd_plan *plan,
+                         const gd_modulefile_list *modules)
 {
     int code = 0;
     for (uint32_t i = 0; i < modules->count && code == 0; i++) {
@@ -208,8 +219,9 @@ static int check_usage(const gd_check_state *state, const char *const *paths, si
     if (stdins > 1)
         return gd_message_error(GD_EXIT_USAGE, "'-' is stdin, which can be read once");
     if (chains == count && state->constants->count > 0)
-        return gd_message_error(GD_EXIT_USAGE,
-                                "--constant is for PTX files; in a chain file an argument has 'access: constant'");
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "--constant is for PTX files; in a chain file an argument has 'access: constant'");
     return 0;
 }
 
@@ -266,19 +278,21 @@ int gd_command_check(int argc, char **argv)
     gd_option_list constants = {0};
     const char *severity = NULL;
     bool json = false;
-    const gd_option options[] = {{GD_OPTION_LIST, "constant", "NAME",
-                                  "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
-                                 {GD_OPTION_TEXT, "severity", "LEVEL",
-                                  "show and count from here on: note, warning or error", (void *)&severity, 0, 0},
-                                 {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-                                 {0}};
-    const gd_usage usage = {.name = "check",
-                            .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
-                            .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL] [--json]",
-                            .details = details,
-                            .options = options,
-                            .words_least = 1,
-                            .words_most = (size_t)argc};
+    const gd_option options[] = {
+        {GD_OPTION_LIST, "constant", "NAME",
+         "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &constants, 0, 0},
+        {GD_OPTION_TEXT, "severity", "LEVEL", "show and count from here on: note, warning or error",
+         (void *)&severity, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+        {0}};
+    const gd_usage usage = {
+        .name = "check",
+        .summary = "Finds mistakes with dependent launch in PTX and in chains. Needs no driver.",
+        .synopsis = "FILE.ptx|CHAIN.yaml|-... [--constant NAME]... [--severity LEVEL] [--json]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
     size_t count = 0;
     gd_check_state state = {.constants = &constants};

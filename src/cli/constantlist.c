@@ -15,7 +15,8 @@ static bool is_meant(const char *given, const char *entry, const char *parameter
     size_t length = strlen(entry);
     if (strcmp(given, parameter) == 0)
         return true;
-    return strncmp(given, entry, length) == 0 && given[length] == '.' && strcmp(given + length + 1, parameter) == 0;
+    return strncmp(given, entry, length) == 0 && given[length] == '.' &&
+           strcmp(given + length + 1, parameter) == 0;
 }
 
 static void keep_name(gd_constantlist *constants, const char *name)
@@ -25,8 +26,8 @@ static void keep_name(gd_constantlist *constants, const char *name)
             return;
     if (constants->name_count == MOST_NAMES)
         return;
-    constants->names =
-        gd_heap_grow(constants->names, constants->name_count, constants->name_count + 1, sizeof(*constants->names));
+    constants->names = gd_heap_grow(constants->names, constants->name_count,
+                                    constants->name_count + 1, sizeof(*constants->names));
     constants->names[constants->name_count++] = gd_heap_string(name);
 }
 
@@ -35,11 +36,13 @@ static void look_at_entry(gd_constantlist *constants, const griddep_ptx *ptx, ui
 {
     for (uint32_t i = 0; i < entry->parameter_count; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
-        if (griddep_ptx_get_parameter(ptx, index, i, &parameter, NULL) != GRIDDEP_OK || parameter.name == NULL)
+        if (griddep_ptx_get_parameter(ptx, index, i, &parameter, NULL) != GRIDDEP_OK ||
+            parameter.name == NULL)
             continue;
         keep_name(constants, parameter.name);
         for (size_t k = 0; k < constants->given->count; k++)
-            constants->found[k] |= is_meant(constants->given->values[k], entry->name, parameter.name);
+            constants->found[k] |=
+                is_meant(constants->given->values[k], entry->name, parameter.name);
     }
 }
 
@@ -67,8 +70,10 @@ int gd_constantlist_check(const gd_constantlist *constants)
         if (constants->found[i])
             continue;
         const char *name = constants->given->values[i];
-        char *suggestion = gd_suggest_text(name, (const char *const *)constants->names, constants->name_count);
-        int code = gd_message_error(GD_EXIT_USAGE, "--constant: no entry has a parameter '%s'%s", name, suggestion);
+        char *suggestion =
+            gd_suggest_text(name, (const char *const *)constants->names, constants->name_count);
+        int code = gd_message_error(GD_EXIT_USAGE, "--constant: no entry has a parameter '%s'%s",
+                                    name, suggestion);
         free(suggestion);
         return code;
     }

@@ -1,5 +1,5 @@
-/* What --constant names: parameters whose data no prerequisite writes. Sees to it that each name is a parameter of some
- * entry that was looked at. */
+/* What --constant names: parameters whose data no prerequisite writes. Sees to it that each name is
+ * a parameter of some entry that was looked at. */
 #ifndef GD_CLI_CONSTANTLIST_H
 #define GD_CLI_CONSTANTLIST_H
 

@@ -1,5 +1,6 @@
-/* griddep demo: the library's main job from nothing. A feed-forward chain at batch 1: matrix times vector layers with a
- * normalization between them, run serially and with overlap, checked against float64 on the CPU, and timed. */
+/* griddep demo: the library's main job from nothing. A feed-forward chain at batch 1: matrix times
+ * vector layers with a normalization between them, run serially and with overlap, checked against
+ * float64 on the CPU, and timed. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,14 +33,16 @@ typedef struct gd_demo {
 } gd_demo;
 
 /* y = W x; returns y's buffer. */
-static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint64_t layer, uint32_t x, uint64_t rows,
-                           uint64_t columns)
+static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint64_t layer,
+                           uint32_t x, uint64_t rows, uint64_t columns)
 {
     gd_fill random = gd_build_normal(1000 + layer, 1.0L / sqrtl((long double)columns));
-    uint32_t weight =
-        gd_build_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer), GD_TYPE_bf16, rows * columns, random);
-    uint32_t y = gd_build_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), GD_TYPE_bf16, rows, (gd_fill){0});
-    gd_plan_launch *launch = gd_build_launch(plan, "matvec_bf16", gd_build_matvec_shape(info, rows, columns));
+    uint32_t weight = gd_build_buffer(plan, gd_heap_format("weight_%u", (unsigned)layer),
+                                      GD_TYPE_bf16, rows * columns, random);
+    uint32_t y = gd_build_buffer(plan, gd_heap_format("y_%u", (unsigned)layer), GD_TYPE_bf16, rows,
+                                 (gd_fill){0});
+    gd_plan_launch *launch =
+        gd_build_launch(plan, "matvec_bf16", gd_build_matvec_shape(info, rows, columns));
     gd_build_array(launch, weight, GD_ACCESS_CONSTANT);
     gd_build_array(launch, x, GD_ACCESS_READ);
     gd_build_array(launch, y, GD_ACCESS_WRITE);
@@ -52,8 +55,10 @@ static uint32_t add_matvec(gd_plan *plan, const griddep_runtime_info *info, uint
 static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t count)
 {
     gd_fill random = {.kind = GD_FILL_UNIFORM, .seed = 2000 + layer, .a = 0.5L, .b = 1.5L};
-    uint32_t weight = gd_build_buffer(plan, gd_heap_format("norm_%u", (unsigned)layer), GD_TYPE_bf16, count, random);
-    uint32_t x = gd_build_buffer(plan, gd_heap_format("x_%u", (unsigned)layer + 1), GD_TYPE_bf16, count, (gd_fill){0});
+    uint32_t weight = gd_build_buffer(plan, gd_heap_format("norm_%u", (unsigned)layer),
+                                      GD_TYPE_bf16, count, random);
+    uint32_t x = gd_build_buffer(plan, gd_heap_format("x_%u", (unsigned)layer + 1), GD_TYPE_bf16,
+                                 count, (gd_fill){0});
     uint64_t threads = (count / 8 + 31) / 32 * 32;
     gd_build_shape shape = {1, (uint32_t)(threads < 1024 ? threads : 1024), 0};
     gd_plan_launch *launch = gd_build_launch(plan, "rms_norm", shape);
@@ -65,13 +70,15 @@ static uint32_t add_norm(gd_plan *plan, uint64_t layer, uint32_t y, uint64_t cou
     return x;
 }
 
-/* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one before. */
+/* Layers take turns in shape, rows x columns and columns x rows, so that each fits the one
+ * before. */
 static void build_plan(const gd_demo *demo, const griddep_runtime_info *info, gd_plan *plan)
 {
-    uint32_t x = gd_build_buffer(plan, gd_heap_string("x_0"), GD_TYPE_bf16, demo->columns, gd_build_normal(1, 1.0L));
+    uint32_t x = gd_build_buffer(plan, gd_heap_string("x_0"), GD_TYPE_bf16, demo->columns,
+                                 gd_build_normal(1, 1.0L));
     uint32_t y = x;
-    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers, (unsigned)demo->rows,
-                                (unsigned)demo->columns);
+    plan->name = gd_heap_format("demo, %u layers of %u x %u bf16", (unsigned)demo->layers,
+                                (unsigned)demo->rows, (unsigned)demo->columns);
     for (uint64_t layer = 0; layer < demo->layers; layer++) {
         uint64_t rows = layer % 2 == 0 ? demo->rows : demo->columns;
         uint64_t columns = layer % 2 == 0 ? demo->columns : demo->rows;
@@ -87,11 +94,11 @@ static int check_device(const griddep_runtime_info *info)
 {
     if (info->capability >= 90)
         return 0;
-    return gd_message_error(
-        GD_EXIT_REFUSED,
-        "the demo's chain cannot run on %s: its kernels need compute capability 9.0 (Hopper) for dependent "
-        "launch and bulk copies, the device has %d.%d",
-        info->device_name, info->capability / 10, info->capability % 10);
+    return gd_message_error(GD_EXIT_REFUSED,
+                            "the demo's chain cannot run on %s: its kernels need compute "
+                            "capability 9.0 (Hopper) for dependent "
+                            "launch and bulk copies, the device has %d.%d",
+                            info->device_name, info->capability / 10, info->capability % 10);
 }
 
 /* The emulated device, which is a CPU, gets a sixteenth of the work. */
@@ -113,7 +120,8 @@ int gd_demo_make_plan(const griddep_runtime_info *info, gd_plan *plan)
     return gd_plan_check_memory(plan);
 }
 
-static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info, double ceiling)
+static void report(const gd_demo *demo, const gd_job *job, const griddep_runtime_info *info,
+                   double ceiling)
 {
     if (demo->json)
         gd_report_print_json(job, info, ceiling);
@@ -126,12 +134,14 @@ static int run_plan(const gd_demo *demo, griddep_runtime *runtime, const griddep
     gd_plan plan = {0};
     double ceiling = 0.0;
     build_plan(demo, info, &plan);
-    gd_job job = {.plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
+    gd_job job = {
+        .plan = &plan, .modes = (1U << GRIDDEP_MODE_COUNT) - 1, .samples = (uint32_t)demo->samples};
     int code = gd_plan_check_memory(&plan);
     if (code == 0)
         code = gd_job_run(&job, runtime);
     if ((code == GD_EXIT_OK || code == GD_EXIT_DIFFERS) && demo->ceiling) {
-        int failed = gd_ceiling_measure(runtime, gd_job_samples(&job, info->emulated != 0), &ceiling);
+        int failed =
+            gd_ceiling_measure(runtime, gd_job_samples(&job, info->emulated != 0), &ceiling);
         code = failed != 0 ? failed : code;
     }
     if (code == GD_EXIT_OK || code == GD_EXIT_DIFFERS)
@@ -152,8 +162,9 @@ static int run_demo(gd_demo *demo)
         return code;
     code = check_device(&info);
     if (code == 0 && demo->ceiling && info.emulated)
-        code = gd_message_error(GD_EXIT_USAGE,
-                                "--ceiling measures a GPU's memory; on the emulated driver there is none to measure");
+        code = gd_message_error(
+            GD_EXIT_USAGE,
+            "--ceiling measures a GPU's memory; on the emulated driver there is none to measure");
     choose_size(demo, &info);
     if (code == 0)
         code = run_plan(demo, runtime, &info);
@@ -166,20 +177,27 @@ int gd_command_demo(int argc, char **argv)
     gd_demo demo = {.layers = DEFAULT_LAYERS, .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
         {GD_OPTION_COUNT, "layers", "N", "layers (8)", &demo.layers, 1, 1024},
-        {GD_OPTION_COUNT, "rows", "N", "rows of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.rows,
-         8, 1 << 20},
-        {GD_OPTION_COUNT, "columns", "N", "columns of a layer's weights (4096, emulated 1024), a multiple of 8",
-         &demo.columns, 8, 1 << 20},
-        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30, emulated 1)", &demo.samples, 1, 100000},
-        {GD_OPTION_FLAG, "ceiling", NULL, "also measure how fast the device's memory can be read", &demo.ceiling, 0, 0},
+        {GD_OPTION_COUNT, "rows", "N",
+         "rows of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.rows, 8,
+         1 << 20},
+        {GD_OPTION_COUNT, "columns", "N",
+         "columns of a layer's weights (4096, emulated 1024), a multiple of 8", &demo.columns, 8,
+         1 << 20},
+        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30, emulated 1)",
+         &demo.samples, 1, 100000},
+        {GD_OPTION_FLAG, "ceiling", NULL, "also measure how fast the device's memory can be read",
+         &demo.ceiling, 0, 0},
         GD_DEVICE_OPTIONS(&demo.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &demo.json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "demo",
-        .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in bf16) serially and\n"
-                   "with programmatic dependent launch, checks the results, and tells what the overlap bought.",
-        .synopsis = "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
+        .summary = "Runs a feed-forward chain (matrix times vector, normalization, and so on, in "
+                   "bf16) serially and\n"
+                   "with programmatic dependent launch, checks the results, and tells what the "
+                   "overlap bought.",
+        .synopsis =
+            "[--layers N] [--rows N] [--columns N] [--repeat N] [--ceiling] [--emulate] [--json]",
         .options = options};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, NULL, &count);

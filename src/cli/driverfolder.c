@@ -52,7 +52,9 @@ char *gd_driverfolder_find(void)
         free(library);
     }
     if (found == NULL)
-        gd_message_error(GD_EXIT_REFUSED, "the emulated driver is not installed as griddep/driver/%s beside libgriddep",
-                         driver_name);
+        gd_message_error(
+            GD_EXIT_REFUSED,
+            "the emulated driver is not installed as griddep/driver/%s beside libgriddep",
+            driver_name);
     return found;
 }

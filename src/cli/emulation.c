@@ -36,10 +36,13 @@ int gd_emulation_check(const gd_emulation *emulation)
     static const char *const models[] = {"contract", "observed"};
     size_t index = 0;
     if (emulation->schedule != NULL && !gd_emulation_is_schedule(emulation->schedule))
-        return gd_message_error(GD_EXIT_USAGE,
-                                "--schedule is eager, lazy, or random: with a number behind it (random:7), not '%s'",
-                                emulation->schedule);
-    return emulation->model != NULL ? gd_options_choose("model", emulation->model, models, 2, &index) : 0;
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "--schedule is eager, lazy, or random: with a number behind it (random:7), not '%s'",
+            emulation->schedule);
+    return emulation->model != NULL
+               ? gd_options_choose("model", emulation->model, models, 2, &index)
+               : 0;
 }
 
 int gd_emulation_set(const char *variable, const char *value)
@@ -67,9 +70,11 @@ int gd_emulation_apply(const gd_emulation *emulation, const char **driver)
 {
     const char *setting = given_setting(emulation);
     if (emulation->wanted && *driver != NULL && strcmp(*driver, "emulated") != 0)
-        return gd_message_error(GD_EXIT_USAGE, "--emulate is the same as --driver emulated; --driver is '%s'", *driver);
+        return gd_message_error(
+            GD_EXIT_USAGE, "--emulate is the same as --driver emulated; --driver is '%s'", *driver);
     if (setting != NULL && *driver != NULL && strcmp(*driver, "nvidia") == 0)
-        return gd_message_error(GD_EXIT_USAGE, "--%s is for the emulated driver, not for --driver nvidia", setting);
+        return gd_message_error(
+            GD_EXIT_USAGE, "--%s is for the emulated driver, not for --driver nvidia", setting);
     if (emulation->wanted)
         *driver = "emulated";
     int code = gd_emulation_check(emulation);
@@ -81,6 +86,7 @@ int gd_emulation_check_opened(const gd_emulation *emulation, const griddep_runti
     const char *setting = given_setting(emulation);
     if (setting == NULL || info->emulated)
         return 0;
-    return gd_message_error(GD_EXIT_USAGE, "--%s is for the emulated driver, and %s was opened; --emulate takes it",
-                            setting, info->driver);
+    return gd_message_error(
+        GD_EXIT_USAGE, "--%s is for the emulated driver, and %s was opened; --emulate takes it",
+        setting, info->driver);
 }

@@ -1,4 +1,5 @@
-/* Reading the emulated driver's report. Several processes may have written to one file, each with its own numbers. */
+/* Reading the emulated driver's report. Several processes may have written to one file, each with
+ * its own numbers. */
 #include "cli/emulatorreport.h"
 
 #include <errno.h>
@@ -73,7 +74,8 @@ static bool take_line(gd_emulator_report *report, const char *text, size_t bytes
 {
     json_t *line = json_loadb(text, bytes, 0, NULL);
     bool taken = true;
-    if (json_is_string(json_object_get(line, "kind")) && json_is_string(json_object_get(line, "text")))
+    if (json_is_string(json_object_get(line, "kind")) &&
+        json_is_string(json_object_get(line, "text")))
         take_finding(report, line);
     else if (json_is_integer(json_object_get(line, "count")))
         taken = take_count(report, line);
@@ -87,13 +89,15 @@ static bool take_line(gd_emulator_report *report, const char *text, size_t bytes
 
 char *gd_emulator_report_begin(void)
 {
-    const char *given = getenv("TMPDIR"), *folder = given != NULL && given[0] != '\0' ? given : "/tmp";
+    const char *given = getenv("TMPDIR"),
+               *folder = given != NULL && given[0] != '\0' ? given : "/tmp";
     char *path = NULL;
     int descriptor = gd_temporary_make(folder, &path);
     if (descriptor >= 0)
         close(descriptor);
     else
-        gd_message_error(GD_EXIT_REFUSED, "no temporary file can be made in %s: %s", folder, strerror(errno));
+        gd_message_error(GD_EXIT_REFUSED, "no temporary file can be made in %s: %s", folder,
+                         strerror(errno));
     return path;
 }
 
@@ -121,8 +125,8 @@ int gd_emulator_report_read(const char *path, gd_emulator_report *report)
 void gd_emulator_report_warn(const gd_emulator_report *report)
 {
     if (report->unreadable > 0)
-        gd_message_warning("%u line%s of the emulated driver's report cannot be read", (unsigned)report->unreadable,
-                           report->unreadable == 1 ? "" : "s");
+        gd_message_warning("%u line%s of the emulated driver's report cannot be read",
+                           (unsigned)report->unreadable, report->unreadable == 1 ? "" : "s");
 }
 
 void gd_emulator_report_free(gd_emulator_report *report)

@@ -1,4 +1,5 @@
-/* griddep explain: the pages of the codes that findings have; and, for a chain file, why its hops overlap or do not. */
+/* griddep explain: the pages of the codes that findings have; and, for a chain file, why its hops
+ * overlap or do not. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,8 @@ static json_t *code_json(const griddep_code_info *info)
 static void print_page(const griddep_code_info *info)
 {
     size_t length = strlen(info->page);
-    printf("%s, %s: %s\n\n%s%s", info->code, gd_finding_severity_name(info->severity), info->title, info->page,
-           length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
+    printf("%s, %s: %s\n\n%s%s", info->code, gd_finding_severity_name(info->severity), info->title,
+           info->page, length > 0 && info->page[length - 1] == '\n' ? "" : "\n");
 }
 
 static bool ends_with(const char *word, const char *ending)
@@ -63,19 +64,22 @@ static int unknown_code(const char *word)
     size_t count = 0;
     griddep_code_info info = {.size = sizeof(info)};
     if (ends_with(word, ".ptx"))
-        return gd_message_error(GD_EXIT_USAGE,
-                                "explain takes a chain file or the codes of findings, and '%s' is PTX; "
-                                "'griddep check %s' prints its findings",
-                                word, word);
+        return gd_message_error(
+            GD_EXIT_USAGE,
+            "explain takes a chain file or the codes of findings, and '%s' is PTX; "
+            "'griddep check %s' prints its findings",
+            word, word);
     if (is_chain(word))
-        return gd_message_error(GD_EXIT_USAGE, "explain takes one chain file, and nothing beside it");
+        return gd_message_error(GD_EXIT_USAGE,
+                                "explain takes one chain file, and nothing beside it");
     while (griddep_code_at((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
         codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
         codes[count++] = info.code;
     }
     char *suggestion = gd_suggest_text(word, codes, count);
-    int code = gd_message_error(GD_EXIT_USAGE, "there is no code '%s'%s", word,
-                                suggestion[0] != '\0' ? suggestion : "; 'griddep explain' lists them");
+    int code =
+        gd_message_error(GD_EXIT_USAGE, "there is no code '%s'%s", word,
+                         suggestion[0] != '\0' ? suggestion : "; 'griddep explain' lists them");
     free(suggestion);
     free(codes);
     return code;
@@ -87,7 +91,8 @@ static int find_codes(const char *const *words, size_t count, griddep_code_info 
     for (size_t i = 0; i < count; i++) {
         uint32_t index = 0;
         infos[i] = (griddep_code_info){.size = sizeof(infos[i])};
-        if (griddep_code_find(words[i], &index) != GRIDDEP_OK || griddep_code_at(index, &infos[i], NULL) != GRIDDEP_OK)
+        if (griddep_code_find(words[i], &index) != GRIDDEP_OK ||
+            griddep_code_at(index, &infos[i], NULL) != GRIDDEP_OK)
             return unknown_code(words[i]);
     }
     return 0;
@@ -128,26 +133,33 @@ int gd_command_explain(int argc, char **argv)
     bool json = false, markdown = false;
     gd_chainexplain_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "of a chain: serial, pdl, graph or graph-pdl (the default)",
-         (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing", &request.no_measure, 0, 0},
-        {GD_OPTION_TEXT, "driver", "DRIVER", "auto, nvidia, emulated, or the path of a driver library",
-         (void *)&request.device.driver, 0, 0},
-        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0, 0},
+        {GD_OPTION_TEXT, "mode", "MODE",
+         "of a chain: serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "no-measure", NULL, "of a chain: predict, and run nothing",
+         &request.no_measure, 0, 0},
+        {GD_OPTION_TEXT, "driver", "DRIVER",
+         "auto, nvidia, emulated, or the path of a driver library", (void *)&request.device.driver,
+         0, 0},
+        {GD_OPTION_TEXT, "device", "N", "device number, from 0", (void *)&request.device.device, 0,
+         0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-        {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0, 0},
+        {GD_OPTION_FLAG, "markdown", NULL, "print all pages as one Markdown document", &markdown, 0,
+         0},
         {0}};
     const gd_usage usage = {
         .name = "explain",
-        .summary =
-            "Tells, hop by hop, why the launches of a chain overlap or do not; or what the codes of findings mean.",
-        .synopsis = "CHAIN.yaml [--mode MODE] [--no-measure] [--json] | [CODE]... [--json | --markdown]",
-        .details =
-            "For a chain it lists the conditions of each overlap in order, met or not, with their numbers, predicts, "
-            "and\n"
-            "measures: kernels that note when they run take the place of the chain's. It says where both differ.\n"
-            "For codes it tells what they mean and what to do, and needs no driver; without a code it lists them "
-            "all.\n",
+        .summary = "Tells, hop by hop, why the launches of a chain overlap or do not; or what the "
+                   "codes of findings mean.",
+        .synopsis =
+            "CHAIN.yaml [--mode MODE] [--no-measure] [--json] | [CODE]... [--json | --markdown]",
+        .details = "For a chain it lists the conditions of each overlap in order, met or not, with "
+                   "their numbers, predicts, "
+                   "and\n"
+                   "measures: kernels that note when they run take the place of the chain's. It "
+                   "says where both differ.\n"
+                   "For codes it tells what they mean and what to do, and needs no driver; without "
+                   "a code it lists them "
+                   "all.\n",
         .options = options,
         .words_most = (size_t)argc};
     const char **words = gd_heap_take((size_t)argc, sizeof(*words));
@@ -156,19 +168,21 @@ int gd_command_explain(int argc, char **argv)
     if (code < 0 && json && !markdown)
         gd_message_want_json();
     if (code < 0 && markdown && (json || count > 0))
-        code = gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",
-                                json ? "--json nor codes" : "codes nor --json");
+        code =
+            gd_message_error(GD_EXIT_USAGE, "--markdown prints all pages, and goes with neither %s",
+                             json ? "--json nor codes" : "codes nor --json");
     if (code < 0 && markdown)
         code = gd_markdown_print_codes();
     request.path = words[0];
     request.json = json;
     if (code < 0 && count == 1 && is_chain(words[0]))
         code = gd_chainexplain_run(&request);
-    if (code < 0 &&
-        (request.mode != NULL || request.no_measure || request.device.driver != NULL || request.device.device != NULL))
-        code =
-            gd_message_error(GD_EXIT_USAGE, "--mode, --no-measure, --driver and --device go with a chain file, which "
-                                            "ends in .yaml or .yml");
+    if (code < 0 && (request.mode != NULL || request.no_measure || request.device.driver != NULL ||
+                     request.device.device != NULL))
+        code = gd_message_error(
+            GD_EXIT_USAGE,
+            "--mode, --no-measure, --driver and --device go with a chain file, which "
+            "ends in .yaml or .yml");
     if (code < 0)
         code = explain(words, count, json);
     free(words);

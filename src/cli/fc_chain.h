@@ -1,8 +1,9 @@
 /* A chain of matrix times vector layers of one shape, each with weights of its own, as a plan.
  *
- * A layer has rows x columns weights. Between layers stand vectors of max(rows, columns) elements: a layer reads the
- * first `columns` of one and writes the first `rows` of the next, so that each layer needs what the one before it
- * computed, whatever the shape; what no layer writes of a vector is given. */
+ * A layer has rows x columns weights. Between layers stand vectors of max(rows, columns) elements:
+ * a layer reads the first `columns` of one and writes the first `rows` of the next, so that each
+ * layer needs what the one before it computed, whatever the shape; what no layer writes of a vector
+ * is given. */
 #ifndef GD_CLI_FC_CHAIN_H
 #define GD_CLI_FC_CHAIN_H
 
@@ -12,7 +13,8 @@
 #include "cli/plan.h"
 #include "cli/planbuild.h"
 
-/* The kernels that compute a layer: matvec_bf16, and those of the linear family without anything around the product. */
+/* The kernels that compute a layer: matvec_bf16, and those of the linear family without anything
+ * around the product. */
 typedef struct gd_fc_kernel {
     const char *name;
     gd_type weight, vector;

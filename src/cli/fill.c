@@ -1,5 +1,6 @@
-/* Filling host buffers. The random numbers are counter-based, so that threads can share the work and a buffer is the
- * same on every machine: SplitMix64's finalizer (Steele, Lea and Flood, 2014) of the element's index and the seed. */
+/* Filling host buffers. The random numbers are counter-based, so that threads can share the work
+ * and a buffer is the same on every machine: SplitMix64's finalizer (Steele, Lea and Flood, 2014)
+ * of the element's index and the seed. */
 #include "cli/fill.h"
 
 #include <math.h>
@@ -33,9 +34,9 @@ static uint64_t random_bits(uint64_t seed, uint64_t index)
     return bits ^ bits >> 31;
 }
 
-/* Quantiles of the normal distribution at i / QUANTILE_STEPS, ends drawn in by half a step. From the middle outwards by
- * Newton's method, which converges from the inner neighbour without overshooting because the distribution function is
- * concave there. */
+/* Quantiles of the normal distribution at i / QUANTILE_STEPS, ends drawn in by half a step. From
+ * the middle outwards by Newton's method, which converges from the inner neighbour without
+ * overshooting because the distribution function is concave there. */
 static float *make_quantiles(void)
 {
     float *quantiles = gd_heap_take(QUANTILE_STEPS + 1, sizeof(float));
@@ -65,15 +66,15 @@ static double normal_value(const float *quantiles, uint64_t bits)
     return quantiles[cell] + within * (quantiles[cell + 1] - quantiles[cell]);
 }
 
-/* The values that a random fill takes in a 16-bit type, as stored: one for each of QUANTILE_STEPS equally probable
- * cells, from the cell's middle. The type has fewer values than that, and a table is many times faster than a
- * conversion for each element. */
+/* The values that a random fill takes in a 16-bit type, as stored: one for each of QUANTILE_STEPS
+ * equally probable cells, from the cell's middle. The type has fewer values than that, and a table
+ * is many times faster than a conversion for each element. */
 static uint16_t *make_halves(const gd_fill *fill, gd_type type, const float *quantiles)
 {
     uint16_t *halves = gd_heap_take(QUANTILE_STEPS, sizeof(uint16_t));
     for (uint64_t i = 0; i < QUANTILE_STEPS; i++) {
-        double at =
-            quantiles != NULL ? normal_value(quantiles, i << 48 | 0x80000000U) : ((double)i + 0.5) / QUANTILE_STEPS;
+        double at = quantiles != NULL ? normal_value(quantiles, i << 48 | 0x80000000U)
+                                      : ((double)i + 0.5) / QUANTILE_STEPS;
         double scale = (double)(quantiles != NULL ? fill->b : fill->b - fill->a);
         gd_type_store(type, halves, i, (double)fill->a + scale * at);
     }
@@ -197,10 +198,12 @@ int gd_fill_write(const gd_fill *fill, gd_type type, void *target, uint64_t coun
     if (fill->kind == GD_FILL_FILE)
         return gd_hostfile_read_into(fill->path, target, count * gd_type_bytes(type));
     float *quantiles = fill->kind == GD_FILL_NORMAL ? make_quantiles() : NULL;
-    gd_fill_share whole = {.fill = fill, .type = type, .target = target, .end = count, .quantiles = quantiles};
+    gd_fill_share whole = {
+        .fill = fill, .type = type, .target = target, .end = count, .quantiles = quantiles};
     bool is_random = fill->kind == GD_FILL_NORMAL || fill->kind == GD_FILL_UNIFORM;
-    uint16_t *halves =
-        is_random && (type == GD_TYPE_f16 || type == GD_TYPE_bf16) ? make_halves(fill, type, quantiles) : NULL;
+    uint16_t *halves = is_random && (type == GD_TYPE_f16 || type == GD_TYPE_bf16)
+                           ? make_halves(fill, type, quantiles)
+                           : NULL;
     whole.halves = halves;
     fill_shared(&whole);
     free(halves);

@@ -21,8 +21,9 @@ static bool is_same_text(const char *a, const char *b)
 /* Findings at a place of a text are folded; those without one stand at their launches. */
 static bool is_same(const griddep_finding *a, const griddep_finding *b)
 {
-    return a->file[0] != '\0' && a->line == b->line && a->column == b->column && a->severity == b->severity &&
-           strcmp(a->code, b->code) == 0 && strcmp(a->file, b->file) == 0 && strcmp(a->text, b->text) == 0 &&
+    return a->file[0] != '\0' && a->line == b->line && a->column == b->column &&
+           a->severity == b->severity && strcmp(a->code, b->code) == 0 &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->text, b->text) == 0 &&
            strcmp(a->hint, b->hint) == 0 && is_same_text(a->entry, b->entry);
 }
 
@@ -39,8 +40,8 @@ static gd_finding *find_place(gd_finding_list *list, const griddep_finding *data
 
 static void add_launch(gd_finding *finding, uint32_t launch, const gd_plan *plan)
 {
-    finding->launches =
-        gd_heap_grow(finding->launches, finding->launch_count, finding->launch_count + 1, sizeof(uint32_t));
+    finding->launches = gd_heap_grow(finding->launches, finding->launch_count,
+                                     finding->launch_count + 1, sizeof(uint32_t));
     finding->launches[finding->launch_count++] = launch;
     if (finding->launch == NULL && plan != NULL && launch < plan->launch_count)
         finding->launch = &plan->launches[launch];
@@ -120,7 +121,8 @@ static void print_count(FILE *stream, uint32_t count, const char *noun, const ch
     fprintf(stream, "%u %s%s%s", (unsigned)count, noun, count == 1 ? "" : "s", behind);
 }
 
-gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan, const gd_yaml *yaml)
+gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
+                                const gd_yaml *yaml)
 {
     gd_finding_list list = {0};
     uint32_t count = findings != NULL ? griddep_findings_count(findings) : 0;
@@ -207,12 +209,14 @@ json_t *gd_finding_json(const gd_finding *finding, const char *file)
     gd_output_set(object, "severity", gd_output_string(gd_finding_severity_name(data->severity)));
     gd_output_set(object, "code", gd_output_string(data->code));
     gd_output_set(object, "file",
-                  place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file) : json_null());
+                  place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file)
+                                                              : json_null());
     gd_output_set(object, "line", integer_or_null(place.line));
     gd_output_set(object, "column", integer_or_null(place.column));
     gd_output_set(object, "entry", gd_output_string(data->entry));
     gd_output_set(object, "text", gd_output_string(data->text));
-    gd_output_set(object, "hint", data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null());
+    gd_output_set(object, "hint",
+                  data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null());
     gd_output_set(object, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
     gd_output_set(object, "launches", launches);
     free(quote);

@@ -33,21 +33,22 @@ typedef struct gd_finding_tally {
     uint32_t hidden; /* of them, below the severity that is shown */
 } gd_finding_tally;
 
-/* Takes the findings (NULL: none) over into a list, in their order. plan and yaml: the chain that they are about, or
- * NULL. The findings must outlive the list. */
-gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan, const gd_yaml *yaml);
+/* Takes the findings (NULL: none) over into a list, in their order. plan and yaml: the chain that
+ * they are about, or NULL. The findings must outlive the list. */
+gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
+                                const gd_yaml *yaml);
 void gd_finding_list_free(gd_finding_list *list);
 
-/* "note", "warning", "error". Static. gd_finding_severity_names has the three in that order, from GRIDDEP_SEVERITY_NOTE
- * on. */
+/* "note", "warning", "error". Static. gd_finding_severity_names has the three in that order, from
+ * GRIDDEP_SEVERITY_NOTE on. */
 const char *gd_finding_severity_name(int32_t severity);
 extern const char *const gd_finding_severity_names[3];
 
 /* Adds those of the list to the tally; those below `least` are hidden. */
 void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int32_t least);
 
-/* file:line:column: severity: text [code], the quote, the hint, and the launches. `file` (may be NULL) replaces the
- * finding's. */
+/* file:line:column: severity: text [code], the quote, the hint, and the launches. `file` (may be
+ * NULL) replaces the finding's. */
 void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file);
 
 /* "2 errors, 1 warning, 0 notes", and what was hidden. */

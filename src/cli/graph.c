@@ -25,7 +25,8 @@ typedef struct gd_graph_request {
 } gd_graph_request;
 
 static const char details[] =
-    "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of each edge what it\n"
+    "Loads the chain's modules, makes the graph that a run in the mode would make, and tells of "
+    "each edge what it\n"
     "is in the graph, whether the two kernels overlap, and if not why. Nothing is run.\n\n"
     "The JSON document has 'nodes' and 'edges'; 'reason' is GRIDDEP_REASON_* of griddep.h.\n";
 
@@ -38,10 +39,13 @@ static int fail(const griddep_error *error)
 
 static const char *edge_kind(const griddep_graph_edge_info *edge)
 {
-    return edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "programmatic" : edge->type < 0 ? "not told" : "plain";
+    return edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "programmatic"
+           : edge->type < 0                        ? "not told"
+                                                   : "plain";
 }
 
-static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan *plan, uint32_t index)
+static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan *plan,
+                    uint32_t index)
 {
     griddep_graph_edge_info edge = {.size = sizeof(edge)};
     griddep_error error;
@@ -49,12 +53,14 @@ static int add_edge(gd_columns *table, const griddep_graph *graph, const gd_plan
     if (griddep_graph_get_edge(graph, index, &edge, &error) != GRIDDEP_OK)
         return fail(&error);
     const gd_plan_launch *from = &plan->launches[edge.from], *to = &plan->launches[edge.to];
-    gd_columns_add(table, "%u %s", (unsigned)edge.from, from->name != NULL ? from->name : from->kernel);
+    gd_columns_add(table, "%u %s", (unsigned)edge.from,
+                   from->name != NULL ? from->name : from->kernel);
     gd_columns_add(table, "%u %s", (unsigned)edge.to, to->name != NULL ? to->name : to->kernel);
     gd_columns_add(table, "%s", edge_kind(&edge));
     const char *verdict = edge.races ? "races" : griddep_overlap_text(edge.overlap);
     if (edge.reason == GRIDDEP_REASON_OTHER_ORDER)
-        gd_columns_add(table, "%s: %s (%u)", verdict, griddep_reason_text(edge.reason), (unsigned)edge.node);
+        gd_columns_add(table, "%s: %s (%u)", verdict, griddep_reason_text(edge.reason),
+                       (unsigned)edge.node);
     else
         gd_columns_add(table, "%s: %s", verdict, griddep_reason_text(edge.reason));
     return 0;
@@ -104,7 +110,8 @@ static int print_text(const griddep_graph *graph, int32_t format)
 
 /* ---- the graph ---- */
 
-static int show_graph(const gd_graph_request *request, const gd_plan *plan, griddep_chain *chain, int32_t mode)
+static int show_graph(const gd_graph_request *request, const gd_plan *plan, griddep_chain *chain,
+                      int32_t mode)
 {
     griddep_graph *graph = NULL;
     griddep_error error;
@@ -155,25 +162,28 @@ int gd_command_graph(int argc, char **argv)
 {
     gd_graph_request request = {.mode = "graph-pdl"};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)", (void *)&request.mode, 0, 0},
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph or graph-pdl (the default)",
+         (void *)&request.mode, 0, 0},
         {GD_OPTION_FLAG, "dot", NULL, "print the graph for Graphviz", &request.dot, 0, 0},
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {0}};
-    const gd_usage usage = {.name = "graph",
-                            .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
-                            .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]",
-                            .details = details,
-                            .options = options,
-                            .words_least = 1,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "graph",
+        .summary = "Tells of each edge of a chain's graph whether its two kernels overlap.",
+        .synopsis = "CHAIN.yaml [--mode MODE] [--dot | --json]",
+        .details = details,
+        .options = options,
+        .words_least = 1,
+        .words_most = 1};
     size_t count = 0;
     int32_t mode = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)
         return code;
     if (request.dot && request.json)
-        return gd_message_error(GD_EXIT_USAGE, "--dot and --json are two forms of the same; give one");
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--dot and --json are two forms of the same; give one");
     if (request.json)
         gd_message_want_json();
     code = gd_options_choose_mode(request.mode, &mode);

@@ -1,9 +1,10 @@
-/* Steps that need each other's data, handed on in several ways: kernels one after the other, one persistent kernel with
- * flags in memory, kernels that start early and wait for flags.
+/* Steps that need each other's data, handed on in several ways: kernels one after the other, one
+ * persistent kernel with flags in memory, kernels that start early and wait for flags.
  *
- * A step reads a word for each thread, which a block half a grid away wrote in the step before, and writes it plus one.
- * After some runs each word says how many steps have been taken, if every one of them saw what the one before had
- * written; so each run is checked, also where thousands have been timed. */
+ * A step reads a word for each thread, which a block half a grid away wrote in the step before, and
+ * writes it plus one. After some runs each word says how many steps have been taken, if every one
+ * of them saw what the one before had written; so each run is checked, also where thousands have
+ * been timed. */
 #ifndef GD_CLI_HANDOFF_H
 #define GD_CLI_HANDOFF_H
 
@@ -15,8 +16,9 @@
 typedef enum gd_handoff_kind {
     GD_HANDOFF_STEPS,       /* a kernel a step; it triggers at its start, and waits */
     GD_HANDOFF_QUIET_STEPS, /* likewise, without a trigger */
-    GD_HANDOFF_PERSISTENT,  /* one cooperative kernel; between steps all its blocks wait for a counter */
-    GD_HANDOFF_FLAGS        /* a kernel a step, which waits for a counter instead of griddepcontrol.wait */
+    GD_HANDOFF_PERSISTENT, /* one cooperative kernel; between steps all its blocks wait for a
+                            * counter */
+    GD_HANDOFF_FLAGS /* a kernel a step, which waits for a counter instead of griddepcontrol.wait */
 } gd_handoff_kind;
 
 typedef struct gd_handoff_way {
@@ -48,10 +50,13 @@ int32_t gd_handoff_open(griddep_runtime *runtime, griddep_module *module, const 
 int32_t gd_handoff_run(gd_handoff *handoff, void *stream, griddep_error *error);
 
 /* Whether each step of all runs so far saw the one before. */
-int32_t gd_handoff_check(const gd_handoff *handoff, void *stream, bool *right, griddep_error *error);
+int32_t gd_handoff_check(const gd_handoff *handoff, void *stream, bool *right,
+                         griddep_error *error);
 
-/* Keeps the stream busy for a time, asynchronously, so that what is given to it next waits until all of it is there. */
-int32_t gd_handoff_hold(griddep_module *module, void *stream, uint64_t nanoseconds, griddep_error *error);
+/* Keeps the stream busy for a time, asynchronously, so that what is given to it next waits until
+ * all of it is there. */
+int32_t gd_handoff_hold(griddep_module *module, void *stream, uint64_t nanoseconds,
+                        griddep_error *error);
 
 void gd_handoff_close(gd_handoff *handoff);
 

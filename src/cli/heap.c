@@ -1,5 +1,5 @@
-/* Memory for the command. Large host buffers are taken through it too: their sizes are checked against the machine
- * before. */
+/* Memory for the command. Large host buffers are taken through it too: their sizes are checked
+ * against the machine before. */
 #include "cli/heap.h"
 
 #include <stdio.h>

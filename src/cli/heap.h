@@ -1,4 +1,5 @@
-/* Memory for the command: every request is met or the command ends with a message and exit code 4. */
+/* Memory for the command: every request is met or the command ends with a message and exit code
+ * 4. */
 #ifndef GD_CLI_HEAP_H
 #define GD_CLI_HEAP_H
 

@@ -18,7 +18,8 @@ static int refuse(const char *path, const char *reason)
 
 static int refuse_size(const char *path, uint64_t most)
 {
-    return gd_message_error_at((gd_place){path, 0, 0}, "more than the %llu bytes that are read here",
+    return gd_message_error_at((gd_place){path, 0, 0},
+                               "more than the %llu bytes that are read here",
                                (unsigned long long)most);
 }
 

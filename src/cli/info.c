@@ -21,35 +21,44 @@ typedef struct gd_feature {
 } gd_feature;
 
 static const gd_feature features[] = {
-    {GRIDDEP_FEATURE_PDL, "pdl", "programmatic dependent launch", 90, 11080, "the driver does not offer it"},
-    {GRIDDEP_FEATURE_GRAPH, "graph", "graphs", 0, 11060, "the driver lacks stream capture or graph launch"},
-    {GRIDDEP_FEATURE_GRAPH_EDGES, "graph_edges", "programmatic edges readable", 0, 12030, "the driver lacks edge data"},
+    {GRIDDEP_FEATURE_PDL, "pdl", "programmatic dependent launch", 90, 11080,
+     "the driver does not offer it"},
+    {GRIDDEP_FEATURE_GRAPH, "graph", "graphs", 0, 11060,
+     "the driver lacks stream capture or graph launch"},
+    {GRIDDEP_FEATURE_GRAPH_EDGES, "graph_edges", "programmatic edges readable", 0, 12030,
+     "the driver lacks edge data"},
     {GRIDDEP_FEATURE_PROGRAMMATIC_EVENT, "programmatic_event", "programmatic events", 90, 11080,
      "the driver does not offer it"},
-    {GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", "launch completion events", 0, 12030,
-     "the driver does not offer it"},
-    {GRIDDEP_FEATURE_CLUSTER, "cluster", "thread block clusters", 90, 11080, "the driver does not offer them"},
-    {GRIDDEP_FEATURE_CONDITIONAL, "conditional", "conditional nodes in graphs", 0, 12030, "the driver does not offer them"},
+    {GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", "launch completion events",
+     0, 12030, "the driver does not offer it"},
+    {GRIDDEP_FEATURE_CLUSTER, "cluster", "thread block clusters", 90, 11080,
+     "the driver does not offer them"},
+    {GRIDDEP_FEATURE_CONDITIONAL, "conditional", "conditional nodes in graphs", 0, 12030,
+     "the driver does not offer them"},
     {GRIDDEP_FEATURE_PARAMETER_INFO, "parameter_info", "parameters of code without PTX", 0, 12040,
      "the driver does not tell them"},
 };
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
 
-static void explain_feature(const gd_feature *feature, const griddep_runtime_info *info, char *text, size_t bytes)
+static void explain_feature(const gd_feature *feature, const griddep_runtime_info *info, char *text,
+                            size_t bytes)
 {
     if (info->capability < feature->capability)
-        snprintf(text, bytes, "needs compute capability %d.%d, the device has %d.%d", feature->capability / 10,
-                 feature->capability % 10, info->capability / 10, info->capability % 10);
+        snprintf(text, bytes, "needs compute capability %d.%d, the device has %d.%d",
+                 feature->capability / 10, feature->capability % 10, info->capability / 10,
+                 info->capability % 10);
     else if (info->driver_version < feature->driver_version)
-        snprintf(text, bytes, "needs a driver for CUDA %d.%d, this one is for %d.%d", feature->driver_version / 1000,
-                 feature->driver_version % 1000 / 10, info->driver_version / 1000, info->driver_version % 1000 / 10);
+        snprintf(text, bytes, "needs a driver for CUDA %d.%d, this one is for %d.%d",
+                 feature->driver_version / 1000, feature->driver_version % 1000 / 10,
+                 info->driver_version / 1000, info->driver_version % 1000 / 10);
     else
         snprintf(text, bytes, "%s", feature->otherwise);
 }
 
 /* Whether a feature can be used, and in `text` why not. */
-static bool judge_feature(const gd_feature *feature, const griddep_runtime_info *info, char *text, size_t bytes)
+static bool judge_feature(const gd_feature *feature, const griddep_runtime_info *info, char *text,
+                          size_t bytes)
 {
     text[0] = '\0';
     if ((info->features & feature->bit) == 0) {
@@ -88,7 +97,8 @@ static void print_json(const griddep_runtime_info *info)
     gd_output_set(document, "driver", gd_device_driver_json(info));
     gd_output_set(document, "device", gd_device_json(info));
     gd_output_set(document, "store_directory",
-                  info->store_directory[0] != '\0' ? gd_output_string(info->store_directory) : json_null());
+                  info->store_directory[0] != '\0' ? gd_output_string(info->store_directory)
+                                                   : json_null());
     gd_output_set(document, "driver_cache", driver_cache_json(info));
     gd_output_set(document, "pdl_disabled", json_boolean(info->pdl_disabled));
     gd_output_set(document, "features", list);
@@ -97,12 +107,13 @@ static void print_json(const griddep_runtime_info *info)
 
 static void print_limits(const griddep_runtime_info *info)
 {
-    printf("  memory                   %.1f GiB, L2 %.1f MiB\n", (double)info->memory_bytes / (1 << 30),
-           (double)info->l2_bytes / (1 << 20));
+    printf("  memory                   %.1f GiB, L2 %.1f MiB\n",
+           (double)info->memory_bytes / (1 << 30), (double)info->l2_bytes / (1 << 20));
     printf("  shared memory            %u bytes per multiprocessor, up to %u per block\n",
            info->shared_bytes_per_multiprocessor, info->shared_bytes_per_block);
-    printf("  per multiprocessor       %u threads, %u blocks, %u registers\n", info->threads_per_multiprocessor,
-           info->blocks_per_multiprocessor, info->registers_per_multiprocessor);
+    printf("  per multiprocessor       %u threads, %u blocks, %u registers\n",
+           info->threads_per_multiprocessor, info->blocks_per_multiprocessor,
+           info->registers_per_multiprocessor);
 }
 
 /* Paths come from the environment. */
@@ -122,8 +133,8 @@ static void print_text(const griddep_runtime_info *info)
 {
     printf("griddep %s\n", griddep_version_text());
     gd_device_print_emulated(info);
-    gd_output_print("  driver                   %s, CUDA %d.%d\n", info->driver, info->driver_version / 1000,
-           info->driver_version % 1000 / 10);
+    gd_output_print("  driver                   %s, CUDA %d.%d\n", info->driver,
+                    info->driver_version / 1000, info->driver_version % 1000 / 10);
     gd_output_print("  device %-3d               %s\n", info->device, info->device_name);
     printf("  compute capability       %d.%d\n", info->capability / 10, info->capability % 10);
     printf("  multiprocessors          %d\n", info->multiprocessors);
@@ -132,7 +143,8 @@ static void print_text(const griddep_runtime_info *info)
     for (size_t i = 0; i < FEATURE_COUNT; i++) {
         char reason[160];
         bool works = judge_feature(&features[i], info, reason, sizeof(reason));
-        printf("  %-31s %s%s%s\n", features[i].title, works ? "yes" : "no", works ? "" : ": ", reason);
+        printf("  %-31s %s%s%s\n", features[i].title, works ? "yes" : "no", works ? "" : ": ",
+               reason);
     }
 }
 
@@ -141,7 +153,9 @@ int gd_command_info(int argc, char **argv)
     bool json = false;
     gd_device_choice choice = {0};
     const gd_option options[] = {
-        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0}, GD_DEVICE_OPTIONS(&choice), {0}};
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+        GD_DEVICE_OPTIONS(&choice),
+        {0}};
     const gd_usage usage = {.name = "info",
                             .summary = "Tells about driver and device, and what they can do.",
                             .synopsis = "[--json] [--driver DRIVER | --emulate] [--device N]",

@@ -1,4 +1,5 @@
-/* The order of a job: realise the plan, compute what is expected, run and check every mode, then time them all. */
+/* The order of a job: realise the plan, compute what is expected, run and check every mode, then
+ * time them all. */
 #include "cli/job.h"
 
 #include <stdio.h>
@@ -45,7 +46,8 @@ static int load_expected(gd_job_state *state)
     if (!needs_reference(plan))
         return 0;
     gd_progress_show("computing the reference");
-    return gd_verify_compute(plan, state->session.multiprocessors, state->session.images, state->reference);
+    return gd_verify_compute(plan, state->session.multiprocessors, state->session.images,
+                             state->reference);
 }
 
 static bool is_watched(const gd_plan *plan, uint32_t buffer)
@@ -122,7 +124,8 @@ static void compare_with_serial(gd_job_state *state, gd_job_mode *result)
             continue;
         result->equal = false;
         result->unequal_buffer = i;
-        gd_verify_compare(buffer->type, state->got[i], state->serial[i], buffer->count, &result->unequal);
+        gd_verify_compare(buffer->type, state->got[i], state->serial[i], buffer->count,
+                          &result->unequal);
     }
 }
 
@@ -133,8 +136,9 @@ static const void *expected_data(const gd_job_state *state, uint32_t index)
     case GD_EXPECTED_FILE:
         return state->files[index];
     case GD_EXPECTED_REFERENCE:
-        return state->reference[expectation->buffer] != NULL ? state->reference[expectation->buffer]
-                                                             : state->session.images[expectation->buffer];
+        return state->reference[expectation->buffer] != NULL
+                   ? state->reference[expectation->buffer]
+                   : state->session.images[expectation->buffer];
     case GD_EXPECTED_SERIAL:
         break;
     }
@@ -147,8 +151,8 @@ static void compare_with_expected(gd_job_state *state, gd_job_mode *result)
     for (uint32_t i = 0; i < plan->expectation_count; i++) {
         const gd_plan_expectation *expectation = &plan->expectations[i];
         const gd_plan_buffer *buffer = &plan->buffers[expectation->buffer];
-        gd_verify_compare(buffer->type, state->got[expectation->buffer], expected_data(state, i), buffer->count,
-                          &result->differences[i]);
+        gd_verify_compare(buffer->type, state->got[expectation->buffer], expected_data(state, i),
+                          buffer->count, &result->differences[i]);
         result->met[i] = gd_verify_allows(expectation, &result->differences[i]);
         state->job->as_expected &= result->met[i];
     }
@@ -188,9 +192,10 @@ static int write_dumps(const gd_job_state *state)
 {
     for (uint32_t i = 0; i < state->job->dump_count; i++) {
         const gd_job_dump *dump = &state->job->dumps[i];
-        const void *data =
-            state->got[dump->buffer] != NULL ? state->got[dump->buffer] : state->session.images[dump->buffer];
-        int code = gd_outputfile_write(dump->path, data, gd_plan_buffer_bytes(&state->job->plan->buffers[dump->buffer]));
+        const void *data = state->got[dump->buffer] != NULL ? state->got[dump->buffer]
+                                                            : state->session.images[dump->buffer];
+        int code = gd_outputfile_write(
+            dump->path, data, gd_plan_buffer_bytes(&state->job->plan->buffers[dump->buffer]));
         if (code != 0)
             return code;
     }
@@ -212,22 +217,23 @@ static int time_modes(gd_job_state *state)
         return 0;
     int code = gd_session_reset(&state->session);
     if (code == 0)
-        code = gd_measure_modes(state->session.runtime, state->session.chain, state->session.stream, job->modes,
-                                gd_job_samples(job, state->session.emulated), timings);
+        code = gd_measure_modes(state->session.runtime, state->session.chain, state->session.stream,
+                                job->modes, gd_job_samples(job, state->session.emulated), timings);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         job->results[mode].timing = timings[mode];
     return code;
 }
 
-/* Whether every byte is still the 0xff that the session fills a buffer with that is written first. */
+/* Whether every byte is still the 0xff that the session fills a buffer with that is written
+ * first. */
 static bool is_untouched(const void *data, uint64_t bytes)
 {
     const unsigned char *at = data;
     return at[0] == 0xff && memcmp(at, at + 1, bytes - 1) == 0;
 }
 
-/* One or a few integers may well have all bits set; a larger buffer, or a NaN of that form, is nothing that a kernel
- * computes. */
+/* One or a few integers may well have all bits set; a larger buffer, or a NaN of that form, is
+ * nothing that a kernel computes. */
 static void find_unwritten(const gd_job_state *state)
 {
     gd_job *job = state->job;
@@ -241,8 +247,9 @@ static void find_unwritten(const gd_job_state *state)
         if (job->unwritten[i])
             job->as_expected = false;
         else
-            gd_message_warning("buffer %s may not have been written: it holds the 0xff bytes it was filled with",
-                               buffer->name);
+            gd_message_warning(
+                "buffer %s may not have been written: it holds the 0xff bytes it was filled with",
+                buffer->name);
     }
 }
 
@@ -251,7 +258,8 @@ static int run_job(gd_job_state *state, griddep_runtime *runtime)
     gd_job *job = state->job;
     int code = gd_session_open(&state->session, job->plan, runtime, job->pdl);
     if (code == 0 && job->addresses != NULL)
-        memcpy(job->addresses, state->session.addresses, job->plan->buffer_count * sizeof(uint64_t));
+        memcpy(job->addresses, state->session.addresses,
+               job->plan->buffer_count * sizeof(uint64_t));
     if (code == 0)
         code = load_expected(state);
     if (code == 0)

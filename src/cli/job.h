@@ -13,7 +13,9 @@
 #include "cli/plan.h"
 #include "cli/verify.h"
 
-enum { GD_JOB_DEFAULT_SAMPLES = 1000000 }; /* more than can be asked for: as many as make sense on the device */
+enum {
+    GD_JOB_DEFAULT_SAMPLES = 1000000
+}; /* more than can be asked for: as many as make sense on the device */
 
 typedef struct gd_job_hop {
     int32_t reason; /* GRIDDEP_REASON_* */
@@ -39,7 +41,8 @@ typedef struct gd_job_dump {
 /* What the serial run left, for other jobs of the same plan, in memory that processes may share. */
 typedef struct gd_job_serial {
     bool is_there;
-    alignas(max_align_t) unsigned char data[]; /* the buffers whose values are compared, one behind the other */
+    alignas(max_align_t) unsigned char data
+        []; /* the buffers whose values are compared, one behind the other */
 } gd_job_serial;
 
 typedef struct gd_job {
@@ -49,19 +52,22 @@ typedef struct gd_job {
     int32_t pdl;              /* GRIDDEP_PDL_*, for launches that say nothing */
     const gd_job_dump *dumps; /* written after the last mode's checked run */
     uint32_t dump_count;
-    gd_job_serial *serial; /* NULL, or where the serial run's results are taken from, or put when they are not there */
-    uint64_t *addresses;   /* NULL, or room for those of the buffers, written once they are there */
+    gd_job_serial *
+        serial; /* NULL, or where the serial run's results are taken from, or put when they are not
+                 * there */
+    uint64_t *addresses; /* NULL, or room for those of the buffers, written once they are there */
     /* results */
     gd_job_mode results[GRIDDEP_MODE_COUNT];
-    bool *unwritten; /* per buffer: written first, and still as it was filled after the serial run */
+    bool
+        *unwritten; /* per buffer: written first, and still as it was filled after the serial run */
     bool as_expected;
 } gd_job;
 
 /* Bytes of a gd_job_serial for the plan. */
 uint64_t gd_job_serial_bytes(const gd_plan *plan);
 
-/* Runs the job. Returns GD_EXIT_OK or GD_EXIT_DIFFERS with the results filled in, or another exit code after a message.
- */
+/* Runs the job. Returns GD_EXIT_OK or GD_EXIT_DIFFERS with the results filled in, or another exit
+ * code after a message. */
 int gd_job_run(gd_job *job, griddep_runtime *runtime);
 
 void gd_job_free(gd_job *job);

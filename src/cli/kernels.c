@@ -13,7 +13,8 @@
 #include "cli/output.h"
 #include "cli/suggest.h"
 
-static const char *const field_names[] = {"purpose", "parameters", "launch", "requires", "extent", "constraints", "pdl", "measured"};
+static const char *const field_names[] = {"purpose", "parameters",  "launch", "requires",
+                                          "extent",  "constraints", "pdl",    "measured"};
 
 enum { FIELD_COUNT = sizeof(field_names) / sizeof(field_names[0]) };
 
@@ -89,8 +90,9 @@ static void print_traits(uint32_t bits)
     const char *waits = bits & GRIDDEP_TRAIT_WAITS_ALWAYS ? "each path executes griddepcontrol.wait"
                         : bits & GRIDDEP_TRAIT_WAITS      ? "some path misses griddepcontrol.wait"
                                                           : "never executes griddepcontrol.wait";
-    const char *triggers = bits & GRIDDEP_TRAIT_TRIGGERS ? "executes griddepcontrol.launch_dependents"
-                                                         : "triggers implicitly, when its blocks exit";
+    const char *triggers = bits & GRIDDEP_TRAIT_TRIGGERS
+                               ? "executes griddepcontrol.launch_dependents"
+                               : "triggers implicitly, when its blocks exit";
     if ((bits & GRIDDEP_TRAIT_KNOWN) == 0)
         puts("  dependent launch: the code could not be read");
     else
@@ -134,8 +136,8 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
     printf("\nentry %s, line %d: %u instructions, %u bytes of parameters", entry.name, entry.line,
            (unsigned)entry.instruction_count, (unsigned)entry.parameter_bytes);
     if (entry.required_block[0] > 0)
-        printf(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0], (unsigned)entry.required_block[1],
-               (unsigned)entry.required_block[2]);
+        printf(", blocks of %u x %u x %u threads", (unsigned)entry.required_block[0],
+               (unsigned)entry.required_block[1], (unsigned)entry.required_block[2]);
     else if (entry.maximum_block[0] > 0)
         printf(", blocks of at most %u x %u x %u threads", (unsigned)entry.maximum_block[0],
                (unsigned)entry.maximum_block[1], (unsigned)entry.maximum_block[2]);
@@ -145,10 +147,11 @@ static void print_entry(const griddep_ptx *ptx, uint32_t index)
     print_controls(ptx, index, entry.control_count);
 }
 
-static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx, const griddep_ptx_info *info)
+static void show_text(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
+                      const griddep_ptx_info *info)
 {
-    printf("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10, info->version % 10,
-           info->target);
+    printf("%s (%s): PTX %d.%d for %s\n", shelf->name, shelf->file, info->version / 10,
+           info->version % 10, info->target);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         char *text = gd_catalog_field(shelf, field_names[i]);
         if (text != NULL) {
@@ -198,8 +201,9 @@ static json_t *controls_json(const griddep_ptx *ptx, uint32_t entry, uint32_t co
         if (griddep_ptx_get_control(ptx, entry, i, &control, NULL) != GRIDDEP_OK)
             break;
         json_t *object = json_object();
-        gd_output_set(object, "kind",
-                      gd_output_string(control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents"));
+        gd_output_set(
+            object, "kind",
+            gd_output_string(control.kind == GRIDDEP_CONTROL_WAIT ? "wait" : "launch_dependents"));
         gd_output_set(object, "line", json_integer(control.line));
         gd_output_set(object, "column", json_integer(control.column));
         gd_output_set(object, "predicated", json_boolean(control.predicated));
@@ -228,8 +232,8 @@ static json_t *entry_json(const griddep_ptx *ptx, uint32_t index)
     return object;
 }
 
-static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx, const griddep_ptx_info *info,
-                      bool with_ptx)
+static void show_json(const griddep_shelf_info *shelf, const griddep_ptx *ptx,
+                      const griddep_ptx_info *info, bool with_ptx)
 {
     json_t *document = json_object(), *entries = json_array();
     gd_output_set(document, "name", gd_output_string(shelf->name));
@@ -255,7 +259,8 @@ static int unknown_kernel(const char *name)
 {
     char *suggestion = gd_catalog_suggest(name);
     int code = gd_message_error(GD_EXIT_USAGE, "the shelf has no kernel '%s'%s", name,
-                                suggestion[0] != '\0' ? suggestion : "; 'griddep kernels list' names them");
+                                suggestion[0] != '\0' ? suggestion
+                                                      : "; 'griddep kernels list' names them");
     free(suggestion);
     return code;
 }
@@ -294,7 +299,8 @@ static int show(const char *name, uint64_t capability, bool with_ptx, bool json)
     return code;
 }
 
-static int act(const char *const *words, size_t count, uint64_t capability, bool with_ptx, bool json)
+static int act(const char *const *words, size_t count, uint64_t capability, bool with_ptx,
+               bool json)
 {
     static const char *const actions[] = {"list", "show"};
     const char *action = count > 0 ? words[0] : "list";
@@ -308,7 +314,8 @@ static int act(const char *const *words, size_t count, uint64_t capability, bool
     if (strcmp(action, "show") == 0 && count == 2)
         return show(words[1], capability, with_ptx, json);
     if (strcmp(action, "show") == 0 || strcmp(action, "list") == 0)
-        return gd_message_error(GD_EXIT_USAGE, "usage: griddep kernels list, or: griddep kernels show NAME");
+        return gd_message_error(GD_EXIT_USAGE,
+                                "usage: griddep kernels list, or: griddep kernels show NAME");
     char *suggestion = gd_suggest_text(action, actions, 2);
     int code = gd_message_error(GD_EXIT_USAGE, "kernels has no action '%s'%s", action,
                                 suggestion[0] != '\0' ? suggestion : "; there are list and show");
@@ -320,16 +327,18 @@ int gd_command_kernels(int argc, char **argv)
 {
     bool json = false, with_ptx = false;
     uint64_t capability = 0;
-    const gd_option options[] = {{GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
-                                 {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &with_ptx, 0, 0},
-                                 {GD_OPTION_COUNT, "capability", "NN",
-                                  "show: the variant for this compute capability, as 90", &capability, 10, 999},
-                                 {0}};
-    const gd_usage usage = {.name = "kernels",
-                            .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
-                            .synopsis = "[list | show NAME] [--ptx] [--capability NN] [--json]",
-                            .options = options,
-                            .words_most = 2};
+    const gd_option options[] = {
+        {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &json, 0, 0},
+        {GD_OPTION_FLAG, "ptx", NULL, "show: print the PTX", &with_ptx, 0, 0},
+        {GD_OPTION_COUNT, "capability", "NN",
+         "show: the variant for this compute capability, as 90", &capability, 10, 999},
+        {0}};
+    const gd_usage usage = {
+        .name = "kernels",
+        .summary = "Lists the kernels that the library carries, or shows one. Needs no driver.",
+        .synopsis = "[list | show NAME] [--ptx] [--capability NN] [--json]",
+        .options = options,
+        .words_most = 2};
     const char *words[2] = {NULL, NULL};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, words, &count);

@@ -22,18 +22,24 @@ typedef struct gd_command {
 } gd_command;
 
 static const gd_command commands[] = {
-    {"demo", "run a feed-forward chain with and without programmatic dependent launch", gd_command_demo},
+    {"demo", "run a feed-forward chain with and without programmatic dependent launch",
+     gd_command_demo},
     {"run", "run the chain that a file describes, check it and time it", gd_command_run},
     {"check", "find mistakes with dependent launch in PTX and in chains", gd_command_check},
-    {"trace", "show when each block of a chain's launches ran, and how they overlap", gd_command_trace},
-    {"sanitize", "run a chain or a program without a GPU and report races and faults", gd_command_sanitize},
+    {"trace", "show when each block of a chain's launches ran, and how they overlap",
+     gd_command_trace},
+    {"sanitize", "run a chain or a program without a GPU and report races and faults",
+     gd_command_sanitize},
     {"graph", "tell of each edge of a chain's graph whether its kernels overlap", gd_command_graph},
-    {"explain", "tell why the launches of a chain overlap or do not, or what a finding's code means",
+    {"explain",
+     "tell why the launches of a chain overlap or do not, or what a finding's code means",
      gd_command_explain},
-    {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out", gd_command_rewrite},
+    {"rewrite", "put dependent launch into a kernel's PTX, move it, or take it out",
+     gd_command_rewrite},
     {"tune", "try where wait and trigger stand best, and keep what is faster", gd_command_tune},
     {"stress", "run a chain against slow producers, and compare its results", gd_command_stress},
-    {"bench", "measure this machine: launch overhead, hand-off, the demo, and their ceilings", gd_command_bench},
+    {"bench", "measure this machine: launch overhead, hand-off, the demo, and their ceilings",
+     gd_command_bench},
     {"kernels", "list the kernels that the library carries, or show one", gd_command_kernels},
     {"info", "tell about driver and device, and what they can do", gd_command_info},
 };
@@ -54,7 +60,8 @@ enum { EXIT_COUNT = sizeof(exits) / sizeof(exits[0]) };
 static void print_help(void)
 {
     puts("usage: griddep COMMAND [OPTION]... [WORD]...\n\n"
-         "Programmatic dependent launch for PTX: runs chains of kernels so that dependent ones overlap, checks the\n"
+         "Programmatic dependent launch for PTX: runs chains of kernels so that dependent ones "
+         "overlap, checks the\n"
          "results, and tells what the overlap bought.\n\n"
          "commands:");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -67,9 +74,11 @@ static void print_help(void)
     for (size_t i = 0; i < EXIT_COUNT; i++)
         printf("  %-2d %s\n", exits[i].code, exits[i].meaning);
     puts("\n"
-         "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; --driver nvidia prevents "
+         "Without an NVIDIA driver the emulated driver is used, which runs PTX on the CPU; "
+         "--driver nvidia prevents "
          "that.\n\n"
-         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, GRIDDEP_NVRTC as griddep.h tells,\n"
+         "Environment: GRIDDEP_DRIVER, GRIDDEP_PDL, GRIDDEP_STORE, GRIDDEP_LOG, GRIDDEP_NVRTC as "
+         "griddep.h tells,\n"
          "GRIDDEP_EMULATOR_* as doc/emulator.md tells; NO_COLOR.");
 }
 
@@ -103,8 +112,10 @@ static int unknown_command(const char *name)
         names[i + 1] = commands[i].name;
     const char *nearest = gd_suggest_nearest(name, names, COMMAND_COUNT + 1);
     if (nearest != NULL)
-        return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);
-    return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; 'griddep --help' lists them", name);
+        return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name,
+                                nearest);
+    return gd_message_error(GD_EXIT_USAGE, "there is no command '%s'; 'griddep --help' lists them",
+                            name);
 }
 
 static int help_about(const char *name)
@@ -138,13 +149,15 @@ static int dispatch(int argc, char **argv)
         return GD_EXIT_OK;
     }
     if (name[0] == '-')
-        return gd_message_error(GD_EXIT_USAGE, "griddep has no option %s; 'griddep --help' lists options and commands",
-                                name);
+        return gd_message_error(
+            GD_EXIT_USAGE, "griddep has no option %s; 'griddep --help' lists options and commands",
+            name);
     const gd_command *command = find_command(name);
     return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }
 
-/* A stream that is closed must not become the first file that is opened. Reading from it, or writing to it, fails. */
+/* A stream that is closed must not become the first file that is opened. Reading from it, or
+ * writing to it, fails. */
 static void open_streams(void)
 {
     for (int descriptor = 0; descriptor < 3; descriptor++)
@@ -159,7 +172,8 @@ int main(int argc, char **argv)
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE)
-            code = gd_message_error(GD_EXIT_REFUSED, "cannot write the output: %s", strerror(errno));
+            code =
+                gd_message_error(GD_EXIT_REFUSED, "cannot write the output: %s", strerror(errno));
     }
     return code;
 }

@@ -1,4 +1,5 @@
-/* Codes as Markdown. Pages are plain text whose examples are indented by four columns, as Markdown has them too. */
+/* Codes as Markdown. Pages are plain text whose examples are indented by four columns, as Markdown
+ * has them too. */
 #include "cli/markdown.h"
 
 #include <ctype.h>
@@ -14,7 +15,8 @@
 static const char introduction[] =
     "# Diagnostics\n"
     "\n"
-    "What `griddep check` and `griddep rewrite` report, by code. The text of this page is what `griddep explain` "
+    "What `griddep check` and `griddep rewrite` report, by code. The text of this page is what "
+    "`griddep explain` "
     "prints; the page is made\n"
     "by `griddep explain --markdown`.\n"
     "\n"
@@ -27,11 +29,14 @@ static const char introduction[] =
     "\n"
     "| severity | meaning |\n"
     "|---|---|\n"
-    "| error | the contract of dependent launch is broken on a path that the text shows, or the text is no PTX |\n"
+    "| error | the contract of dependent launch is broken on a path that the text shows, or the "
+    "text is no PTX |\n"
     "| warning | the contract is likely broken, or cannot be shown to be kept |\n"
-    "| note | correct, but overlap is not gained, or less than could be; or what the rewriter did |\n"
+    "| note | correct, but overlap is not gained, or less than could be; or what the rewriter did "
+    "|\n"
     "\n"
-    "The severity below is the one that a code usually has; a finding may be milder where less is certain.\n"
+    "The severity below is the one that a code usually has; a finding may be milder where less is "
+    "certain.\n"
     "\n";
 
 static const char json_schema[] =
@@ -43,30 +48,39 @@ static const char json_schema[] =
     "| key | value |\n"
     "|---|---|\n"
     "| `griddep` | the version |\n"
-    "| `exit_code` | what the command exits with: 0 clean, 1 findings, 2 a file that cannot be read, 4 another failure "
+    "| `exit_code` | what the command exits with: 0 clean, 1 findings, 2 a file that cannot be "
+    "read, 4 another failure "
     "|\n"
     "| `files_checked` | how many of the files could be checked |\n"
     "| `errors`, `warnings`, `notes` | how many findings there are of each severity |\n"
     "| `hidden` | how many of them `--severity` leaves out below |\n"
-    "| `findings` | a list of what follows, in the order of the files, then of launch and position |\n"
+    "| `findings` | a list of what follows, in the order of the files, then of launch and position "
+    "|\n"
     "| `findings[].severity` | `error`, `warning` or `note` |\n"
     "| `findings[].code` | `GD110` |\n"
-    "| `findings[].file`, `line`, `column` | where; line and column count from 1, columns in bytes; each is null where "
+    "| `findings[].file`, `line`, `column` | where; line and column count from 1, columns in "
+    "bytes; each is null where "
     "there is none |\n"
     "| `findings[].entry` | the kernel, or null |\n"
-    "| `findings[].text`, `hint` | what is wrong, and what to do (null where the text says it all) |\n"
+    "| `findings[].text`, `hint` | what is wrong, and what to do (null where the text says it all) "
+    "|\n"
     "| `findings[].quote` | the source line with a caret below it, or null |\n"
-    "| `findings[].launches` | of a chain: the launches that it concerns, counted from 0; otherwise empty |\n"
+    "| `findings[].launches` | of a chain: the launches that it concerns, counted from 0; "
+    "otherwise empty |\n"
     "| `remarks` | texts: modules of chains that could not be looked into |\n"
-    "| `failures` | what could not be read: objects with `text`, `exit_code`, and where they apply `file`, `line`, "
+    "| `failures` | what could not be read: objects with `text`, `exit_code`, and where they apply "
+    "`file`, `line`, "
     "`column`, "
     "`status`, `name`, `driver_code` |\n"
     "\n"
-    "`griddep rewrite --json` prints `griddep`, `input`, `output` (the file, null for stdout), `changed`, `notes` "
+    "`griddep rewrite --json` prints `griddep`, `input`, `output` (the file, null for stdout), "
+    "`changed`, `notes` "
     "(findings as above, with\n"
-    "positions in the new text), `errors` (what a check still finds in the result), and `ptx` (the new text; null "
+    "positions in the new text), `errors` (what a check still finds in the result), and `ptx` (the "
+    "new text; null "
     "where it went to a file).\n"
-    "`griddep explain --json` prints `codes`, a list of `code`, `severity`, `title` and `page`. Wrong usage prints\n"
+    "`griddep explain --json` prints `codes`, a list of `code`, `severity`, `title` and `page`. "
+    "Wrong usage prints\n"
     "`{\"error\": {...}}` with an object as in `failures`.\n";
 
 /* The characters that would mean something outside of an example. */

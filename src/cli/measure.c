@@ -30,8 +30,9 @@ static int refuse(const griddep_error *error)
     return gd_message_library(error, "timing");
 }
 
-/* Runs `batch` steps in a mode and gives the time of all of them. A step ahead of the first event keeps the device busy
- * while the timed ones are queued, so that the latency of the first launch is not counted. */
+/* Runs `batch` steps in a mode and gives the time of all of them. A step ahead of the first event
+ * keeps the device busy while the timed ones are queued, so that the latency of the first launch is
+ * not counted. */
 static int time_batch(gd_clock *clock, int32_t mode, uint32_t batch, double *microseconds)
 {
     griddep_error error;
@@ -44,17 +45,19 @@ static int time_batch(gd_clock *clock, int32_t mode, uint32_t batch, double *mic
     if (status == GRIDDEP_OK)
         status = griddep_event_record(clock->runtime, clock->end, clock->stream, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_event_elapsed(clock->runtime, clock->start, clock->end, microseconds, &error);
+        status =
+            griddep_event_elapsed(clock->runtime, clock->start, clock->end, microseconds, &error);
     return status == GRIDDEP_OK ? 0 : refuse(&error);
 }
 
-/* Warms a mode up and finds a batch that lasts as long as a sample should. A driver whose events do not advance gets
- * batches of the largest size and no division by zero. */
+/* Warms a mode up and finds a batch that lasts as long as a sample should. A driver whose events do
+ * not advance gets batches of the largest size and no division by zero. */
 static int choose_batch(gd_clock *clock, int32_t mode, uint32_t *chosen)
 {
     double spent = 0.0, elapsed = 0.0;
     uint32_t batch = 1;
-    for (uint32_t round = 0; round < 64 && (spent < warm_up_length || elapsed < sample_length); round++) {
+    for (uint32_t round = 0; round < 64 && (spent < warm_up_length || elapsed < sample_length);
+         round++) {
         int code = time_batch(clock, mode, batch, &elapsed);
         if (code != 0)
             return code;
@@ -62,7 +65,8 @@ static int choose_batch(gd_clock *clock, int32_t mode, uint32_t *chosen)
         if (elapsed < sample_length && batch == LARGEST_BATCH)
             break;
         if (elapsed < sample_length) {
-            double wanted = elapsed > 0.0 ? ceil(batch * 1.2 * sample_length / elapsed) : 2.0 * batch;
+            double wanted =
+                elapsed > 0.0 ? ceil(batch * 1.2 * sample_length / elapsed) : 2.0 * batch;
             double most = fmin(16.0 * batch, LARGEST_BATCH);
             batch = (uint32_t)fmin(fmax(wanted, batch + 1.0), most);
         }
@@ -78,8 +82,8 @@ static void summarize(double *samples, gd_timing *timing)
     timing->highest = gd_statistics_percentile(samples, timing->samples, 0.9);
 }
 
-static int take_samples(gd_clock *clock, uint32_t modes, gd_timing *timings, double *samples[GRIDDEP_MODE_COUNT],
-                        uint32_t count)
+static int take_samples(gd_clock *clock, uint32_t modes, gd_timing *timings,
+                        double *samples[GRIDDEP_MODE_COUNT], uint32_t count)
 {
     for (uint32_t sample = 0; sample < count; sample++) {
         gd_progress_show("timing: sample %u of %u", sample + 1, count);
@@ -117,8 +121,8 @@ static int measure(gd_clock *clock, uint32_t modes, uint32_t count, gd_timing *t
     return code;
 }
 
-int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes, uint32_t samples,
-                     gd_timing timings[GRIDDEP_MODE_COUNT])
+int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes,
+                     uint32_t samples, gd_timing timings[GRIDDEP_MODE_COUNT])
 {
     gd_clock clock = {.runtime = runtime, .chain = chain, .stream = stream};
     double *values[GRIDDEP_MODE_COUNT] = {NULL};

@@ -1,4 +1,5 @@
-/* Timing a chain: medians over samples, each of enough steps between two events to stand above the clock's grain. */
+/* Timing a chain: medians over samples, each of enough steps between two events to stand above the
+ * clock's grain. */
 #ifndef GD_CLI_MEASURE_H
 #define GD_CLI_MEASURE_H
 
@@ -13,10 +14,11 @@ typedef struct gd_timing {
     double lowest, highest; /* of the middle 80 % of the samples: 10th and 90th percentile */
 } gd_timing;
 
-/* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that a drift of the
- * device's clocks meets all of them alike. The buffers' contents are whatever the steps before left. On the
- * emulated driver a sample is one step, without warming up. Returns 0, or an exit code after a message. */
-int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes, uint32_t samples,
-                     gd_timing timings[GRIDDEP_MODE_COUNT]);
+/* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that
+ * a drift of the device's clocks meets all of them alike. The buffers' contents are whatever the
+ * steps before left. On the emulated driver a sample is one step, without warming up. Returns 0, or
+ * an exit code after a message. */
+int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes,
+                     uint32_t samples, gd_timing timings[GRIDDEP_MODE_COUNT]);
 
 #endif

@@ -1,4 +1,5 @@
-/* Errors of the command, for people on stderr and for programs on stdout. Owns the switches that decide how. */
+/* Errors of the command, for people on stderr and for programs on stdout. Owns the switches that
+ * decide how. */
 #include "cli/message.h"
 
 #include <stdarg.h>
@@ -75,7 +76,8 @@ static void hand_out(int code, json_t *object)
     gd_output_write(document);
 }
 
-static void write_json(const gd_place *place, int code, const griddep_error *error, const char *text)
+static void write_json(const gd_place *place, int code, const griddep_error *error,
+                       const char *text)
 {
     if (!json_wanted && collected == NULL)
         return;
@@ -105,14 +107,16 @@ static void say(const gd_place *place, int code, const char *text)
     free(clean);
 }
 
-/* What the library says, without the position before it, which is written in front of the whole message. */
+/* What the library says, without the position before it, which is written in front of the whole
+ * message. */
 static const char *words_of(const griddep_error *error)
 {
     const char *words = error->text[0] != '\0' ? error->text : griddep_status_text(error->status);
     char position[sizeof(error->file) + 32];
-    int length = error->column > 0 ? snprintf(position, sizeof(position), "%s:%d:%d: ", error->file, (int)error->line,
-                                              (int)error->column)
-                                   : snprintf(position, sizeof(position), "%s:%d: ", error->file, (int)error->line);
+    int length = error->column > 0 ? snprintf(position, sizeof(position), "%s:%d:%d: ", error->file,
+                                              (int)error->line, (int)error->column)
+                                   : snprintf(position, sizeof(position), "%s:%d: ", error->file,
+                                              (int)error->line);
     bool repeats = error->line > 0 && strncmp(words, position, (size_t)length) == 0;
     return repeats ? words + length : words;
 }
@@ -124,14 +128,17 @@ static gd_place place_of(const griddep_error *error)
                       .column = error->column > 0 ? (uint32_t)error->column : 0};
 }
 
-/* The library quotes source lines, so its text may have several lines; a name in `doing` may not. */
+/* The library quotes source lines, so its text may have several lines; a name in `doing` may
+ * not. */
 static int tell(gd_place place, int code, const griddep_error *error, const char *doing)
 {
-    char *raw = doing != NULL ? gd_heap_format("%s: %s", doing, words_of(error)) : gd_heap_string(words_of(error));
+    char *raw = doing != NULL ? gd_heap_format("%s: %s", doing, words_of(error))
+                              : gd_heap_string(words_of(error));
     for (size_t length = strlen(raw); length > 0 && raw[length - 1] == '\n'; length--)
         raw[length - 1] = '\0';
     char *before = doing != NULL ? gd_output_clean(doing) : NULL;
-    char *text = before != NULL ? gd_heap_format("%s%s", before, raw + strlen(doing)) : gd_heap_string(raw);
+    char *text =
+        before != NULL ? gd_heap_format("%s%s", before, raw + strlen(doing)) : gd_heap_string(raw);
     write_stderr(&place, text);
     write_json(&place, code, error, raw);
     free(text);

@@ -29,7 +29,8 @@ static void load_shelf(const gd_plan_module *module, gd_modulefile *loaded)
 static int load_file(const gd_plan_module *module, gd_modulefile *loaded)
 {
     loaded->name = module->path;
-    int code = gd_hostfile_read(module->path, gd_modulefile_largest, &loaded->owned, &loaded->bytes);
+    int code =
+        gd_hostfile_read(module->path, gd_modulefile_largest, &loaded->owned, &loaded->bytes);
     if (code != 0)
         return code;
     loaded->kind = gd_modulefile_recognize(module->path, loaded->owned, loaded->bytes);
@@ -44,7 +45,8 @@ gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, s
         return GD_MODULEFILE_CUDA;
     if (begins_with(data, bytes, "\177ELF"))
         return GD_MODULEFILE_CUBIN;
-    if (begins_with(data, bytes, "\x50\xed\x55\xba") || begins_with(data, bytes, "\xb1\x43\x62\x46"))
+    if (begins_with(data, bytes, "\x50\xed\x55\xba") ||
+        begins_with(data, bytes, "\xb1\x43\x62\x46"))
         return GD_MODULEFILE_FATBIN;
     return GD_MODULEFILE_PTX;
 }

@@ -1,5 +1,5 @@
-/* Code that the command is given, as far as it can be known without a driver: what kind a file is, and the parsed PTX
- * of a plan's modules. */
+/* Code that the command is given, as far as it can be known without a driver: what kind a file is,
+ * and the parsed PTX of a plan's modules. */
 #ifndef GD_CLI_MODULEFILE_H
 #define GD_CLI_MODULEFILE_H
 
@@ -41,8 +41,8 @@ typedef struct gd_modulefile_list {
     uint32_t count;
 } gd_modulefile_list;
 
-/* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be read; syntax errors
- * are no failure. The list is to be freed either way, before the plan. */
+/* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be
+ * read; syntax errors are no failure. The list is to be freed either way, before the plan. */
 int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list);
 void gd_modulefile_free(gd_modulefile_list *list);
 

@@ -1,4 +1,5 @@
-/* Numbers of PTX's storage types as doubles. One table says what the types are; the short floats share one rounding. */
+/* Numbers of PTX's storage types as doubles. One table says what the types are; the short floats
+ * share one rounding. */
 #include "cli/number.h"
 
 #include <math.h>
@@ -32,14 +33,17 @@ typedef struct element_type {
 } element_type;
 
 static const element_type element_types[] = {
-    {"u8", KIND_UNSIGNED, 1, NULL},  {"s8", KIND_SIGNED, 1, NULL},    {"u16", KIND_UNSIGNED, 2, NULL},
-    {"s16", KIND_SIGNED, 2, NULL},   {"u32", KIND_UNSIGNED, 4, NULL}, {"s32", KIND_SIGNED, 4, NULL},
-    {"u64", KIND_UNSIGNED, 8, NULL}, {"s64", KIND_SIGNED, 8, NULL},   {"e4m3", KIND_SHORT, 1, &e4m3},
-    {"e5m2", KIND_SHORT, 1, &e5m2},  {"f16", KIND_SHORT, 2, &f16},    {"bf16", KIND_SHORT, 2, &bf16},
+    {"u8", KIND_UNSIGNED, 1, NULL},  {"s8", KIND_SIGNED, 1, NULL},
+    {"u16", KIND_UNSIGNED, 2, NULL}, {"s16", KIND_SIGNED, 2, NULL},
+    {"u32", KIND_UNSIGNED, 4, NULL}, {"s32", KIND_SIGNED, 4, NULL},
+    {"u64", KIND_UNSIGNED, 8, NULL}, {"s64", KIND_SIGNED, 8, NULL},
+    {"e4m3", KIND_SHORT, 1, &e4m3},  {"e5m2", KIND_SHORT, 1, &e5m2},
+    {"f16", KIND_SHORT, 2, &f16},    {"bf16", KIND_SHORT, 2, &bf16},
     {"f32", KIND_FLOAT, 4, NULL},    {"f64", KIND_FLOAT, 8, NULL},
 };
 
-/* Each element of an array asks for its type; these names differ so early that a call of strcmp is most of the work. */
+/* Each element of an array asks for its type; these names differ so early that a call of strcmp is
+ * most of the work. */
 static bool is_name(const char *name, const char *other)
 {
     while (*name == *other && *name != '\0') {
@@ -72,9 +76,11 @@ static uint16_t short_from_double(double value, const short_format *format)
     exponent -= 1;
     if (value == 0 || exponent < format->minimum)
         exponent = format->minimum;
-    /* The significand as an integer with its leading bit, 0 to 2^(fraction_bits + 1); adding it to the exponent's field
-     * carries into the exponent where rounding reached the next power of two, and leaves subnormals with field 0. */
-    uint32_t significand = (uint32_t)nearbyint(ldexp(fabs(value), format->fraction_bits - exponent));
+    /* The significand as an integer with its leading bit, 0 to 2^(fraction_bits + 1); adding it to
+     * the exponent's field carries into the exponent where rounding reached the next power of two,
+     * and leaves subnormals with field 0. */
+    uint32_t significand =
+        (uint32_t)nearbyint(ldexp(fabs(value), format->fraction_bits - exponent));
     uint32_t code = ((uint32_t)(exponent - format->minimum) << format->fraction_bits) + significand;
     return (uint16_t)(sign | (code <= format->largest ? code : format->overflow));
 }
@@ -92,8 +98,8 @@ static double short_to_double(uint16_t bits, const short_format *format)
     if (field == 0)
         return sign * ldexp((double)fraction, format->minimum - format->fraction_bits);
     /* A double's fields: an exponent of its own bias, the fraction at the top. */
-    uint64_t wide = (uint64_t)(format->minimum + (int)field - 1 + 1023) << 52 | (uint64_t)fraction
-                                                                                    << (52 - format->fraction_bits);
+    uint64_t wide = (uint64_t)(format->minimum + (int)field - 1 + 1023) << 52 |
+                    (uint64_t)fraction << (52 - format->fraction_bits);
     memcpy(&value, &wide, sizeof value);
     return sign * value;
 }

@@ -30,7 +30,8 @@ static bool is_list(const gd_option *option)
 
 static bool is_output(const gd_option *option)
 {
-    return option->kind == GD_OPTION_FILE || option->kind == GD_OPTION_FOLDER || option->kind == GD_OPTION_FILES;
+    return option->kind == GD_OPTION_FILE || option->kind == GD_OPTION_FOLDER ||
+           option->kind == GD_OPTION_FILES;
 }
 
 static int print_table(const gd_usage *usage)
@@ -39,8 +40,9 @@ static int print_table(const gd_usage *usage)
     print_lines("synopsis", usage->synopsis);
     printf("words\t%s\n", usage->words_most > 0 ? "files" : "none");
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
-        printf("option\t%s\t%s\t%s\t%s%s\n", option->name, option->value != NULL ? option->value : "",
-               is_list(option) ? "several" : "once", option->help, is_output(option) ? "\toutput" : "");
+        printf("option\t%s\t%s\t%s\t%s%s\n", option->name,
+               option->value != NULL ? option->value : "", is_list(option) ? "several" : "once",
+               option->help, is_output(option) ? "\toutput" : "");
     printf("option\thelp\t\tonce\tprint this text\n");
     print_lines("detail", usage->details != NULL ? usage->details : "");
     return GD_EXIT_OK;
@@ -49,7 +51,8 @@ static int print_table(const gd_usage *usage)
 static void print_option(const char *name, const char *value, const char *help)
 {
     char left[64];
-    snprintf(left, sizeof(left), "--%s%s%s", name, value != NULL ? " " : "", value != NULL ? value : "");
+    snprintf(left, sizeof(left), "--%s%s%s", name, value != NULL ? " " : "",
+             value != NULL ? value : "");
     printf("  %-24s %s\n", left, help);
 }
 
@@ -57,8 +60,8 @@ static int print_help(const gd_usage *usage)
 {
     if (table_wanted)
         return print_table(usage);
-    printf("usage: griddep %s%s%s\n\n%s\n\noptions:\n", usage->name, usage->synopsis[0] != '\0' ? " " : "",
-           usage->synopsis, usage->summary);
+    printf("usage: griddep %s%s%s\n\n%s\n\noptions:\n", usage->name,
+           usage->synopsis[0] != '\0' ? " " : "", usage->synopsis, usage->summary);
     for (const gd_option *option = usage->options; option->kind != GD_OPTION_END; option++)
         print_option(option->name, option->value, option->help);
     print_option("help", NULL, "print this text");
@@ -71,15 +74,17 @@ static int unknown_option(const gd_usage *usage, const char *given, size_t lengt
 {
     const char *names[32] = {"help"};
     size_t count = 1;
-    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END && count < 32; option++)
+    for (const gd_option *option = usage->options; option->kind != GD_OPTION_END && count < 32;
+         option++)
         names[count++] = option->name;
     char *word = gd_heap_format("%.*s", (int)length, given);
     const char *nearest = gd_suggest_nearest(word, names, count);
-    int code =
-        nearest != NULL
-            ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?", usage->name, word, nearest)
-            : gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; 'griddep %s --help' lists them", usage->name,
-                               word, usage->name);
+    int code = nearest != NULL
+                   ? gd_message_error(GD_EXIT_USAGE, "%s has no option --%s; did you mean --%s?",
+                                      usage->name, word, nearest)
+                   : gd_message_error(GD_EXIT_USAGE,
+                                      "%s has no option --%s; 'griddep %s --help' lists them",
+                                      usage->name, word, usage->name);
     free(word);
     return code;
 }
@@ -91,8 +96,9 @@ static int read_count(const gd_option *option, const char *text)
     unsigned long long value = strtoull(text, &end, 10);
     bool is_number = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
     if (!is_number || value < option->minimum || value > option->maximum)
-        return gd_message_error(GD_EXIT_USAGE, "--%s takes a whole number from %llu to %llu, not '%s'", option->name,
-                                (unsigned long long)option->minimum, (unsigned long long)option->maximum, text);
+        return gd_message_error(
+            GD_EXIT_USAGE, "--%s takes a whole number from %llu to %llu, not '%s'", option->name,
+            (unsigned long long)option->minimum, (unsigned long long)option->maximum, text);
     *(uint64_t *)option->target = value;
     return -1;
 }
@@ -163,8 +169,8 @@ static int take_value(const gd_option *option, const char *text, int argc, char 
         return gd_message_error(GD_EXIT_USAGE, "--%s takes no value", option->name);
     if (option->kind != GD_OPTION_FLAG && text == NULL) {
         if (*index + 1 >= argc)
-            return gd_message_error(GD_EXIT_USAGE, "--%s needs a value: --%s %s", option->name, option->name,
-                                    option->value);
+            return gd_message_error(GD_EXIT_USAGE, "--%s needs a value: --%s %s", option->name,
+                                    option->name, option->value);
         text = argv[++*index];
     }
     return set_option(option, text);
@@ -184,25 +190,30 @@ static int read_option(const gd_usage *usage, int argc, char **argv, int *index,
 }
 
 /* One option of a single dash, -o FILE or -oFILE. */
-static int read_short_option(const gd_usage *usage, int argc, char **argv, int *index, uint32_t *seen)
+static int read_short_option(const gd_usage *usage, int argc, char **argv, int *index,
+                             uint32_t *seen)
 {
     const char *word = argv[*index];
     const gd_option *output = find_option(usage, "output", strlen("output"));
     if (word[1] != 'o' || output == NULL)
-        return gd_message_error(GD_EXIT_USAGE, "%s has no option %s; options begin with two dashes%s", usage->name,
+        return gd_message_error(GD_EXIT_USAGE,
+                                "%s has no option %s; options begin with two dashes%s", usage->name,
                                 word, output != NULL ? ", -o alone with one" : "");
     int code = check_once(usage, output, seen);
-    return code < 0 ? take_value(output, word[2] != '\0' ? word + 2 : NULL, argc, argv, index) : code;
+    return code < 0 ? take_value(output, word[2] != '\0' ? word + 2 : NULL, argc, argv, index)
+                    : code;
 }
 
 static int check_words(const gd_usage *usage, size_t count)
 {
     if (count < usage->words_least)
-        return gd_message_error(GD_EXIT_USAGE, "usage: griddep %s %s", usage->name, usage->synopsis);
+        return gd_message_error(GD_EXIT_USAGE, "usage: griddep %s %s", usage->name,
+                                usage->synopsis);
     return -1;
 }
 
-int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index)
+int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count,
+                      size_t *index)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(words[i], text) != 0)
@@ -212,7 +223,8 @@ int gd_options_choose(const char *option, const char *text, const char *const *w
     }
     char *suggestion = gd_suggest_text(text, words, count);
     char *list = gd_suggest_list(words, count);
-    int code = gd_message_error(GD_EXIT_USAGE, "--%s is one of %s, not '%s'%s", option, list, text, suggestion);
+    int code = gd_message_error(GD_EXIT_USAGE, "--%s is one of %s, not '%s'%s", option, list, text,
+                                suggestion);
     free(suggestion);
     free(list);
     return code;
@@ -230,7 +242,8 @@ int gd_options_choose_mode(const char *text, int32_t *mode)
     return code;
 }
 
-int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count)
+int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words,
+                    size_t *word_count)
 {
     bool only_words = false;
     uint32_t seen = 0;
@@ -250,8 +263,9 @@ int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **w
             if (code >= 0)
                 return code;
         } else if (count == usage->words_most) {
-            return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many; usage: griddep %s %s", word, usage->name,
-                                    usage->synopsis);
+            return gd_message_error(GD_EXIT_USAGE,
+                                    "'%s' is one word too many; usage: griddep %s %s", word,
+                                    usage->name, usage->synopsis);
         } else {
             words[count++] = word;
         }

@@ -1,5 +1,5 @@
-/* The command line of a subcommand: long options from a table, positional words, help. -o is short for --output where
- * there is such an option. */
+/* The command line of a subcommand: long options from a table, positional words, help. -o is short
+ * for --output where there is such an option. */
 #ifndef GD_CLI_OPTIONS_H
 #define GD_CLI_OPTIONS_H
 
@@ -41,20 +41,22 @@ typedef struct gd_usage {
     size_t words_least, words_most;
 } gd_usage;
 
-/* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that lists them; *index is
- * then as it was. */
-int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count, size_t *index);
+/* Which of several words an option's value is. Returns 0, or GD_EXIT_USAGE after a message that
+ * lists them; *index is then as it was. */
+int gd_options_choose(const char *option, const char *text, const char *const *words, size_t count,
+                      size_t *index);
 
 /* The same for --mode and the names of all modes. */
 int gd_options_choose_mode(const char *text, int32_t *mode);
 
-/* Reads argv[1...]: options into their targets (one with a value that is no list at most once), positional words into
- * words[0...] (room for words_most). Returns -1 to go on, otherwise the exit code: 0 after --help has been printed,
- * GD_EXIT_USAGE after a message. */
-int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words, size_t *word_count);
+/* Reads argv[1...]: options into their targets (one with a value that is no list at most once),
+ * positional words into words[0...] (room for words_most). Returns -1 to go on, otherwise the exit
+ * code: 0 after --help has been printed, GD_EXIT_USAGE after a message. */
+int gd_options_read(const gd_usage *usage, int argc, char **argv, const char **words,
+                    size_t *word_count);
 
-/* From here on --help prints the table of options for programs: lines "summary", "synopsis", "words", "option" and
- * "detail", each followed by its fields behind tabs. */
+/* From here on --help prints the table of options for programs: lines "summary", "synopsis",
+ * "words", "option" and "detail", each followed by its fields behind tabs. */
 void gd_options_want_table(void);
 
 #endif

@@ -25,9 +25,10 @@ static size_t utf8_length(const unsigned char *text)
     static const struct {
         unsigned char first, last, low, high;
         size_t length;
-    } forms[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         if (text[0] < forms[i].first || text[0] > forms[i].last)
             continue;
@@ -80,7 +81,8 @@ static size_t display_width(const char *text)
 /* Whether no row below the titles has anything but "-" in the column. */
 static bool is_empty(const gd_columns *columns, size_t column)
 {
-    for (size_t i = columns->column_count + column; i < columns->cell_count; i += columns->column_count)
+    for (size_t i = columns->column_count + column; i < columns->cell_count;
+         i += columns->column_count)
         if (strcmp(columns->cells[i], "-") != 0)
             return false;
     return columns->titled;
@@ -150,7 +152,8 @@ json_t *gd_output_string(const char *text)
     size_t used = 0;
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
         size_t length = utf8_length(at);
-        memcpy(clean + used, length > 0 ? (const char *)at : "\xef\xbf\xbd", length > 0 ? length : 3);
+        memcpy(clean + used, length > 0 ? (const char *)at : "\xef\xbf\xbd",
+               length > 0 ? length : 3);
         used += length > 0 ? length : 3;
         at += length > 0 ? length : 1;
     }
@@ -164,7 +167,8 @@ const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE])
 {
     if (isnan(value))
         return "NaN";
-    const bool whole = rint(value) == value && fabs(value) < 0x1p63 && (value != 0 || !signbit(value));
+    const bool whole =
+        rint(value) == value && fabs(value) < 0x1p63 && (value != 0 || !signbit(value));
     snprintf(text, GD_OUTPUT_VALUE, whole ? "%.0f" : "%.9g", value);
     return text;
 }
@@ -205,7 +209,8 @@ void gd_columns_add(gd_columns *columns, const char *format, ...)
     char *raw = gd_heap_vformat(format, arguments), *text = gd_output_clean(raw);
     va_end(arguments);
     free(raw);
-    columns->cells = gd_heap_grow(columns->cells, columns->cell_count, columns->cell_count + 1, sizeof(char *));
+    columns->cells =
+        gd_heap_grow(columns->cells, columns->cell_count, columns->cell_count + 1, sizeof(char *));
     columns->cells[columns->cell_count++] = text;
 }
 
@@ -217,7 +222,8 @@ void gd_columns_print(const gd_columns *columns)
         size_t column = i % columns->column_count;
         widths[column] = width > widths[column] ? width : widths[column];
     }
-    for (size_t row = 0; row + columns->column_count <= columns->cell_count; row += columns->column_count)
+    for (size_t row = 0; row + columns->column_count <= columns->cell_count;
+         row += columns->column_count)
         print_row(columns, widths, row);
     free(widths);
 }

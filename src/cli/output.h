@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-/* Names and texts of files may hold anything, and a terminal obeys control characters: for people each becomes '?'.
- * A copy without any, to free. */
+/* Names and texts of files may hold anything, and a terminal obeys control characters: for people
+ * each becomes '?'. A copy without any, to free. */
 char *gd_output_clean(const char *text);
 
 /* Writes a text that may have several lines: line ends and tabs stay. */
@@ -26,8 +26,8 @@ void gd_output_append(json_t *array, json_t *value);
 /* A JSON string of bytes that may not be UTF-8: such bytes become U+FFFD. NULL becomes null. */
 json_t *gd_output_string(const char *text);
 
-/* An element for people: whole numbers with all their digits, others with nine, which tell any two f32 apart; "NaN"
- * without the sign that printf gives it. Returns `text`. */
+/* An element for people: whole numbers with all their digits, others with nine, which tell any two
+ * f32 apart; "NaN" without the sign that printf gives it. Returns `text`. */
 enum { GD_OUTPUT_VALUE = 32 };
 const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE]);
 
@@ -38,8 +38,9 @@ json_t *gd_output_real(double value);
 void gd_output_write(json_t *document);
 void gd_output_write_to(FILE *stream, json_t *document);
 
-/* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned to the right. Where
- * the first row is titles, a column with nothing but "-" below its title is left out. */
+/* A table: the cells row by row. All but the columns named in `left` (bit per column) are aligned
+ * to the right. Where the first row is titles, a column with nothing but "-" below its title is
+ * left out. */
 typedef struct gd_columns {
     size_t column_count;
     size_t cell_count;
@@ -48,7 +49,8 @@ typedef struct gd_columns {
     char **cells;
 } gd_columns;
 
-void gd_columns_add(gd_columns *columns, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gd_columns_add(gd_columns *columns, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void gd_columns_print(const gd_columns *columns);
 void gd_columns_free(gd_columns *columns);
 

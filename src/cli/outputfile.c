@@ -1,5 +1,5 @@
-/* Output files. Owns the lists of inputs and outputs, which it knows by device and inode: of the file, or of the folder
- * in which it will be made. */
+/* Output files. Owns the lists of inputs and outputs, which it knows by device and inode: of the
+ * file, or of the folder in which it will be made. */
 #include "cli/outputfile.h"
 
 #include <errno.h>
@@ -115,8 +115,8 @@ static bool is_same(const gd_identity *a, const gd_identity *b)
 static bool is_null_device(const gd_identity *identity)
 {
     struct stat null;
-    return identity->is_known && S_ISCHR(identity->status.st_mode) && stat("/dev/null", &null) == 0 &&
-           identity->status.st_rdev == null.st_rdev;
+    return identity->is_known && S_ISCHR(identity->status.st_mode) &&
+           stat("/dev/null", &null) == 0 && identity->status.st_rdev == null.st_rdev;
 }
 
 static bool is_stream(const gd_identity *identity, int descriptor)
@@ -182,7 +182,8 @@ static const char *obstacle(const gd_output *output, const gd_identity *identity
         return strerror(errno);
     if (output->is_folder && identity->name == NULL)
         return access(output->path, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
-    if (identity->name == NULL && (!S_ISREG(identity->status.st_mode) || is_descriptor(output->path)))
+    if (identity->name == NULL &&
+        (!S_ISREG(identity->status.st_mode) || is_descriptor(output->path)))
         return NULL;
     char *target = follow(output->path), *folder = folder_of(target);
     const char *reason = access(folder, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
@@ -191,12 +192,15 @@ static const char *obstacle(const gd_output *output, const gd_identity *identity
     return reason;
 }
 
-/* stdout and stderr are outputs too; a regular file cannot be both, except under its name as a stream. */
+/* stdout and stderr are outputs too; a regular file cannot be both, except under its name as a
+ * stream. */
 static const char *conflict(const gd_output *output, const gd_identity *identity)
 {
-    bool is_regular = identity->is_known && identity->name == NULL && S_ISREG(identity->status.st_mode);
+    bool is_regular =
+        identity->is_known && identity->name == NULL && S_ISREG(identity->status.st_mode);
     if (is_input(identity))
-        return "this is an input, which the command does not overwrite; give the output another name";
+        return "this is an input, which the command does not overwrite; give the output another "
+               "name";
     if (!is_regular || is_stdout_word(output->path) || is_descriptor(output->path))
         return NULL;
     if (is_stream(identity, STDOUT_FILENO))
@@ -215,8 +219,10 @@ static int check_pair(const gd_output *a, const gd_output *b)
     if (!same)
         return 0;
     if (strcmp(a->option, b->option) == 0)
-        return gd_message_error(GD_EXIT_USAGE, "--%s: two outputs would be written to %s", a->option, b->path);
-    return gd_message_error(GD_EXIT_USAGE, "--%s and --%s would both be written to %s", a->option, b->option, b->path);
+        return gd_message_error(GD_EXIT_USAGE, "--%s: two outputs would be written to %s",
+                                a->option, b->path);
+    return gd_message_error(GD_EXIT_USAGE, "--%s and --%s would both be written to %s", a->option,
+                            b->option, b->path);
 }
 
 static int add_output(const char *option, const char *path, bool is_folder)
@@ -236,7 +242,8 @@ static int write_failed(const char *path, int reason)
     return refuse(GD_EXIT_REFUSED, option_of(path), path, strerror(reason));
 }
 
-static int write_directly(const char *path, const gd_identity *identity, const void *data, size_t bytes)
+static int write_directly(const char *path, const gd_identity *identity, const void *data,
+                          size_t bytes)
 {
     if (is_stdout_word(path) || is_stream(identity, STDOUT_FILENO)) {
         /* In order with what else is printed; main tells of a failure. */
@@ -255,7 +262,8 @@ static int write_directly(const char *path, const gd_identity *identity, const v
     return written ? 0 : write_failed(path, reason);
 }
 
-/* The mode and, where that is allowed, the owner that the file had; or the mode that a new one gets. */
+/* The mode and, where that is allowed, the owner that the file had; or the mode that a new one
+ * gets. */
 static bool take_mode(int descriptor, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -281,7 +289,8 @@ static int fill(int descriptor, const struct stat *old, const void *data, size_t
     return reason;
 }
 
-static int write_beside(const char *path, const gd_identity *identity, const void *data, size_t bytes)
+static int write_beside(const char *path, const gd_identity *identity, const void *data,
+                        size_t bytes)
 {
     char *target = follow(path), *folder = folder_of(target), *beside = NULL;
     int descriptor = gd_temporary_make(folder, &beside), reason = errno;
@@ -316,7 +325,8 @@ static int stage(const char *path, const void *data, size_t bytes, bool may_be_i
     reason = code == 0 ? obstacle(&output, &identity) : NULL;
     if (reason != NULL)
         code = refuse(GD_EXIT_REFUSED, option_of(path), path, reason);
-    bool is_place = identity.name != NULL || (S_ISREG(identity.status.st_mode) && !is_descriptor(path));
+    bool is_place =
+        identity.name != NULL || (S_ISREG(identity.status.st_mode) && !is_descriptor(path));
     if (code == 0)
         code = is_place && !is_stdout_word(path) ? write_beside(path, &identity, data, bytes)
                                                  : write_directly(path, &identity, data, bytes);

@@ -33,8 +33,8 @@ static bool is_whole(griddep_timeline *timeline, uint32_t launch)
 static double lead_of(griddep_timeline *timeline, uint32_t launch)
 {
     griddep_timeline_hop hop = {.size = sizeof hop};
-    if (griddep_timeline_get_hop(timeline, launch, &hop, NULL) != GRIDDEP_OK || !is_whole(timeline, launch) ||
-        !is_whole(timeline, hop.from))
+    if (griddep_timeline_get_hop(timeline, launch, &hop, NULL) != GRIDDEP_OK ||
+        !is_whole(timeline, launch) || !is_whole(timeline, hop.from))
         return NAN;
     return hop.launch_lead;
 }
@@ -51,7 +51,8 @@ static void summarize(gd_overlap *overlap, double *leads)
 }
 
 /* The first run loads code and is not counted. */
-static int measure(gd_session *session, griddep_timeline *timeline, int32_t mode, gd_overlap *overlaps)
+static int measure(gd_session *session, griddep_timeline *timeline, int32_t mode,
+                   gd_overlap *overlaps)
 {
     const uint32_t count = session->plan->launch_count;
     double *leads = gd_heap_take((size_t)count * GD_OVERLAP_RUNS, sizeof *leads);

@@ -6,7 +6,7 @@
 
 #include "cli/heap.h"
 
-#define ADD(array, count)                                                                                              \
+#define ADD(array, count)                                                                          \
     (array = gd_heap_grow(array, count, (size_t)(count) + 1, sizeof(*(array))), &(array)[(count)++])
 
 gd_plan_module *gd_plan_add_module(gd_plan *plan)
@@ -56,9 +56,11 @@ uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place)
     return plan->module_count - 1;
 }
 
-static void add_grid(const gd_plan_launch *launch, uint32_t own, uint32_t grid, uint32_t *grids, uint32_t *count)
+static void add_grid(const gd_plan_launch *launch, uint32_t own, uint32_t grid, uint32_t *grids,
+                     uint32_t *count)
 {
-    bool fits = grid > 0 && grid <= INT32_MAX && (launch->cluster[0] == 0 || grid % launch->cluster[0] == 0);
+    bool fits = grid > 0 && grid <= INT32_MAX &&
+                (launch->cluster[0] == 0 || grid % launch->cluster[0] == 0);
     for (uint32_t i = 0; i < *count; i++)
         fits &= grids[i] != grid;
     if (fits && grid != own)
@@ -129,12 +131,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static bool uses_before(const gd_plan_launch *launch, uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++)
-        if (launch->arguments[i].is_buffer && launch->arguments[i].buffer == launch->arguments[index].buffer)
+        if (launch->arguments[i].is_buffer &&
+            launch->arguments[i].buffer == launch->arguments[index].buffer)
             return true;
     return false;
 }
 
-/* Bytes that one launch moves: what it reads of each buffer counts once, and so does what it writes. */
+/* Bytes that one launch moves: what it reads of each buffer counts once, and so does what it
+ * writes. */
 static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
 {
     uint64_t sum = 0;
@@ -158,8 +162,8 @@ static uint64_t launch_bytes(const gd_plan *plan, const gd_plan_launch *launch)
     return sum;
 }
 
-/* A buffer that one launch both writes and uses otherwise is not written first: the kernel may read what stood in it.
- */
+/* A buffer that one launch both writes and uses otherwise is not written first: the kernel may read
+ * what stood in it. */
 static bool launch_writes_only(const gd_plan_launch *launch, uint32_t buffer)
 {
     for (uint32_t i = 0; i < launch->argument_count; i++) {

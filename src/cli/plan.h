@@ -1,5 +1,5 @@
-/* A plan: modules, buffers, launches and expectations, all checked, every name resolved to an index. Made from a chain
- * file or built in memory; realised on a device by a session. */
+/* A plan: modules, buffers, launches and expectations, all checked, every name resolved to an
+ * index. Made from a chain file or built in memory; realised on a device by a session. */
 #ifndef GD_CLI_PLAN_H
 #define GD_CLI_PLAN_H
 
@@ -40,8 +40,10 @@ typedef struct gd_plan_buffer {
     gd_type type;
     uint64_t count; /* elements */
     gd_fill fill;
-    bool written;       /* by any launch */
-    bool written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each run */
+    bool written; /* by any launch */
+    bool
+        written_first; /* its first use in the chain is GD_ACCESS_WRITE: it is poisoned before each
+                        * run */
     gd_place place;
 } gd_plan_buffer;
 
@@ -60,10 +62,11 @@ typedef struct gd_plan_argument {
     uint64_t offset; /* elements */
     gd_access access;
     bool access_given;
-    bool viewed;                    /* the kernel takes the buffer's bytes for elements of `type` */
-    griddep_tensor_options *tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
-    gd_type type;                   /* of a value, or of what a buffer is taken for */
-    uint64_t value;                 /* its bytes, little-endian */
+    bool viewed; /* the kernel takes the buffer's bytes for elements of `type` */
+    griddep_tensor_options *
+        tensor; /* NULL, or a map of the buffer is passed, not its address (which is not in here) */
+    gd_type type;   /* of a value, or of what a buffer is taken for */
+    uint64_t value; /* its bytes, little-endian */
     gd_place place;
 } gd_plan_argument;
 
@@ -82,7 +85,7 @@ typedef struct gd_plan_launch {
     uint32_t module;
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
     bool grid_is_multiprocessors;           /* grid[0] is the device's number of multiprocessors */
-    uint32_t *grids;                        /* other first dimensions that give the same result, or GD_GRID_* */
+    uint32_t *grids; /* other first dimensions that give the same result, or GD_GRID_* */
     uint32_t grid_count;
     uint32_t shared_bytes;
     griddep_attribute attributes[2]; /* carve-out, cluster scheduling */
@@ -98,7 +101,11 @@ typedef struct gd_plan_launch {
     gd_place place;
 } gd_plan_launch;
 
-typedef enum gd_expected { GD_EXPECTED_FILE, GD_EXPECTED_REFERENCE, GD_EXPECTED_SERIAL } gd_expected;
+typedef enum gd_expected {
+    GD_EXPECTED_FILE,
+    GD_EXPECTED_REFERENCE,
+    GD_EXPECTED_SERIAL
+} gd_expected;
 
 typedef struct gd_plan_expectation {
     uint32_t buffer;
@@ -131,19 +138,20 @@ gd_plan_launch *gd_plan_add_launch(gd_plan *plan);
 gd_plan_argument *gd_plan_add_argument(gd_plan_launch *launch);
 gd_plan_expectation *gd_plan_add_expectation(gd_plan *plan);
 
-/* The index of a lane, which is added when the plan lacks it; NULL: the lane of launches that name none. */
+/* The index of a lane, which is added when the plan lacks it; NULL: the lane of launches that name
+ * none. */
 uint32_t gd_plan_lane(gd_plan *plan, const char *name);
 
 /* The index of a shelf kernel's module, which is added when the plan lacks it. */
 uint32_t gd_plan_shelf_module(gd_plan *plan, const char *kernel, gd_place place);
 
-/* The grids that a launch offers on a device with so many multiprocessors, each once, without the one that it has:
- * 'any' is half of them, all of them and twice as many. What does not go with the launch's cluster is left out. To
- * free. */
+/* The grids that a launch offers on a device with so many multiprocessors, each once, without the
+ * one that it has: 'any' is half of them, all of them and twice as many. What does not go with the
+ * launch's cluster is left out. To free. */
 uint32_t *gd_plan_grids(const gd_plan_launch *launch, uint32_t multiprocessors, uint32_t *count);
 
-/* The carve-outs that a launch offers, each once, without the one that it has: 'any' is quarters of the memory from 0
- * to all of it. To free. */
+/* The carve-outs that a launch offers, each once, without the one that it has: 'any' is quarters of
+ * the memory from 0 to all of it. To free. */
 int32_t *gd_plan_carveouts(const gd_plan_launch *launch, uint32_t *count);
 
 /* Of what is passed: 8 of an address, 128 of a tensor map. */
@@ -151,10 +159,12 @@ uint32_t gd_plan_argument_bytes(const gd_plan_argument *argument);
 
 uint64_t gd_plan_buffer_bytes(const gd_plan_buffer *buffer);
 
-/* Fills what follows from the rest: which buffers are written, and the bytes of a step where none are given. */
+/* Fills what follows from the rest: which buffers are written, and the bytes of a step where none
+ * are given. */
 void gd_plan_finish(gd_plan *plan);
 
-/* A buffer for which the plan says how far it may be from the serial run need not have the same bits. */
+/* A buffer for which the plan says how far it may be from the serial run need not have the same
+ * bits. */
 bool gd_plan_may_deviate(const gd_plan *plan, uint32_t buffer);
 
 void gd_plan_free(gd_plan *plan);

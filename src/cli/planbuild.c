@@ -3,7 +3,8 @@
 
 #include "cli/heap.h"
 
-/* Shared memory of a block, two of which fit a multiprocessor of sm_90, so that a dependent fits beside it. */
+/* Shared memory of a block, two of which fit a multiprocessor of sm_90, so that a dependent fits
+ * beside it. */
 static const uint32_t half_shared = 114688;
 
 static uint32_t least_of(uint32_t a, uint32_t b)
@@ -11,9 +12,9 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Threads of a block of at most 16 warps, of which each has as many rows as any other, where that can be: 3072 rows on
- * 132 multiprocessors are 23 or 24 for each, which 12 warps take in two rounds and 16 warps too, the second one half
- * idle. A multiple of 128. */
+/* Threads of a block of at most 16 warps, of which each has as many rows as any other, where that
+ * can be: 3072 rows on 132 multiprocessors are 23 or 24 for each, which 12 warps take in two rounds
+ * and 16 warps too, the second one half idle. A multiple of 128. */
 static uint32_t even_threads(uint64_t rows, uint32_t blocks)
 {
     uint64_t share = (rows + blocks - 1) / blocks, rounds = (share + 15) / 16;
@@ -21,39 +22,48 @@ static uint32_t even_threads(uint64_t rows, uint32_t blocks)
     return (uint32_t)((warps + 3) / 4 * 128);
 }
 
-/* Whether a layer is best split by columns over the warps: where each block's rows fill two or three slots of eight
- * rows of 2048 columns, so that all of W is on its way before the wait. */
+/* Whether a layer is best split by columns over the warps: where each block's rows fill two or
+ * three slots of eight rows of 2048 columns, so that all of W is on its way before the wait. */
 static bool split_columns(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
 {
-    uint64_t multiprocessors = (uint64_t)info->multiprocessors, share = (rows + multiprocessors - 1) / multiprocessors;
+    uint64_t multiprocessors = (uint64_t)info->multiprocessors,
+             share = (rows + multiprocessors - 1) / multiprocessors;
     uint64_t slots = (share + 7) / 8 * ((columns + 2047) / 2048);
     uint64_t least = 2 * columns + 68512; /* what linear_bf16 requires of such a block */
-    return rows * columns * 2 >= 8000000 && slots <= 3 && least_of(half_shared, info->shared_bytes_per_block) >= least;
+    return rows * columns * 2 >= 8000000 && slots <= 3 &&
+           least_of(half_shared, info->shared_bytes_per_block) >= least;
 }
 
-static gd_build_shape small_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
+static gd_build_shape small_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns,
+                                  bool pair)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
-    uint32_t threads = !pair && split_columns(info, rows, columns) ? 288 : even_threads(rows, multiprocessors);
-    return (gd_build_shape){multiprocessors, threads, least_of(half_shared, info->shared_bytes_per_block)};
+    uint32_t threads =
+        !pair && split_columns(info, rows, columns) ? 288 : even_threads(rows, multiprocessors);
+    return (gd_build_shape){multiprocessors, threads,
+                            least_of(half_shared, info->shared_bytes_per_block)};
 }
 
-static gd_build_shape choose_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
+static gd_build_shape choose_shape(const griddep_runtime_info *info, uint64_t rows,
+                                   uint64_t columns, bool pair)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
     if (rows * columns * 2 < 14000000)
         return small_shape(info, rows, columns, pair);
     if (columns <= 4096)
-        return (gd_build_shape){2 * multiprocessors, 256, least_of(half_shared, info->shared_bytes_per_block)};
+        return (gd_build_shape){2 * multiprocessors, 256,
+                                least_of(half_shared, info->shared_bytes_per_block)};
     return (gd_build_shape){multiprocessors, 512, info->shared_bytes_per_block};
 }
 
-gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows,
+                                     uint64_t columns)
 {
     return choose_shape(info, rows, columns, false);
 }
 
-gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair)
+gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows,
+                                     uint64_t columns, bool pair)
 {
     return choose_shape(info, pair ? 2 * rows : rows, columns, pair);
 }
@@ -72,7 +82,8 @@ static uint32_t most_threads(const char *kernel, int32_t capability, uint32_t ot
     return status == GRIDDEP_OK && entry.maximum_block[0] > 0 ? entry.maximum_block[0] : otherwise;
 }
 
-gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns)
+gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows,
+                                         uint64_t columns)
 {
     uint32_t multiprocessors = (uint32_t)info->multiprocessors;
     uint32_t shared = least_of(half_shared, info->shared_bytes_per_block);
@@ -80,17 +91,19 @@ gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint6
 
     if (columns > 4096)
         return (gd_build_shape){multiprocessors, threads, info->shared_bytes_per_block};
-    return (gd_build_shape){rows * columns < 20000000 ? multiprocessors : 2 * multiprocessors, threads, shared};
+    return (gd_build_shape){rows * columns < 20000000 ? multiprocessors : 2 * multiprocessors,
+                            threads, shared};
 }
 
-gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim, uint32_t group,
-                                        uint32_t context)
+gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim,
+                                        uint32_t group, uint32_t context)
 {
     bool is_long = (uint64_t)context * head_dim > 131072;
     uint32_t splits = !is_long ? 8 : head_dim <= 64 ? 12 : 16, threads = 128;
     uint32_t usual = !is_long && head_dim <= 64 ? 65536 : half_shared;
     uint32_t least = (22 + 6 * group + 2 * threads) * head_dim + 24 * splits + 4 * threads + 272;
-    return (gd_build_shape){splits, threads, least_of(usual > least ? usual : least, info->shared_bytes_per_block)};
+    return (gd_build_shape){splits, threads,
+                            least_of(usual > least ? usual : least, info->shared_bytes_per_block)};
 }
 
 uint32_t gd_build_buffer(gd_plan *plan, char *name, gd_type type, uint64_t count, gd_fill fill)

@@ -1,4 +1,5 @@
-/* Building plans in memory: buffers, and launches of the shelf's kernels with their arguments in order. */
+/* Building plans in memory: buffers, and launches of the shelf's kernels with their arguments in
+ * order. */
 #ifndef GD_CLI_PLANBUILD_H
 #define GD_CLI_PLANBUILD_H
 
@@ -15,18 +16,21 @@ typedef struct gd_build_shape {
 } gd_build_shape;
 
 /* What matvec_bf16's head comment recommends for a size. */
-gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns);
+gd_build_shape gd_build_matvec_shape(const griddep_runtime_info *info, uint64_t rows,
+                                     uint64_t columns);
 
 /* What linear_bf16's recommends; `pair`: with a second matrix for silu(W x) * (U x). */
-gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns, bool pair);
+gd_build_shape gd_build_linear_shape(const griddep_runtime_info *info, uint64_t rows,
+                                     uint64_t columns, bool pair);
 
 /* What linear_fp8 takes: as many threads as its PTX allows. */
-gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows, uint64_t columns);
+gd_build_shape gd_build_linear_fp8_shape(const griddep_runtime_info *info, uint64_t rows,
+                                         uint64_t columns);
 
-/* How attention_decode_bf16 is launched; the blocks are those of a cluster, which share the context of one head of keys
- * and values. group: query heads that share it. */
-gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim, uint32_t group,
-                                        uint32_t context);
+/* How attention_decode_bf16 is launched; the blocks are those of a cluster, which share the context
+ * of one head of keys and values. group: query heads that share it. */
+gd_build_shape gd_build_attention_shape(const griddep_runtime_info *info, uint32_t head_dim,
+                                        uint32_t group, uint32_t context);
 
 /* Adds a buffer, whose name is taken over; returns its index. */
 uint32_t gd_build_buffer(gd_plan *plan, char *name, gd_type type, uint64_t count, gd_fill fill);

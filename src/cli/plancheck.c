@@ -1,5 +1,5 @@
-/* Checks of a plan that need no driver: this machine's memory, the entries and parameters of PTX, references that are
- * asked for. */
+/* Checks of a plan that need no driver: this machine's memory, the entries and parameters of PTX,
+ * references that are asked for. */
 #include "cli/plancheck.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "cli/planlaunch.h"
 #include "cli/suggest.h"
 
-static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t count)
+static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
+                         uint32_t count)
 {
     const char **names = gd_heap_take(count, sizeof(*names));
     for (uint32_t i = 0; i < count; i++) {
@@ -30,8 +31,8 @@ static int unknown_entry(const gd_plan *plan, const gd_plan_launch *launch, cons
     return code;
 }
 
-/* Whether an integer is given where the kernel takes a floating-point number, or the other way round: its bits would be
- * taken for quite another number. Nothing is known of a .b32. */
+/* Whether an integer is given where the kernel takes a floating-point number, or the other way
+ * round: its bits would be taken for quite another number. Nothing is known of a .b32. */
 static bool is_other_kind(const gd_plan_argument *argument, const char *parameter)
 {
     if (argument->is_buffer || parameter[0] == 'b')
@@ -39,17 +40,21 @@ static bool is_other_kind(const gd_plan_argument *argument, const char *paramete
     return gd_type_is_integer(argument->type) == (parameter[0] == 'f');
 }
 
-static int check_argument(const gd_plan_launch *launch, uint32_t index, const griddep_parameter_info *parameter)
+static int check_argument(const gd_plan_launch *launch, uint32_t index,
+                          const griddep_parameter_info *parameter)
 {
     const gd_plan_argument *argument = &launch->arguments[index];
     uint32_t bytes = gd_plan_argument_bytes(argument);
     if (bytes == parameter->bytes && is_other_kind(argument, parameter->type))
         return gd_message_error_at(
-            argument->place, "argument %u of %s, '%s', is a .%s; %s gives bits of another kind of number",
-            (unsigned)index, launch->kernel, parameter->name, parameter->type, gd_type_name(argument->type));
+            argument->place,
+            "argument %u of %s, '%s', is a .%s; %s gives bits of another kind of number",
+            (unsigned)index, launch->kernel, parameter->name, parameter->type,
+            gd_type_name(argument->type));
     if (bytes == parameter->bytes)
         return 0;
-    return gd_message_error_at(argument->place, "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u",
+    return gd_message_error_at(argument->place,
+                               "argument %u of %s, '%s', is a .%s of %u bytes; %s gives %u",
                                (unsigned)index, launch->kernel, parameter->name, parameter->type,
                                (unsigned)parameter->bytes,
                                argument->tensor != NULL ? "a tensor map"
@@ -58,11 +63,13 @@ static int check_argument(const gd_plan_launch *launch, uint32_t index, const gr
                                (unsigned)bytes);
 }
 
-static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry, uint32_t count)
+static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
+                           uint32_t count)
 {
     if (launch->argument_count != count)
-        return gd_message_error_at(launch->place, "%s takes %u arguments, %u are given", launch->kernel,
-                                   (unsigned)count, (unsigned)launch->argument_count);
+        return gd_message_error_at(launch->place, "%s takes %u arguments, %u are given",
+                                   launch->kernel, (unsigned)count,
+                                   (unsigned)launch->argument_count);
     for (uint32_t i = 0; i < count; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
         if (griddep_ptx_get_parameter(ptx, entry, i, &parameter, NULL) != GRIDDEP_OK)
@@ -81,7 +88,8 @@ static int check_entry(const gd_plan *plan, const gd_plan_launch *launch, const 
         return 0;
     for (uint32_t i = 0; i < info.entry_count; i++) {
         griddep_ptx_entry_info entry = {.size = sizeof(entry)};
-        if (griddep_ptx_get_entry(ptx, i, &entry, NULL) != GRIDDEP_OK || strcmp(entry.name, launch->kernel) != 0)
+        if (griddep_ptx_get_entry(ptx, i, &entry, NULL) != GRIDDEP_OK ||
+            strcmp(entry.name, launch->kernel) != 0)
             continue;
         int code = check_arguments(launch, ptx, i, entry.parameter_count);
         return code == 0 ? gd_planlaunch_check_early(plan, launch, ptx, i) : code;
@@ -108,12 +116,14 @@ static int check_references(const gd_plan *plan)
     for (uint32_t i = 0; i < plan->launch_count && asked != NULL; i++)
         if (plan->launches[i].reference == NULL)
             return gd_message_error_at(
-                asked->place, "'from: reference' needs a CPU reference for every launch; launch %u, %s, has none",
+                asked->place,
+                "'from: reference' needs a CPU reference for every launch; launch %u, %s, has none",
                 (unsigned)i, plan->launches[i].kernel);
     return 0;
 }
 
-/* What stands behind a constant access may be read before the wait, so nothing in the chain may write it. */
+/* What stands behind a constant access may be read before the wait, so nothing in the chain may
+ * write it. */
 static int check_constants(const gd_plan *plan)
 {
     for (uint32_t i = 0; i < plan->launch_count; i++) {
@@ -121,9 +131,10 @@ static int check_constants(const gd_plan *plan)
             const gd_plan_argument *argument = &plan->launches[i].arguments[k];
             if (argument->is_buffer && argument->access == GD_ACCESS_CONSTANT &&
                 plan->buffers[argument->buffer].written)
-                return gd_message_error_at(argument->place,
-                                           "buffer '%s' is constant here, but a launch of the chain writes it",
-                                           plan->buffers[argument->buffer].name);
+                return gd_message_error_at(
+                    argument->place,
+                    "buffer '%s' is constant here, but a launch of the chain writes it",
+                    plan->buffers[argument->buffer].name);
         }
     }
     return 0;
@@ -146,9 +157,10 @@ int gd_plan_check_memory(const gd_plan *plan)
         const gd_plan_buffer *buffer = &plan->buffers[i];
         uint64_t bytes = gd_plan_buffer_bytes(buffer);
         if (bytes > memory - sum)
-            return gd_message_error_at(
-                buffer->place, "buffer '%s' of %.4g GB is too much: with it the buffers exceed this machine's %.4g GB",
-                buffer->name, (double)bytes / 1e9, (double)memory / 1e9);
+            return gd_message_error_at(buffer->place,
+                                       "buffer '%s' of %.4g GB is too much: with it the buffers "
+                                       "exceed this machine's %.4g GB",
+                                       buffer->name, (double)bytes / 1e9, (double)memory / 1e9);
         sum += bytes;
     }
     return 0;

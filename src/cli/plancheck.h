@@ -5,14 +5,15 @@
 #include "cli/modulefile.h"
 #include "cli/plan.h"
 
-/* What holds on every machine: entries and parameters of PTX that can be read, references where they are asked for, no
- * writes to what is constant. */
+/* What holds on every machine: entries and parameters of PTX that can be read, references where
+ * they are asked for, no writes to what is constant. */
 int gd_plan_check(const gd_plan *plan, const gd_modulefile_list *modules);
 
 /* Whether this machine's memory takes all the buffers. */
 int gd_plan_check_memory(const gd_plan *plan);
 
-/* Both, with the modules' files, which are read into an empty list; it is to be freed either way. */
+/* Both, with the modules' files, which are read into an empty list; it is to be freed either
+ * way. */
 int gd_plan_check_files(const gd_plan *plan, gd_modulefile_list *modules);
 
 /* The same for callers that do not need the files any more. */

@@ -5,8 +5,8 @@
 #include "cli/chainfile.h"
 #include "cli/plan.h"
 
-/* Reads every value and resolves every name. The plan keeps pointers to the chain file's path, nothing else. Returns 0,
- * or GD_EXIT_USAGE after a message; the plan is to be freed either way. */
+/* Reads every value and resolves every name. The plan keeps pointers to the chain file's path,
+ * nothing else. Returns 0, or GD_EXIT_USAGE after a message; the plan is to be freed either way. */
 int gd_planfile_read(const gd_chainfile *chainfile, gd_plan *plan);
 
 /* The same from a path, for callers that need nothing else of the file. */

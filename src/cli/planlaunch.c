@@ -8,8 +8,8 @@
 
 static const uint64_t made_up_start = (uint64_t)1 << 32, made_up_step = (uint64_t)1 << 21;
 
-griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
-                                          const griddep_tensor_map *maps)
+griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch,
+                                          const uint64_t *addresses, const griddep_tensor_map *maps)
 {
     static const griddep_tensor_map none;
     griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
@@ -28,7 +28,8 @@ griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_lau
     return arguments;
 }
 
-griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl, uint32_t multiprocessors)
+griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
+                                           uint32_t multiprocessors)
 {
     griddep_launch_config config = {.size = sizeof(config),
                                     .shared_bytes = launch->shared_bytes,
@@ -53,8 +54,8 @@ bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, u
 }
 
 /* What the head comment does not tell is not compared. */
-static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint32_t index, int32_t status,
-                        uint64_t touched, const griddep_error *error)
+static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint32_t index,
+                        int32_t status, uint64_t touched, const griddep_error *error)
 {
     const gd_plan_argument *argument = &launch->arguments[index];
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
@@ -66,24 +67,28 @@ static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint3
     if (touched <= bytes)
         return 0;
     return gd_message_error_at(
-        argument->place, "%s may touch %llu bytes of buffer '%s' from element %llu on; there are %llu", launch->kernel,
-        (unsigned long long)touched, buffer->name, (unsigned long long)argument->offset, (unsigned long long)bytes);
+        argument->place,
+        "%s may touch %llu bytes of buffer '%s' from element %llu on; there are %llu",
+        launch->kernel, (unsigned long long)touched, buffer->name,
+        (unsigned long long)argument->offset, (unsigned long long)bytes);
 }
 
-int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
-                        const griddep_launch_config *config, const griddep_argument *arguments)
+int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
+                        uint32_t entry, const griddep_launch_config *config,
+                        const griddep_argument *arguments)
 {
     int code = 0;
     griddep_error error;
     griddep_error_init(&error);
-    if (griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error) != GRIDDEP_OK)
+    if (griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error) !=
+        GRIDDEP_OK)
         return gd_message_library_at(launch->place, &error, NULL);
     for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
         uint64_t touched = 0;
         if (!launch->arguments[i].is_buffer)
             continue;
-        int32_t status =
-            griddep_ptx_get_extent(ptx, entry, config, arguments, launch->argument_count, i, &touched, &error);
+        int32_t status = griddep_ptx_get_extent(ptx, entry, config, arguments,
+                                                launch->argument_count, i, &touched, &error);
         code = check_buffer(plan, launch, i, status, touched, &error);
     }
     return code;
@@ -100,8 +105,8 @@ static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const ui
         if (argument->tensor == NULL)
             continue;
         griddep_tensor_options options = *argument->tensor;
-        options.address =
-            addresses[argument->buffer] + argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
+        options.address = addresses[argument->buffer] +
+                          argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
         int32_t status = griddep_tensor_map_offline(&options, &maps[i], &error);
         if (status != GRIDDEP_OK && status != GRIDDEP_ERROR_UNSUPPORTED)
             return gd_message_library_at(argument->place, &error, NULL);
@@ -109,7 +114,8 @@ static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const ui
     return 0;
 }
 
-/* Of a grid that the device decides, only what no device takes can be told: one cluster stands for the grid. */
+/* Of a grid that the device decides, only what no device takes can be told: one cluster stands for
+ * the grid. */
 static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
                         const griddep_launch_config *given, const griddep_argument *arguments)
 {
@@ -117,11 +123,13 @@ static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, ui
     griddep_error error;
     griddep_error_init(&error);
     config.grid[0] = config.cluster[0] > 0 ? config.cluster[0] : 1;
-    int32_t status = griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
+    int32_t status =
+        griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
     return status == GRIDDEP_ERROR_LIMIT ? gd_message_library_at(launch->place, &error, NULL) : 0;
 }
 
-int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry)
+int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
+                              const griddep_ptx *ptx, uint32_t entry)
 {
     uint64_t *addresses = gd_heap_take(plan->buffer_count, sizeof(*addresses));
     uint64_t next = made_up_start;

@@ -1,4 +1,5 @@
-/* One line on stderr that says what is being done, rewritten in place; only where stderr is a terminal. */
+/* One line on stderr that says what is being done, rewritten in place; only where stderr is a
+ * terminal. */
 #ifndef GD_CLI_PROGRESS_H
 #define GD_CLI_PROGRESS_H
 

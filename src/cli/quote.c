@@ -23,7 +23,8 @@ const char *gd_quote_find(const char *text, size_t bytes, uint32_t line, size_t 
     return at;
 }
 
-/* What stands before the column, each character but a tab as a space, so that the caret gets below it. */
+/* What stands before the column, each character but a tab as a space, so that the caret gets below
+ * it. */
 static char *indent(const char *line, size_t length, uint32_t column)
 {
     size_t count = column - 1U < length ? column - 1U : length;
@@ -44,7 +45,8 @@ char *gd_quote_line(const char *text, size_t bytes, uint32_t line, uint32_t colu
     char number[16];
     int width = snprintf(number, sizeof(number), "%4u", (unsigned)line);
     char *space = indent(found, length, column);
-    char *quote = gd_heap_format("%s | %.*s\n%*s | %s^\n", number, (int)length, found, width, "", space);
+    char *quote =
+        gd_heap_format("%s | %.*s\n%*s | %s^\n", number, (int)length, found, width, "", space);
     free(space);
     return quote;
 }

@@ -38,7 +38,8 @@ static uint32_t find_buffer(const gd_race_chain *chain, uint64_t address)
 }
 
 /* Each run of the chain counts on from the one before it. */
-static const gd_plan_launch *find_launch(const gd_race_chain *chain, uint64_t launch, uint32_t *index)
+static const gd_plan_launch *find_launch(const gd_race_chain *chain, uint64_t launch,
+                                         uint32_t *index)
 {
     if (chain->plan == NULL || launch == 0)
         return NULL;
@@ -61,7 +62,8 @@ static char *replace_allocation(const gd_race_chain *chain, const char **at)
     return gd_heap_format("buffer %s", chain->plan->buffers[buffer].name);
 }
 
-/* Replaces "launch N" of the process by the launch's number in the chain, as 'griddep check' counts. */
+/* Replaces "launch N" of the process by the launch's number in the chain, as 'griddep check'
+ * counts. */
 static char *replace_launch(const gd_race_chain *chain, const char **at)
 {
     static const char word[] = "launch ";
@@ -102,28 +104,33 @@ static void translate_text(const gd_race_chain *chain, json_t *finding, const ch
     free(text);
 }
 
-/* Whether the line holds the instruction that the report names: a text that was rewritten on its way does not. */
+/* Whether the line holds the instruction that the report names: a text that was rewritten on its
+ * way does not. */
 static bool is_line_of(const char *line, size_t length, const char *instruction)
 {
     size_t word = strcspn(instruction, " \t;");
     return instruction[0] == '\0' || memmem(line, length, instruction, word) != NULL;
 }
 
-/* The instruction's line in its file, or what the report says of it. To free; "" where nothing is known. */
+/* The instruction's line in its file, or what the report says of it. To free; "" where nothing is
+ * known. */
 static char *quote_access(const gd_modulefile *module, const json_t *access)
 {
-    uint32_t line = (uint32_t)number_of(access, "line"), column = (uint32_t)number_of(access, "column");
+    uint32_t line = (uint32_t)number_of(access, "line"),
+             column = (uint32_t)number_of(access, "column");
     const char *instruction = text_of(access, "instruction");
     size_t length = 0;
     const char *text = module != NULL ? module->text : NULL;
     const char *found = text != NULL ? gd_quote_find(text, module->bytes, line, &length) : NULL;
     if (found != NULL && is_line_of(found, length, instruction))
         return gd_quote_line(text, module->bytes, line, column);
-    return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction) : gd_heap_string("");
+    return instruction[0] != '\0' ? gd_heap_format("%4u | %s\n", (unsigned)line, instruction)
+                                  : gd_heap_string("");
 }
 
 /* A kernel that was refused has no launch of the process: the first one in the chain. */
-static const gd_plan_launch *find_kernel(const gd_race_chain *chain, const char *kernel, uint32_t *index)
+static const gd_plan_launch *find_kernel(const gd_race_chain *chain, const char *kernel,
+                                         uint32_t *index)
 {
     uint32_t count = chain->plan != NULL ? chain->plan->launch_count : 0;
     for (*index = 0; *index < count; ++*index)
@@ -138,13 +145,15 @@ static void translate_access(const gd_race_chain *chain, json_t *access)
     if (!json_is_object(access))
         return;
     uint64_t number = number_of(access, "launch");
-    const gd_plan_launch *launch = number > 0 ? find_launch(chain, number, &index)
-                                              : find_kernel(chain, text_of(access, "kernel"), &index);
+    const gd_plan_launch *launch = number > 0
+                                       ? find_launch(chain, number, &index)
+                                       : find_kernel(chain, text_of(access, "kernel"), &index);
     const gd_modulefile *module = launch != NULL ? &chain->modules->items[launch->module] : NULL;
     char *quote = quote_access(module, access);
     bool has_line = number_of(access, "line") > 0;
     gd_output_set(access, "chain_launch", launch != NULL ? json_integer(index) : json_null());
-    gd_output_set(access, "file", module != NULL && has_line ? gd_output_string(module->name) : json_null());
+    gd_output_set(access, "file",
+                  module != NULL && has_line ? gd_output_string(module->name) : json_null());
     gd_output_set(access, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
     free(quote);
 }
@@ -155,11 +164,12 @@ static void translate_memory(const gd_race_chain *chain, json_t *memory)
         return;
     uint32_t buffer = find_buffer(chain, strtoull(text_of(memory, "start"), NULL, 16));
     bool known = chain->plan != NULL && buffer < chain->plan->buffer_count;
-    gd_output_set(memory, "buffer", known ? gd_output_string(chain->plan->buffers[buffer].name) : json_null());
+    gd_output_set(memory, "buffer",
+                  known ? gd_output_string(chain->plan->buffers[buffer].name) : json_null());
     if (known)
-        gd_output_set(
-            memory, "element",
-            json_integer((json_int_t)(number_of(memory, "offset") / gd_type_bytes(chain->plan->buffers[buffer].type))));
+        gd_output_set(memory, "element",
+                      json_integer((json_int_t)(number_of(memory, "offset") /
+                                                gd_type_bytes(chain->plan->buffers[buffer].type))));
 }
 
 static void translate_finding(const gd_race_chain *chain, json_t *finding)
@@ -179,8 +189,10 @@ static bool is_same_access(const json_t *a, const json_t *b)
     if (!json_is_object(a) || !json_is_object(b))
         return !json_is_object(a) && !json_is_object(b);
     bool known = strcmp(text_of(a, "file"), text_of(b, "file")) == 0;
-    return known && (text_of(a, "file")[0] != '\0' || number_of(a, "module") == number_of(b, "module")) &&
-           number_of(a, "line") == number_of(b, "line") && number_of(a, "column") == number_of(b, "column") &&
+    return known &&
+           (text_of(a, "file")[0] != '\0' || number_of(a, "module") == number_of(b, "module")) &&
+           number_of(a, "line") == number_of(b, "line") &&
+           number_of(a, "column") == number_of(b, "column") &&
            strcmp(text_of(a, "kernel"), text_of(b, "kernel")) == 0 &&
            strcmp(text_of(a, "action"), text_of(b, "action")) == 0;
 }
@@ -193,8 +205,10 @@ static bool is_same(const json_t *a, const json_t *b)
     if (strcmp(text_of(a, "kind"), text_of(b, "kind")) != 0)
         return false;
     if (!json_is_object(a1) && !json_is_object(a2))
-        return !json_is_object(b1) && !json_is_object(b2) && strcmp(text_of(a, "text"), text_of(b, "text")) == 0;
-    return (is_same_access(a1, b1) && is_same_access(a2, b2)) || (is_same_access(a1, b2) && is_same_access(a2, b1));
+        return !json_is_object(b1) && !json_is_object(b2) &&
+               strcmp(text_of(a, "text"), text_of(b, "text")) == 0;
+    return (is_same_access(a1, b1) && is_same_access(a2, b2)) ||
+           (is_same_access(a1, b2) && is_same_access(a2, b1));
 }
 
 static json_t *find_same(const gd_racelist *list, const json_t *finding)
@@ -233,8 +247,8 @@ void gd_racelist_free(gd_racelist *list)
     list->findings = NULL;
 }
 
-void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report, const gd_race_chain *chain,
-                     const char *schedule, const char *mode)
+void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report,
+                     const gd_race_chain *chain, const char *schedule, const char *mode)
 {
     for (size_t i = 0; i < json_array_size(report->findings); i++) {
         json_t *finding = json_deep_copy(json_array_get(report->findings, i));
@@ -247,7 +261,8 @@ void gd_racelist_add(gd_racelist *list, const gd_emulator_report *report, const 
             gd_output_append(list->findings, json_incref(finding));
             known = finding;
         } else {
-            gd_output_set(known, "times", json_integer((json_int_t)(number_of(known, "times") + times)));
+            gd_output_set(known, "times",
+                          json_integer((json_int_t)(number_of(known, "times") + times)));
         }
         note_run(known, times, schedule, mode);
         json_decref(finding);
@@ -269,14 +284,16 @@ static void put(FILE *stream, const char *text)
     free(clean);
 }
 
-/* The access to point at: of two launches the later one, which is the one that has to wait, else the one that has a
- * line. */
+/* The access to point at: of two launches the later one, which is the one that has to wait, else
+ * the one that has a line. */
 static const json_t *leading(const json_t *finding)
 {
-    const json_t *first = json_object_get(finding, "first"), *second = json_object_get(finding, "second");
+    const json_t *first = json_object_get(finding, "first"),
+                 *second = json_object_get(finding, "second");
     if (number_of(second, "line") == 0)
         return first;
-    bool later = number_of(first, "line") > 0 && number_of(first, "launch") > number_of(second, "launch");
+    bool later =
+        number_of(first, "line") > 0 && number_of(first, "launch") > number_of(second, "launch");
     return later ? first : second;
 }
 
@@ -284,13 +301,15 @@ static const json_t *leading(const json_t *finding)
 static char *position_of(const json_t *access)
 {
     const char *file = text_of(access, "file");
-    unsigned line = (unsigned)number_of(access, "line"), column = (unsigned)number_of(access, "column");
+    unsigned line = (unsigned)number_of(access, "line"),
+             column = (unsigned)number_of(access, "column");
     if (line == 0)
         return gd_heap_string("");
-    char *module =
-        file[0] != '\0' ? gd_heap_string(file) : gd_heap_format("module %u", (unsigned)number_of(access, "module"));
-    char *position =
-        column > 0 ? gd_heap_format("%s:%u:%u", module, line, column) : gd_heap_format("%s:%u", module, line);
+    char *module = file[0] != '\0'
+                       ? gd_heap_string(file)
+                       : gd_heap_format("module %u", (unsigned)number_of(access, "module"));
+    char *position = column > 0 ? gd_heap_format("%s:%u:%u", module, line, column)
+                                : gd_heap_format("%s:%u", module, line);
     free(module);
     return position;
 }
@@ -303,7 +322,8 @@ static void print_quote(FILE *stream, const json_t *access)
 static void print_triple(FILE *stream, const char *name, const json_t *triple)
 {
     if (json_array_size(triple) == 3)
-        fprintf(stream, ", %s %lld,%lld,%lld", name, (long long)json_integer_value(json_array_get(triple, 0)),
+        fprintf(stream, ", %s %lld,%lld,%lld", name,
+                (long long)json_integer_value(json_array_get(triple, 0)),
                 (long long)json_integer_value(json_array_get(triple, 1)),
                 (long long)json_integer_value(json_array_get(triple, 2)));
 }

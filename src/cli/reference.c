@@ -1,6 +1,6 @@
-/* Finding references. What the kernels compute is in reference_<family>.c, in double arithmetic: each function checks
- * its arguments against the kernel's parameters, then works element by element, so that an output may be an input where
- * the kernel allows that. */
+/* Finding references. What the kernels compute is in reference_<family>.c, in double arithmetic:
+ * each function checks its arguments against the kernel's parameters, then works element by
+ * element, so that an output may be an input where the kernel allows that. */
 #include "cli/reference.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 
 bool gd_reference_is_array(const gd_reference_argument *argument, const char *type, uint64_t count)
 {
-    return argument->type != NULL && strcmp(argument->type, type) == 0 && argument->count >= count &&
-           (argument->data != NULL || count == 0);
+    return argument->type != NULL && strcmp(argument->type, type) == 0 &&
+           argument->count >= count && (argument->data != NULL || count == 0);
 }
 
 bool gd_reference_is_memory(const gd_reference_argument *argument, uint64_t bytes)
@@ -25,14 +25,16 @@ bool gd_reference_is_memory(const gd_reference_argument *argument, uint64_t byte
 bool gd_reference_is_u32(const gd_reference_argument *argument)
 {
     return argument->data == NULL && argument->type != NULL && strcmp(argument->type, "u32") == 0 &&
-           argument->scalar >= 0 && argument->scalar <= UINT32_MAX && argument->scalar == floor(argument->scalar);
+           argument->scalar >= 0 && argument->scalar <= UINT32_MAX &&
+           argument->scalar == floor(argument->scalar);
 }
 
 /* Whole numbers up to 2^53 are the ones that a double tells apart. */
 bool gd_reference_is_u64(const gd_reference_argument *argument)
 {
     return argument->data == NULL && argument->type != NULL && strcmp(argument->type, "u64") == 0 &&
-           argument->scalar >= 0 && argument->scalar <= 0x1p53 && argument->scalar == floor(argument->scalar);
+           argument->scalar >= 0 && argument->scalar <= 0x1p53 &&
+           argument->scalar == floor(argument->scalar);
 }
 
 bool gd_reference_is_f32(const gd_reference_argument *argument)
@@ -46,9 +48,10 @@ bool gd_reference_is_none(const gd_reference_argument *argument)
            argument->scalar == 0;
 }
 
-static const gd_reference *const families[] = {gd_reference_attention, gd_reference_elementwise, gd_reference_embedding,
-                                               gd_reference_gemm,      gd_reference_linear,      gd_reference_norm,
-                                               gd_reference_sampling,  gd_reference_softmax,     gd_reference_test};
+static const gd_reference *const families[] = {
+    gd_reference_attention, gd_reference_elementwise, gd_reference_embedding,
+    gd_reference_gemm,      gd_reference_linear,      gd_reference_norm,
+    gd_reference_sampling,  gd_reference_softmax,     gd_reference_test};
 
 const gd_reference *gd_reference_find(const char *kernel)
 {

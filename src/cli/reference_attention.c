@@ -1,5 +1,6 @@
-/* References of attention over a cache, and of rotary positions. As in the kernels, queries and keys are rounded to
- * their type once they are turned, and the new row of k and of v is in the cache from then on. */
+/* References of attention over a cache, and of rotary positions. As in the kernels, queries and
+ * keys are rounded to their type once they are turned, and the new row of k and of v is in the
+ * cache from then on. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,10 +12,12 @@
 /* What one launch works on. A row is one position's head_dim elements of one head. */
 typedef struct attention {
     const char *type;
-    const gd_reference_argument *qkv, *rotary, *positions, *table; /* table: NULL where the cache is not paged */
+    const gd_reference_argument *qkv, *rotary, *positions,
+        *table; /* table: NULL where the cache is not paged */
     gd_reference_argument k, v, y;
     uint64_t batch, heads, kv_heads, head_dim;
-    uint64_t page_size, table_pitch; /* without a table one page of the whole capacity for each row of the batch */
+    uint64_t page_size,
+        table_pitch; /* without a table one page of the whole capacity for each row of the batch */
     double scale;
 } attention;
 
@@ -44,22 +47,25 @@ static uint64_t cache_row(const attention *it, uint64_t row, uint64_t head, uint
 
 static bool has_shape(const attention *it)
 {
-    return it->heads >= 1 && it->kv_heads >= 1 && it->heads % it->kv_heads == 0 && it->heads / it->kv_heads <= 8 &&
-           (it->head_dim == 64 || it->head_dim == 128) && it->page_size >= 1 && it->table_pitch >= 1;
+    return it->heads >= 1 && it->kv_heads >= 1 && it->heads % it->kv_heads == 0 &&
+           it->heads / it->kv_heads <= 8 && (it->head_dim == 64 || it->head_dim == 128) &&
+           it->page_size >= 1 && it->table_pitch >= 1;
 }
 
 /* Whether all positions and the pages that they need lie within the arrays. */
 static bool has_cache(const attention *it)
 {
     if (!gd_reference_is_array(it->positions, "u32", it->batch) ||
-        (it->table != NULL && !gd_reference_is_array(it->table, "u32", it->batch * it->table_pitch)))
+        (it->table != NULL &&
+         !gd_reference_is_array(it->table, "u32", it->batch * it->table_pitch)))
         return false;
     for (uint64_t row = 0; row < it->batch; row++) {
         if (position_of(it, row) >= capacity(it))
             return false;
         for (uint64_t position = 0; position <= position_of(it, row); position++) {
             uint64_t end = cache_row(it, row, it->kv_heads - 1, position) + it->head_dim;
-            if (!gd_reference_is_array(&it->k, it->type, end) || !gd_reference_is_array(&it->v, it->type, end))
+            if (!gd_reference_is_array(&it->k, it->type, end) ||
+                !gd_reference_is_array(&it->v, it->type, end))
                 return false;
         }
     }
@@ -77,7 +83,8 @@ static bool has_arrays(const attention *it)
 }
 
 /* One head of qkv, as rounded numbers, turned where `turns` and there is a table of angles. */
-static void load_row(const attention *it, uint64_t index, uint64_t position, bool turns, double *values)
+static void load_row(const attention *it, uint64_t index, uint64_t position, bool turns,
+                     double *values)
 {
     uint64_t half = it->head_dim / 2;
     for (uint64_t i = 0; i < it->head_dim; i++)
@@ -108,8 +115,10 @@ static void append(const attention *it, uint64_t row, uint64_t head, double *val
         gd_element_store(it->type, it->v.data, to + i, values[i]);
 }
 
-/* The scores of one query, in f32's range, and their maximum; a score that is NaN does not count for it. */
-static double find_scores(const attention *it, uint64_t row, uint64_t head, const double *query, double *scores)
+/* The scores of one query, in f32's range, and their maximum; a score that is NaN does not count
+ * for it. */
+static double find_scores(const attention *it, uint64_t row, uint64_t head, const double *query,
+                          double *scores)
 {
     double maximum = -(double)INFINITY;
     for (uint64_t position = 0; position <= position_of(it, row); position++) {
@@ -123,7 +132,8 @@ static double find_scores(const attention *it, uint64_t row, uint64_t head, cons
     return maximum;
 }
 
-static void attend_query(const attention *it, uint64_t row, uint64_t head, double *query, double *scores)
+static void attend_query(const attention *it, uint64_t row, uint64_t head, double *query,
+                         double *scores)
 {
     uint64_t kv_head = head / (it->heads / it->kv_heads), end = position_of(it, row) + 1;
     double sum = 0;
@@ -140,7 +150,8 @@ static void attend_query(const attention *it, uint64_t row, uint64_t head, doubl
             query[i] += scores[position] * gd_element_load(it->type, it->v.data, from + i);
     }
     for (uint64_t i = 0; i < it->head_dim; i++)
-        gd_element_store(it->type, it->y.data, (row * it->heads + head) * it->head_dim + i, query[i] / sum);
+        gd_element_store(it->type, it->y.data, (row * it->heads + head) * it->head_dim + i,
+                         query[i] / sum);
 }
 
 static int attend(const attention *it)
@@ -183,8 +194,8 @@ static int decode(const gd_reference *self, const gd_reference_argument *argumen
                                .batch = grid[2]});
 }
 
-static int decode_paged(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                        const uint32_t grid[3])
+static int decode_paged(const gd_reference *self, const gd_reference_argument *arguments,
+                        uint32_t count, const uint32_t grid[3])
 {
     if (count != 12 || !gd_reference_is_u32(&arguments[7]) || !gd_reference_is_u32(&arguments[8]) ||
         !gd_reference_is_u32(&arguments[9]) || !gd_reference_is_u32(&arguments[10]) ||
@@ -229,22 +240,25 @@ static bool has_token(const append_plan *it, uint64_t token)
     if (position >= cache->page_size * (cache->table != NULL ? cache->table_pitch : 1) ||
         (cache->rotary->data != NULL &&
          !gd_reference_is_array(cache->rotary, "f32", (position + 1) * cache->head_dim)) ||
-        (cache->table != NULL && !gd_reference_is_array(cache->table, "u32", (sequence + 1) * cache->table_pitch)))
+        (cache->table != NULL &&
+         !gd_reference_is_array(cache->table, "u32", (sequence + 1) * cache->table_pitch)))
         return false;
     uint64_t end = cache_row(cache, sequence, cache->kv_heads - 1, position) + cache->head_dim;
-    return gd_reference_is_array(&cache->k, cache->type, end) && gd_reference_is_array(&cache->v, cache->type, end);
+    return gd_reference_is_array(&cache->k, cache->type, end) &&
+           gd_reference_is_array(&cache->v, cache->type, end);
 }
 
 static bool can_append(const append_plan *it)
 {
     const attention *cache = &it->cache;
     uint64_t rows = it->tokens * (cache->heads + 2 * cache->kv_heads);
-    if (it->tokens < 1 || cache->kv_heads < 1 || cache->head_dim < 16 || cache->head_dim % 16 != 0 ||
-        cache->page_size < 1 || !gd_reference_is_array(cache->qkv, cache->type, rows * cache->head_dim) ||
+    if (it->tokens < 1 || cache->kv_heads < 1 || cache->head_dim < 16 ||
+        cache->head_dim % 16 != 0 || cache->page_size < 1 ||
+        !gd_reference_is_array(cache->qkv, cache->type, rows * cache->head_dim) ||
         !gd_reference_is_array(cache->positions, "u32", it->tokens) ||
         (it->sequences->data != NULL && !gd_reference_is_array(it->sequences, "u32", it->tokens)) ||
-        (it->has_queries &&
-         !gd_reference_is_array(&cache->y, cache->type, it->tokens * cache->heads * cache->head_dim)))
+        (it->has_queries && !gd_reference_is_array(&cache->y, cache->type,
+                                                   it->tokens * cache->heads * cache->head_dim)))
         return false;
     for (uint64_t token = 0; token < it->tokens; token++) {
         if (!has_token(it, token))
@@ -253,7 +267,8 @@ static bool can_append(const append_plan *it)
     return true;
 }
 
-static void store_row(const attention *it, const gd_reference_argument *to, uint64_t element, const double *values)
+static void store_row(const attention *it, const gd_reference_argument *to, uint64_t element,
+                      const double *values)
 {
     for (uint64_t i = 0; i < it->head_dim; i++)
         gd_element_store(it->type, to->data, element + i, values[i]);
@@ -266,7 +281,8 @@ static int append_tokens(const append_plan *it)
     if (values == NULL)
         return -1;
     for (uint64_t token = 0; token < it->tokens; token++) {
-        uint64_t first = token * (cache->heads + 2 * cache->kv_heads), position = position_of(cache, token);
+        uint64_t first = token * (cache->heads + 2 * cache->kv_heads),
+                 position = position_of(cache, token);
         for (uint64_t head = 0; it->has_queries && head < cache->heads; head++) {
             load_row(cache, first + head, position, true, values);
             store_row(cache, &cache->y, (token * cache->heads + head) * cache->head_dim, values);
@@ -283,30 +299,31 @@ static int append_tokens(const append_plan *it)
     return 0;
 }
 
-static int rotary_append(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                         const uint32_t grid[3])
+static int rotary_append(const gd_reference *self, const gd_reference_argument *arguments,
+                         uint32_t count, const uint32_t grid[3])
 {
     (void)grid;
     for (uint32_t i = 8; i < 14; i++) {
         if (count != 14 || !gd_reference_is_u32(&arguments[i]))
             return -1;
     }
-    return append_tokens(&(append_plan){.cache = {.type = self->type,
-                                                  .qkv = &arguments[0],
-                                                  .y = arguments[1],
-                                                  .k = arguments[2],
-                                                  .v = arguments[3],
-                                                  .table = arguments[4].data != NULL ? &arguments[4] : NULL,
-                                                  .rotary = &arguments[5],
-                                                  .positions = &arguments[6],
-                                                  .heads = (uint64_t)arguments[9].scalar,
-                                                  .kv_heads = (uint64_t)arguments[10].scalar,
-                                                  .head_dim = (uint64_t)arguments[11].scalar,
-                                                  .page_size = (uint64_t)arguments[12].scalar,
-                                                  .table_pitch = (uint64_t)arguments[13].scalar},
-                                        .sequences = &arguments[7],
-                                        .tokens = (uint64_t)arguments[8].scalar,
-                                        .has_queries = arguments[1].data != NULL});
+    return append_tokens(
+        &(append_plan){.cache = {.type = self->type,
+                                 .qkv = &arguments[0],
+                                 .y = arguments[1],
+                                 .k = arguments[2],
+                                 .v = arguments[3],
+                                 .table = arguments[4].data != NULL ? &arguments[4] : NULL,
+                                 .rotary = &arguments[5],
+                                 .positions = &arguments[6],
+                                 .heads = (uint64_t)arguments[9].scalar,
+                                 .kv_heads = (uint64_t)arguments[10].scalar,
+                                 .head_dim = (uint64_t)arguments[11].scalar,
+                                 .page_size = (uint64_t)arguments[12].scalar,
+                                 .table_pitch = (uint64_t)arguments[13].scalar},
+                       .sequences = &arguments[7],
+                       .tokens = (uint64_t)arguments[8].scalar,
+                       .has_queries = arguments[1].data != NULL});
 }
 
 enum {

@@ -6,9 +6,10 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-/* The elements of a kernel that takes three arrays of one type and their length; -1 where the arguments are not such.
- */
-static int64_t three_arrays(const char *type, const gd_reference_argument *arguments, uint32_t count)
+/* The elements of a kernel that takes three arrays of one type and their length; -1 where the
+ * arguments are not such. */
+static int64_t three_arrays(const char *type, const gd_reference_argument *arguments,
+                            uint32_t count)
 {
     if (count != 4 || !gd_reference_is_u32(&arguments[3]))
         return -1;
@@ -29,7 +30,8 @@ static int combine(const gd_reference *self, const gd_reference_argument *argume
     if (elements < 0)
         return -1;
     for (uint64_t i = 0; i < (uint64_t)elements; i++) {
-        double a = gd_element_load(type, arguments[0].data, i), b = gd_element_load(type, arguments[1].data, i);
+        double a = gd_element_load(type, arguments[0].data, i),
+               b = gd_element_load(type, arguments[1].data, i);
         gd_element_store(type, arguments[2].data, i, of(a, b));
     }
     return 0;
@@ -40,7 +42,8 @@ static double sum(double a, double b)
     return a + b;
 }
 
-static int add(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, const uint32_t grid[3])
+static int add(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
+               const uint32_t grid[3])
 {
     (void)grid;
     return combine(self, arguments, count, sum);
@@ -55,10 +58,12 @@ static int scale(const gd_reference *self, const gd_reference_argument *argument
         return -1;
     uint64_t elements = (uint64_t)arguments[2].scalar;
     double factor = (double)(float)arguments[3].scalar;
-    if (!gd_reference_is_array(&arguments[0], type, elements) || !gd_reference_is_array(&arguments[1], type, elements))
+    if (!gd_reference_is_array(&arguments[0], type, elements) ||
+        !gd_reference_is_array(&arguments[1], type, elements))
         return -1;
     for (uint64_t i = 0; i < elements; i++)
-        gd_element_store(type, arguments[1].data, i, gd_element_load(type, arguments[0].data, i) * factor);
+        gd_element_store(type, arguments[1].data, i,
+                         gd_element_load(type, arguments[0].data, i) * factor);
     return 0;
 }
 
@@ -67,8 +72,8 @@ static double silu_times(double gate, double up)
     return gate / (1 + exp(-gate)) * up;
 }
 
-static int silu_multiply(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                         const uint32_t grid[3])
+static int silu_multiply(const gd_reference *self, const gd_reference_argument *arguments,
+                         uint32_t count, const uint32_t grid[3])
 {
     (void)grid;
     return combine(self, arguments, count, silu_times);
@@ -82,15 +87,16 @@ static int cast(const gd_reference *self, const gd_reference_argument *arguments
     if (count != 3 || !gd_reference_is_u32(&arguments[2]))
         return -1;
     uint64_t elements = (uint64_t)arguments[2].scalar;
-    if (!gd_reference_is_array(&arguments[0], from, elements) || !gd_reference_is_array(&arguments[1], to, elements))
+    if (!gd_reference_is_array(&arguments[0], from, elements) ||
+        !gd_reference_is_array(&arguments[1], to, elements))
         return -1;
     for (uint64_t i = 0; i < elements; i++)
         gd_element_store(to, arguments[1].data, i, gd_element_load(from, arguments[0].data, i));
     return 0;
 }
 
-static int fill_bytes(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                      const uint32_t grid[3])
+static int fill_bytes(const gd_reference *self, const gd_reference_argument *arguments,
+                      uint32_t count, const uint32_t grid[3])
 {
     (void)self;
     (void)grid;
@@ -105,15 +111,16 @@ static int fill_bytes(const gd_reference *self, const gd_reference_argument *arg
     return 0;
 }
 
-static int copy_bytes(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                      const uint32_t grid[3])
+static int copy_bytes(const gd_reference *self, const gd_reference_argument *arguments,
+                      uint32_t count, const uint32_t grid[3])
 {
     (void)self;
     (void)grid;
     if (count != 3 || !gd_reference_is_u64(&arguments[2]))
         return -1;
     uint64_t bytes = (uint64_t)arguments[2].scalar;
-    if (!gd_reference_is_memory(&arguments[0], bytes) || !gd_reference_is_memory(&arguments[1], bytes))
+    if (!gd_reference_is_memory(&arguments[0], bytes) ||
+        !gd_reference_is_memory(&arguments[1], bytes))
         return -1;
     if (bytes > 0)
         memcpy(arguments[1].data, arguments[0].data, bytes);

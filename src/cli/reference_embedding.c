@@ -5,8 +5,8 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-static int embedding_gather(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                            const uint32_t grid[3])
+static int embedding_gather(const gd_reference *self, const gd_reference_argument *arguments,
+                            uint32_t count, const uint32_t grid[3])
 {
     (void)self;
     if (count != 5 || !gd_reference_is_u32(&arguments[3]) || !gd_reference_is_u32(&arguments[4]))

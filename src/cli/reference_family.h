@@ -1,5 +1,5 @@
-/* What the files of references, one for each family of the shelf, share: tests of arguments, and the families' tables.
- */
+/* What the files of references, one for each family of the shelf, share: tests of arguments, and
+ * the families' tables. */
 #ifndef GD_CLI_REFERENCE_FAMILY_H
 #define GD_CLI_REFERENCE_FAMILY_H
 

@@ -56,17 +56,21 @@ static bool fits(const gd_reference_argument *arguments, uint32_t count, const c
         if (!gd_reference_is_u32(&arguments[i]))
             return false;
     }
-    uint64_t m = (uint64_t)arguments[M].scalar, n = (uint64_t)arguments[N].scalar, k = (uint64_t)arguments[K].scalar;
+    uint64_t m = (uint64_t)arguments[M].scalar, n = (uint64_t)arguments[N].scalar,
+             k = (uint64_t)arguments[K].scalar;
     bool gated = arguments[ACTIVATION].scalar == SILU_MULTIPLY;
-    return m >= 1 && n >= 8 && k >= 8 && n % 8 == 0 && k % 8 == 0 && arguments[ACTIVATION].scalar <= SILU_MULTIPLY &&
+    return m >= 1 && n >= 8 && k >= 8 && n % 8 == 0 && k % 8 == 0 &&
+           arguments[ACTIVATION].scalar <= SILU_MULTIPLY &&
            gd_reference_is_array(&arguments[A], type, m * k) &&
            gd_reference_is_array(&arguments[WEIGHT], type, n * k) &&
-           (!gated || gd_reference_is_array(&arguments[UP], type, n * k)) && is_optional(&arguments[BIAS], type, n) &&
-           is_optional(&arguments[RESIDUAL], type, m * n) && gd_reference_is_array(&arguments[C], type, m * n);
+           (!gated || gd_reference_is_array(&arguments[UP], type, n * k)) &&
+           is_optional(&arguments[BIAS], type, n) &&
+           is_optional(&arguments[RESIDUAL], type, m * n) &&
+           gd_reference_is_array(&arguments[C], type, m * n);
 }
 
-static void compute_row(const gd_reference_argument *arguments, uint64_t row, const double *a, const double *weight,
-                        const double *up)
+static void compute_row(const gd_reference_argument *arguments, uint64_t row, const double *a,
+                        const double *weight, const double *up)
 {
     uint64_t n = (uint64_t)arguments[N].scalar, k = (uint64_t)arguments[K].scalar;
     uint32_t activation = (uint32_t)arguments[ACTIVATION].scalar;
@@ -90,7 +94,8 @@ static int gemm(const gd_reference *self, const gd_reference_argument *arguments
     (void)grid;
     if (!fits(arguments, count, self->type))
         return -1;
-    uint64_t m = (uint64_t)arguments[M].scalar, n = (uint64_t)arguments[N].scalar, k = (uint64_t)arguments[K].scalar;
+    uint64_t m = (uint64_t)arguments[M].scalar, n = (uint64_t)arguments[N].scalar,
+             k = (uint64_t)arguments[K].scalar;
     bool gated = arguments[ACTIVATION].scalar == SILU_MULTIPLY;
     double *a = to_doubles(&arguments[A], m * k), *weight = to_doubles(&arguments[WEIGHT], n * k);
     double *up = gated ? to_doubles(&arguments[UP], n * k) : NULL;

@@ -8,8 +8,9 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-/* What a launch computes: y = silu(W x) * (U x) or W x, each with scales of the rows and of the norm, plus what is
- * added. Elements that a kernel does not have, or a launch leaves out, are NULL. */
+/* What a launch computes: y = silu(W x) * (U x) or W x, each with scales of the rows and of the
+ * norm, plus what is added. Elements that a kernel does not have, or a launch leaves out, are
+ * NULL. */
 typedef struct layer {
     const char *weight_type; /* bf16, f16, e4m3 */
     const char *type;        /* of every other array but the scales, which are f32 */
@@ -48,7 +49,8 @@ static double dot(const layer *it, const unsigned char *weight, uint64_t row)
     return round_to_f32_range(sum);
 }
 
-static double scaled_dot(const layer *it, const unsigned char *weight, const void *scale, uint64_t row)
+static double scaled_dot(const layer *it, const unsigned char *weight, const void *scale,
+                         uint64_t row)
 {
     double sum = dot(it, weight, row) * it->norm_scale;
     return round_to_f32_range(scale != NULL ? sum * gd_element_load("f32", scale, row) : sum);
@@ -65,7 +67,8 @@ static void prepare_products(layer *it, uint64_t batch)
         it->products[i] = fabs(product) >= limit ? copysign((double)INFINITY, product) : product;
         squares += (double)(float)(x * x);
     }
-    it->norm_scale = it->norm != NULL ? 1 / sqrt((double)(float)squares / (double)it->columns + it->epsilon) : 1;
+    it->norm_scale =
+        it->norm != NULL ? 1 / sqrt((double)(float)squares / (double)it->columns + it->epsilon) : 1;
 }
 
 static double layer_element(const layer *it, uint64_t batch, uint64_t row)
@@ -74,7 +77,8 @@ static double layer_element(const layer *it, uint64_t batch, uint64_t row)
     if (it->bias != NULL)
         value += gd_element_load(it->type, it->bias, row);
     if (it->up != NULL)
-        value = round_to_f32_range(value / (1 + exp(-value)) * scaled_dot(it, it->up, it->up_scale, row));
+        value = round_to_f32_range(value / (1 + exp(-value)) *
+                                   scaled_dot(it, it->up, it->up_scale, row));
     if (it->residual != NULL)
         value += gd_element_load(it->type, it->residual, batch * it->rows + row);
     return value;
@@ -90,7 +94,8 @@ static int run_layer(layer *it)
     for (uint64_t batch = 0; batch < it->batch; batch++) {
         prepare_products(it, batch);
         for (uint64_t row = 0; row < it->rows; row++)
-            gd_element_store(it->type, it->y, batch * it->rows + row, layer_element(it, batch, row));
+            gd_element_store(it->type, it->y, batch * it->rows + row,
+                             layer_element(it, batch, row));
     }
     free(it->products);
     return 0;
@@ -118,8 +123,10 @@ static int matvec(const gd_reference *self, const gd_reference_argument *argumen
     return run_layer(&it);
 }
 
-/* Takes an optional array: false where the argument is neither a fitting array nor an address that is 0. */
-static bool take_optional(const gd_reference_argument *argument, const char *type, uint64_t count, const void **array)
+/* Takes an optional array: false where the argument is neither a fitting array nor an address that
+ * is 0. */
+static bool take_optional(const gd_reference_argument *argument, const char *type, uint64_t count,
+                          const void **array)
 {
     *array = NULL;
     if (gd_reference_is_none(argument))
@@ -129,7 +136,8 @@ static bool take_optional(const gd_reference_argument *argument, const char *typ
 }
 
 /* The parameters of linear_* and skinny_* in their order; `batched` kernels have a batch. */
-static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_t count, bool batched)
+static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_t count,
+                      bool batched)
 {
     bool scaled = strcmp(it->weight_type, "e4m3") == 0;
     const gd_reference_argument *scales = arguments + 2;
@@ -155,7 +163,8 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
         !gd_reference_is_array(&rest[4], it->type, outputs))
         return -1;
     if (scaled && (!gd_reference_is_array(&scales[0], "f32", it->rows) ||
-                   !take_optional(&scales[1], "f32", it->rows, &it->up_scale) || (up != NULL && it->up_scale == NULL)))
+                   !take_optional(&scales[1], "f32", it->rows, &it->up_scale) ||
+                   (up != NULL && it->up_scale == NULL)))
         return -1;
     it->weight = arguments[0].data;
     it->up = up;
@@ -165,7 +174,8 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
     return 0;
 }
 
-static int run_form(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count, bool batched)
+static int run_form(const gd_reference *self, const gd_reference_argument *arguments,
+                    uint32_t count, bool batched)
 {
     layer it = {.weight_type = self->input_type, .type = self->type};
     if (take_layer(&it, arguments, count, batched) != 0)
@@ -188,8 +198,12 @@ static int skinny(const gd_reference *self, const gd_reference_argument *argumen
 }
 
 const gd_reference gd_reference_linear[] = {
-    {"linear_bf16", linear, 1U << 6, "bf16", "bf16"}, {"linear_f16", linear, 1U << 6, "f16", "f16"},
-    {"linear_fp8", linear, 1U << 8, "bf16", "e4m3"},  {"matvec_bf16", matvec, 1U << 2, "bf16", "bf16"},
-    {"skinny_bf16", skinny, 1U << 6, "bf16", "bf16"}, {"skinny_f16", skinny, 1U << 6, "f16", "f16"},
-    {"skinny_fp8", skinny, 1U << 8, "bf16", "e4m3"},  {.kernel = NULL},
+    {"linear_bf16", linear, 1U << 6, "bf16", "bf16"},
+    {"linear_f16", linear, 1U << 6, "f16", "f16"},
+    {"linear_fp8", linear, 1U << 8, "bf16", "e4m3"},
+    {"matvec_bf16", matvec, 1U << 2, "bf16", "bf16"},
+    {"skinny_bf16", skinny, 1U << 6, "bf16", "bf16"},
+    {"skinny_f16", skinny, 1U << 6, "f16", "f16"},
+    {"skinny_fp8", skinny, 1U << 8, "bf16", "e4m3"},
+    {.kernel = NULL},
 };

@@ -1,5 +1,5 @@
-/* References of normalizations. The kernels sum in f32, so the range of the sums is f32's; their precision alone is
- * better here. */
+/* References of normalizations. The kernels sum in f32, so the range of the sums is f32's; their
+ * precision alone is better here. */
 #include <math.h>
 #include <stddef.h>
 
@@ -30,7 +30,8 @@ static double row_sum(const norm_launch *it, uint64_t start, double middle, int 
 static void add_row(const norm_launch *it, uint64_t start)
 {
     for (uint64_t i = start; i < start + it->columns; i++) {
-        double sum = gd_element_load(it->type, it->x->data, i) + gd_element_load(it->type, it->residual->data, i);
+        double sum = gd_element_load(it->type, it->x->data, i) +
+                     gd_element_load(it->type, it->residual->data, i);
         gd_element_store(it->type, it->sum->data, i, sum);
     }
 }
@@ -57,10 +58,12 @@ static bool is_matrix(const norm_launch *it, const gd_reference_argument *argume
 
 static int normalize(const norm_launch *it)
 {
-    if (it->columns < 1 || !is_matrix(it, it->x) || !is_matrix(it, it->residual) || !is_matrix(it, it->sum) ||
-        !is_matrix(it, it->out) || !gd_reference_is_array(it->weight, it->type, it->columns))
+    if (it->columns < 1 || !is_matrix(it, it->x) || !is_matrix(it, it->residual) ||
+        !is_matrix(it, it->sum) || !is_matrix(it, it->out) ||
+        !gd_reference_is_array(it->weight, it->type, it->columns))
         return -1;
-    if (it->bias != NULL && !gd_reference_is_none(it->bias) && !gd_reference_is_array(it->bias, it->type, it->columns))
+    if (it->bias != NULL && !gd_reference_is_none(it->bias) &&
+        !gd_reference_is_array(it->bias, it->type, it->columns))
         return -1;
     for (uint64_t start = 0; start < it->rows * it->columns; start += it->columns) {
         if (it->residual != NULL)
@@ -81,17 +84,18 @@ static bool take_shape(norm_launch *it, const gd_reference_argument *last, const
     return true;
 }
 
-static int rms_norm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                    const uint32_t grid[3])
+static int rms_norm(const gd_reference *self, const gd_reference_argument *arguments,
+                    uint32_t count, const uint32_t grid[3])
 {
     if (count != 5)
         return -1;
-    norm_launch it = {.type = self->type, .x = &arguments[0], .weight = &arguments[1], .out = &arguments[2]};
+    norm_launch it = {
+        .type = self->type, .x = &arguments[0], .weight = &arguments[1], .out = &arguments[2]};
     return take_shape(&it, &arguments[3], grid) ? normalize(&it) : -1;
 }
 
-static int rms_norm_residual(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                             const uint32_t grid[3])
+static int rms_norm_residual(const gd_reference *self, const gd_reference_argument *arguments,
+                             uint32_t count, const uint32_t grid[3])
 {
     if (count != 7)
         return -1;
@@ -104,18 +108,21 @@ static int rms_norm_residual(const gd_reference *self, const gd_reference_argume
     return take_shape(&it, &arguments[5], grid) ? normalize(&it) : -1;
 }
 
-static int layer_norm(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                      const uint32_t grid[3])
+static int layer_norm(const gd_reference *self, const gd_reference_argument *arguments,
+                      uint32_t count, const uint32_t grid[3])
 {
     if (count != 6)
         return -1;
-    norm_launch it = {
-        .type = self->type, .x = &arguments[0], .weight = &arguments[1], .bias = &arguments[2], .out = &arguments[3]};
+    norm_launch it = {.type = self->type,
+                      .x = &arguments[0],
+                      .weight = &arguments[1],
+                      .bias = &arguments[2],
+                      .out = &arguments[3]};
     return take_shape(&it, &arguments[4], grid) ? normalize(&it) : -1;
 }
 
-static int layer_norm_residual(const gd_reference *self, const gd_reference_argument *arguments, uint32_t count,
-                               const uint32_t grid[3])
+static int layer_norm_residual(const gd_reference *self, const gd_reference_argument *arguments,
+                               uint32_t count, const uint32_t grid[3])
 {
     if (count != 8)
         return -1;

@@ -1,5 +1,5 @@
-/* References of kernels that choose an element of each row. A launch has a cluster for each row: the rows are the
- * grid's y. */
+/* References of kernels that choose an element of each row. A launch has a cluster for each row:
+ * the rows are the grid's y. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -108,7 +108,8 @@ static int sample(const gd_reference *self, const gd_reference_argument *argumen
                      .top_k = (uint64_t)arguments[5].scalar,
                      .top_p = (double)(float)arguments[6].scalar};
     if (!gd_reference_is_array(&arguments[0], type, it.columns * grid[1]) ||
-        !gd_reference_is_array(&arguments[1], "f32", grid[1]) || !gd_reference_is_array(&arguments[2], "u32", grid[1]))
+        !gd_reference_is_array(&arguments[1], "f32", grid[1]) ||
+        !gd_reference_is_array(&arguments[2], "u32", grid[1]))
         return -1;
     it.logits = malloc(2 * it.columns * sizeof *it.logits);
     if (it.logits == NULL)

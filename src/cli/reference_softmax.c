@@ -6,7 +6,8 @@
 #include "cli/number.h"
 #include "cli/reference_family.h"
 
-/* A row with NaN or +inf is NaN throughout, one that is all -inf is 0 throughout: the kernel's contract. */
+/* A row with NaN or +inf is NaN throughout, one that is all -inf is 0 throughout: the kernel's
+ * contract. */
 static void softmax_row(const void *x, void *out, uint64_t start, uint64_t columns)
 {
     double maximum = -(double)FLT_MAX;

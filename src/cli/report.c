@@ -24,7 +24,8 @@ static double bytes_per_second(const gd_job *job, const gd_job_mode *result)
 static double speed_up(const gd_job *job, int32_t mode, int32_t over)
 {
     const gd_job_mode *result = &job->results[mode], *base = &job->results[over];
-    return timed(result) && timed(base) ? base->timing.microseconds / result->timing.microseconds : 0.0;
+    return timed(result) && timed(base) ? base->timing.microseconds / result->timing.microseconds
+                                        : 0.0;
 }
 
 static bool is_set(int32_t reason)
@@ -37,7 +38,8 @@ static bool uses_pdl(int32_t mode)
     return mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL;
 }
 
-/* Whether a launch lacks the overlap with the one before it that the mode is for. The first has none before it. */
+/* Whether a launch lacks the overlap with the one before it that the mode is for. The first has
+ * none before it. */
 static bool lacks_overlap(const gd_job_hop *hop)
 {
     return hop->reason != GRIDDEP_REASON_FIRST && (!is_set(hop->reason) || hop->edge == 0);
@@ -51,7 +53,9 @@ static int32_t lack_of(const gd_job_hop *hop)
 
 static const char *expected_name(gd_expected from)
 {
-    return from == GD_EXPECTED_FILE ? "file" : from == GD_EXPECTED_REFERENCE ? "reference" : "serial";
+    return from == GD_EXPECTED_FILE        ? "file"
+           : from == GD_EXPECTED_REFERENCE ? "reference"
+                                           : "serial";
 }
 
 /* A buffer that the serial run did not write is not right in any mode. */
@@ -84,7 +88,8 @@ static void add_factor(gd_columns *columns, double factor)
         gd_columns_add(columns, "-");
 }
 
-static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode *result, double scale)
+static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode *result,
+                       double scale)
 {
     const gd_timing *timing = &result->timing;
     if (!timed(result)) {
@@ -98,7 +103,8 @@ static void add_timing(gd_columns *columns, const gd_job *job, const gd_job_mode
     else
         gd_columns_add(columns, "-");
     if (scale > 0.0)
-        gd_columns_add(columns, "%.*f", scale < 1e-9 ? 2 : 1, bytes_per_second(job, result) * scale);
+        gd_columns_add(columns, "%.*f", scale < 1e-9 ? 2 : 1,
+                       bytes_per_second(job, result) * scale);
     else
         gd_columns_add(columns, "-");
 }
@@ -129,7 +135,8 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
         gd_columns_add(&columns, "%s", griddep_mode_name(mode));
         add_timing(&columns, job, result, scale);
         add_factor(&columns, speed_up(job, mode, GRIDDEP_MODE_SERIAL));
-        add_factor(&columns, mode == GRIDDEP_MODE_GRAPH_PDL ? speed_up(job, mode, GRIDDEP_MODE_GRAPH) : 0.0);
+        add_factor(&columns,
+                   mode == GRIDDEP_MODE_GRAPH_PDL ? speed_up(job, mode, GRIDDEP_MODE_GRAPH) : 0.0);
         if (ceiling > 0.0 && timed(result))
             gd_columns_add(&columns, "%.1f %%", bytes_per_second(job, result) / ceiling * 100.0);
         else
@@ -146,8 +153,9 @@ static void print_table(const gd_job *job, const griddep_runtime_info *info, dou
 static void print_first(const gd_difference *difference, const char *wanted)
 {
     char got_text[GD_OUTPUT_VALUE], wanted_text[GD_OUTPUT_VALUE];
-    printf("%llu elements differ in some bit, first element %llu: %s, %s %s\n", (unsigned long long)difference->unequal,
-           (unsigned long long)difference->first, gd_output_value(difference->got, got_text), wanted,
+    printf("%llu elements differ in some bit, first element %llu: %s, %s %s\n",
+           (unsigned long long)difference->unequal, (unsigned long long)difference->first,
+           gd_output_value(difference->got, got_text), wanted,
            gd_output_value(difference->wanted, wanted_text));
 }
 
@@ -166,12 +174,15 @@ static void print_expectation(const gd_job *job, int32_t mode, uint32_t index)
     const gd_plan_expectation *expectation = &job->plan->expectations[index];
     const gd_difference *difference = &job->results[mode].differences[index];
     bool met = job->results[mode].met[index];
-    gd_output_print("%s: buffer %s %s (%s): ", griddep_mode_name(mode), job->plan->buffers[expectation->buffer].name,
-                    met ? "is as expected" : "is not as expected", expected_name(expectation->from));
+    gd_output_print("%s: buffer %s %s (%s): ", griddep_mode_name(mode),
+                    job->plan->buffers[expectation->buffer].name,
+                    met ? "is as expected" : "is not as expected",
+                    expected_name(expectation->from));
     if (expectation->tolerance >= 0)
         printf("relative error %.3g, allowed %.3g; ", difference->relative, expectation->tolerance);
     if (expectation->absolute >= 0)
-        printf("largest difference %.3g, allowed %.3g; ", difference->largest, expectation->absolute);
+        printf("largest difference %.3g, allowed %.3g; ", difference->largest,
+               expectation->absolute);
     if (difference->unequal == 0)
         puts("every bit equal");
     else
@@ -182,11 +193,13 @@ static void print_unwritten(const gd_job *job)
 {
     for (uint32_t i = 0; i < job->plan->buffer_count; i++)
         if (job->unwritten[i])
-            gd_output_print("buffer %s was not written: it still holds the 0xff bytes it was filled with\n",
-                            job->plan->buffers[i].name);
+            gd_output_print(
+                "buffer %s was not written: it still holds the 0xff bytes it was filled with\n",
+                job->plan->buffers[i].name);
 }
 
-/* Expectations that fail, of every mode; ones that hold, of the last mode only: all modes have the same bits then. */
+/* Expectations that fail, of every mode; ones that hold, of the last mode only: all modes have the
+ * same bits then. */
 static void print_results(const gd_job *job)
 {
     int32_t last = -1;
@@ -207,7 +220,8 @@ static void print_results(const gd_job *job)
 /* Whether two launches without overlap are of one kernel and say the same about it. */
 static bool same_hop(const gd_job *job, const gd_job_mode *result, uint32_t a, uint32_t b)
 {
-    return lacks_overlap(&result->hops[b]) && lack_of(&result->hops[a]) == lack_of(&result->hops[b]) &&
+    return lacks_overlap(&result->hops[b]) &&
+           lack_of(&result->hops[a]) == lack_of(&result->hops[b]) &&
            strcmp(job->plan->launches[a].kernel, job->plan->launches[b].kernel) == 0;
 }
 
@@ -231,7 +245,8 @@ static void print_hop_group(const gd_job *job, int32_t mode, uint32_t first)
         printf("%u launches from %u on", (unsigned)count, (unsigned)first);
     else
         printf("launch %u", (unsigned)first);
-    printf(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE), griddep_reason_text(lack_of(&result->hops[first])));
+    printf(": %s: %s\n", griddep_overlap_text(GRIDDEP_OVERLAP_NONE),
+           griddep_reason_text(lack_of(&result->hops[first])));
 }
 
 static void print_hops(const gd_job *job)
@@ -286,7 +301,8 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
     if (!timed(result))
         return json_null();
     json_t *object = json_object();
-    double over_serial = speed_up(job, mode, GRIDDEP_MODE_SERIAL), over_graph = speed_up(job, mode, GRIDDEP_MODE_GRAPH);
+    double over_serial = speed_up(job, mode, GRIDDEP_MODE_SERIAL),
+           over_graph = speed_up(job, mode, GRIDDEP_MODE_GRAPH);
     gd_output_set(object, "clock", gd_output_string(info->emulated ? "model" : "device"));
     gd_output_set(object, "samples", json_integer(result->timing.samples));
     gd_output_set(object, "steps_per_sample", json_integer(result->timing.batch));
@@ -295,8 +311,10 @@ static json_t *timing_json(const gd_job *job, const griddep_runtime_info *info, 
     gd_output_set(object, "percentile_90_us", gd_output_real(result->timing.highest));
     gd_output_set(object, "bytes_per_second",
                   info->emulated ? json_null() : gd_output_real(bytes_per_second(job, result)));
-    gd_output_set(object, "speed_up_over_serial", over_serial > 0.0 ? gd_output_real(over_serial) : json_null());
-    gd_output_set(object, "speed_up_over_graph", over_graph > 0.0 ? gd_output_real(over_graph) : json_null());
+    gd_output_set(object, "speed_up_over_serial",
+                  over_serial > 0.0 ? gd_output_real(over_serial) : json_null());
+    gd_output_set(object, "speed_up_over_graph",
+                  over_graph > 0.0 ? gd_output_real(over_graph) : json_null());
     return object;
 }
 
@@ -306,12 +324,15 @@ static json_t *expectations_json(const gd_job *job, const gd_job_mode *result)
     for (uint32_t i = 0; i < job->plan->expectation_count; i++) {
         const gd_plan_expectation *expectation = &job->plan->expectations[i];
         json_t *object = json_object();
-        gd_output_set(object, "buffer", gd_output_string(job->plan->buffers[expectation->buffer].name));
+        gd_output_set(object, "buffer",
+                      gd_output_string(job->plan->buffers[expectation->buffer].name));
         gd_output_set(object, "from", gd_output_string(expected_name(expectation->from)));
         gd_output_set(object, "tolerance",
-                      expectation->tolerance >= 0 ? gd_output_real(expectation->tolerance) : json_null());
+                      expectation->tolerance >= 0 ? gd_output_real(expectation->tolerance)
+                                                  : json_null());
         gd_output_set(object, "absolute",
-                      expectation->absolute >= 0 ? gd_output_real(expectation->absolute) : json_null());
+                      expectation->absolute >= 0 ? gd_output_real(expectation->absolute)
+                                                 : json_null());
         gd_output_set(object, "met", json_boolean(result->met[i]));
         gd_output_set(object, "difference", difference_json(&result->differences[i]));
         gd_output_append(list, object);
@@ -329,7 +350,8 @@ static json_t *hops_json(const gd_job *job, const gd_job_mode *result)
         gd_output_set(object, "pdl", json_boolean(is_set(hop->reason)));
         gd_output_set(object, "reason", json_integer(hop->reason));
         gd_output_set(object, "reason_text", gd_output_string(griddep_reason_text(hop->reason)));
-        gd_output_set(object, "programmatic_edge", hop->edge < 0 ? json_null() : json_boolean(hop->edge));
+        gd_output_set(object, "programmatic_edge",
+                      hop->edge < 0 ? json_null() : json_boolean(hop->edge));
         gd_output_append(list, object);
     }
     return list;
@@ -352,7 +374,8 @@ static json_t *mode_json(const gd_job *job, const griddep_runtime_info *info, in
     gd_output_set(object, "equal_to_serial", json_boolean(result->equal));
     if (!result->equal) {
         json_t *difference = difference_json(&result->unequal);
-        gd_output_set(difference, "buffer", gd_output_string(job->plan->buffers[result->unequal_buffer].name));
+        gd_output_set(difference, "buffer",
+                      gd_output_string(job->plan->buffers[result->unequal_buffer].name));
         gd_output_set(object, "difference_from_serial", difference);
     }
     gd_output_set(object, "as_expected", json_boolean(mode_passed(job, result)));
@@ -374,7 +397,8 @@ void gd_report_print_json(const gd_job *job, const griddep_runtime_info *info, d
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         if (job->results[mode].wanted)
             gd_output_append(modes, mode_json(job, info, mode));
-    gd_output_set(document, "read_ceiling_bytes_per_second", ceiling > 0.0 ? gd_output_real(ceiling) : json_null());
+    gd_output_set(document, "read_ceiling_bytes_per_second",
+                  ceiling > 0.0 ? gd_output_real(ceiling) : json_null());
     gd_output_set(document, "unwritten_buffers", unwritten_json(job));
     gd_output_set(document, "modes", modes);
     gd_output_set(document, "as_expected", json_boolean(job->as_expected));

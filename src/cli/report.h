@@ -6,8 +6,8 @@
 
 #include "cli/job.h"
 
-/* Device, chain, which launches do not overlap and why, what differs, table of modes. ceiling: bytes per second that
- * the device's memory can be read at; 0: not measured. */
+/* Device, chain, which launches do not overlap and why, what differs, table of modes. ceiling:
+ * bytes per second that the device's memory can be read at; 0: not measured. */
 void gd_report_print(const gd_job *job, const griddep_runtime_info *info, double ceiling);
 
 /* The same as one JSON document. */

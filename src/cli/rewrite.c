@@ -37,27 +37,37 @@ typedef struct gd_rewrite_state {
     griddep_findings *notes;
     char *result;
     size_t result_bytes;
-    griddep_findings *remaining; /* what the check finds in the result; NULL where it was not asked */
-    char *prefetch;              /* the parameter's name */
+    griddep_findings
+        *remaining; /* what the check finds in the result; NULL where it was not asked */
+    char *prefetch; /* the parameter's name */
 } gd_rewrite_state;
 
 static const char *const wait_words[] = {"insert", "move", "remove", "start", "keep"};
-static const int32_t waits[] = {GRIDDEP_WAIT_INSERT, GRIDDEP_WAIT_MOVE, GRIDDEP_WAIT_REMOVE, GRIDDEP_WAIT_START,
-                                GRIDDEP_WAIT_KEEP};
+static const int32_t waits[] = {GRIDDEP_WAIT_INSERT, GRIDDEP_WAIT_MOVE, GRIDDEP_WAIT_REMOVE,
+                                GRIDDEP_WAIT_START, GRIDDEP_WAIT_KEEP};
 static const char *const trigger_words[] = {"start", "after-wait", "after-loads", "before-stores",
                                             "end",   "remove",     "keep"};
-static const int32_t triggers[] = {
-    GRIDDEP_TRIGGER_START, GRIDDEP_TRIGGER_AFTER_WAIT, GRIDDEP_TRIGGER_AFTER_LOADS, GRIDDEP_TRIGGER_BEFORE_STORES,
-    GRIDDEP_TRIGGER_END,   GRIDDEP_TRIGGER_REMOVE,     GRIDDEP_TRIGGER_KEEP};
+static const int32_t triggers[] = {GRIDDEP_TRIGGER_START,       GRIDDEP_TRIGGER_AFTER_WAIT,
+                                   GRIDDEP_TRIGGER_AFTER_LOADS, GRIDDEP_TRIGGER_BEFORE_STORES,
+                                   GRIDDEP_TRIGGER_END,         GRIDDEP_TRIGGER_REMOVE,
+                                   GRIDDEP_TRIGGER_KEEP};
 
-enum { WAIT_COUNT = sizeof(waits) / sizeof(waits[0]), TRIGGER_COUNT = sizeof(triggers) / sizeof(triggers[0]) };
+enum {
+    WAIT_COUNT = sizeof(waits) / sizeof(waits[0]),
+    TRIGGER_COUNT = sizeof(triggers) / sizeof(triggers[0])
+};
 
 static const char details[] =
-    "Without --wait, --trigger and --prefetch it makes the kernels of a file ready for dependent launch: --wait\n"
-    "insert, and --trigger start where no kernel triggers yet. With one of them, what is not named stays as it is.\n\n"
-    "The wait makes a kernel correct: it goes to the latest point that is safe on every path, before the first\n"
-    "access to global memory that is not known to be constant. The trigger lets the next kernel start early and\n"
-    "changes no result, because that one waits too; at the start it allows the most overlap. Where the grid fills\n"
+    "Without --wait, --trigger and --prefetch it makes the kernels of a file ready for dependent "
+    "launch: --wait\n"
+    "insert, and --trigger start where no kernel triggers yet. With one of them, what is not named "
+    "stays as it is.\n\n"
+    "The wait makes a kernel correct: it goes to the latest point that is safe on every path, "
+    "before the first\n"
+    "access to global memory that is not known to be constant. The trigger lets the next kernel "
+    "start early and\n"
+    "changes no result, because that one waits too; at the start it allows the most overlap. Where "
+    "the grid fills\n"
     "the device a later trigger may be faster: 'griddep run' tells.\n\n"
     "waits:\n"
     "  insert         at the latest safe point, where a kernel has none\n"
@@ -71,17 +81,21 @@ static const char details[] =
     "  after-loads    behind the last load from global memory that no loop repeats\n"
     "  before-stores  before the first store to global memory\n"
     "  end            before each exit\n"
-    "  loop:ROUND     in that round, from 0, of the first loop that reads global memory; counted by a register\n"
+    "  loop:ROUND     in that round, from 0, of the first loop that reads global memory; counted "
+    "by a register\n"
     "  LINE           before the first instruction on or behind this line of the input\n"
     "  remove         none\n"
     "  keep           no change\n\n"
-    "--prefetch PARAM=BYTES fetches the first BYTES of a parameter's data into L2 before the wait; BYTES is a\n"
-    "multiple of 16 and may end in K or M (KiB, MiB). It pays for constant data; what the kernel before writes\n"
+    "--prefetch PARAM=BYTES fetches the first BYTES of a parameter's data into L2 before the wait; "
+    "BYTES is a\n"
+    "multiple of 16 and may end in K or M (KiB, MiB). It pays for constant data; what the kernel "
+    "before writes\n"
     "is in L2 anyway.\n\n"
     "What was done, and where in the new text, goes to stderr.\n\n"
     "exit codes:\n"
     "  0  the text was written\n"
-    "  1  it was written, and 'griddep check' finds errors in it: a wait that was there already stands too late\n"
+    "  1  it was written, and 'griddep check' finds errors in it: a wait that was there already "
+    "stands too late\n"
     "  2  wrong usage, or input that is no PTX\n"
     "  4  no safe place exists, or another failure\n";
 
@@ -102,7 +116,8 @@ static int choose_line(const char *text, griddep_rewrite_options *options)
     errno = 0;
     long line = strtol(text, &end, 10);
     if (errno != 0 || *end != '\0' || line < 1 || line > INT32_MAX)
-        return gd_message_error(GD_EXIT_USAGE, "--trigger takes a line number from 1 to %d, not '%s'", INT32_MAX, text);
+        return gd_message_error(
+            GD_EXIT_USAGE, "--trigger takes a line number from 1 to %d, not '%s'", INT32_MAX, text);
     options->trigger = GRIDDEP_TRIGGER_LINE;
     options->trigger_line = (int32_t)line;
     return 0;
@@ -114,7 +129,8 @@ static int choose_round(const char *text, griddep_rewrite_options *options)
     errno = 0;
     long long round = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || round < 0 || round > UINT32_MAX)
-        return gd_message_error(GD_EXIT_USAGE, "--trigger loop:ROUND takes a round from 0 to %lu, not '%s'",
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--trigger loop:ROUND takes a round from 0 to %lu, not '%s'",
                                 (unsigned long)UINT32_MAX, text);
     options->trigger = GRIDDEP_TRIGGER_LOOP;
     options->trigger_round = (uint32_t)round;
@@ -135,8 +151,9 @@ static int choose_trigger(const char *text, griddep_rewrite_options *options)
         return choose_line(text, options);
     char *suggestion = gd_suggest_text(text, trigger_words, TRIGGER_COUNT);
     char *list = gd_suggest_list(trigger_words, TRIGGER_COUNT);
-    int code = gd_message_error(GD_EXIT_USAGE, "--trigger is one of %s, loop:ROUND, or a line number, not '%s'%s", list,
-                                text, suggestion);
+    int code = gd_message_error(GD_EXIT_USAGE,
+                                "--trigger is one of %s, loop:ROUND, or a line number, not '%s'%s",
+                                list, text, suggestion);
     free(suggestion);
     free(list);
     return code;
@@ -165,11 +182,11 @@ static int choose_prefetch(gd_rewrite_state *state, griddep_rewrite_options *opt
     if (equals == NULL || equals == text || equals[1] == '\0')
         return gd_message_error(GD_EXIT_USAGE, "--prefetch is PARAMETER=BYTES, not '%s'", text);
     if (!parse_bytes(equals + 1, &options->prefetch_bytes))
-        return gd_message_error(
-            GD_EXIT_USAGE,
-            "--prefetch: the bytes are a multiple of 16 above 0, K or M behind them for KiB or MiB, "
-            "not '%s'",
-            equals + 1);
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--prefetch: the bytes are a multiple of 16 above 0, K or M behind "
+                                "them for KiB or MiB, "
+                                "not '%s'",
+                                equals + 1);
     state->prefetch = gd_heap_format("%.*s", (int)(equals - text), text);
     options->prefetch = state->prefetch;
     return 0;
@@ -197,7 +214,8 @@ static int read_input(gd_rewrite_state *state)
     gd_modulefile_kind kind = gd_modulefile_recognize(path, state->text, state->bytes);
     if (kind == GD_MODULEFILE_PTX)
         return 0;
-    return gd_message_error_at((gd_place){state->name, 0, 0}, "this is %s; only PTX text can be rewritten",
+    return gd_message_error_at((gd_place){state->name, 0, 0},
+                               "this is %s; only PTX text can be rewritten",
                                gd_modulefile_kind_text(kind));
 }
 
@@ -205,7 +223,8 @@ static int read_input(gd_rewrite_state *state)
 static int show_syntax_errors(const gd_rewrite_state *state, const griddep_error *first)
 {
     griddep_findings *findings = NULL;
-    if (state->request->json || griddep_ptx_check(state->text, state->bytes, state->name, NULL, &findings, NULL) != 0)
+    if (state->request->json ||
+        griddep_ptx_check(state->text, state->bytes, state->name, NULL, &findings, NULL) != 0)
         return gd_message_library_as(GD_EXIT_USAGE, first, NULL);
     gd_finding_list list = gd_finding_fold(findings, NULL, NULL);
     for (size_t i = 0; i < list.count; i++)
@@ -230,8 +249,9 @@ static int unknown_entry(const char *entry, const char *const *names, size_t cou
 {
     char *suggestion = gd_suggest_text(entry, names, count);
     char *list = gd_suggest_list(names, count);
-    int code = gd_message_error(GD_EXIT_USAGE, "--entry: the file has no entry '%s'%s%s it has: %s", entry, suggestion,
-                                suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
+    int code =
+        gd_message_error(GD_EXIT_USAGE, "--entry: the file has no entry '%s'%s%s it has: %s", entry,
+                         suggestion, suggestion[0] != '\0' ? "" : ";", count > 0 ? list : "none");
     free(suggestion);
     free(list);
     return code;
@@ -256,8 +276,8 @@ static int look_at_entries(const gd_rewrite_state *state, bool *triggers_already
     if (wanted != NULL && !is_found)
         code = unknown_entry(wanted, names, count);
     else if (count == 0)
-        code =
-            gd_message_error_at((gd_place){state->name, 0, 0}, "the file has no entry, so there is nothing to rewrite");
+        code = gd_message_error_at((gd_place){state->name, 0, 0},
+                                   "the file has no entry, so there is nothing to rewrite");
     free(names);
     return code;
 }
@@ -295,25 +315,28 @@ static const char *target_of(const gd_rewrite_request *request)
     return request->output != NULL && strcmp(request->output, "-") != 0 ? request->output : NULL;
 }
 
-/* A wait that was there and stands too late stays where it is under --wait insert, so what was asked to be correct is
- * checked. */
+/* A wait that was there and stands too late stays where it is under --wait insert, so what was
+ * asked to be correct is checked. */
 static int check_result(gd_rewrite_state *state, const griddep_rewrite_options *options)
 {
-    griddep_check_options check = {
-        .size = sizeof(check), .constants = options->constants, .constant_count = options->constant_count};
+    griddep_check_options check = {.size = sizeof(check),
+                                   .constants = options->constants,
+                                   .constant_count = options->constant_count};
     const char *target = target_of(state->request);
     griddep_error error;
     griddep_error_init(&error);
     if (options->wait == GRIDDEP_WAIT_KEEP || options->wait == GRIDDEP_WAIT_REMOVE)
         return 0;
-    int32_t status = griddep_ptx_check(state->result, state->result_bytes, target != NULL ? target : "<stdout>", &check,
-                                       &state->remaining, &error);
+    int32_t status =
+        griddep_ptx_check(state->result, state->result_bytes, target != NULL ? target : "<stdout>",
+                          &check, &state->remaining, &error);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
 }
 
 static bool is_changed(const gd_rewrite_state *state)
 {
-    return state->result_bytes != state->bytes || memcmp(state->result, state->text, state->bytes) != 0;
+    return state->result_bytes != state->bytes ||
+           memcmp(state->result, state->text, state->bytes) != 0;
 }
 
 static bool is_remaining_error(const gd_rewrite_state *state, const griddep_finding *finding)
@@ -340,7 +363,8 @@ static uint32_t report_text(const gd_rewrite_state *state, const gd_finding_list
         errors++;
     }
     if (errors > 0)
-        gd_message_note("the result is not right yet; '--wait move' places waits anew that are there already");
+        gd_message_note(
+            "the result is not right yet; '--wait move' places waits anew that are there already");
     return errors;
 }
 
@@ -350,7 +374,8 @@ static uint32_t report_json(const gd_rewrite_state *state, const gd_finding_list
     const char *target = target_of(state->request);
     json_t *document = json_object(), *notes = json_array(), *errors = json_array();
     for (size_t i = 0; i < list->count; i++)
-        gd_output_append(notes, gd_finding_json(&list->items[i], target != NULL ? target : "<stdout>"));
+        gd_output_append(notes,
+                         gd_finding_json(&list->items[i], target != NULL ? target : "<stdout>"));
     for (size_t i = 0; i < remaining->count; i++)
         if (is_remaining_error(state, &remaining->items[i].data))
             gd_output_append(errors, gd_finding_json(&remaining->items[i], NULL));
@@ -366,8 +391,8 @@ static uint32_t report_json(const gd_rewrite_state *state, const gd_finding_list
     return error_count;
 }
 
-/* Writes the text, then says what was done. A file that would stay the same is left alone, its time of change included.
- */
+/* Writes the text, then says what was done. A file that would stay the same is left alone, its time
+ * of change included. */
 static int write_output(const gd_rewrite_state *state)
 {
     const gd_rewrite_request *request = state->request;
@@ -383,7 +408,8 @@ static int write_output(const gd_rewrite_state *state)
         fwrite(state->result, 1, state->result_bytes, stdout);
     gd_finding_list notes = gd_finding_fold(state->notes, NULL, NULL);
     gd_finding_list remaining = gd_finding_fold(state->remaining, NULL, NULL);
-    uint32_t errors = request->json ? report_json(state, &notes, &remaining) : report_text(state, &notes, &remaining);
+    uint32_t errors = request->json ? report_json(state, &notes, &remaining)
+                                    : report_text(state, &notes, &remaining);
     gd_finding_list_free(&notes);
     gd_finding_list_free(&remaining);
     return errors > 0 ? GD_EXIT_FINDINGS : GD_EXIT_OK;
@@ -395,7 +421,8 @@ static int rewrite(gd_rewrite_state *state, const griddep_rewrite_options *optio
 {
     griddep_error error;
     griddep_error_init(&error);
-    int32_t status = griddep_ptx_rewrite(state->ptx, options, &state->rewritten, &state->notes, &error);
+    int32_t status =
+        griddep_ptx_rewrite(state->ptx, options, &state->rewritten, &state->notes, &error);
     return status == GRIDDEP_OK ? take_result(state) : gd_message_library(&error, NULL);
 }
 
@@ -413,7 +440,8 @@ static int choose_options(gd_rewrite_state *state, griddep_rewrite_options *opti
 }
 
 /* A trigger that somebody placed is better than one that is placed by default. */
-static void choose_defaults(const gd_rewrite_state *state, bool triggers_already, griddep_rewrite_options *options)
+static void choose_defaults(const gd_rewrite_state *state, bool triggers_already,
+                            griddep_rewrite_options *options)
 {
     const gd_rewrite_request *request = state->request;
     if (request->wait != NULL || request->trigger != NULL || request->prefetch != NULL)
@@ -464,26 +492,31 @@ int gd_command_rewrite(int argc, char **argv)
 {
     gd_rewrite_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_FILE, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout", (void *)&request.output,
-         0, 0},
+        {GD_OPTION_FILE, "output", "FILE", "write there, or with -o FILE; '-' or none: stdout",
+         (void *)&request.output, 0, 0},
         {GD_OPTION_FLAG, "in-place", NULL, "replace the file", &request.in_place, 0, 0},
         {GD_OPTION_TEXT, "entry", "NAME", "this kernel only", (void *)&request.entry, 0, 0},
-        {GD_OPTION_TEXT, "wait", "WAIT", "insert, move, remove, start or keep", (void *)&request.wait, 0, 0},
+        {GD_OPTION_TEXT, "wait", "WAIT", "insert, move, remove, start or keep",
+         (void *)&request.wait, 0, 0},
         {GD_OPTION_TEXT, "trigger", "PLACE",
          "start, after-wait, after-loads, before-stores, end, loop:ROUND, LINE, remove or keep",
          (void *)&request.trigger, 0, 0},
-        {GD_OPTION_LIST, "constant", "NAME", "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes",
-         &request.constants, 0, 0},
-        {GD_OPTION_TEXT, "prefetch", "PARAM=BYTES", "fetch a constant parameter's data into L2 before the wait",
-         (void *)&request.prefetch, 0, 0},
-        {GD_OPTION_FLAG, "json", NULL, "print one JSON document, with the PTX unless it goes to a file", &request.json,
-         0, 0},
+        {GD_OPTION_LIST, "constant", "NAME",
+         "parameter, or ENTRY.PARAMETER, whose data no prerequisite writes", &request.constants, 0,
+         0},
+        {GD_OPTION_TEXT, "prefetch", "PARAM=BYTES",
+         "fetch a constant parameter's data into L2 before the wait", (void *)&request.prefetch, 0,
+         0},
+        {GD_OPTION_FLAG, "json", NULL,
+         "print one JSON document, with the PTX unless it goes to a file", &request.json, 0, 0},
         {0}};
     const gd_usage usage = {
         .name = "rewrite",
-        .summary = "Puts dependent launch into the PTX of kernels that know nothing of it. Needs no driver.",
-        .synopsis = "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE]\n"
-                    "                       [--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
+        .summary = "Puts dependent launch into the PTX of kernels that know nothing of it. Needs "
+                   "no driver.",
+        .synopsis =
+            "FILE.ptx|- [-o FILE | --in-place] [--entry NAME] [--wait WAIT] [--trigger PLACE]\n"
+            "                       [--constant NAME]... [--prefetch PARAM=BYTES] [--json]",
         .details = details,
         .options = options,
         .words_least = 1,

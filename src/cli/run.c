@@ -31,9 +31,12 @@ typedef struct gd_run_request {
 } gd_run_request;
 
 static const char details[] =
-    "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every mode runs once from\n"
-    "freshly written buffers and is compared with the file's expectations, and bit for bit with the serial run;\n"
-    "then all modes are timed. Before modes with dependent launch the chain is checked as 'griddep check' does:\n"
+    "The file names modules, buffers and launches; doc/griddep-chain.md describes it. Every mode "
+    "runs once from\n"
+    "freshly written buffers and is compared with the file's expectations, and bit for bit with "
+    "the serial run;\n"
+    "then all modes are timed. Before modes with dependent launch the chain is checked as 'griddep "
+    "check' does:\n"
     "its errors are shown as warnings (five at most), and the run goes on.\n\n"
     "modes:\n"
     "  serial     in a stream, without overlap\n"
@@ -41,7 +44,8 @@ static const char details[] =
     "  graph      as serial, captured into a graph\n"
     "  graph-pdl  as pdl, captured into a graph\n"
     "  all        the four of them (the default)\n\n"
-    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those of its model: they "
+    "On the emulated driver (--emulate, or where there is no NVIDIA driver) the times are those of "
+    "its model: they "
     "are\n"
     "the same in each run, so each mode is timed once, and they say nothing about a GPU's.\n";
 
@@ -93,7 +97,8 @@ static int read_dump(const char *text, const gd_plan *plan, gd_job_dump *dump)
     }
     if (code < 0) {
         char *suggestion = gd_suggest_text(name, names, plan->buffer_count);
-        code = gd_message_error(GD_EXIT_USAGE, "--dump: the chain has no buffer '%s'%s", name, suggestion);
+        code = gd_message_error(GD_EXIT_USAGE, "--dump: the chain has no buffer '%s'%s", name,
+                                suggestion);
         free(suggestion);
     }
     free(names);
@@ -133,8 +138,9 @@ static int prepare_job(const gd_run_request *request, gd_job *job, gd_job_dump *
     return code;
 }
 
-/* Everything about the plan that can be said without a driver. What is wrong with dependent launch is a warning, for
- * the run compares each mode with the serial one, and may be meant to show just that. */
+/* Everything about the plan that can be said without a driver. What is wrong with dependent launch
+ * is a warning, for the run compares each mode with the serial one, and may be meant to show just
+ * that. */
 static int check_plan(const gd_run_request *request, const gd_job *job)
 {
     static const uint32_t dependent = 1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL;
@@ -170,27 +176,30 @@ int gd_command_run(int argc, char **argv)
 {
     gd_run_request request = {.mode = "all", .samples = GD_JOB_DEFAULT_SAMPLES};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl or all (the default)", (void *)&request.mode, 0,
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl or all (the default)",
+         (void *)&request.mode, 0, 0},
+        {GD_OPTION_COUNT, "repeat", "N",
+         "samples of each mode's timing (30, emulated 1); 0: check only", &request.samples, 0,
+         100000},
+        {GD_OPTION_TEXT, "pdl", "WHEN",
+         "for launches that say nothing: auto (the default), off or force", (void *)&request.pdl, 0,
          0},
-        {GD_OPTION_COUNT, "repeat", "N", "samples of each mode's timing (30, emulated 1); 0: check only",
-         &request.samples, 0, 100000},
-        {GD_OPTION_TEXT, "pdl", "WHEN", "for launches that say nothing: auto (the default), off or force",
-         (void *)&request.pdl, 0, 0},
-        {GD_OPTION_FILES, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer", &request.dumps, 0,
-         0},
-        {GD_OPTION_FLAG, "no-check", NULL, "do not check the chain before it runs", &request.no_check, 0, 0},
+        {GD_OPTION_FILES, "dump", "BUFFER=FILE", "write what the last mode's run left in a buffer",
+         &request.dumps, 0, 0},
+        {GD_OPTION_FLAG, "no-check", NULL, "do not check the chain before it runs",
+         &request.no_check, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {
-        .name = "run",
-        .summary = "Runs the chain that a file describes, checks it and times it.",
-        .synopsis =
-            "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] [--dump BUFFER=FILE]... [--no-check] [--emulate]",
-        .details = details,
-        .options = options,
-        .words_least = 1,
-        .words_most = 1};
+    const gd_usage usage = {.name = "run",
+                            .summary =
+                                "Runs the chain that a file describes, checks it and times it.",
+                            .synopsis = "CHAIN.yaml [--mode MODE] [--repeat N] [--pdl WHEN] "
+                                        "[--dump BUFFER=FILE]... [--no-check] [--emulate]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 1,
+                            .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code < 0) {

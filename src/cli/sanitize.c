@@ -1,5 +1,5 @@
-/* griddep sanitize: runs a chain, or any program that uses the driver API, on the emulated driver with its checks on.
- */
+/* griddep sanitize: runs a chain, or any program that uses the driver API, on the emulated driver
+ * with its checks on. */
 #include "cli/sanitize.h"
 
 #include <stdlib.h>
@@ -14,20 +14,28 @@
 #include "cli/progress.h"
 
 static const char details[] =
-    "A chain runs on the emulated driver, which orders each access behind those that the contract of dependent launch\n"
-    "orders it behind, and reports pairs that nothing orders: the wait that is missing or late. Each schedule and "
+    "A chain runs on the emulated driver, which orders each access behind those that the contract "
+    "of dependent launch\n"
+    "orders it behind, and reports pairs that nothing orders: the wait that is missing or late. "
+    "Each schedule and "
     "mode\n"
-    "runs in a process of its own; without --schedule these are eager, lazy and three random ones. 'griddep check'\n"
+    "runs in a process of its own; without --schedule these are eager, lazy and three random ones. "
+    "'griddep check'\n"
     "finds many of these mistakes without running anything.\n\n"
-    "A program behind '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH, and runs once. Its "
+    "A program behind '--' gets the emulated driver as its libcuda.so.1, by LD_LIBRARY_PATH, and "
+    "runs once. Its "
     "output\n"
     "is its own; findings follow on stderr when it has ended.\n\n"
-    "checks: all (the default), or a list of race, shared, initialized, leak. Faults (accesses out of bounds,\n"
+    "checks: all (the default), or a list of race, shared, initialized, leak. Faults (accesses out "
+    "of bounds,\n"
     "misaligned, after a free; deadlocks) are always found.\n\n"
-    "That no race was found holds for the executions that were tried. It is no proof for others.\n\n"
+    "That no race was found holds for the executions that were tried. It is no proof for "
+    "others.\n\n"
     "exit codes:\n"
-    "  0    nothing was found (a program: its own exit code; 127 and 126 when it cannot be started)\n"
-    "  65   a program ended well, and nothing was checked: it launched no kernel that ran, or ended without exit handlers\n"
+    "  0    nothing was found (a program: its own exit code; 127 and 126 when it cannot be "
+    "started)\n"
+    "  65   a program ended well, and nothing was checked: it launched no kernel that ran, or "
+    "ended without exit handlers\n"
     "  66   something was found\n"
     "  1    nothing was found, but a chain's results are not as expected\n"
     "  2    wrong usage, or input that cannot be read or is not valid\n"
@@ -36,7 +44,8 @@ static const char details[] =
 
 static const char synopsis[] =
     "CHAIN.yaml [--schedule ORDER]... [--modes LIST] [--check LIST] [--report FILE] [--json]\n"
-    "       griddep sanitize [--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM [ARGUMENT]...";
+    "       griddep sanitize [--schedule ORDER] [--check LIST] [--report FILE] [--json] -- PROGRAM "
+    "[ARGUMENT]...";
 
 static int check_schedules(const gd_sanitize *request)
 {
@@ -55,12 +64,14 @@ static int check_checks(const char *list)
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ","), index = 0;
         char *word = gd_heap_format("%.*s", (int)length, at);
-        int code = gd_options_choose("check", word, names, sizeof(names) / sizeof(names[0]), &index);
+        int code =
+            gd_options_choose("check", word, names, sizeof(names) / sizeof(names[0]), &index);
         free(word);
         if (code != 0)
             return code;
         if (index == 0 && length != strlen(list))
-            return gd_message_error(GD_EXIT_USAGE, "--check is all, or a list without it, not '%s'", list);
+            return gd_message_error(GD_EXIT_USAGE, "--check is all, or a list without it, not '%s'",
+                                    list);
         at += length;
         if (*at == '\0')
             return 0;
@@ -75,13 +86,15 @@ typedef struct gd_sanitize_report {
 
 static int open_report(gd_sanitize *request, gd_sanitize_report *report, FILE *usual)
 {
-    request->stream = request->report != NULL ? open_memstream(&report->text, &report->bytes) : usual;
+    request->stream =
+        request->report != NULL ? open_memstream(&report->text, &report->bytes) : usual;
     if (request->stream == NULL)
         return gd_message_error(GD_EXIT_REFUSED, "there is no memory for the report");
     return gd_outputfile_check();
 }
 
-/* A run that came to no verdict leaves the file as it was, unless the verdict is that nothing was checked. */
+/* A run that came to no verdict leaves the file as it was, unless the verdict is that nothing was
+ * checked. */
 static int close_report(const gd_sanitize *request, gd_sanitize_report *report, int code)
 {
     if (request->report == NULL || request->stream == NULL)
@@ -107,11 +120,13 @@ static int run(gd_sanitize *request, const char *chain, char **program)
         code = gd_message_error(GD_EXIT_USAGE, "a program runs once: --schedule is given %zu times",
                                 request->schedules.count);
     if (code == 0 && program != NULL && request->modes != NULL)
-        code = gd_message_error(GD_EXIT_USAGE, "--modes is for a chain; a program launches as it does");
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "--modes is for a chain; a program launches as it does");
     if (code == 0)
         code = open_report(request, &report, program != NULL ? stderr : stdout);
     if (code == 0)
-        code = program != NULL ? gd_sanitize_program(request, program) : gd_sanitize_chain(request, chain);
+        code = program != NULL ? gd_sanitize_program(request, program)
+                               : gd_sanitize_chain(request, chain);
     return close_report(request, &report, code);
 }
 
@@ -127,7 +142,8 @@ static int find_program(int argc, char **argv)
 static int check_words(const char *chain, bool has_marker, char **program)
 {
     if (has_marker && chain != NULL)
-        return gd_message_error(GD_EXIT_USAGE, "'%s' is one word too many: a chain, or a program behind '--'", chain);
+        return gd_message_error(
+            GD_EXIT_USAGE, "'%s' is one word too many: a chain, or a program behind '--'", chain);
     if (has_marker && program[0] == NULL)
         return gd_message_error(GD_EXIT_USAGE, "there is no program behind '--'");
     if (has_marker && program[0][0] == '\0')
@@ -137,7 +153,8 @@ static int check_words(const char *chain, bool has_marker, char **program)
     return 0;
 }
 
-int gd_sanitize_set_environment(const gd_sanitize *request, const char *report, const char *schedule)
+int gd_sanitize_set_environment(const gd_sanitize *request, const char *report,
+                                const char *schedule)
 {
     const char *driver = NULL;
     gd_emulation emulation = request->emulation;
@@ -148,18 +165,19 @@ int gd_sanitize_set_environment(const gd_sanitize *request, const char *report, 
     return code != 0 ? code : gd_emulation_apply(&emulation, &driver);
 }
 
-char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches, const char *schedules,
-                          bool several, const char *model)
+char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches,
+                          const char *schedules, bool several, const char *model)
 {
     bool races = strcmp(request->checks, "all") == 0 || strstr(request->checks, "race") != NULL;
     const char *where = several ? "these executions" : "this execution";
-    char *settings =
-        gd_heap_format("%llu launch%s; schedule%s %s%s model %s", (unsigned long long)launches,
-                       launches == 1 ? "" : "es", several ? "s" : "", schedules, several ? ";" : ",", model);
-    char *verdict = found > 0
-                        ? gd_heap_format("%zu finding%s in %s (%s)", found, found == 1 ? "" : "s", where, settings)
-                    : races ? gd_heap_format("no race in %s (%s)", where, settings)
-                            : gd_heap_format("nothing found in %s (%s; check %s)", where, settings, request->checks);
+    char *settings = gd_heap_format("%llu launch%s; schedule%s %s%s model %s",
+                                    (unsigned long long)launches, launches == 1 ? "" : "es",
+                                    several ? "s" : "", schedules, several ? ";" : ",", model);
+    char *verdict = found > 0 ? gd_heap_format("%zu finding%s in %s (%s)", found,
+                                               found == 1 ? "" : "s", where, settings)
+                    : races   ? gd_heap_format("no race in %s (%s)", where, settings)
+                            : gd_heap_format("nothing found in %s (%s; check %s)", where, settings,
+                                             request->checks);
     free(settings);
     return verdict;
 }
@@ -168,26 +186,30 @@ int gd_command_sanitize(int argc, char **argv)
 {
     gd_sanitize request = {.checks = "all"};
     const gd_option options[] = {
-        {GD_OPTION_LIST, "schedule", "ORDER", "eager, lazy or random:SEED; a chain: once or several times",
-         &request.schedules, 0, 0},
-        {GD_OPTION_TEXT, "model", "MODEL", "contract (the default) or observed", (void *)&request.emulation.model, 0,
-         0},
+        {GD_OPTION_LIST, "schedule", "ORDER",
+         "eager, lazy or random:SEED; a chain: once or several times", &request.schedules, 0, 0},
+        {GD_OPTION_TEXT, "model", "MODEL", "contract (the default) or observed",
+         (void *)&request.emulation.model, 0, 0},
         {GD_OPTION_COUNT, "multiprocessors", "N", "multiprocessors of the device (4)",
          &request.emulation.multiprocessors, 1, 1024},
         {GD_OPTION_TEXT, "check", "LIST", "what is checked (all)", (void *)&request.checks, 0, 0},
-        {GD_OPTION_TEXT, "modes", "LIST", "a chain's modes: of serial, pdl, graph, graph-pdl (pdl,graph-pdl)",
+        {GD_OPTION_TEXT, "modes", "LIST",
+         "a chain's modes: of serial, pdl, graph, graph-pdl (pdl,graph-pdl)",
          (void *)&request.modes, 0, 0},
-        {GD_OPTION_FILE, "report", "FILE", "write the findings to a file", (void *)&request.report, 0, 0},
-        {GD_OPTION_TEXT, "driver", "PATH", "another build of the emulated driver, for a chain", (void *)&request.driver,
+        {GD_OPTION_FILE, "report", "FILE", "write the findings to a file", (void *)&request.report,
          0, 0},
-        {GD_OPTION_FLAG, "json", NULL, "write the findings as one JSON document", &request.json, 0, 0},
+        {GD_OPTION_TEXT, "driver", "PATH", "another build of the emulated driver, for a chain",
+         (void *)&request.driver, 0, 0},
+        {GD_OPTION_FLAG, "json", NULL, "write the findings as one JSON document", &request.json, 0,
+         0},
         {0}};
-    const gd_usage usage = {.name = "sanitize",
-                            .summary = "Runs a chain or a program on the emulated driver and reports races and faults.",
-                            .synopsis = synopsis,
-                            .details = details,
-                            .options = options,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "sanitize",
+        .summary = "Runs a chain or a program on the emulated driver and reports races and faults.",
+        .synopsis = synopsis,
+        .details = details,
+        .options = options,
+        .words_most = 1};
     const char *chain = NULL;
     size_t count = 0;
     int marker = find_program(argc, argv);

@@ -28,13 +28,14 @@ typedef struct gd_sanitize {
 int gd_sanitize_chain(const gd_sanitize *request, const char *path);
 int gd_sanitize_program(const gd_sanitize *request, char **arguments);
 
-/* Puts what the emulated driver is to do into the environment: checks, report file, schedule (NULL: as it is), model,
- * multiprocessors. Returns 0, or an exit code after a message. */
-int gd_sanitize_set_environment(const gd_sanitize *request, const char *report, const char *schedule);
+/* Puts what the emulated driver is to do into the environment: checks, report file, schedule (NULL:
+ * as it is), model, multiprocessors. Returns 0, or an exit code after a message. */
+int gd_sanitize_set_environment(const gd_sanitize *request, const char *report,
+                                const char *schedule);
 
-/* "no race in this execution (3 launches; schedule eager, model contract)" or "2 findings (...)": what was found, of
- * which `found` is the number, by these checks in so many launches. To free. */
-char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches, const char *schedules,
-                          bool several, const char *model);
+/* "no race in this execution (3 launches; schedule eager, model contract)" or "2 findings (...)":
+ * what was found, of which `found` is the number, by these checks in so many launches. To free. */
+char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t launches,
+                          const char *schedules, bool several, const char *model);
 
 #endif

@@ -1,5 +1,5 @@
-/* griddep sanitize CHAIN.yaml: the chain in each schedule and mode, each in a process of its own, so that a fault ends
- * one of them and not the others. */
+/* griddep sanitize CHAIN.yaml: the chain in each schedule and mode, each in a process of its own,
+ * so that a fault ends one of them and not the others. */
 #include "cli/sanitize.h"
 
 #include <errno.h>
@@ -76,8 +76,10 @@ static int run_job(const gd_sanitize_state *state, int32_t mode)
 {
     const char *driver = state->request->driver != NULL ? state->request->driver : "emulated";
     const gd_device_choice choice = {.driver = driver};
-    gd_job job = {
-        .plan = state->plan, .modes = 1U << mode, .serial = state->serial, .addresses = state->result->addresses};
+    gd_job job = {.plan = state->plan,
+                  .modes = 1U << mode,
+                  .serial = state->serial,
+                  .addresses = state->result->addresses};
     griddep_runtime *runtime = NULL;
     griddep_runtime_info info;
     int code = gd_device_open(&choice, &runtime, &info);
@@ -95,7 +97,8 @@ static int run_job(const gd_sanitize_state *state, int32_t mode)
 }
 
 /* The child's streams go to a file: what it says of a fault is said better by the finding. */
-static int be_child(const gd_sanitize_state *state, const char *report, const char *schedule, int32_t mode)
+static int be_child(const gd_sanitize_state *state, const char *report, const char *schedule,
+                    int32_t mode)
 {
     int said = fileno(state->said);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -109,12 +112,14 @@ static int be_child(const gd_sanitize_state *state, const char *report, const ch
 
 /* ---- runs ---- */
 
-static int start_run(const gd_sanitize_state *state, const char *report, const char *schedule, int32_t mode, int *ended)
+static int start_run(const gd_sanitize_state *state, const char *report, const char *schedule,
+                     int32_t mode, int *ended)
 {
     memset(state->result, 0, state->result_bytes);
     rewind(state->said);
     if (ftruncate(fileno(state->said), 0) != 0)
-        return gd_message_error(GD_EXIT_REFUSED, "a temporary file cannot be emptied: %s", strerror(errno));
+        return gd_message_error(GD_EXIT_REFUSED, "a temporary file cannot be emptied: %s",
+                                strerror(errno));
     fflush(NULL);
     pid_t process = gd_supervise_fork();
     if (process < 0)
@@ -143,18 +148,18 @@ static void note_difference(gd_sanitize_state *state, const char *schedule, int3
     if (!result->is_done || result->equal)
         return;
     char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
-    char *text =
-        gd_heap_format("in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
-                       "in some bit, first element %llu: %s, serial %s",
-                       griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
-                       (unsigned long long)difference->unequal, (unsigned long long)difference->first,
-                       gd_output_value(difference->got, got), gd_output_value(difference->wanted, wanted));
+    char *text = gd_heap_format(
+        "in %s with schedule %s buffer %s is not as the serial run left it: %llu elements differ "
+        "in some bit, first element %llu: %s, serial %s",
+        griddep_mode_name(mode), schedule, state->plan->buffers[result->unequal_buffer].name,
+        (unsigned long long)difference->unequal, (unsigned long long)difference->first,
+        gd_output_value(difference->got, got), gd_output_value(difference->wanted, wanted));
     gd_output_append(state->differences, gd_output_string(text));
     free(text);
 }
 
-static void note_run(gd_sanitize_state *state, const gd_emulator_report *report, const char *schedule, int32_t mode,
-                     int ended)
+static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
+                     const char *schedule, int32_t mode, int ended)
 {
     json_t *run = json_object();
     gd_output_set(run, "schedule", gd_output_string(schedule));
@@ -162,17 +167,20 @@ static void note_run(gd_sanitize_state *state, const gd_emulator_report *report,
     gd_output_set(run, "exit_code", json_integer(ended));
     gd_output_set(run, "launches", json_integer((json_int_t)report->launches));
     gd_output_set(run, "findings", json_integer((json_int_t)json_array_size(report->findings)));
-    gd_output_set(run, "equal_to_serial", state->result->is_done ? json_boolean(state->result->equal) : json_null());
+    gd_output_set(run, "equal_to_serial",
+                  state->result->is_done ? json_boolean(state->result->equal) : json_null());
     gd_output_append(state->runs, run);
 }
 
 /* Whether somebody wanted the run to end, and with it all others. */
 static bool is_interrupted(int ended)
 {
-    return ended == 128 + SIGINT || ended == 128 + SIGTERM || ended == 128 + SIGHUP || ended == 128 + SIGQUIT;
+    return ended == 128 + SIGINT || ended == 128 + SIGTERM || ended == 128 + SIGHUP ||
+           ended == 128 + SIGQUIT;
 }
 
-/* A run that ended badly is explained by its findings; one without any has to be explained by its own words. */
+/* A run that ended badly is explained by its findings; one without any has to be explained by its
+ * own words. */
 static int judge_run(gd_sanitize_state *state, const gd_emulator_report *report, int ended)
 {
     bool found = json_array_size(report->findings) > 0;
@@ -185,15 +193,18 @@ static int judge_run(gd_sanitize_state *state, const gd_emulator_report *report,
     if (!ran)
         repeat_words(state);
     if (ended > 128)
-        return gd_message_error(GD_EXIT_REFUSED, "a run of the chain was ended by signal %d", ended - 128);
+        return gd_message_error(GD_EXIT_REFUSED, "a run of the chain was ended by signal %d",
+                                ended - 128);
     if (!ran)
         return ended;
     if (report->processes == 0)
-        return gd_message_error(GD_EXIT_REFUSED, "the emulated driver did not sum up what it checked");
+        return gd_message_error(GD_EXIT_REFUSED,
+                                "the emulated driver did not sum up what it checked");
     return 0;
 }
 
-static int take_run(gd_sanitize_state *state, const char *path, const char *schedule, int32_t mode, int ended)
+static int take_run(gd_sanitize_state *state, const char *path, const char *schedule, int32_t mode,
+                    int ended)
 {
     const gd_race_chain chain = {
         .plan = state->plan, .modules = &state->modules, .addresses = state->result->addresses};
@@ -255,7 +266,9 @@ static void print_differences(const gd_sanitize_state *state)
         putc('\n', stream);
     }
     if (state->differs && json_array_size(state->differences) == 0)
-        fputs("results: they are not as the chain file expects; 'griddep run --emulate' tells more\n", stream);
+        fputs(
+            "results: they are not as the chain file expects; 'griddep run --emulate' tells more\n",
+            stream);
 }
 
 static void print_hint(const gd_sanitize_state *state)
@@ -265,8 +278,8 @@ static void print_hint(const gd_sanitize_state *state)
         return;
     fputs("hint: 'griddep check ", stream);
     gd_output_put(stream, state->path);
-    fprintf(stream, "' finds %u error%s in this chain without running it\n", (unsigned)state->static_errors,
-            state->static_errors == 1 ? "" : "s");
+    fprintf(stream, "' finds %u error%s in this chain without running it\n",
+            (unsigned)state->static_errors, state->static_errors == 1 ? "" : "s");
 }
 
 static void print_text(const gd_sanitize_state *state, const char *verdict)
@@ -308,7 +321,8 @@ static int tell(const gd_sanitize_state *state)
     size_t found = gd_racelist_count(&state->list);
     int code = found > 0 ? GD_EXIT_SANITIZE : state->differs ? GD_EXIT_DIFFERS : GD_EXIT_OK;
     char *schedules = list_schedules(state);
-    char *verdict = gd_sanitize_verdict(state->request, found, state->launches, schedules, state->schedule_count > 1,
+    char *verdict = gd_sanitize_verdict(state->request, found, state->launches, schedules,
+                                        state->schedule_count > 1,
                                         state->model != NULL ? state->model : "unknown");
     if (state->request->json)
         print_json(state, code, verdict);
@@ -375,7 +389,8 @@ static int take_room(gd_sanitize_state *state)
     state->serial = share(state->serial_bytes);
     state->said = tmpfile();
     if (state->result == NULL || state->serial == NULL || state->said == NULL)
-        return gd_message_error(GD_EXIT_REFUSED, "there is no room for the results of a run: %s", strerror(errno));
+        return gd_message_error(GD_EXIT_REFUSED, "there is no room for the results of a run: %s",
+                                strerror(errno));
     return 0;
 }
 
@@ -394,7 +409,8 @@ static void give_back(gd_sanitize_state *state)
     free(state->model);
 }
 
-static int run_plan(const gd_sanitize *request, const char *path, const gd_plan *plan, uint32_t modes)
+static int run_plan(const gd_sanitize *request, const char *path, const gd_plan *plan,
+                    uint32_t modes)
 {
     bool usual = request->schedules.count == 0;
     gd_sanitize_state state = {.request = request,
@@ -402,8 +418,9 @@ static int run_plan(const gd_sanitize *request, const char *path, const gd_plan 
                                .plan = plan,
                                .modes = modes,
                                .schedules = usual ? usual_schedules : request->schedules.values,
-                               .schedule_count = usual ? sizeof(usual_schedules) / sizeof(usual_schedules[0])
-                                                       : request->schedules.count,
+                               .schedule_count =
+                                   usual ? sizeof(usual_schedules) / sizeof(usual_schedules[0])
+                                         : request->schedules.count,
                                .list = gd_racelist_begin(),
                                .runs = json_array(),
                                .differences = json_array()};

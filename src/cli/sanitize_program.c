@@ -1,4 +1,5 @@
-/* griddep sanitize -- PROGRAM: the program with the emulated driver in the place of libcuda.so.1. */
+/* griddep sanitize -- PROGRAM: the program with the emulated driver in the place of
+ * libcuda.so.1. */
 #include "cli/sanitize.h"
 
 #include <stdlib.h>
@@ -34,8 +35,8 @@ static int set_environment(const gd_sanitize *request, const char *report)
     return code != 0 ? code : gd_sanitize_set_environment(request, report, schedule);
 }
 
-static void print_json(const gd_sanitize *request, const gd_emulator_report *report, const gd_racelist *list, int code,
-                       const char *program, const char *verdict)
+static void print_json(const gd_sanitize *request, const gd_emulator_report *report,
+                       const gd_racelist *list, int code, const char *program, const char *verdict)
 {
     json_t *document = json_object();
     gd_output_set(document, "griddep", gd_output_string(griddep_version_text()));
@@ -45,7 +46,8 @@ static void print_json(const gd_sanitize *request, const gd_emulator_report *rep
     gd_output_set(document, "model", gd_output_string(report->model));
     gd_output_set(document, "launches", json_integer((json_int_t)report->launches));
     gd_output_set(document, "refused", gd_output_string(report->refused));
-    gd_output_set(document, "complete", json_boolean(report->processes > 0 && report->unreadable == 0));
+    gd_output_set(document, "complete",
+                  json_boolean(report->processes > 0 && report->unreadable == 0));
     gd_output_set(document, "findings", json_incref(list->findings));
     gd_output_set(document, "verdict", gd_output_string(verdict));
     gd_output_write_to(request->stream, document);
@@ -65,15 +67,18 @@ static void warn(const gd_emulator_report *report, size_t found)
     if (found > 0)
         gd_message_warning("the program ended without summing up; there may be more findings");
     else if (report->processes == 0)
-        gd_message_warning("nothing was checked: the program did not use the emulated driver, or ended without "
-                           "running its exit handlers");
+        gd_message_warning(
+            "nothing was checked: the program did not use the emulated driver, or ended without "
+            "running its exit handlers");
     else if (report->refused != NULL)
-        gd_message_warning("nothing was checked: no kernel ran. The emulated driver refused %s", report->refused);
+        gd_message_warning("nothing was checked: no kernel ran. The emulated driver refused %s",
+                           report->refused);
     else
         gd_message_warning("nothing was checked: the program called the driver, and no kernel ran");
 }
 
-/* A program that ended well and was not checked must not look like one in which nothing was found. */
+/* A program that ended well and was not checked must not look like one in which nothing was
+ * found. */
 static int judge(const gd_emulator_report *report, size_t found, int ended)
 {
     if (found > 0)
@@ -82,7 +87,8 @@ static int judge(const gd_emulator_report *report, size_t found, int ended)
 }
 
 /* `ended` is the program's exit code. */
-static int tell(const gd_sanitize *request, const gd_emulator_report *report, const char *program, int ended)
+static int tell(const gd_sanitize *request, const gd_emulator_report *report, const char *program,
+                int ended)
 {
     const gd_race_chain no_chain = {0};
     const char *schedule = report->schedule != NULL ? report->schedule : "unknown";
@@ -92,7 +98,8 @@ static int tell(const gd_sanitize *request, const gd_emulator_report *report, co
     size_t found = gd_racelist_count(&list);
     int code = judge(report, found, ended);
     bool told = found > 0 || is_checked(report);
-    char *verdict = told ? gd_sanitize_verdict(request, found, report->launches, schedule, false, model) : NULL;
+    char *verdict =
+        told ? gd_sanitize_verdict(request, found, report->launches, schedule, false, model) : NULL;
     if (request->json) {
         print_json(request, report, &list, code, program, verdict);
     } else if (told) {
@@ -127,7 +134,8 @@ static int run(const gd_sanitize *request, const char *path, char **arguments)
 int gd_sanitize_program(const gd_sanitize *request, char **arguments)
 {
     if (request->driver != NULL)
-        return gd_message_error(GD_EXIT_USAGE, "--driver is for a chain; a program opens libcuda.so.1");
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--driver is for a chain; a program opens libcuda.so.1");
     char *path = gd_emulator_report_begin();
     if (path == NULL)
         return GD_EXIT_REFUSED;

@@ -27,10 +27,11 @@ static int load_module(gd_session *session, uint32_t index)
     griddep_error error;
     griddep_error_init(&error);
     gd_progress_show("loading module %s", module->name);
-    int32_t status =
-        module->path != NULL
-            ? griddep_module_load_file(session->runtime, module->path, &options, &session->modules[index], &error)
-            : griddep_module_load_shelf(session->runtime, module->shelf, NULL, &session->modules[index], &error);
+    int32_t status = module->path != NULL
+                         ? griddep_module_load_file(session->runtime, module->path, &options,
+                                                    &session->modules[index], &error)
+                         : griddep_module_load_shelf(session->runtime, module->shelf, NULL,
+                                                     &session->modules[index], &error);
     if (status == GRIDDEP_OK)
         return 0;
     if (module->path != NULL)
@@ -51,16 +52,18 @@ static int make_buffer(gd_session *session, uint32_t index)
     gd_progress_show("filling buffer %s, %.1f MB", buffer->name, (double)bytes / 1e6);
     session->images[index] = gd_heap_take(bytes, 1);
     int code = 0;
-    if (buffer->written_first) /* what a run before left there cannot pass for a result of this one */
+    if (buffer
+            ->written_first) /* what a run before left there cannot pass for a result of this one */
         memset(session->images[index], 0xff, bytes);
     else
         code = gd_fill_write(&buffer->fill, buffer->type, session->images[index], buffer->count);
     if (code != 0)
         return code;
-    if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) != GRIDDEP_OK)
+    if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) !=
+        GRIDDEP_OK)
         return fail(&error, "allocating buffer", buffer->name);
-    if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index], bytes,
-                             session->stream, &error) != GRIDDEP_OK)
+    if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index],
+                             bytes, session->stream, &error) != GRIDDEP_OK)
         return fail(&error, "writing buffer", buffer->name);
     return 0;
 }
@@ -71,7 +74,8 @@ static int make_map(gd_session *session, const gd_plan_argument *argument, gridd
     griddep_tensor_options options = *argument->tensor;
     griddep_error error;
     griddep_error_init(&error);
-    options.address = session->addresses[argument->buffer] + argument->offset * gd_type_bytes(buffer->type);
+    options.address =
+        session->addresses[argument->buffer] + argument->offset * gd_type_bytes(buffer->type);
     if (griddep_tensor_map_tiled(session->runtime, &options, map, &error) == GRIDDEP_OK)
         return 0;
     char *doing = gd_heap_format("mapping buffer '%s'", buffer->name);
@@ -101,27 +105,29 @@ griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_
                                    session->maps[launch - session->plan->launches]);
 }
 
-static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel, const griddep_launch_config *config,
-                            const gd_plan_launch *launch, griddep_error *error)
+static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel,
+                            const griddep_launch_config *config, const gd_plan_launch *launch,
+                            griddep_error *error)
 {
     uint32_t index = griddep_chain_length(session->chain);
     griddep_argument *arguments = gd_session_arguments(session, launch);
-    int32_t status =
-        griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments, launch->argument_count, error);
+    int32_t status = griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments,
+                                          launch->argument_count, error);
     free(arguments);
     for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
         status = griddep_chain_depend(session->chain, index, launch->after[i], error);
     return status;
 }
 
-griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl)
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
+                                        int32_t pdl)
 {
     return gd_planlaunch_config(launch, pdl, session->multiprocessors);
 }
 
 /* By the module's PTX, where it has some. */
-static int check_launch(const gd_session *session, const gd_plan_launch *launch, griddep_module *module,
-                        const griddep_launch_config *config)
+static int check_launch(const gd_session *session, const gd_plan_launch *launch,
+                        griddep_module *module, const griddep_launch_config *config)
 {
     griddep_module_info info = {.size = sizeof(info)};
     uint32_t entry = 0;
@@ -213,7 +219,8 @@ int gd_session_reset(gd_session *session)
         if (!buffer->written)
             continue;
         if (griddep_memory_write(session->runtime, session->addresses[i], session->images[i],
-                                 gd_plan_buffer_bytes(buffer), session->stream, &error) != GRIDDEP_OK)
+                                 gd_plan_buffer_bytes(buffer), session->stream,
+                                 &error) != GRIDDEP_OK)
             return fail(&error, "writing buffer", buffer->name);
     }
     return 0;
@@ -234,8 +241,8 @@ int gd_session_read(gd_session *session, uint32_t buffer, void *target)
     griddep_error error;
     griddep_error_init(&error);
     const gd_plan_buffer *planned = &session->plan->buffers[buffer];
-    if (griddep_memory_read(session->runtime, target, session->addresses[buffer], gd_plan_buffer_bytes(planned),
-                            session->stream, &error) != GRIDDEP_OK)
+    if (griddep_memory_read(session->runtime, target, session->addresses[buffer],
+                            gd_plan_buffer_bytes(planned), session->stream, &error) != GRIDDEP_OK)
         return fail(&error, "reading buffer", planned->name);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* A plan realised on a runtime: modules loaded, buffers on the device and their host images, the chain put together. */
+/* A plan realised on a runtime: modules loaded, buffers on the device and their host images, the
+ * chain put together. */
 #ifndef GD_CLI_SESSION_H
 #define GD_CLI_SESSION_H
 
@@ -22,14 +23,16 @@ typedef struct gd_session {
     bool emulated;             /* the driver is the one in software */
 } gd_session;
 
-/* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code after a message; the
- * session is to be closed either way. Needs a finished plan. */
-int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl);
+/* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code
+ * after a message; the session is to be closed either way. Needs a finished plan. */
+int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime,
+                    int32_t pdl);
 
-/* The arguments of a launch of the plan (to free; maps stay the session's) and its configuration on the session's
- * device. */
+/* The arguments of a launch of the plan (to free; maps stay the session's) and its configuration on
+ * the session's device. */
 griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
-griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch, int32_t pdl);
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
+                                        int32_t pdl);
 
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);

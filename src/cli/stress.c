@@ -51,19 +51,25 @@ enum { PLACES = 2, USUAL_MICROSECONDS = 100, USUAL_EMULATED = 20, USUAL_ROUNDS =
 static const char *const places[PLACES] = {"late stores", "late loads"};
 
 static const char details[] =
-    "For each hop, the launch before it triggers as its first instruction and sleeps before its stores, then before "
+    "For each hop, the launch before it triggers as its first instruction and sleeps before its "
+    "stores, then before "
     "its\n"
-    "loads, while all others run as fast as they can, with the smallest grids that the file offers ('grids'); buffers\n"
-    "are poisoned before each run, and results compared with the serial run's. A difference names the hop. On a GPU\n"
-    "this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find what it does not.\n"
-    "With --mutations each kernel's wait is deleted, moved too far down and given to some threads only, and the table\n"
+    "loads, while all others run as fast as they can, with the smallest grids that the file offers "
+    "('grids'); buffers\n"
+    "are poisoned before each run, and results compared with the serial run's. A difference names "
+    "the hop. On a GPU\n"
+    "this shows races that the chip lets happen; 'griddep check' and 'griddep sanitize' find what "
+    "it does not.\n"
+    "With --mutations each kernel's wait is deleted, moved too far down and given to some threads "
+    "only, and the table\n"
     "tells which of these the attacks show. doc/tuning.md describes it.\n";
 
 /* ---- hops ---- */
 
 static void add_hop(gd_stress *stress, uint32_t producer, uint32_t consumer)
 {
-    stress->hops = gd_heap_grow(stress->hops, stress->hop_count, stress->hop_count + 1, sizeof(*stress->hops));
+    stress->hops =
+        gd_heap_grow(stress->hops, stress->hop_count, stress->hop_count + 1, sizeof(*stress->hops));
     stress->hops[stress->hop_count++] = (gd_stress_hop){producer, consumer};
 }
 
@@ -85,8 +91,8 @@ static void find_hops(gd_stress *stress)
 static int choose_modes(gd_stress *stress)
 {
     static const char *const names[] = {"both", "pdl", "graph-pdl"};
-    static const uint32_t modes[] = {1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL, 1U << GRIDDEP_MODE_PDL,
-                                     1U << GRIDDEP_MODE_GRAPH_PDL};
+    static const uint32_t modes[] = {1U << GRIDDEP_MODE_PDL | 1U << GRIDDEP_MODE_GRAPH_PDL,
+                                     1U << GRIDDEP_MODE_PDL, 1U << GRIDDEP_MODE_GRAPH_PDL};
     size_t index = 0;
     const char *mode = stress->request->mode;
     int code = mode != NULL ? gd_options_choose("mode", mode, names, 3, &index) : 0;
@@ -111,10 +117,12 @@ static char *result_text(const gd_stress *stress, const gd_attack_result *result
     if (result->faulted)
         return gd_heap_format("fault: %s", result->why);
     if (!result->differs)
-        return gd_heap_format("no difference%s", result->own_triggers ? " (triggers where they are)" : "");
+        return gd_heap_format("no difference%s",
+                              result->own_triggers ? " (triggers where they are)" : "");
     char got[GD_OUTPUT_VALUE], wanted[GD_OUTPUT_VALUE];
     return gd_heap_format(
-        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %s instead of %s",
+        "launch %u %s left something else in buffer %s: %llu elements differ, first %llu: %s "
+        "instead of %s",
         (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
         stress->plan->buffers[result->buffer].name, (unsigned long long)result->difference.unequal,
         (unsigned long long)result->difference.first, gd_output_value(result->difference.got, got),
@@ -155,7 +163,8 @@ static int open_attacked(gd_stress *stress)
     uint64_t usual = emulated ? USUAL_EMULATED : USUAL_MICROSECONDS;
     uint64_t microseconds = request->microseconds != 0 ? request->microseconds : usual;
     return gd_attacked_open(&stress->attacked, stress->plan, &stress->modules, stress->runtime,
-                            (uint32_t)(microseconds * 1000), emulated ? 1 : (uint32_t)request->rounds);
+                            (uint32_t)(microseconds * 1000),
+                            emulated ? 1 : (uint32_t)request->rounds);
 }
 
 /* After a fault: the context is lost, so all is made anew. */
@@ -168,19 +177,21 @@ static int open_again(gd_stress *stress)
     return code == 0 ? open_attacked(stress) : code;
 }
 
-static char *shown_text(const gd_stress *stress, const gd_attack *attack, const gd_attack_result *result)
+static char *shown_text(const gd_stress *stress, const gd_attack *attack,
+                        const gd_attack_result *result)
 {
     if (result->faulted)
-        return gd_heap_format("%s of launch %u, a fault, %s", places[attack->place], (unsigned)attack->producer,
-                              griddep_mode_name(attack->mode));
-    return gd_heap_format("%s of launch %u, in launch %u %s, %s", places[attack->place], (unsigned)attack->producer,
-                          (unsigned)result->launch, stress->plan->launches[result->launch].kernel,
+        return gd_heap_format("%s of launch %u, a fault, %s", places[attack->place],
+                              (unsigned)attack->producer, griddep_mode_name(attack->mode));
+    return gd_heap_format("%s of launch %u, in launch %u %s, %s", places[attack->place],
+                          (unsigned)attack->producer, (unsigned)result->launch,
+                          stress->plan->launches[result->launch].kernel,
                           griddep_mode_name(attack->mode));
 }
 
 /* All attacks on a hop; broken: with a kernel whose wait is broken, until something shows. */
-static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_attack_break *broken, bool *shown,
-                      char **by)
+static int attack_hop(gd_stress *stress, const gd_stress_hop *hop, const gd_attack_break *broken,
+                      bool *shown, char **by)
 {
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         for (int32_t place = 0; place < PLACES && (stress->modes >> mode & 1U) != 0; place++) {
@@ -232,19 +243,22 @@ static bool is_breakable(const gd_stress *stress, const gd_attack_break *broken)
     const gd_plan_launch *launch = &stress->plan->launches[broken->launch];
     const griddep_ptx *ptx = stress->modules.items[launch->module].ptx;
     griddep_ptx *made = NULL;
-    bool works = ptx != NULL && griddep_ptx_break_wait(ptx, launch->kernel, broken->how, &made, NULL) == GRIDDEP_OK;
+    bool works = ptx != NULL && griddep_ptx_break_wait(ptx, launch->kernel, broken->how, &made,
+                                                       NULL) == GRIDDEP_OK;
     griddep_ptx_destroy(made);
     return works;
 }
 
 static int try_mutation(gd_stress *stress, const gd_attack_break *broken)
 {
-    const char *kernel = stress->plan->launches[broken->launch].kernel, *how = griddep_break_text(broken->how);
+    const char *kernel = stress->plan->launches[broken->launch].kernel,
+               *how = griddep_break_text(broken->how);
     bool shown = false;
     char *by = NULL, *found = NULL;
     int code = gd_attack_check(&stress->attacked, broken, &found);
     for (uint32_t i = 0; i < stress->hop_count && code == 0 && !shown; i++) {
-        gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1, (unsigned)stress->hop_count);
+        gd_progress_show("%s, wait %s: hop %u of %u", kernel, how, (unsigned)i + 1,
+                         (unsigned)stress->hop_count);
         code = attack_hop(stress, &stress->hops[i], broken, &shown, &by);
     }
     if (code == 0) {
@@ -316,16 +330,18 @@ static void print_mutations(const gd_stress *stress)
 static void print_report(const gd_stress *stress)
 {
     gd_device_print(&stress->info);
-    gd_output_print("%s: %u hops, producers late by %.0f us\n", stress->plan->name, (unsigned)stress->hop_count,
-                    (double)stress->attacked.nanoseconds / 1e3);
+    gd_output_print("%s: %u hops, producers late by %.0f us\n", stress->plan->name,
+                    (unsigned)stress->hop_count, (double)stress->attacked.nanoseconds / 1e3);
     puts("");
     gd_columns_print(&stress->table);
     puts("");
     if (stress->faults > 0)
-        printf("%u attacks made a kernel fault, which the serial run does not: a launch uses what it did not wait for\n",
+        printf("%u attacks made a kernel fault, which the serial run does not: a launch uses what "
+               "it did not wait for\n",
                (unsigned)stress->faults);
     if (stress->differences > 0)
-        printf("%u attacks changed the results: the launches named above do not wait for what they need\n",
+        printf("%u attacks changed the results: the launches named above do not wait for what they "
+               "need\n",
                (unsigned)stress->differences);
     else if (stress->faults == 0)
         puts("no attack changed the results");
@@ -348,7 +364,8 @@ static void print_json(const gd_stress *stress)
     gd_output_set(document, "faults", json_integer(stress->faults));
     gd_output_set(document, "not_run", json_integer(stress->skipped));
     gd_output_set(document, "attacks", json_incref(stress->attacks));
-    gd_output_set(document, "mutations", stress->request->mutations ? json_incref(stress->mutations) : json_null());
+    gd_output_set(document, "mutations",
+                  stress->request->mutations ? json_incref(stress->mutations) : json_null());
     gd_output_write(document);
 }
 
@@ -374,7 +391,8 @@ static int run_stress(gd_stress *stress)
 static int check_plan(gd_stress *stress)
 {
     if (stress->plan->launch_count < 2)
-        return gd_message_error_at((gd_place){stress->request->path, 0, 0}, "a chain of one launch has no hop");
+        return gd_message_error_at((gd_place){stress->request->path, 0, 0},
+                                   "a chain of one launch has no hop");
     int code = gd_plan_check_files(stress->plan, &stress->modules);
     find_hops(stress);
     return code;
@@ -424,24 +442,28 @@ int gd_command_stress(int argc, char **argv)
 {
     gd_stress_request request = {.rounds = USUAL_ROUNDS};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)", (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "demo", NULL, "attack the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
+        {GD_OPTION_TEXT, "mode", "MODE", "pdl, graph-pdl or both (the default)",
+         (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "attack the chain of 'griddep demo' in place of a file's",
+         &request.demo, 0, 0},
         {GD_OPTION_COUNT, "delay", "US", "microseconds that a producer is late (100, emulated 20)",
          &request.microseconds, 1, 1000000},
-        {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1, 10000},
-        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and tell what shows", &request.mutations, 0,
-         0},
+        {GD_OPTION_COUNT, "rounds", "N", "runs of each attack (3, emulated 1)", &request.rounds, 1,
+         10000},
+        {GD_OPTION_FLAG, "mutations", NULL, "also break each kernel's wait, and tell what shows",
+         &request.mutations, 0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {
-        .name = "stress",
-        .summary = "Runs a chain against slow producers, hop by hop, and compares the results with the serial run.",
-        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] [--mutations] [--emulate] [--json]",
-        .details = details,
-        .options = options,
-        .words_least = 0,
-        .words_most = 1};
+    const gd_usage usage = {.name = "stress",
+                            .summary = "Runs a chain against slow producers, hop by hop, and "
+                                       "compares the results with the serial run.",
+                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--delay US] [--rounds N] "
+                                        "[--mutations] [--emulate] [--json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 0,
+                            .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)

@@ -21,7 +21,8 @@ enum { PASSED_COUNT = sizeof(passed) / sizeof(passed[0]) };
 static volatile pid_t child;
 static volatile sig_atomic_t received;
 
-/* A code above 0 says that the kernel sent it: a terminal does so to all of its foreground processes. */
+/* A code above 0 says that the kernel sent it: a terminal does so to all of its foreground
+ * processes. */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     int kept = errno;
@@ -52,8 +53,8 @@ static void block_signals(int how)
 
 static int start_failed(const char *program, int reason)
 {
-    return gd_message_error(reason == ENOENT ? NOT_FOUND : NOT_RUNNABLE, "%s cannot be started: %s", program,
-                            strerror(reason));
+    return gd_message_error(reason == ENOENT ? NOT_FOUND : NOT_RUNNABLE, "%s cannot be started: %s",
+                            program, strerror(reason));
 }
 
 /* In the child: only async-signal-safe calls. */

@@ -29,7 +29,8 @@ static void end_command(int signal_number)
 {
     gd_progress_wipe();
     remove_all();
-    /* SA_RESETHAND has put the default action back: the process ends as if it had never caught the signal. */
+    /* SA_RESETHAND has put the default action back: the process ends as if it had never caught the
+     * signal. */
     raise(signal_number);
 }
 
@@ -66,7 +67,8 @@ static void drop(char *path, bool removes)
 
 void gd_temporary_begin(void)
 {
-    struct sigaction action = {.sa_handler = end_command, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction action = {.sa_handler = end_command,
+                               .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < ENDING_COUNT; i++)

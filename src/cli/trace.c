@@ -49,13 +49,16 @@ typedef struct gd_trace_job {
     bool as_serial;
 } gd_trace_job;
 
-static const char details[] =
-    "Kernels are instrumented by rewriting their PTX: each block notes when it begins, comes to its wait, is\n"
-    "released, triggers, and ends. A line \"//@ mark NAME\" in the PTX is noted too. doc/timeline.md explains each\n"
-    "figure. The stamps cost time; how much is told.\n\n"
-    "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. --mode all tells of all four modes; files take\n"
-    "one.\n\n"
-    "On the emulated driver the times are those of its model, which is deterministic and says nothing about a GPU's.\n";
+static const char details[] = "Kernels are instrumented by rewriting their PTX: each block notes "
+                              "when it begins, comes to its wait, is\n"
+                              "released, triggers, and ends. A line \"//@ mark NAME\" in the PTX "
+                              "is noted too. doc/timeline.md explains each\n"
+                              "figure. The stamps cost time; how much is told.\n\n"
+                              "--perfetto writes a trace for ui.perfetto.dev, --svg a picture. "
+                              "--mode all tells of all four modes; files take\n"
+                              "one.\n\n"
+                              "On the emulated driver the times are those of its model, which is "
+                              "deterministic and says nothing about a GPU's.\n";
 
 static int fail(const griddep_error *error, const char *doing)
 {
@@ -115,7 +118,8 @@ static int compare(gd_trace_job *job, int32_t mode, gd_traceview *view)
     view->equal = true;
     for (uint32_t i = 0; i < job->plan->buffer_count && code == 0; i++)
         if (job->plan->buffers[i].written && !gd_plan_may_deviate(job->plan, i))
-            view->equal &= memcmp(got[i], job->serial[i], gd_plan_buffer_bytes(&job->plan->buffers[i])) == 0;
+            view->equal &=
+                memcmp(got[i], job->serial[i], gd_plan_buffer_bytes(&job->plan->buffers[i])) == 0;
     job->as_serial &= view->equal;
     free_buffers(job, got);
     return code;
@@ -127,7 +131,8 @@ static int time_chain(gd_trace_job *job, griddep_chain *chain, int32_t mode, dou
 {
     gd_timing timings[GRIDDEP_MODE_COUNT] = {{0}};
     uint32_t samples = job->session.emulated ? 1 : (uint32_t)job->request->samples;
-    int code = gd_measure_modes(job->runtime, chain, job->session.stream, 1U << mode, samples, timings);
+    int code =
+        gd_measure_modes(job->runtime, chain, job->session.stream, 1U << mode, samples, timings);
     *microseconds = timings[mode].microseconds;
     return code;
 }
@@ -137,7 +142,9 @@ static int measure_cost(gd_trace_job *job, int32_t mode, gd_traceview_cost *cost
     if (job->request->samples == 0)
         return 0;
     int code = time_chain(job, job->session.chain, mode, &cost->plain);
-    return code != 0 ? code : time_chain(job, griddep_timeline_get_chain(job->timeline), mode, &cost->traced);
+    return code != 0
+               ? code
+               : time_chain(job, griddep_timeline_get_chain(job->timeline), mode, &cost->traced);
 }
 
 /* ---- the run that is shown ---- */
@@ -152,14 +159,16 @@ static int run_behind(gd_trace_job *job, int32_t mode, double *span)
     return code;
 }
 
-/* Runs until one takes about the median of the first ones, and keeps that. On the emulated driver all are alike. */
+/* Runs until one takes about the median of the first ones, and keeps that. On the emulated driver
+ * all are alike. */
 static int run_typical(gd_trace_job *job, int32_t mode, gd_traceview *view)
 {
     uint32_t runs = job->session.emulated ? 1 : (uint32_t)job->request->runs;
     double *spans = gd_heap_take(runs, sizeof(double)), span = 0;
     int code = 0;
     for (uint32_t i = 0; i < runs && code == 0; i++) {
-        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1, (unsigned)runs);
+        gd_progress_show("tracing %s: run %u of %u", griddep_mode_name(mode), (unsigned)i + 1,
+                         (unsigned)runs);
         code = run_behind(job, mode, &span);
         spans[i] = span;
     }
@@ -253,14 +262,16 @@ static int choose_modes(const gd_trace_request *request, uint32_t *modes)
         return code;
     *modes = index == GRIDDEP_MODE_COUNT ? (1U << GRIDDEP_MODE_COUNT) - 1 : 1U << index;
     if (index == GRIDDEP_MODE_COUNT && (request->perfetto != NULL || request->svg != NULL))
-        return gd_message_error(GD_EXIT_USAGE, "a picture shows one mode: --mode all goes with neither --svg nor "
-                                               "--perfetto");
+        return gd_message_error(GD_EXIT_USAGE,
+                                "a picture shows one mode: --mode all goes with neither --svg nor "
+                                "--perfetto");
     return 0;
 }
 
 static int trace_modes(gd_trace_job *job, uint32_t modes)
 {
-    const griddep_timeline_options options = {.size = sizeof(options), .blocks = (uint32_t)job->request->blocks};
+    const griddep_timeline_options options = {.size = sizeof(options),
+                                              .blocks = (uint32_t)job->request->blocks};
     griddep_error error;
     griddep_error_init(&error);
     gd_progress_show("instrumenting");
@@ -351,34 +362,41 @@ static int run(const gd_trace_request *request)
 
 int gd_command_trace(int argc, char **argv)
 {
-    gd_trace_request request = {.mode = griddep_mode_name(DEFAULT_MODE), .runs = RUNS, .samples = SAMPLES};
+    gd_trace_request request = {
+        .mode = griddep_mode_name(DEFAULT_MODE), .runs = RUNS, .samples = SAMPLES};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all", (void *)&request.mode, 0,
-         0},
-        {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
-        {GD_OPTION_FILE, "perfetto", "FILE", "write a trace for ui.perfetto.dev and chrome://tracing",
-         (void *)&request.perfetto, 0, 0},
+        {GD_OPTION_TEXT, "mode", "MODE", "serial, pdl, graph, graph-pdl (the default) or all",
+         (void *)&request.mode, 0, 0},
+        {GD_OPTION_FLAG, "demo", NULL, "trace the chain of 'griddep demo' in place of a file's",
+         &request.demo, 0, 0},
+        {GD_OPTION_FILE, "perfetto", "FILE",
+         "write a trace for ui.perfetto.dev and chrome://tracing", (void *)&request.perfetto, 0, 0},
         {GD_OPTION_FILE, "svg", "FILE", "write a picture", (void *)&request.svg, 0, 0},
-        {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)", &request.width, 40, 1000},
-        {GD_OPTION_FLAG, "ascii", NULL, "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii,
-         0, 0},
-        {GD_OPTION_COUNT, "blocks", "N", "most blocks of a launch that are kept (16384)", &request.blocks, 1, 1 << 22},
-        {GD_OPTION_COUNT, "runs", "N", "traced runs, of which a typical one is shown (15, emulated 1)", &request.runs,
-         1, 10000},
-        {GD_OPTION_COUNT, "repeat", "N", "samples of what the stamps cost (15, emulated 1); 0: not measured",
-         &request.samples, 0, 100000},
+        {GD_OPTION_COUNT, "width", "N", "columns of the drawing (the terminal's, or 80)",
+         &request.width, 40, 1000},
+        {GD_OPTION_FLAG, "ascii", NULL,
+         "draw with ASCII (the default where the locale is not UTF-8)", &request.ascii, 0, 0},
+        {GD_OPTION_COUNT, "blocks", "N", "most blocks of a launch that are kept (16384)",
+         &request.blocks, 1, 1 << 22},
+        {GD_OPTION_COUNT, "runs", "N",
+         "traced runs, of which a typical one is shown (15, emulated 1)", &request.runs, 1, 10000},
+        {GD_OPTION_COUNT, "repeat", "N",
+         "samples of what the stamps cost (15, emulated 1); 0: not measured", &request.samples, 0,
+         100000},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
-        {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too", &request.points, 0, 0},
+        {GD_OPTION_FLAG, "points", NULL, "with --json: the points of each block too",
+         &request.points, 0, 0},
         {0}};
-    const gd_usage usage = {.name = "trace",
-                            .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
-                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
-                                        "[--ascii] [--emulate] [--json]",
-                            .details = details,
-                            .options = options,
-                            .words_least = 0,
-                            .words_most = 1};
+    const gd_usage usage = {
+        .name = "trace",
+        .summary = "Shows when each block of a chain's launches ran, and how launches overlap.",
+        .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--perfetto FILE] [--svg FILE] [--width N] "
+                    "[--ascii] [--emulate] [--json]",
+        .details = details,
+        .options = options,
+        .words_least = 0,
+        .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)

@@ -14,8 +14,10 @@ typedef struct gd_glyphs {
     const char *preamble, *wait, *none, *tick, *rule, *gap;
 } gd_glyphs;
 
-static const gd_glyphs unicode = {{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "░", "·", " ", "┬", "─", "…"};
-static const gd_glyphs plain = {{"_", "_", "=", "=", "=", "#", "#", "#"}, ":", ".", " ", "+", "-", "~"};
+static const gd_glyphs unicode = {
+    {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "░", "·", " ", "┬", "─", "…"};
+static const gd_glyphs plain = {
+    {"_", "_", "=", "=", "=", "#", "#", "#"}, ":", ".", " ", "+", "-", "~"};
 
 static const char *glyph_of(const gd_glyphs *glyphs, const gd_traceview_load *load)
 {
@@ -51,7 +53,8 @@ static void print_row(const gd_drawing *drawing, uint32_t index)
     uint32_t width = drawing->width;
     gd_traceview_load *load = gd_traceview_load_of(view, index, width);
     int indent = index < 10 ? 2 : index < 100 ? 1 : 0;
-    char *label = gd_traceview_label(view, index, drawing->label - 1 - (uint32_t)indent, glyphs->gap);
+    char *label =
+        gd_traceview_label(view, index, drawing->label - 1 - (uint32_t)indent, glyphs->gap);
     printf("%*s%s%*s", indent, "", label, (int)drawing->label - indent - columns_of(label), "");
     uint32_t last = width;
     while (last > 0 && glyph_of(glyphs, &load[last - 1]) == glyphs->none)
@@ -100,7 +103,8 @@ static void print_axis(const gd_drawing *drawing)
     free(numbers);
 }
 
-/* As wide as the longest name, with its number and a space, but no more than a quarter of the drawing. */
+/* As wide as the longest name, with its number and a space, but no more than a quarter of the
+ * drawing. */
 static uint32_t choose_label(const gd_traceview *view, uint32_t width)
 {
     uint32_t widest = LEAST_LABEL, most = width / 4 > LEAST_LABEL ? width / 4 : LEAST_LABEL;
@@ -125,6 +129,6 @@ void gd_tracedraw_print(const gd_traceview *view, uint32_t width, bool ascii)
         printf("%*s%u launches more; --svg and --perfetto show all\n", (int)label, "",
                (unsigned)(view->count - MOST_ROWS));
     print_axis(&drawing);
-    printf("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n\n", (int)label, "", glyphs->preamble,
-           glyphs->wait, glyphs->work[0], glyphs->work[7]);
+    printf("%*s%s before its wait  %s waiting  %s few  %s all blocks at work\n\n", (int)label, "",
+           glyphs->preamble, glyphs->wait, glyphs->work[0], glyphs->work[7]);
 }

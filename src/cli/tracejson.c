@@ -11,7 +11,8 @@ static json_t *columns_json(const gd_traceview_launch *launch)
         json_t *list = json_array();
         for (uint32_t block = 0; block < launch->blocks; block++) {
             int64_t value = launch->columns[column][block];
-            gd_output_append(list, value == GRIDDEP_STAMP_NONE ? json_null() : json_integer((json_int_t)value));
+            gd_output_append(list, value == GRIDDEP_STAMP_NONE ? json_null()
+                                                               : json_integer((json_int_t)value));
         }
         if (column < GRIDDEP_STAMP_MARK)
             gd_output_set(object, names[column], list);
@@ -50,15 +51,17 @@ static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks
     const struct {
         const char *name;
         double value;
-    } times[] = {{"first_entry_ns", figures->first_entry},     {"last_entry_ns", figures->last_entry},
-                 {"first_trigger_ns", figures->first_trigger}, {"last_trigger_ns", figures->last_trigger},
-                 {"first_release_ns", figures->first_release}, {"last_release_ns", figures->last_release},
-                 {"first_exit_ns", figures->first_exit},       {"last_exit_ns", figures->last_exit},
-                 {"preamble_ns", figures->preamble},           {"wait_least_ns", figures->wait_least},
-                 {"wait_median_ns", figures->wait_median},     {"wait_most_ns", figures->wait_most}};
+    } times[] = {
+        {"first_entry_ns", figures->first_entry},     {"last_entry_ns", figures->last_entry},
+        {"first_trigger_ns", figures->first_trigger}, {"last_trigger_ns", figures->last_trigger},
+        {"first_release_ns", figures->first_release}, {"last_release_ns", figures->last_release},
+        {"first_exit_ns", figures->first_exit},       {"last_exit_ns", figures->last_exit},
+        {"preamble_ns", figures->preamble},           {"wait_least_ns", figures->wait_least},
+        {"wait_median_ns", figures->wait_median},     {"wait_most_ns", figures->wait_most}};
     json_t *object = json_object();
     gd_output_set(object, "kernel", gd_output_string(figures->kernel));
-    gd_output_set(object, "name", gd_output_string(view->names != NULL ? view->names[index] : NULL));
+    gd_output_set(object, "name",
+                  gd_output_string(view->names != NULL ? view->names[index] : NULL));
     gd_output_set(object, "lane", json_integer(figures->lane));
     gd_output_set(object, "blocks", json_integer((json_int_t)figures->blocks));
     gd_output_set(object, "blocks_kept", json_integer(figures->blocks_kept));
@@ -66,7 +69,8 @@ static json_t *launch_json(const gd_traceview *view, uint32_t index, bool blocks
     gd_output_set(object, "registers", json_integer(figures->registers));
     gd_output_set(object, "registers_without_stamps", json_integer(figures->plain_registers));
     gd_output_set(object, "pdl",
-                  json_boolean(launch->reason == GRIDDEP_REASON_SET || launch->reason == GRIDDEP_REASON_FORCED));
+                  json_boolean(launch->reason == GRIDDEP_REASON_SET ||
+                               launch->reason == GRIDDEP_REASON_FORCED));
     gd_output_set(object, "reason_text", gd_output_string(griddep_reason_text(launch->reason)));
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         gd_output_set(object, times[i].name, gd_output_real(times[i].value));
@@ -83,7 +87,8 @@ static json_t *cost_json(const gd_traceview *view)
     bool known = cost->plain > 0;
     gd_output_set(object, "plain_step_us", known ? gd_output_real(cost->plain) : json_null());
     gd_output_set(object, "traced_step_us", known ? gd_output_real(cost->traced) : json_null());
-    gd_output_set(object, "overhead", known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null());
+    gd_output_set(object, "overhead",
+                  known ? gd_output_real(cost->traced / cost->plain - 1.0) : json_null());
     gd_output_set(object, "stamp_ns", gd_output_real(view->info.bias));
     gd_output_set(object, "cycles_per_ns", gd_output_real(view->info.clock_rate));
     return object;
@@ -102,7 +107,8 @@ json_t *gd_tracejson_make(const gd_traceview *view, bool blocks)
     gd_output_set(object, "span_least_ns", gd_output_real(view->span_least));
     gd_output_set(object, "span_most_ns", gd_output_real(view->span_most));
     gd_output_set(object, "bytes_per_second",
-                  has_bandwidth ? gd_output_real((double)view->step_bytes / info->span * 1e9) : json_null());
+                  has_bandwidth ? gd_output_real((double)view->step_bytes / info->span * 1e9)
+                                : json_null());
     gd_output_set(object, "idle_sm_ns", gd_output_real(info->idle));
     gd_output_set(object, "idle_share", gd_output_real(info->idle_share));
     gd_output_set(object, "blocks", json_integer((json_int_t)info->blocks));

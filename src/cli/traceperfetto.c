@@ -1,6 +1,7 @@
-/* A traced run in the Chrome trace format, which Perfetto (ui.perfetto.dev) and chrome://tracing open: a track for each
- * multiprocessor, and more where blocks ran side by side on it; a track for launches; arrows from the last trigger (the
- * last exit, where nothing triggers) of a launch to the first release of the next. */
+/* A traced run in the Chrome trace format, which Perfetto (ui.perfetto.dev) and chrome://tracing
+ * open: a track for each multiprocessor, and more where blocks ran side by side on it; a track for
+ * launches; arrows from the last trigger (the last exit, where nothing triggers) of a launch to the
+ * first release of the next. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ typedef struct gd_perfetto {
 } gd_perfetto;
 
 /* An event at a time in nanoseconds; the format has microseconds. */
-static json_t *add_event(gd_perfetto *perfetto, const char *phase, const char *name, int process, int64_t track,
-                         double time)
+static json_t *add_event(gd_perfetto *perfetto, const char *phase, const char *name, int process,
+                         int64_t track, double time)
 {
     json_t *event = json_object();
     gd_output_set(event, "ph", gd_output_string(phase));
@@ -35,14 +36,16 @@ static json_t *add_event(gd_perfetto *perfetto, const char *phase, const char *n
     return event;
 }
 
-static json_t *add_slice(gd_perfetto *perfetto, const char *name, int process, int64_t track, double start, double end)
+static json_t *add_slice(gd_perfetto *perfetto, const char *name, int process, int64_t track,
+                         double start, double end)
 {
     json_t *event = add_event(perfetto, "X", name, process, track, start);
     gd_output_set(event, "dur", gd_output_real((end - start) * 1e-3));
     return event;
 }
 
-static void name_thing(gd_perfetto *perfetto, const char *what, int process, int64_t track, const char *name)
+static void name_thing(gd_perfetto *perfetto, const char *what, int process, int64_t track,
+                       const char *name)
 {
     json_t *event = add_event(perfetto, "M", what, process, track, 0), *arguments = json_object();
     gd_output_set(arguments, "name", gd_output_string(name));
@@ -57,7 +60,8 @@ static void name_thing(gd_perfetto *perfetto, const char *what, int process, int
 
 static int64_t track_of(const gd_perfetto *perfetto, uint32_t launch, uint32_t block)
 {
-    return perfetto->view->launches[launch].columns[GRIDDEP_STAMP_SM][block] * TRACKS + perfetto->places[launch][block];
+    return perfetto->view->launches[launch].columns[GRIDDEP_STAMP_SM][block] * TRACKS +
+           perfetto->places[launch][block];
 }
 
 static void name_track(gd_perfetto *perfetto, uint32_t launch, uint32_t block)
@@ -66,8 +70,9 @@ static void name_track(gd_perfetto *perfetto, uint32_t launch, uint32_t block)
     if (sm < 0 || sm >= perfetto->view->info.multiprocessors || perfetto->named[track])
         return;
     perfetto->named[track] = true;
-    char *name = track % TRACKS == 0 ? gd_heap_format("SM %u", (unsigned)sm)
-                                     : gd_heap_format("SM %u, beside %u", (unsigned)sm, (unsigned)(track % TRACKS));
+    char *name = track % TRACKS == 0
+                     ? gd_heap_format("SM %u", (unsigned)sm)
+                     : gd_heap_format("SM %u, beside %u", (unsigned)sm, (unsigned)(track % TRACKS));
     name_thing(perfetto, "thread_name", SM_PROCESS, track, name);
     free(name);
 }
@@ -88,11 +93,14 @@ static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
     gd_output_set(arguments, "block", json_integer(block));
     gd_output_set(event, "args", arguments);
     if (parts.wait > parts.entry)
-        add_slice(perfetto, "before its wait", SM_PROCESS, track, (double)parts.entry, (double)parts.wait);
+        add_slice(perfetto, "before its wait", SM_PROCESS, track, (double)parts.entry,
+                  (double)parts.wait);
     if (parts.release > parts.wait)
-        add_slice(perfetto, "waiting", SM_PROCESS, track, (double)parts.wait, (double)parts.release);
+        add_slice(perfetto, "waiting", SM_PROCESS, track, (double)parts.wait,
+                  (double)parts.release);
     if (parts.release > parts.entry)
-        add_slice(perfetto, "at work", SM_PROCESS, track, (double)parts.release, (double)parts.exit);
+        add_slice(perfetto, "at work", SM_PROCESS, track, (double)parts.release,
+                  (double)parts.exit);
     if (launch->columns[GRIDDEP_STAMP_TRIGGER][block] != GRIDDEP_STAMP_NONE)
         gd_output_set(add_event(perfetto, "i", "trigger", SM_PROCESS, track,
                                 (double)launch->columns[GRIDDEP_STAMP_TRIGGER][block]),
@@ -100,13 +108,15 @@ static void add_block(gd_perfetto *perfetto, uint32_t index, uint32_t block)
     for (uint32_t mark = 0; mark < launch->figures.mark_count; mark++) {
         int64_t time = launch->columns[GRIDDEP_STAMP_MARK + mark][block];
         if (time != GRIDDEP_STAMP_NONE)
-            gd_output_set(add_event(perfetto, "i", launch->marks[mark], SM_PROCESS, track, (double)time), "s",
-                          gd_output_string("t"));
+            gd_output_set(
+                add_event(perfetto, "i", launch->marks[mark], SM_PROCESS, track, (double)time), "s",
+                gd_output_string("t"));
     }
 }
 
 /* The block with the first or the last time in a column; false: there is none. */
-static bool find_extreme(const gd_traceview_launch *launch, int32_t column, bool last, uint32_t *found)
+static bool find_extreme(const gd_traceview_launch *launch, int32_t column, bool last,
+                         uint32_t *found)
 {
     const int64_t *times = launch->columns[column];
     bool any = false;
@@ -137,8 +147,9 @@ static void add_arrow(gd_perfetto *perfetto, uint32_t index)
         releases = find_extreme(launch, arrives = GRIDDEP_STAMP_ENTRY, false, &end);
     if (!is_there || !releases)
         return;
-    json_t *event = add_event(perfetto, "s", "hop", SM_PROCESS, track_of(perfetto, launch->hop.from, start),
-                              (double)from->columns[leaves][start]);
+    json_t *event =
+        add_event(perfetto, "s", "hop", SM_PROCESS, track_of(perfetto, launch->hop.from, start),
+                  (double)from->columns[leaves][start]);
     gd_output_set(event, "id", json_integer(index));
     gd_output_set(event, "cat", gd_output_string("hop"));
     event = add_event(perfetto, "f", "hop", SM_PROCESS, track_of(perfetto, index, end),

@@ -1,7 +1,8 @@
-/* A traced run as a picture, one SVG that needs nothing else: above a lane for each launch, whose height is how many of
- * its blocks are at work, before their wait, or waiting; below a row for each multiprocessor. The colours are Okabe and
- * Ito's, which tell apart with any kind of colour vision; neighbouring launches differ in lightness too. The viewer's
- * preference chooses between a light and a dark ground. */
+/* A traced run as a picture, one SVG that needs nothing else: above a lane for each launch, whose
+ * height is how many of its blocks are at work, before their wait, or waiting; below a row for each
+ * multiprocessor. The colours are Okabe and Ito's, which tell apart with any kind of colour vision;
+ * neighbouring launches differ in lightness too. The viewer's preference chooses between a light
+ * and a dark ground. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,12 +41,17 @@ typedef struct gd_svg {
 static const char style[] =
     "<style>\n"
     "svg{font:12px system-ui,'DejaVu Sans',sans-serif}\n"
-    ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;font-weight:600}\n"
-    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}.l{fill:#000;fill-opacity:.04}.m{"
+    ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;"
+    "font-weight:600}\n"
+    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}.l{fill:#000;"
+    "fill-opacity:.04}.m{"
     "fill:#222}\n"
-    ".c0{fill:#0072b2}.c1{fill:#e69f00}.c2{fill:#009e73}.c3{fill:#cc79a7}.c4{fill:#56b4e9}.c5{fill:#d55e00}\n"
+    ".c0{fill:#0072b2}.c1{fill:#e69f00}.c2{fill:#009e73}.c3{fill:#cc79a7}.c4{fill:#56b4e9}.c5{fill:"
+    "#d55e00}\n"
     ".p{fill-opacity:.5}.w{fill-opacity:.18}\n"
-    "@media (prefers-color-scheme:dark){.b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}\n"
+    "@media "
+    "(prefers-color-scheme:dark){.b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}"
+    "\n"
     ".g{stroke:#fff;stroke-opacity:.16}.a{stroke:#b8bec4}.l{fill:#fff;fill-opacity:.06}\n"
     ".c0{fill:#3a9ad9}.c2{fill:#1fbf91}.c5{fill:#f07b2e}.w{fill-opacity:.28}}\n"
     "</style>\n";
@@ -55,8 +61,8 @@ static double x_of(const gd_svg *svg, double nanoseconds)
     return LEFT + nanoseconds * svg->scale;
 }
 
-/* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII are kept where they
- * are UTF-8. */
+/* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII
+ * are kept where they are UTF-8. */
 static void put_text(const gd_svg *svg, const char *text)
 {
     json_t *checked = gd_output_string(text);
@@ -81,26 +87,29 @@ static void put_text(const gd_svg *svg, const char *text)
     json_decref(checked);
 }
 
-static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor, const char *format,
-                      ...) __attribute__((format(printf, 6, 7)));
+static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
+                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor, const char *format,
-                      ...)
+static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
+                      const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     char *text = gd_heap_vformat(format, list);
     va_end(list);
-    fprintf(svg->stream, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", kind, x, y, anchor);
+    fprintf(svg->stream, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", kind, x, y,
+            anchor);
     put_text(svg, text);
     fputs("</text>\n", svg->stream);
     free(text);
 }
 
-static void put_rectangle(const gd_svg *svg, const char *kind, double x, double y, double width, double height)
+static void put_rectangle(const gd_svg *svg, const char *kind, double x, double y, double width,
+                          double height)
 {
-    fprintf(svg->stream, "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n", kind, x, y,
-            width, height);
+    fprintf(svg->stream,
+            "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n", kind, x,
+            y, width, height);
 }
 
 /* ---- frame ---- */
@@ -124,13 +133,16 @@ static void put_title(const gd_svg *svg)
 {
     const gd_traceview *view = svg->view;
     put_words(svg, LEFT, 24, "t", "start", "%s", view->chain);
-    put_words(svg, LEFT, 43, "s", "start", "mode %s, %u launches, %.2f us from first entry to last exit, %s%s",
+    put_words(svg, LEFT, 43, "s", "start",
+              "mode %s, %u launches, %.2f us from first entry to last exit, %s%s",
               griddep_mode_name(view->info.mode), (unsigned)view->count, view->info.span * 1e-3,
-              view->device->device_name, view->info.emulated ? " (model time of the emulated driver)" : "");
+              view->device->device_name,
+              view->info.emulated ? " (model time of the emulated driver)" : "");
     put_legend(svg, 66);
 }
 
-/* A step of 1, 2 or 5 times a power of ten, so that there are 5 to 20, and numbers of five digits stay apart. */
+/* A step of 1, 2 or 5 times a power of ten, so that there are 5 to 20, and numbers of five digits
+ * stay apart. */
 static double grid_step(double span)
 {
     double step = pow(10, floor(log10(span / 10)));
@@ -151,7 +163,8 @@ static void put_grid(const gd_svg *svg, double top, double bottom)
 /* ---- lanes by launch ---- */
 
 /* The band of a lane between two heights, which are shares of its blocks. */
-static void put_band(const gd_svg *svg, const char *kind, const double *low, const double *high, double base)
+static void put_band(const gd_svg *svg, const char *kind, const double *low, const double *high,
+                     double base)
 {
     bool open = false;
     fprintf(svg->stream, "<path class=\"%s\" d=\"", kind);
@@ -220,8 +233,8 @@ static void put_lane(const gd_svg *svg, uint32_t index)
     double base = lane_base(index);
     put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
     put_label(svg, index, base - LANE / 2.0 - 2);
-    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s", (unsigned long long)launch->figures.blocks,
-              launch->figures.blocks == 1 ? "" : "s");
+    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s",
+              (unsigned long long)launch->figures.blocks, launch->figures.blocks == 1 ? "" : "s");
     put_lane_load(svg, index, base);
     if (!isnan(launch->figures.last_trigger))
         fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n",
@@ -232,11 +245,13 @@ static void put_lane(const gd_svg *svg, uint32_t index)
         put_words(svg, LEFT + PLOT + 12, base - LANE / 2.0 + 4, "n", "start", "%.2f us",
                   launch->hop.handoff_gap * 1e-3);
     const griddep_timeline_launch *from = &svg->view->launches[launch->hop.from].figures;
-    double release = isnan(launch->figures.first_release) ? launch->figures.first_entry : launch->figures.first_release;
+    double release = isnan(launch->figures.first_release) ? launch->figures.first_entry
+                                                          : launch->figures.first_release;
     if (!isnan(from->last_exit) && !isnan(release))
-        fprintf(svg->stream, "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
-                index - launch->hop.from > FAR ? " f" : "", x_of(svg, from->last_exit), lane_base(launch->hop.from) - 4,
-                x_of(svg, release), base - LANE / 2.0);
+        fprintf(svg->stream,
+                "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
+                index - launch->hop.from > FAR ? " f" : "", x_of(svg, from->last_exit),
+                lane_base(launch->hop.from) - 4, x_of(svg, release), base - LANE / 2.0);
 }
 
 /* ---- rows by multiprocessor ---- */
@@ -247,7 +262,8 @@ static double row_height(const gd_svg *svg)
     return height > 24 ? 24 : height;
 }
 
-/* Blocks side by side share a row's height where that leaves something to see; else each has the whole of it. */
+/* Blocks side by side share a row's height where that leaves something to see; else each has the
+ * whole of it. */
 static bool is_shared(const gd_svg *svg)
 {
     return row_height(svg) / svg->most_places >= 3;
@@ -278,7 +294,8 @@ static void put_stretch(const gd_svg *svg, const gd_stretch *stretch, double top
             -(double)(stretch->end - stretch->start) * svg->scale);
 }
 
-/* Stretches that are no further apart than can be seen are one: a grid of thousands of blocks is a few shapes a row. */
+/* Stretches that are no further apart than can be seen are one: a grid of thousands of blocks is a
+ * few shapes a row. */
 static void put_stretches(const gd_svg *svg, gd_stretch *list, size_t count, double top)
 {
     if (count > 0)
@@ -327,8 +344,8 @@ static void put_rows(const gd_svg *svg, double top)
     uint32_t step = row >= 12 ? 1 : (uint32_t)ceil(12 / row / 4) * 4;
     put_rectangle(svg, "l", LEFT, top, PLOT, row * svg->sms);
     for (uint32_t sm = 0; sm < svg->sms; sm += step)
-        put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u", sm == 0 ? "SM " : "",
-                  (unsigned)sm);
+        put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u",
+                  sm == 0 ? "SM " : "", (unsigned)sm);
     for (int part = 2; part >= 0; part--) /* what is at work lies on top */
         for (uint32_t i = 0; i < svg->view->count; i++)
             put_rows_part(svg, i, part, top);
@@ -352,15 +369,18 @@ static void measure(gd_svg *svg)
 static void put_picture(const gd_svg *svg)
 {
     double lanes = lane_base(svg->view->count) - LANE, rows = lanes + 14;
-    double bottom = rows + row_height(svg) * svg->sms, width = LEFT + PLOT + RIGHT, height = bottom + 32;
+    double bottom = rows + row_height(svg) * svg->sms, width = LEFT + PLOT + RIGHT,
+           height = bottom + 32;
     fprintf(svg->stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" role=\"img\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
+            "height=\"%g\" role=\"img\">\n"
             "<title>",
             width, height, width, height);
     put_text(svg, svg->view->chain);
     fputs("</title>\n", svg->stream);
     fputs(style, svg->stream);
-    fputs("<defs><marker id=\"e\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" "
+    fputs("<defs><marker id=\"e\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" "
+          "markerHeight=\"6\" "
           "orient=\"auto\"><path class=\"m\" d=\"M0 0L6 3L0 6z\"/></marker></defs>\n",
           svg->stream);
     put_rectangle(svg, "b", 0, 0, width, height);

@@ -42,10 +42,13 @@ static bool has_names(const gd_traceview *view)
 
 static void print_launches(const gd_traceview *view)
 {
-    const char *const titles[] = {
-        "launch", has_names(view) ? "name" : "kernel", "blocks", "start", "end", "preamble", "wait least", "median",
-        "most"};
-    gd_columns columns = {.column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
+    const char *const titles[] = {"launch",     has_names(view) ? "name" : "kernel",
+                                  "blocks",     "start",
+                                  "end",        "preamble",
+                                  "wait least", "median",
+                                  "most"};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
     add_titles(&columns, titles);
     for (uint32_t i = 0; i < view->count; i++) {
         const griddep_timeline_launch *figures = &view->launches[i].figures;
@@ -69,7 +72,8 @@ static void print_hops(const gd_traceview *view)
 {
     static const char *const titles[] = {"hop",    "dependent", "hand-off",   "lead",
                                          "hidden", "overlap",   "idle SM us", "idle"};
-    gd_columns columns = {.column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
     bool any = false;
     add_titles(&columns, titles);
     for (uint32_t i = 0; i < view->count; i++) {
@@ -78,8 +82,10 @@ static void print_hops(const gd_traceview *view)
             continue;
         any = true;
         gd_columns_add(&columns, "%u to %u", (unsigned)launch->hop.from, (unsigned)i);
-        gd_columns_add(&columns, "%s",
-                       launch->reason == GRIDDEP_REASON_SET || launch->reason == GRIDDEP_REASON_FORCED ? "yes" : "no");
+        gd_columns_add(
+            &columns, "%s",
+            launch->reason == GRIDDEP_REASON_SET || launch->reason == GRIDDEP_REASON_FORCED ? "yes"
+                                                                                            : "no");
         add_time(&columns, launch->hop.handoff_gap);
         add_time(&columns, launch->hop.launch_lead);
         add_time(&columns, launch->hop.preamble_hidden);
@@ -98,7 +104,8 @@ static void print_hops(const gd_traceview *view)
 static void print_marks(const gd_traceview *view)
 {
     static const char *const titles[] = {"launch", "mark", "blocks", "first", "last"};
-    gd_columns columns = {.column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
     bool any = false;
     add_titles(&columns, titles);
     for (uint32_t i = 0; i < view->count; i++) {
@@ -133,9 +140,10 @@ static void print_cost(const gd_traceview *view)
 {
     const gd_traceview_cost *cost = &view->cost;
     if (cost->plain > 0)
-        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n", cost->plain, cost->traced,
-               (cost->traced / cost->plain - 1.0) * 100.0);
-    printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias, view->info.clock_step);
+        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n",
+               cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
+    printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias,
+           view->info.clock_step);
 }
 
 static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
@@ -169,11 +177,14 @@ static void print_kept(const gd_traceview *view)
     for (uint32_t i = 0; i < view->count; i++) {
         const griddep_timeline_launch *figures = &view->launches[i].figures;
         if (figures->blocks_kept < figures->blocks)
-            gd_output_print("launch %u (%s): of %llu blocks the first %u were kept; --blocks keeps more\n", (unsigned)i,
-                            figures->kernel, (unsigned long long)figures->blocks, (unsigned)figures->blocks_kept);
+            gd_output_print(
+                "launch %u (%s): of %llu blocks the first %u were kept; --blocks keeps more\n",
+                (unsigned)i, figures->kernel, (unsigned long long)figures->blocks,
+                (unsigned)figures->blocks_kept);
         if (figures->backward > 0)
-            gd_output_print("launch %u (%s): the clock of %u blocks went backwards; no figure counts them\n",
-                            (unsigned)i, figures->kernel, (unsigned)figures->backward);
+            gd_output_print(
+                "launch %u (%s): the clock of %u blocks went backwards; no figure counts them\n",
+                (unsigned)i, figures->kernel, (unsigned)figures->backward);
         print_registers(view, i);
     }
 }
@@ -182,7 +193,8 @@ void gd_tracetext_print(const gd_traceview *view)
 {
     const griddep_timeline_info *info = &view->info;
     gd_output_print("chain %s, mode %s: %u launches, %llu blocks; times in us%s\n", view->chain,
-                    griddep_mode_name(info->mode), (unsigned)view->count, (unsigned long long)info->blocks,
+                    griddep_mode_name(info->mode), (unsigned)view->count,
+                    (unsigned long long)info->blocks,
                     info->emulated ? " of the emulated driver's model" : "");
     putchar('\n');
     print_launches(view);
@@ -190,11 +202,13 @@ void gd_tracetext_print(const gd_traceview *view)
     print_marks(view);
     printf("\nfirst entry to last exit: %.2f us", info->span * 1e-3);
     if (view->runs > 1)
-        printf(", in %u runs %.2f to %.2f", (unsigned)view->runs, view->span_least * 1e-3, view->span_most * 1e-3);
+        printf(", in %u runs %.2f to %.2f", (unsigned)view->runs, view->span_least * 1e-3,
+               view->span_most * 1e-3);
     if (view->step_bytes > 0 && !info->emulated && info->span > 0)
-        printf("; %.3f MB, %.2f TB/s", (double)view->step_bytes * 1e-6, (double)view->step_bytes / info->span * 1e-3);
-    printf("\nSMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3, info->idle_share * 100.0,
-           (unsigned)info->multiprocessors);
+        printf("; %.3f MB, %.2f TB/s", (double)view->step_bytes * 1e-6,
+               (double)view->step_bytes / info->span * 1e-3);
+    printf("\nSMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3,
+           info->idle_share * 100.0, (unsigned)info->multiprocessors);
     print_cost(view);
     print_kept(view);
     puts(view->equal ? "results: as the plain serial run leaves them, to the bit"

@@ -15,14 +15,15 @@ static int refuse(const griddep_error *error)
     return gd_message_library(error, "reading the timeline");
 }
 
-static int read_column(gd_traceview_launch *launch, griddep_timeline *timeline, uint32_t index, int32_t column)
+static int read_column(gd_traceview_launch *launch, griddep_timeline *timeline, uint32_t index,
+                       int32_t column)
 {
     griddep_error error;
     uint64_t count = 0;
     griddep_error_init(&error);
     launch->columns[column] = gd_heap_take(launch->blocks, sizeof(int64_t));
-    if (griddep_timeline_read(timeline, index, column, launch->columns[column], launch->blocks, &count, &error) !=
-        GRIDDEP_OK)
+    if (griddep_timeline_read(timeline, index, column, launch->columns[column], launch->blocks,
+                              &count, &error) != GRIDDEP_OK)
         return refuse(&error);
     return 0;
 }
@@ -37,14 +38,15 @@ static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t 
     launch->hop.size = sizeof(launch->hop);
     if (griddep_timeline_get_launch(timeline, index, &launch->figures, &error) != GRIDDEP_OK)
         return refuse(&error);
-    if (griddep_chain_get_hop(griddep_timeline_get_chain(timeline), view->info.mode, index, &decision, &error) !=
-        GRIDDEP_OK)
+    if (griddep_chain_get_hop(griddep_timeline_get_chain(timeline), view->info.mode, index,
+                              &decision, &error) != GRIDDEP_OK)
         return refuse(&error);
     launch->reason = decision.reason;
     launch->has_hop = griddep_timeline_get_hop(timeline, index, &launch->hop, &error) == GRIDDEP_OK;
     launch->blocks = launch->figures.blocks_kept;
     int code = 0;
-    for (int32_t column = 0; column < GRIDDEP_STAMP_MARK + (int32_t)launch->figures.mark_count && code == 0; column++)
+    for (int32_t column = 0;
+         column < GRIDDEP_STAMP_MARK + (int32_t)launch->figures.mark_count && code == 0; column++)
         code = read_column(launch, timeline, index, column);
     for (uint32_t mark = 0; mark < launch->figures.mark_count; mark++)
         launch->marks[mark] = griddep_timeline_get_mark(timeline, index, mark);
@@ -115,7 +117,8 @@ char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t wid
         made = gd_heap_format("%.*s", (int)prefix(name, width), name);
     } else {
         size_t behind = (width - hole) / 2, before = width - hole - behind;
-        made = gd_heap_format("%.*s%s%s", (int)prefix(name, before), name, gap, name + prefix(name, length - behind));
+        made = gd_heap_format("%.*s%s%s", (int)prefix(name, before), name, gap,
+                              name + prefix(name, length - behind));
     }
     free(name);
     return made;
@@ -133,7 +136,8 @@ char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t wid
 
 /* ---- blocks ---- */
 
-bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, gd_traceview_block *parts)
+bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,
+                            gd_traceview_block *parts)
 {
     *parts = (gd_traceview_block){.entry = launch->columns[GRIDDEP_STAMP_ENTRY][block],
                                   .wait = launch->columns[GRIDDEP_STAMP_WAIT][block],
@@ -143,13 +147,16 @@ bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, g
         return false;
     if (parts->wait == GRIDDEP_STAMP_NONE || parts->release == GRIDDEP_STAMP_NONE)
         parts->wait = parts->release = parts->entry;
-    return parts->entry <= parts->wait && parts->wait <= parts->release && parts->release <= parts->exit;
+    return parts->entry <= parts->wait && parts->wait <= parts->release &&
+           parts->release <= parts->exit;
 }
 
 /* ---- load ---- */
 
-/* Adds the stretch from start to end, in parts of the span, to a member of each part that it meets. */
-static void add_stretch(gd_traceview_load *load, uint32_t count, size_t member, double start, double end)
+/* Adds the stretch from start to end, in parts of the span, to a member of each part that it
+ * meets. */
+static void add_stretch(gd_traceview_load *load, uint32_t count, size_t member, double start,
+                        double end)
 {
     for (uint32_t i = start > 0 ? (uint32_t)start : 0; i < count && i < end; i++) {
         double from = fmax(start, i), to = fmin(end, i + 1.0);
@@ -176,7 +183,8 @@ gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t index
     for (uint32_t i = 0; i < count; i++)
         most = fmax(most, load[i].preamble + load[i].wait + load[i].work);
     for (uint32_t i = 0; i < count && most > 0; i++)
-        load[i] = (gd_traceview_load){load[i].work / most, load[i].preamble / most, load[i].wait / most};
+        load[i] =
+            (gd_traceview_load){load[i].work / most, load[i].preamble / most, load[i].wait / most};
     return load;
 }
 
@@ -223,13 +231,15 @@ uint32_t **gd_traceview_make_places(const gd_traceview *view, uint32_t *most)
         for (uint32_t block = 0; block < launch->blocks; block++) {
             gd_traceview_block parts;
             if (gd_traceview_get_block(launch, block, &parts))
-                list[count++] = (placed){launch->columns[GRIDDEP_STAMP_SM][block], parts.entry, parts.exit, i, block};
+                list[count++] = (placed){launch->columns[GRIDDEP_STAMP_SM][block], parts.entry,
+                                         parts.exit, i, block};
         }
     }
     if (count > 0)
         qsort(list, count, sizeof(*list), compare_placed);
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t place = 0; place < MOST_PLACES && (i == 0 || list[i - 1].sm != list[i].sm); place++)
+        for (uint32_t place = 0; place < MOST_PLACES && (i == 0 || list[i - 1].sm != list[i].sm);
+             place++)
             busy_until[place] = 0;
         uint32_t place = find_place(busy_until, &list[i]);
         places[list[i].launch][list[i].block] = place;

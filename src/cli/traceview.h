@@ -26,7 +26,8 @@ typedef struct gd_traceview {
     const char *chain; /* its name; borrowed, as the marks' */
     const griddep_runtime_info *device;
     griddep_timeline_info info;
-    const char **names; /* by launch: what the chain file calls it; NULL: nothing. Strings are borrowed */
+    const char *
+        *names; /* by launch: what the chain file calls it; NULL: nothing. Strings are borrowed */
     gd_traceview_launch *launches;
     uint32_t count;
     uint64_t step_bytes; /* that the chain reads and writes; 0: not known */
@@ -48,24 +49,30 @@ void gd_traceview_free(gd_traceview *view);
 /* What a launch is called: its name, or its kernel's. */
 const char *gd_traceview_name(const gd_traceview *view, uint32_t launch);
 
-/* That in at most `width` columns, with `gap` in place of what does not fit in the middle, for names often differ at
- * their ends only; and the same behind the launch's number: "3 attention_decode_bf16". To free. */
-char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap);
-char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap);
+/* That in at most `width` columns, with `gap` in place of what does not fit in the middle, for
+ * names often differ at their ends only; and the same behind the launch's number: "3
+ * attention_decode_bf16". To free. */
+char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width,
+                         const char *gap);
+char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width,
+                         const char *gap);
 
 /* false for a block that has no entry, no exit, or a clock that went backwards. */
-bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block, gd_traceview_block *parts);
+bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,
+                            gd_traceview_block *parts);
 
-/* How many blocks of a launch are at work, before their wait, and waiting, in each of `count` equal parts of the span.
- * To free. */
+/* How many blocks of a launch are at work, before their wait, and waiting, in each of `count` equal
+ * parts of the span. To free. */
 typedef struct gd_traceview_load {
-    double work, preamble, wait; /* of the largest sum of the three: a grid may have more blocks than fit at a time */
+    double work, preamble,
+        wait; /* of the largest sum of the three: a grid may have more blocks than fit at a time */
 } gd_traceview_load;
 
 gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t launch, uint32_t count);
 
-/* Blocks of one multiprocessor side by side: each gets the lowest place that is free from its entry to its exit.
- * places[launch][block]; to free with gd_traceview_free_places. *most: the largest number of places there are. */
+/* Blocks of one multiprocessor side by side: each gets the lowest place that is free from its entry
+ * to its exit. places[launch][block]; to free with gd_traceview_free_places. *most: the largest
+ * number of places there are. */
 uint32_t **gd_traceview_make_places(const gd_traceview *view, uint32_t *most);
 void gd_traceview_free_places(const gd_traceview *view, uint32_t **places);
 

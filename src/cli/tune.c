@@ -38,16 +38,20 @@ typedef struct gd_tune_input {
     uint32_t launch_count;
 } gd_tune_input;
 
-static const char details[] =
-    "Tries, kernel by kernel: triggers at the start, after the wait, after the loads, before the stores, at the end, "
-    "in\n"
-    "rounds of a loop, and none; the wait at its latest safe place; prefetches of constant data into L2; launches "
-    "without PDL; and the "
-    "grids\n"
-    "and carve-outs that the file offers ('grids', 'carveouts'). Only what 'griddep check' passes is run, only what "
-    "leaves the serial run's bits\n"
-    "counts, and only a gain above the noise of this machine is kept. Nothing is changed but what --output names; the\n"
-    "result is remembered in the store, where griddep_tune_load finds it. doc/tuning.md tells how it measures.\n";
+static const char details[] = "Tries, kernel by kernel: triggers at the start, after the wait, "
+                              "after the loads, before the stores, at the end, "
+                              "in\n"
+                              "rounds of a loop, and none; the wait at its latest safe place; "
+                              "prefetches of constant data into L2; launches "
+                              "without PDL; and the "
+                              "grids\n"
+                              "and carve-outs that the file offers ('grids', 'carveouts'). Only "
+                              "what 'griddep check' passes is run, only what "
+                              "leaves the serial run's bits\n"
+                              "counts, and only a gain above the noise of this machine is kept. "
+                              "Nothing is changed but what --output names; the\n"
+                              "result is remembered in the store, where griddep_tune_load finds "
+                              "it. doc/tuning.md tells how it measures.\n";
 
 /* ---- input ---- */
 
@@ -56,7 +60,8 @@ static int choose_mode(const gd_tune_request *request, int32_t *mode)
     static const char *const names[] = {"pdl", "graph-pdl"};
     static const int32_t modes[] = {GRIDDEP_MODE_PDL, GRIDDEP_MODE_GRAPH_PDL};
     size_t index = 1;
-    int code = request->mode != NULL ? gd_options_choose("mode", request->mode, names, 2, &index) : 0;
+    int code =
+        request->mode != NULL ? gd_options_choose("mode", request->mode, names, 2, &index) : 0;
     if (code == 0)
         *mode = modes[index];
     return code;
@@ -69,7 +74,8 @@ static int choose_gain(const gd_tune_request *request, double *gain)
         return 0;
     double percent = strtod(request->gain, &end);
     if (end == request->gain || *end != '\0' || !(percent > 0.0 && percent < 100.0))
-        return gd_message_error(GD_EXIT_USAGE, "--gain is a number of percent above 0 and below 100, not '%s'",
+        return gd_message_error(GD_EXIT_USAGE,
+                                "--gain is a number of percent above 0 and below 100, not '%s'",
                                 request->gain);
     *gain = percent / 100.0;
     return 0;
@@ -83,12 +89,12 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                              .configs = gd_heap_take(plan->launch_count, sizeof(*input->configs)),
                              .launch_count = plan->launch_count};
     for (uint32_t i = 0; i < plan->buffer_count; i++)
-        input->buffers[i] =
-            (griddep_tune_buffer){.size = sizeof(*input->buffers),
-                                  .address = session->addresses[i],
-                                  .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
-                                  .initial = plan->buffers[i].written ? session->images[i] : NULL,
-                                  .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
+        input->buffers[i] = (griddep_tune_buffer){
+            .size = sizeof(*input->buffers),
+            .address = session->addresses[i],
+            .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
+            .initial = plan->buffers[i].written ? session->images[i] : NULL,
+            .compared = plan->buffers[i].written && !gd_plan_may_deviate(plan, i)};
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         const gd_plan_launch *planned = &plan->launches[i];
         griddep_tune_launch *launch = &input->launches[i];
@@ -103,7 +109,8 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                                         .after_count = planned->after_count};
         launch->grids = gd_plan_grids(planned, session->multiprocessors, &launch->grid_count);
         launch->carveouts = gd_plan_carveouts(planned, &launch->carveout_count);
-        griddep_kernel_get(session->modules[planned->module], planned->kernel, &launch->kernel, NULL);
+        griddep_kernel_get(session->modules[planned->module], planned->kernel, &launch->kernel,
+                           NULL);
     }
 }
 
@@ -123,10 +130,12 @@ static void free_input(gd_tune_input *input)
 static int check_plan(const gd_plan *plan, const char *path)
 {
     if (plan->launch_count < 2)
-        return gd_message_error_at((gd_place){path, 0, 0}, "a chain of one launch has no hop to tune");
+        return gd_message_error_at((gd_place){path, 0, 0},
+                                   "a chain of one launch has no hop to tune");
     int code = gd_plan_check_whole(plan);
     if (code == 0 && plan->expectation_count == 0)
-        gd_message_note("%s expects nothing: what is tried is compared with the serial run alone", path);
+        gd_message_note("%s expects nothing: what is tried is compared with the serial run alone",
+                        path);
     return code;
 }
 
@@ -140,8 +149,8 @@ static int32_t show_progress(void *user, uint32_t done, uint32_t most, const cha
     int filled = most > 0 ? (int)((uint64_t)BAR * done / most) : 0;
     (void)user;
     filled = filled > BAR ? BAR : filled;
-    gd_progress_show("tuning [%.*s%.*s] %u of at most %u: %s", filled, full, BAR - filled, empty, (unsigned)done,
-                     (unsigned)most, text);
+    gd_progress_show("tuning [%.*s%.*s] %u of at most %u: %s", filled, full, BAR - filled, empty,
+                     (unsigned)done, (unsigned)most, text);
     return 0;
 }
 
@@ -160,8 +169,9 @@ static int search(const gd_tune_request *request, gd_session *session, griddep_t
     if (code != 0)
         return code;
     make_input(session, &input);
-    int32_t status = griddep_tune_run(session->runtime, input.launches, input.launch_count, input.buffers,
-                                      session->plan->buffer_count, &options, tune, &error);
+    int32_t status =
+        griddep_tune_run(session->runtime, input.launches, input.launch_count, input.buffers,
+                         session->plan->buffer_count, &options, tune, &error);
     free_input(&input);
     gd_progress_clear();
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, "tuning");
@@ -191,7 +201,8 @@ static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, co
     return code;
 }
 
-static int read_file(const gd_tune_request *request, gd_yaml *yaml, gd_chainfile **chainfile, gd_plan *plan)
+static int read_file(const gd_tune_request *request, gd_yaml *yaml, gd_chainfile **chainfile,
+                     gd_plan *plan)
 {
     int code = gd_chainfile_load(request->path, yaml, chainfile);
     if (code == 0)
@@ -234,7 +245,8 @@ static int check_request(const gd_tune_request *request)
     if (code == 0)
         code = choose_gain(request, &gain);
     if (code == 0 && request->output != NULL && request->demo)
-        code = gd_message_error(GD_EXIT_USAGE, "--output writes a chain file from the given one; --demo has none");
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "--output writes a chain file from the given one; --demo has none");
     return code;
 }
 
@@ -242,26 +254,31 @@ int gd_command_tune(int argc, char **argv)
 {
     gd_tune_request request = {0};
     const gd_option options[] = {
-        {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0, 0},
-        {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo' in place of a file's", &request.demo, 0, 0},
-        {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs, 3, 10000},
+        {GD_OPTION_TEXT, "mode", "MODE", "pdl or graph-pdl (the default)", (void *)&request.mode, 0,
+         0},
+        {GD_OPTION_FLAG, "demo", NULL, "tune the chain of 'griddep demo' in place of a file's",
+         &request.demo, 0, 0},
+        {GD_OPTION_COUNT, "pairs", "N", "timed pairs of a trial (31, emulated 1)", &request.pairs,
+         3, 10000},
         {GD_OPTION_TEXT, "gain", "PERCENT", "least gain that counts, whatever the noise is (0.5)",
          (void *)&request.gain, 0, 0},
-        {GD_OPTION_FOLDER, "output", "FOLDER", "write the tuned PTX and a chain file there, or with -o FOLDER",
-         (void *)&request.output, 0, 0},
-        {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the store", &request.forget, 0, 0},
+        {GD_OPTION_FOLDER, "output", "FOLDER",
+         "write the tuned PTX and a chain file there, or with -o FOLDER", (void *)&request.output,
+         0, 0},
+        {GD_OPTION_FLAG, "forget", NULL, "do not remember the result in the store", &request.forget,
+         0, 0},
         GD_DEVICE_OPTIONS(&request.device),
         {GD_OPTION_FLAG, "json", NULL, "print one JSON document", &request.json, 0, 0},
         {0}};
-    const gd_usage usage = {
-        .name = "tune",
-        .summary = "Tries where wait and trigger stand best in the kernels of a chain, and keeps what is faster.",
-        .synopsis =
-            "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
-        .details = details,
-        .options = options,
-        .words_least = 0,
-        .words_most = 1};
+    const gd_usage usage = {.name = "tune",
+                            .summary = "Tries where wait and trigger stand best in the kernels of "
+                                       "a chain, and keeps what is faster.",
+                            .synopsis = "CHAIN.yaml|--demo [--mode MODE] [--pairs N] [--gain "
+                                        "PERCENT] [-o FOLDER] [--forget] [--emulate] [--json]",
+                            .details = details,
+                            .options = options,
+                            .words_least = 0,
+                            .words_most = 1};
     size_t count = 0;
     int code = gd_options_read(&usage, argc, argv, &request.path, &count);
     if (code >= 0)

@@ -47,8 +47,10 @@ static void add_trial(gd_columns *columns, const griddep_tune_trial *trial)
 /* What came to a text that was tried before is not worth a line. */
 static void print_trials(const gd_tunereport *report)
 {
-    gd_columns columns = {.column_count = 8, .left = 1U << 1 | 1U << 2 | 1U << 3 | 1U << 7, .titled = true};
-    static const char *const titles[] = {"launch", "kernel", "tried", "outcome", "time", "middle 80 %", "pairs", "why"};
+    gd_columns columns = {
+        .column_count = 8, .left = 1U << 1 | 1U << 2 | 1U << 3 | 1U << 7, .titled = true};
+    static const char *const titles[] = {"launch", "kernel",      "tried", "outcome",
+                                         "time",   "middle 80 %", "pairs", "why"};
     griddep_tune_trial trial = {.size = sizeof(trial)};
     for (size_t i = 0; i < 8; i++)
         gd_columns_add(&columns, "%s", titles[i]);
@@ -69,7 +71,8 @@ static bool reason_of(const gd_tunereport *report, int32_t trial, griddep_tune_r
 }
 
 /* "1.20 -> 0.85"; factor is what a figure is multiplied with to be shown. */
-static void add_change(gd_columns *columns, const griddep_tune_reason *reason, int figure, double factor)
+static void add_change(gd_columns *columns, const griddep_tune_reason *reason, int figure,
+                       double factor)
 {
     double before = reason->before[figure] * factor, after = reason->after[figure] * factor;
     if (isnan(before) && isnan(after))
@@ -84,8 +87,8 @@ static void add_change(gd_columns *columns, const griddep_tune_reason *reason, i
 
 static void add_changes(gd_columns *columns, const griddep_tune_reason *reason)
 {
-    static const int times[] = {GRIDDEP_TUNE_GAP, GRIDDEP_TUNE_WORK, GRIDDEP_TUNE_LEAD, GRIDDEP_TUNE_HIDDEN,
-                                GRIDDEP_TUNE_WAIT};
+    static const int times[] = {GRIDDEP_TUNE_GAP, GRIDDEP_TUNE_WORK, GRIDDEP_TUNE_LEAD,
+                                GRIDDEP_TUNE_HIDDEN, GRIDDEP_TUNE_WAIT};
     gd_columns_add(columns, "%u", (unsigned)reason->hops);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         add_change(columns, reason, times[i], 1e-3);
@@ -122,7 +125,8 @@ static void print_reasons(const gd_tunereport *report)
         runs = reason.runs;
     }
     if (runs > 0) {
-        printf("\nwhy: microseconds of a hop, before -> after, from a timeline (traced runs: %u)\n", (unsigned)runs);
+        printf("\nwhy: microseconds of a hop, before -> after, from a timeline (traced runs: %u)\n",
+               (unsigned)runs);
         gd_columns_print(&columns);
     }
     gd_columns_free(&columns);
@@ -138,7 +142,8 @@ static void print_cause(const gd_tunereport *report)
     double work = (reason.after[GRIDDEP_TUNE_WORK] - reason.before[GRIDDEP_TUNE_WORK]) * 1e-3;
     if (isnan(gap + work))
         return;
-    printf("a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the release\n",
+    printf("a hop takes %.2f us %s: %+.2f us of it hand-off gap, %+.2f us at work behind the "
+           "release\n",
            fabs(gap + work), gap + work < 0.0 ? "less" : "more", gap, work);
     if (gap + work >= 0.0)
         puts("the traced kernels, which have stamps, do not show the gain");
@@ -150,7 +155,8 @@ static void print_untraced(const gd_tunereport *report)
     griddep_error error;
     griddep_tune_reason reason = {.size = sizeof(reason)};
     griddep_error_init(&error);
-    if (griddep_tune_get_reason(report->tune, GRIDDEP_TUNE_WHOLE, &reason, &error) == GRIDDEP_ERROR_UNSUPPORTED)
+    if (griddep_tune_get_reason(report->tune, GRIDDEP_TUNE_WHOLE, &reason, &error) ==
+        GRIDDEP_ERROR_UNSUPPORTED)
         gd_output_print("no timeline tells why: %s\n", error.text);
 }
 
@@ -160,18 +166,22 @@ static void print_choices(const gd_tunereport *report)
     puts("chosen:");
     for (uint32_t i = 0; griddep_tune_get_choice(report->tune, i, &choice, NULL) == GRIDDEP_OK; i++)
         if (choice.text[0] != '\0')
-            gd_output_print("  launch %u, %s: %s\n", (unsigned)i, report->plan->launches[i].kernel, choice.text);
+            gd_output_print("  launch %u, %s: %s\n", (unsigned)i, report->plan->launches[i].kernel,
+                            choice.text);
 }
 
 static void print_verdict(const gd_tunereport *report, const griddep_tune_info *info)
 {
     if (info->ran_count == 0) {
-        puts(info->stopped != 0 ? "stopped before anything was tried; nothing is changed"
-                                : "no variant of this chain passes the check and can be run: nothing is changed");
+        puts(info->stopped != 0
+                 ? "stopped before anything was tried; nothing is changed"
+                 : "no variant of this chain passes the check and can be run: nothing is changed");
     } else if (info->changed == 0 && isnan(info->last_ratio)) {
-        puts("what was faster by itself left other results when all of it ran together: nothing is changed");
+        puts("what was faster by itself left other results when all of it ran together: nothing is "
+             "changed");
     } else if (info->changed == 0 && info->last_ratio > 0.0) {
-        printf("what was faster by itself was measured again, all of it together: %+.2f %%, where -%.2f %% would "
+        printf("what was faster by itself was measured again, all of it together: %+.2f %%, where "
+               "-%.2f %% would "
                "count: nothing "
                "is changed\n",
                -gain(info->last_ratio), info->last_needed * 100.0);
@@ -179,8 +189,10 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
         printf("nothing better was found in %u variants that were run: nothing is changed\n",
                (unsigned)info->ran_count);
     } else {
-        printf("%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to %.2f %%)\n",
-               info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest), gain(info->lowest));
+        printf("%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to "
+               "%.2f %%)\n",
+               info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest),
+               gain(info->lowest));
         print_cause(report);
         print_choices(report);
     }
@@ -191,9 +203,11 @@ void gd_tunereport_print(const gd_tunereport *report)
 {
     griddep_tune_info info = info_of(report);
     gd_device_print(report->device);
-    gd_output_print("%s: %u launches, mode %s, %.2f us%s\n", report->plan->name, (unsigned)info.launch_count,
-                    griddep_mode_name(info.mode), info.baseline_us, info.model != 0 ? " of model time" : "");
-    printf("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than %.2f %% is measured anew\n\n",
+    gd_output_print("%s: %u launches, mode %s, %.2f us%s\n", report->plan->name,
+                    (unsigned)info.launch_count, griddep_mode_name(info.mode), info.baseline_us,
+                    info.model != 0 ? " of model time" : "");
+    printf("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than %.2f %% is "
+           "measured anew\n\n",
            info.noise * 100.0, (unsigned)info.noise_pairs, info.threshold * 100.0);
     print_trials(report);
     print_reasons(report);
@@ -235,7 +249,8 @@ static json_t *reason_json(const gd_tunereport *report, int32_t trial)
     return object;
 }
 
-static json_t *trial_json(const gd_tunereport *report, uint32_t index, const griddep_tune_trial *trial)
+static json_t *trial_json(const gd_tunereport *report, uint32_t index,
+                          const griddep_tune_trial *trial)
 {
     json_t *object = json_object();
     gd_output_set(object, "launch", json_integer(trial->launch));
@@ -245,15 +260,20 @@ static json_t *trial_json(const gd_tunereport *report, uint32_t index, const gri
     gd_output_set(object, "detail", gd_output_string(trial->detail));
     gd_output_set(object, "pairs", json_integer(trial->pairs));
     gd_output_set(object, "ratio", trial->ratio > 0.0 ? gd_output_real(trial->ratio) : json_null());
-    gd_output_set(object, "percentile_10", trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null());
-    gd_output_set(object, "percentile_90", trial->ratio > 0.0 ? gd_output_real(trial->highest) : json_null());
-    gd_output_set(object, "ratio_anew", trial->again > 0.0 ? gd_output_real(trial->again) : json_null());
-    gd_output_set(object, "gain_needed", trial->again > 0.0 ? gd_output_real(trial->needed) : json_null());
+    gd_output_set(object, "percentile_10",
+                  trial->ratio > 0.0 ? gd_output_real(trial->lowest) : json_null());
+    gd_output_set(object, "percentile_90",
+                  trial->ratio > 0.0 ? gd_output_real(trial->highest) : json_null());
+    gd_output_set(object, "ratio_anew",
+                  trial->again > 0.0 ? gd_output_real(trial->again) : json_null());
+    gd_output_set(object, "gain_needed",
+                  trial->again > 0.0 ? gd_output_real(trial->needed) : json_null());
     gd_output_set(object, "why", reason_json(report, (int32_t)index));
     return object;
 }
 
-static json_t *choice_json(const gd_tunereport *report, uint32_t index, const griddep_tune_choice *choice)
+static json_t *choice_json(const gd_tunereport *report, uint32_t index,
+                           const griddep_tune_choice *choice)
 {
     static const char *const pdl[] = {"default", "auto", "off", "force"};
     json_t *object = json_object();
@@ -264,7 +284,8 @@ static json_t *choice_json(const gd_tunereport *report, uint32_t index, const gr
     gd_output_set(object, "grid", json_integer(choice->grid[0]));
     gd_output_set(object, "pdl", gd_output_string(pdl[choice->pdl]));
     gd_output_set(object, "carveout",
-                  choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout) : json_null());
+                  choice->carveout != GRIDDEP_CARVEOUT_DEFAULT ? json_integer(choice->carveout)
+                                                               : json_null());
     return object;
 }
 
@@ -283,7 +304,8 @@ static void add_figures(json_t *document, const griddep_tune_info *info)
     gd_output_set(document, "ratio", gd_output_real(info->ratio));
     gd_output_set(document, "percentile_10", gd_output_real(info->lowest));
     gd_output_set(document, "percentile_90", gd_output_real(info->highest));
-    gd_output_set(document, "last_ratio", info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null());
+    gd_output_set(document, "last_ratio",
+                  info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null());
     gd_output_set(document, "last_gain_needed",
                   info->last_ratio > 0.0 ? gd_output_real(info->last_needed) : json_null());
     gd_output_set(document, "confirmations", json_integer(info->confirmations));

@@ -1,4 +1,5 @@
-/* The tuned chain as files. The chain file is the given one with other modules, grids, carve-outs and pdl. */
+/* The tuned chain as files. The chain file is the given one with other modules, grids, carve-outs
+ * and pdl. */
 #include "cli/tunewrite.h"
 
 #include <errno.h>
@@ -49,7 +50,8 @@ static char *file_name(uint32_t module, const char *name)
 {
     char *file = gd_heap_format("%u_%.64s.ptx", (unsigned)module, name);
     for (char *at = file; *at != '\0'; at++)
-        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *at) == NULL)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *at) ==
+            NULL)
             *at = '_';
     return file;
 }
@@ -74,7 +76,8 @@ static int add_module(gd_writer *writer, uint32_t module, const griddep_ptx *ptx
         name = longer;
     }
     uint32_t count = chainfile->modules_count;
-    chainfile->modules = gd_heap_grow(chainfile->modules, count, count + 1, sizeof(*chainfile->modules));
+    chainfile->modules =
+        gd_heap_grow(chainfile->modules, count, count + 1, sizeof(*chainfile->modules));
     chainfile->modules[count] = (gd_chainfile_module){.name = name, .file = file_name(module, old)};
     chainfile->modules_count = count + 1;
     writer->names[module] = gd_heap_string(name);
@@ -94,7 +97,8 @@ static int write_launch(gd_writer *writer, uint32_t index)
     gd_chainfile_launch *launch = &writer->chainfile->launches[index];
     griddep_tune_choice choice = {.size = sizeof(choice)};
     int code = 0;
-    if (griddep_tune_get_choice(writer->tune, index, &choice, NULL) != GRIDDEP_OK || choice.changed == 0)
+    if (griddep_tune_get_choice(writer->tune, index, &choice, NULL) != GRIDDEP_OK ||
+        choice.changed == 0)
         return 0;
     if (choice.ptx != NULL && writer->names[planned->module] == NULL)
         code = add_module(writer, planned->module, choice.ptx);
@@ -134,8 +138,10 @@ static void make_paths_absolute(gd_chainfile *chainfile, const char *beside)
 
 static int write_chain(const gd_writer *writer)
 {
-    char *text = gd_chainfile_print(writer->chainfile, "# Made by 'griddep tune': the chain with what was faster.\n");
-    int code = text != NULL ? write_text(writer->folder, "chain.yaml", text, strlen(text)) : GD_EXIT_REFUSED;
+    char *text = gd_chainfile_print(writer->chainfile,
+                                    "# Made by 'griddep tune': the chain with what was faster.\n");
+    int code = text != NULL ? write_text(writer->folder, "chain.yaml", text, strlen(text))
+                            : GD_EXIT_REFUSED;
     free(text);
     return code;
 }
@@ -180,7 +186,8 @@ static int write_files(gd_writer *writer)
 int gd_tunewrite(const char *folder, const char *path, gd_chainfile *chainfile, const gd_plan *plan,
                  const griddep_tune *tune)
 {
-    gd_writer writer = {.folder = folder, .path = path, .chainfile = chainfile, .plan = plan, .tune = tune};
+    gd_writer writer = {
+        .folder = folder, .path = path, .chainfile = chainfile, .plan = plan, .tune = tune};
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return gd_message_error(GD_EXIT_REFUSED, "--output: %s: %s", folder, strerror(errno));

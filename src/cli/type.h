@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GD_TYPES(X) X(u8) X(u16) X(u32) X(u64) X(s8) X(s16) X(s32) X(s64) X(e4m3) X(e5m2) X(f16) X(bf16) X(f32) X(f64)
+#define GD_TYPES(X)                                                                                \
+    X(u8)                                                                                          \
+    X(u16) X(u32) X(u64) X(s8) X(s16) X(s32) X(s64) X(e4m3) X(e5m2) X(f16) X(bf16) X(f32) X(f64)
 
 typedef enum gd_type {
 #define GD_TYPE_MEMBER(name) GD_TYPE_##name,

@@ -16,7 +16,8 @@ static double distance(double got, double wanted)
     return isnan(difference) ? INFINITY : difference;
 }
 
-void gd_verify_compare(gd_type type, const void *got, const void *wanted, uint64_t count, gd_difference *difference)
+void gd_verify_compare(gd_type type, const void *got, const void *wanted, uint64_t count,
+                       gd_difference *difference)
 {
     uint64_t element = gd_type_bytes(type);
     const char *got_bytes = got, *wanted_bytes = wanted;
@@ -51,45 +52,49 @@ bool gd_verify_allows(const gd_plan_expectation *expectation, const gd_differenc
     return relative && absolute;
 }
 
-static void make_arguments(const gd_plan *plan, const gd_plan_launch *launch, void *const *images, void *const *results,
-                           gd_reference_argument *arguments)
+static void make_arguments(const gd_plan *plan, const gd_plan_launch *launch, void *const *images,
+                           void *const *results, gd_reference_argument *arguments)
 {
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         if (!argument->is_buffer) {
-            arguments[i] = (gd_reference_argument){.type = gd_type_name(argument->type),
-                                                   .scalar = gd_type_load(argument->type, &argument->value, 0)};
+            arguments[i] = (gd_reference_argument){
+                .type = gd_type_name(argument->type),
+                .scalar = gd_type_load(argument->type, &argument->value, 0)};
             continue;
         }
         const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
-        char *data = results[argument->buffer] != NULL ? results[argument->buffer] : images[argument->buffer];
+        char *data = results[argument->buffer] != NULL ? results[argument->buffer]
+                                                       : images[argument->buffer];
         gd_type type = argument->viewed ? argument->type : buffer->type;
         uint64_t skipped = argument->offset * gd_type_bytes(buffer->type);
-        arguments[i] =
-            (gd_reference_argument){.type = gd_type_name(type),
-                                    .data = data + skipped,
-                                    .count = (gd_plan_buffer_bytes(buffer) - skipped) / gd_type_bytes(type)};
+        arguments[i] = (gd_reference_argument){.type = gd_type_name(type),
+                                               .data = data + skipped,
+                                               .count = (gd_plan_buffer_bytes(buffer) - skipped) /
+                                                        gd_type_bytes(type)};
     }
 }
 
-static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocessors, void *const *images,
-                      void *const *results)
+static int run_launch(const gd_plan *plan, uint32_t index, uint32_t multiprocessors,
+                      void *const *images, void *const *results)
 {
     const gd_plan_launch *launch = &plan->launches[index];
-    uint32_t grid[3] = {launch->grid_is_multiprocessors ? multiprocessors : launch->grid[0], launch->grid[1],
-                        launch->grid[2]};
+    uint32_t grid[3] = {launch->grid_is_multiprocessors ? multiprocessors : launch->grid[0],
+                        launch->grid[1], launch->grid[2]};
     gd_reference_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
     make_arguments(plan, launch, images, results, arguments);
     int failed = launch->reference->run(launch->reference, arguments, launch->argument_count, grid);
     free(arguments);
     if (failed == 0)
         return 0;
-    return gd_message_error_at(launch->place,
-                               "launch %u: number, types or sizes of the arguments do not fit the CPU reference of %s",
-                               (unsigned)index, launch->reference->kernel);
+    return gd_message_error_at(
+        launch->place,
+        "launch %u: number, types or sizes of the arguments do not fit the CPU reference of %s",
+        (unsigned)index, launch->reference->kernel);
 }
 
-int gd_verify_compute(const gd_plan *plan, uint32_t multiprocessors, void *const *images, void **results)
+int gd_verify_compute(const gd_plan *plan, uint32_t multiprocessors, void *const *images,
+                      void **results)
 {
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         if (!plan->buffers[i].written)

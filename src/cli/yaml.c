@@ -1,5 +1,5 @@
-/* YAML trees, from libyaml's events: no part of the text is read twice, and nesting is bounded before anything is built
- * of it. */
+/* YAML trees, from libyaml's events: no part of the text is read twice, and nesting is bounded
+ * before anything is built of it. */
 #include "cli/yaml.h"
 
 #include <stdbool.h>
@@ -16,7 +16,8 @@ enum { LONGEST_CHAIN_FILE = 16 << 20, DEEPEST_NESTING = 32 };
 typedef struct gd_yaml_reader {
     gd_yaml *yaml;
     yaml_parser_t parser;
-    gd_yaml_node *open[DEEPEST_NESTING]; /* maps and lists that have not ended, the innermost last */
+    gd_yaml_node
+        *open[DEEPEST_NESTING]; /* maps and lists that have not ended, the innermost last */
     gd_yaml_node *last[DEEPEST_NESTING]; /* the newest child of each */
     uint32_t depth;
     char *key; /* of the value that comes next, in a map */
@@ -26,7 +27,9 @@ typedef struct gd_yaml_reader {
 
 static gd_place place_of(const gd_yaml_reader *reader, yaml_mark_t mark)
 {
-    return (gd_place){.file = reader->yaml->file, .line = (uint32_t)mark.line + 1, .column = (uint32_t)mark.column + 1};
+    return (gd_place){.file = reader->yaml->file,
+                      .line = (uint32_t)mark.line + 1,
+                      .column = (uint32_t)mark.column + 1};
 }
 
 static int syntax_error(const gd_yaml_reader *reader)
@@ -39,12 +42,13 @@ static int syntax_error(const gd_yaml_reader *reader)
         uint32_t line = 1;
         for (size_t i = 0; i < parser->problem_offset && i < reader->yaml->bytes; i++)
             line += reader->yaml->text[i] == '\n';
-        return gd_message_error_at((gd_place){reader->yaml->file, line, 0}, "not valid YAML: %s", problem);
+        return gd_message_error_at((gd_place){reader->yaml->file, line, 0}, "not valid YAML: %s",
+                                   problem);
     }
     gd_place place = place_of(reader, parser->problem_mark);
     if (parser->context != NULL)
-        return gd_message_error_at(place, "not valid YAML: %s (%s that began in line %u)", problem, parser->context,
-                                   (unsigned)parser->context_mark.line + 1);
+        return gd_message_error_at(place, "not valid YAML: %s (%s that began in line %u)", problem,
+                                   parser->context, (unsigned)parser->context_mark.line + 1);
     return gd_message_error_at(place, "not valid YAML: %s", problem);
 }
 
@@ -61,7 +65,8 @@ static gd_yaml_node *add_node(gd_yaml_reader *reader, gd_yaml_kind kind, gd_plac
         reader->yaml->root = node;
         return node;
     }
-    gd_yaml_node *parent = reader->open[reader->depth - 1], *before = reader->last[reader->depth - 1];
+    gd_yaml_node *parent = reader->open[reader->depth - 1],
+                 *before = reader->last[reader->depth - 1];
     if (before != NULL)
         before->next = node;
     else
@@ -73,13 +78,15 @@ static gd_yaml_node *add_node(gd_yaml_reader *reader, gd_yaml_kind kind, gd_plac
 
 static bool wants_key(const gd_yaml_reader *reader)
 {
-    return reader->depth > 0 && reader->open[reader->depth - 1]->kind == GD_YAML_MAP && reader->key == NULL;
+    return reader->depth > 0 && reader->open[reader->depth - 1]->kind == GD_YAML_MAP &&
+           reader->key == NULL;
 }
 
 static int read_collection(gd_yaml_reader *reader, gd_yaml_kind kind, gd_place place)
 {
     if (reader->depth == DEEPEST_NESTING)
-        return gd_message_error_at(place, "lists and maps are nested more than %d deep", DEEPEST_NESTING);
+        return gd_message_error_at(place, "lists and maps are nested more than %d deep",
+                                   DEEPEST_NESTING);
     if (wants_key(reader))
         return gd_message_error_at(place, "a field's name is a word, not a list or a map");
     gd_yaml_node *node = add_node(reader, kind, place);
@@ -104,8 +111,10 @@ static int read_text(gd_yaml_reader *reader, const yaml_event_t *event, gd_place
 
 static bool has_anchor(const yaml_event_t *event)
 {
-    return event->type == YAML_ALIAS_EVENT || (event->type == YAML_SCALAR_EVENT && event->data.scalar.anchor != NULL) ||
-           (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.anchor != NULL) ||
+    return event->type == YAML_ALIAS_EVENT ||
+           (event->type == YAML_SCALAR_EVENT && event->data.scalar.anchor != NULL) ||
+           (event->type == YAML_SEQUENCE_START_EVENT &&
+            event->data.sequence_start.anchor != NULL) ||
            (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.anchor != NULL);
 }
 
@@ -113,7 +122,8 @@ static int read_event(gd_yaml_reader *reader, const yaml_event_t *event)
 {
     gd_place place = place_of(reader, event->start_mark);
     if (has_anchor(event))
-        return gd_message_error_at(place, "YAML anchors and aliases (&name, *name) are not accepted in chain files");
+        return gd_message_error_at(
+            place, "YAML anchors and aliases (&name, *name) are not accepted in chain files");
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (++reader->documents > 1)
@@ -157,13 +167,16 @@ static int check_no_ptx(const gd_yaml *yaml)
 {
     static const char directive[] = ".version";
     const char *end = yaml->text + yaml->bytes;
-    for (const char *at = yaml->text; at != NULL && at < end; at = memchr(at, '\n', (size_t)(end - at))) {
+    for (const char *at = yaml->text; at != NULL && at < end;
+         at = memchr(at, '\n', (size_t)(end - at))) {
         at += *at == '\n';
-        if ((size_t)(end - at) >= sizeof directive && memcmp(at, directive, sizeof directive - 1) == 0)
-            return gd_message_error(GD_EXIT_USAGE,
-                                    "%s is PTX, and a chain file is wanted, which names it and says how to launch it "
-                                    "(man griddep-chain); griddep check and griddep rewrite take PTX",
-                                    yaml->file);
+        if ((size_t)(end - at) >= sizeof directive &&
+            memcmp(at, directive, sizeof directive - 1) == 0)
+            return gd_message_error(
+                GD_EXIT_USAGE,
+                "%s is PTX, and a chain file is wanted, which names it and says how to launch it "
+                "(man griddep-chain); griddep check and griddep rewrite take PTX",
+                yaml->file);
     }
     return 0;
 }

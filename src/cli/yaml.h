@@ -26,7 +26,8 @@ typedef struct gd_yaml {
     gd_yaml_node *root;
 } gd_yaml;
 
-/* Reads a file of one document. Returns 0, or an exit code after a message; gd_yaml_free ends it either way. */
+/* Reads a file of one document. Returns 0, or an exit code after a message; gd_yaml_free ends it
+ * either way. */
 int gd_yaml_load(gd_yaml *yaml, const char *file);
 
 /* Takes a zeroed one. */

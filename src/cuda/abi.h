@@ -1,8 +1,10 @@
-/* The CUDA driver ABI, as far as the project calls it or offers it, on a 64-bit little-endian machine.
+/* The CUDA driver ABI, as far as the project calls it or offers it, on a 64-bit little-endian
+ * machine.
  *
- * Every name is that of cuda.h behind gd_ (types) or GD_ (constants), so that one file may include both headers. An
- * enum of cuda.h is an int32_t here. The values are those of CUDA 13.0; tests/unit/abi_check.c compares each of them,
- * and the layout of each struct, with cuda.h where there is one. */
+ * Every name is that of cuda.h behind gd_ (types) or GD_ (constants), so that one file may include
+ * both headers. An enum of cuda.h is an int32_t here. The values are those of CUDA 13.0;
+ * tests/unit/abi_check.c compares each of them, and the layout of each struct, with cuda.h where
+ * there is one. */
 #ifndef GD_CUDA_ABI_H
 #define GD_CUDA_ABI_H
 
@@ -63,15 +65,17 @@ enum {
 #undef GD_CONSTANT
 };
 
-/* Stream handles that name no object: the default stream of the context, and that of the calling thread. NULL means the
- * first. */
+/* Stream handles that name no object: the default stream of the context, and that of the calling
+ * thread. NULL means the first. */
 #define GD_CU_STREAM_LEGACY ((gd_CUstream)(uintptr_t)1)
 #define GD_CU_STREAM_PER_THREAD ((gd_CUstream)(uintptr_t)2)
 
-/* Entries of the `extra` array of a launch: each of the first two is followed by its pointer, END closes. */
+/* Entries of the `extra` array of a launch: each of the first two is followed by its pointer, END
+ * closes. */
 #define GD_CU_LAUNCH_PARAM_END ((void *)(uintptr_t)0)
 #define GD_CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)(uintptr_t)1)
-#define GD_CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)(uintptr_t)2) /* followed by a pointer to a size_t */
+#define GD_CU_LAUNCH_PARAM_BUFFER_SIZE                                                             \
+    ((void *)(uintptr_t)2) /* followed by a pointer to a size_t */
 
 typedef struct gd_CUuuid {
     char bytes[16];
@@ -242,14 +246,18 @@ typedef struct gd_CUtensorMap {
     _Alignas(128) uint64_t opaque[16];
 } gd_CUtensorMap;
 
-_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the driver ABI is declared for 64-bit machines");
-_Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribute, value) == 8, "CUlaunchAttribute");
-_Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hStream) == 32, "CUlaunchConfig");
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8,
+               "the driver ABI is declared for 64-bit machines");
+_Static_assert(sizeof(gd_CUlaunchAttribute) == 72 && offsetof(gd_CUlaunchAttribute, value) == 8,
+               "CUlaunchAttribute");
+_Static_assert(sizeof(gd_CUlaunchConfig) == 56 && offsetof(gd_CUlaunchConfig, hStream) == 32,
+               "CUlaunchConfig");
 _Static_assert(sizeof(gd_CUgraphEdgeData) == 8, "CUgraphEdgeData");
 _Static_assert(sizeof(gd_CUDA_MEMCPY3D) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(gd_CUDA_KERNEL_NODE_PARAMS) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_MEMSET_NODE_PARAMS) == 48, "CUDA_MEMSET_NODE_PARAMS_v2");
 _Static_assert(sizeof(gd_CUDA_CONDITIONAL_NODE_PARAMS) == 32, "CUDA_CONDITIONAL_NODE_PARAMS");
-_Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16, "CUgraphNodeParams");
+_Static_assert(sizeof(gd_CUgraphNodeParams) == 256 && offsetof(gd_CUgraphNodeParams, is) == 16,
+               "CUgraphNodeParams");
 
 #endif

@@ -1,5 +1,5 @@
-/* Opening a driver, binding its entry points through cuGetProcAddress_v2, and reporting its CUresults. Owns the dlopen
- * handle. */
+/* Opening a driver, binding its entry points through cuGetProcAddress_v2, and reporting its
+ * CUresults. Owns the dlopen handle. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -48,20 +48,22 @@ static const result_entry *find_result(gd_CUresult result)
     return NULL;
 }
 
-/* The legacy stream flag makes stream NULL mean the legacy default stream, whatever the process was compiled with. */
+/* The legacy stream flag makes stream NULL mean the legacy default stream, whatever the process was
+ * compiled with. */
 static void *find_function(gd_get_proc_address get, const symbol_entry *symbol)
 {
     void *function = NULL;
     int found = GD_CU_GET_PROC_ADDRESS_SUCCESS;
-    gd_CUresult result = get(symbol->name, &function, symbol->version, GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
+    gd_CUresult result =
+        get(symbol->name, &function, symbol->version, GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
 
     return result == GD_CUDA_SUCCESS && found == GD_CU_GET_PROC_ADDRESS_SUCCESS ? function : NULL;
 }
 
 static void name_missing(gd_text *missing, const symbol_entry *symbol)
 {
-    gd_text_format(missing, "%s%s (driver API %d.%d)", missing->bytes ? ", " : "", symbol->name, symbol->version / 1000,
-                   symbol->version % 1000 / 10);
+    gd_text_format(missing, "%s%s (driver API %d.%d)", missing->bytes ? ", " : "", symbol->name,
+                   symbol->version / 1000, symbol->version % 1000 / 10);
 }
 
 static int32_t start(gd_driver *driver, griddep_error *error)
@@ -73,10 +75,12 @@ static int32_t start(gd_driver *driver, griddep_error *error)
     if (result == GD_CUDA_ERROR_NO_DEVICE)
         return gd_driver_fail(driver, result, error, "the driver %s finds no device", driver->path);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(driver, result, error, "the driver %s cannot be initialized", driver->path);
+        return gd_driver_fail(driver, result, error, "the driver %s cannot be initialized",
+                              driver->path);
     result = driver->cuDriverGetVersion(&version);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(driver, result, error, "the driver %s does not tell its version", driver->path);
+        return gd_driver_fail(driver, result, error, "the driver %s does not tell its version",
+                              driver->path);
     driver->version = version;
     void *function;
     memcpy(&function, &driver->cuInit, sizeof function);
@@ -108,14 +112,16 @@ static int32_t open_library(gd_driver *driver, gd_get_proc_address *get, griddep
     }
     void *function = dlsym(driver->library, "cuGetProcAddress_v2");
     if (!function)
-        return gd_error_set(error, GRIDDEP_ERROR_DRIVER_TOO_OLD,
-                            "%s has no cuGetProcAddress_v2: it is older than driver API 12.0, or no CUDA driver",
-                            driver->path);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_DRIVER_TOO_OLD,
+            "%s has no cuGetProcAddress_v2: it is older than driver API 12.0, or no CUDA driver",
+            driver->path);
     memcpy(get, &function, sizeof *get);
     return GRIDDEP_OK;
 }
 
-static int32_t complete(gd_driver *driver, gd_get_proc_address get, gd_driver **result, griddep_error *error)
+static int32_t complete(gd_driver *driver, gd_get_proc_address get, gd_driver **result,
+                        griddep_error *error)
 {
     int32_t status = gd_driver_bind(driver, get, error);
 
@@ -149,7 +155,8 @@ int32_t gd_driver_bind(gd_driver *driver, gd_get_proc_address get, griddep_error
     return status;
 }
 
-int32_t gd_driver_create(gd_get_proc_address get, const char *path, gd_driver **driver, griddep_error *error)
+int32_t gd_driver_create(gd_get_proc_address get, const char *path, gd_driver **driver,
+                         griddep_error *error)
 {
     gd_driver *made = allocate(path);
 
@@ -213,7 +220,8 @@ const char *gd_driver_result_name(gd_CUresult result)
     return entry ? entry->name : NULL;
 }
 
-int32_t gd_driver_fail(const gd_driver *driver, gd_CUresult result, griddep_error *error, const char *format, ...)
+int32_t gd_driver_fail(const gd_driver *driver, gd_CUresult result, griddep_error *error,
+                       const char *format, ...)
 {
     const char *name = gd_driver_result_name(result);
     const char *words = NULL;
@@ -225,12 +233,15 @@ int32_t gd_driver_fail(const gd_driver *driver, gd_CUresult result, griddep_erro
     va_start(list, format);
     gd_text_format_list(&what, format, list);
     va_end(list);
-    if (!name && driver && driver->cuGetErrorName && driver->cuGetErrorName(result, &name) != GD_CUDA_SUCCESS)
+    if (!name && driver && driver->cuGetErrorName &&
+        driver->cuGetErrorName(result, &name) != GD_CUDA_SUCCESS)
         name = NULL;
-    if (driver && driver->cuGetErrorString && driver->cuGetErrorString(result, &words) != GD_CUDA_SUCCESS)
+    if (driver && driver->cuGetErrorString &&
+        driver->cuGetErrorString(result, &words) != GD_CUDA_SUCCESS)
         words = NULL;
-    int32_t status = gd_error_set(error, gd_driver_status(result), "%s: %s (%" PRId32 ")%s%s", gd_text_get(&what),
-                                  name ? name : "CUresult", result, words ? ": " : "", words ? words : "");
+    int32_t status = gd_error_set(error, gd_driver_status(result), "%s: %s (%" PRId32 ")%s%s",
+                                  gd_text_get(&what), name ? name : "CUresult", result,
+                                  words ? ": " : "", words ? words : "");
     error->driver_code = result;
     gd_text_free(&what);
     return status;

@@ -1,4 +1,5 @@
-/* Opening libnvrtc, compiling CUDA C++ with it, and finding the first error in its log. Owns the dlopen handle. */
+/* Opening libnvrtc, compiling CUDA C++ with it, and finding the first error in its log. Owns the
+ * dlopen handle. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -109,7 +110,8 @@ static gd_nvrtc *open_anywhere(int32_t driver, gd_text *tried)
     return best;
 }
 
-/* The log of a program as a string that the caller frees; "" where there is none, NULL when memory runs out. */
+/* The log of a program as a string that the caller frees; "" where there is none, NULL when memory
+ * runs out. */
 static char *take_log(const gd_nvrtc *nvrtc, gd_nvrtcProgram program)
 {
     size_t bytes = 0;
@@ -122,8 +124,8 @@ static char *take_log(const gd_nvrtc *nvrtc, gd_nvrtcProgram program)
     return log;
 }
 
-/* Where a line of the log says "name(12): error..." or "name(12): catastrophic error...", puts the name's bytes and the
- * line's number. */
+/* Where a line of the log says "name(12): error..." or "name(12): catastrophic error...", puts the
+ * name's bytes and the line's number. */
 static bool read_position(const char *line, size_t bytes, size_t *name_bytes, int32_t *number)
 {
     for (size_t i = 0; i + 1 < bytes; i++) {
@@ -162,8 +164,8 @@ static int32_t find_position(const char *log, gd_text *file)
     return 0;
 }
 
-static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *name, const char *log,
-                      griddep_error *error)
+static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *name,
+                      const char *log, griddep_error *error)
 {
     const char *words = nvrtc->nvrtcGetErrorString(result);
     gd_text file = {0};
@@ -176,8 +178,8 @@ static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *
         return gd_error_memory(error);
     }
     gd_error_set_at(error, GRIDDEP_ERROR_COMPILE, line ? gd_text_get(&file) : name, line, 0,
-                    "NVRTC refuses %s: %s (%d)%s%s", name, words ? words : "nvrtcResult", result, *log ? "\n" : "",
-                    log);
+                    "NVRTC refuses %s: %s (%d)%s%s", name, words ? words : "nvrtcResult", result,
+                    *log ? "\n" : "", log);
     if (error)
         error->driver_code = result;
     gd_text_free(&file);
@@ -185,7 +187,8 @@ static int32_t report(const gd_nvrtc *nvrtc, gd_nvrtcResult result, const char *
 }
 
 /* The PTX of a compiled program. GetPTXSize counts the closing zero. */
-static gd_nvrtcResult take_ptx(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, char **ptx, size_t *bytes)
+static gd_nvrtcResult take_ptx(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, char **ptx,
+                               size_t *bytes)
 {
     size_t size = 0;
     gd_nvrtcResult result = nvrtc->nvrtcGetPTXSize(program, &size);
@@ -206,8 +209,8 @@ static gd_nvrtcResult take_ptx(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, c
 }
 
 static int32_t compile_program(const gd_nvrtc *nvrtc, gd_nvrtcProgram program, const char *name,
-                               const char *const *options, int option_count, char **ptx, size_t *ptx_bytes, char **log,
-                               griddep_error *error)
+                               const char *const *options, int option_count, char **ptx,
+                               size_t *ptx_bytes, char **log, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
     gd_nvrtcResult result = nvrtc->nvrtcCompileProgram(program, option_count, options);
@@ -236,8 +239,8 @@ int32_t gd_nvrtc_open(const char *path, int32_t driver, gd_nvrtc **nvrtc, gridde
         gd_nvrtc_close(made);
         status = gd_error_memory(error);
     } else if (!made) {
-        status =
-            gd_error_set(error, GRIDDEP_ERROR_NO_NVRTC, "libnvrtc cannot be opened; tried:%s", gd_text_get(&tried));
+        status = gd_error_set(error, GRIDDEP_ERROR_NO_NVRTC, "libnvrtc cannot be opened; tried:%s",
+                              gd_text_get(&tried));
     } else {
         made->kept = true;
         *nvrtc = made;
@@ -257,17 +260,20 @@ void gd_nvrtc_close(gd_nvrtc *nvrtc)
     free(nvrtc);
 }
 
-int32_t gd_nvrtc_compile(const gd_nvrtc *nvrtc, const char *source, const char *name, const char *const *options,
-                         uint32_t option_count, char **ptx, size_t *ptx_bytes, char **log, griddep_error *error)
+int32_t gd_nvrtc_compile(const gd_nvrtc *nvrtc, const char *source, const char *name,
+                         const char *const *options, uint32_t option_count, char **ptx,
+                         size_t *ptx_bytes, char **log, griddep_error *error)
 {
     gd_nvrtcProgram program = NULL;
 
     if (option_count > INT_MAX)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%u compile options are too many", option_count);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%u compile options are too many",
+                            option_count);
     gd_nvrtcResult result = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
     if (result != GD_NVRTC_SUCCESS)
         return report(nvrtc, result, name, "", error);
-    int32_t status = compile_program(nvrtc, program, name, options, (int)option_count, ptx, ptx_bytes, log, error);
+    int32_t status = compile_program(nvrtc, program, name, options, (int)option_count, ptx,
+                                     ptx_bytes, log, error);
     nvrtc->nvrtcDestroyProgram(&program);
     return status;
 }

@@ -1,5 +1,5 @@
-/* The structs and constants of the driver ABI that nothing but the emulator uses. Names, layouts and values are those
- * of cuda.h 13.0, behind gd_ or GD_ as in cuda/abi.h. */
+/* The structs and constants of the driver ABI that nothing but the emulator uses. Names, layouts
+ * and values are those of cuda.h 13.0, behind gd_ or GD_ as in cuda/abi.h. */
 #ifndef GD_EMULATOR_ABI_H
 #define GD_EMULATOR_ABI_H
 

@@ -1,5 +1,5 @@
-/* The entry points that the emulator exports: those that it carries out, their per-thread variants, and those that
- * exist by name only. */
+/* The entry points that the emulator exports: those that it carries out, their per-thread variants,
+ * and those that exist by name only. */
 #ifndef GD_EMULATOR_API_H
 #define GD_EMULATOR_API_H
 

@@ -1,5 +1,5 @@
-/* A kernel of one warp that has marks in a row, and a pause before them to compare the two clocks over. It runs several
- * times, the last time counts: the code is in the device's caches then. */
+/* A kernel of one warp that has marks in a row, and a pause before them to compare the two clocks
+ * over. It runs several times, the last time counts: the code is in the device's caches then. */
 #include "measure/bias.h"
 
 #include <math.h>
@@ -49,17 +49,21 @@ static gd_bias judge(const uint64_t *record)
     double cycles = (double)(word_of(record, last, 1) - word_of(record, first, 1)) / (STAMPS - 1);
 
     if (pause > 0)
-        bias.clock_rate = (double)(word_of(record, first, 1) - word_of(record, GD_POINT_ENTRY, 1)) / pause;
+        bias.clock_rate =
+            (double)(word_of(record, first, 1) - word_of(record, GD_POINT_ENTRY, 1)) / pause;
     if (bias.clock_rate > 0)
         bias.nanoseconds = cycles / bias.clock_rate;
     return bias;
 }
 
-static int32_t run(griddep_runtime *runtime, griddep_kernel *kernel, uint64_t address, void *stream, gd_bias *bias,
-                   griddep_error *error)
+static int32_t run(griddep_runtime *runtime, griddep_kernel *kernel, uint64_t address, void *stream,
+                   gd_bias *bias, griddep_error *error)
 {
-    const griddep_launch_config config = {
-        .size = sizeof config, .grid = {1, 1, 1}, .block = {32, 1, 1}, .pdl = GRIDDEP_PDL_OFF, .stream = stream};
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .grid = {1, 1, 1},
+                                          .block = {32, 1, 1},
+                                          .pdl = GRIDDEP_PDL_OFF,
+                                          .stream = stream};
     uint64_t record[WORDS];
     int32_t status = GRIDDEP_OK;
 
@@ -75,14 +79,17 @@ static int32_t run(griddep_runtime *runtime, griddep_kernel *kernel, uint64_t ad
     return status;
 }
 
-static int32_t load_and_run(griddep_runtime *runtime, const gd_instrumented *made, gd_bias *bias, griddep_error *error)
+static int32_t load_and_run(griddep_runtime *runtime, const gd_instrumented *made, gd_bias *bias,
+                            griddep_error *error)
 {
-    const griddep_module_options options = {.size = sizeof options, .name = "the stamps' measurement"};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .name = "the stamps' measurement"};
     griddep_module *module = NULL;
     griddep_kernel *kernel = NULL;
     void *stream = NULL;
     uint64_t address = 0, bytes = 0;
-    int32_t status = griddep_module_load(runtime, gd_text_get(&made->text), made->text.bytes, &options, &module, error);
+    int32_t status = griddep_module_load(runtime, gd_text_get(&made->text), made->text.bytes,
+                                         &options, &module, error);
 
     if (!status)
         status = griddep_kernel_get(module, "pause", &kernel, error);
@@ -102,7 +109,8 @@ int32_t gd_bias_measure(griddep_runtime *runtime, gd_bias *bias, griddep_error *
 {
     gd_instrumented made = {0};
     griddep_ptx *ptx = NULL;
-    int32_t status = griddep_ptx_parse(kernel_text, sizeof kernel_text - 1, "the stamps' measurement", &ptx, error);
+    int32_t status = griddep_ptx_parse(kernel_text, sizeof kernel_text - 1,
+                                       "the stamps' measurement", &ptx, error);
 
     if (!status)
         status = gd_instrument(ptx, "pause", (gd_instrument_grid){{1, 1, 1}, 1}, &made, error);

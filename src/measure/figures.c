@@ -34,14 +34,16 @@ static bool is_before(int64_t time, int64_t other)
 /* No point of a block is before its entry or behind its exit, and it is released after it waits. */
 static bool goes_backward(const gd_trace_launch *launch, uint32_t block)
 {
-    int64_t entry = time_of(launch, GD_POINT_ENTRY, block), exit = time_of(launch, GD_POINT_EXIT, block);
+    int64_t entry = time_of(launch, GD_POINT_ENTRY, block),
+            exit = time_of(launch, GD_POINT_EXIT, block);
 
     for (uint32_t point = 0; point < launch->points; point++) {
         int64_t time = time_of(launch, point, block);
         if (is_before(time, entry) || is_before(exit, time))
             return true;
     }
-    return is_before(time_of(launch, GD_POINT_RELEASE, block), time_of(launch, GD_POINT_WAIT, block));
+    return is_before(time_of(launch, GD_POINT_RELEASE, block),
+                     time_of(launch, GD_POINT_WAIT, block));
 }
 
 static uint64_t judge_launch(gd_trace_launch *launch)
@@ -52,7 +54,8 @@ static uint64_t judge_launch(gd_trace_launch *launch)
     for (uint32_t block = 0; block < launch->kept; block++) {
         bool backward = goes_backward(launch, block);
         launch->backward += backward;
-        launch->counts[block] = !backward && time_of(launch, GD_POINT_ENTRY, block) != GRIDDEP_STAMP_NONE &&
+        launch->counts[block] = !backward &&
+                                time_of(launch, GD_POINT_ENTRY, block) != GRIDDEP_STAMP_NONE &&
                                 time_of(launch, GD_POINT_EXIT, block) != GRIDDEP_STAMP_NONE;
         counted += launch->counts[block];
     }
@@ -82,8 +85,10 @@ static void add_launch(gd_trace *trace, const gd_trace_launch *launch)
     for (uint32_t block = 0; block < launch->kept; block++) {
         if (!launch->counts[block])
             continue;
-        int64_t wait = time_of(launch, GD_POINT_WAIT, block), release = time_of(launch, GD_POINT_RELEASE, block);
-        int64_t entry = time_of(launch, GD_POINT_ENTRY, block), exit = time_of(launch, GD_POINT_EXIT, block);
+        int64_t wait = time_of(launch, GD_POINT_WAIT, block),
+                release = time_of(launch, GD_POINT_RELEASE, block);
+        int64_t entry = time_of(launch, GD_POINT_ENTRY, block),
+                exit = time_of(launch, GD_POINT_EXIT, block);
         bool waits = wait != GRIDDEP_STAMP_NONE && release != GRIDDEP_STAMP_NONE;
         add_work(trace, launch->sm[block], entry, waits ? wait : exit);
         if (waits)
@@ -172,7 +177,8 @@ static extremes extremes_of(const gd_trace_launch *launch, uint32_t point)
     return found;
 }
 
-/* When blocks could go to work on what the launch before left: their release, the entry where one does not wait. */
+/* When blocks could go to work on what the launch before left: their release, the entry where one
+ * does not wait. */
 static extremes releases_of(const gd_trace_launch *launch)
 {
     extremes found = {NAN, NAN};
@@ -180,12 +186,14 @@ static extremes releases_of(const gd_trace_launch *launch)
     for (uint32_t block = 0; block < launch->kept; block++) {
         int64_t release = time_of(launch, GD_POINT_RELEASE, block);
         if (launch->counts[block])
-            take(&found, release == GRIDDEP_STAMP_NONE ? time_of(launch, GD_POINT_ENTRY, block) : release);
+            take(&found,
+                 release == GRIDDEP_STAMP_NONE ? time_of(launch, GD_POINT_ENTRY, block) : release);
     }
     return found;
 }
 
-/* Mean over the blocks that wait of the time from entry to wait, as far as it lies before `limit`. */
+/* Mean over the blocks that wait of the time from entry to wait, as far as it lies before
+ * `limit`. */
 static double mean_preamble(const gd_trace_launch *launch, double limit)
 {
     double sum = 0;
@@ -216,11 +224,13 @@ void gd_trace_figure(const gd_trace *trace, griddep_timeline_info *info)
         info->backward += trace->launches[i].backward;
     }
     info->span = all.last - all.first;
-    info->idle = isnan(info->span) ? NAN : idle_between(trace, (int64_t)all.first, (int64_t)all.last);
+    info->idle =
+        isnan(info->span) ? NAN : idle_between(trace, (int64_t)all.first, (int64_t)all.last);
     info->idle_share = info->span > 0 ? info->idle / (info->span * trace->multiprocessors) : NAN;
 }
 
-static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_launch *figures, griddep_error *error)
+static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_launch *figures,
+                            griddep_error *error)
 {
     uint32_t count = 0;
     double *waits = calloc((size_t)launch->kept + 1, sizeof *waits);
@@ -228,7 +238,8 @@ static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_laun
     if (!waits)
         return gd_error_memory(error);
     for (uint32_t block = 0; block < launch->kept; block++) {
-        int64_t wait = time_of(launch, GD_POINT_WAIT, block), release = time_of(launch, GD_POINT_RELEASE, block);
+        int64_t wait = time_of(launch, GD_POINT_WAIT, block),
+                release = time_of(launch, GD_POINT_RELEASE, block);
         if (launch->counts[block] && wait != GRIDDEP_STAMP_NONE && release != GRIDDEP_STAMP_NONE)
             waits[count++] = (double)(release - wait);
     }
@@ -239,12 +250,14 @@ static int32_t figure_waits(const gd_trace_launch *launch, griddep_timeline_laun
     return GRIDDEP_OK;
 }
 
-int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index, griddep_timeline_launch *figures,
-                               griddep_error *error)
+int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index,
+                               griddep_timeline_launch *figures, griddep_error *error)
 {
     const gd_trace_launch *launch = &trace->launches[index];
-    extremes entry = extremes_of(launch, GD_POINT_ENTRY), trigger = extremes_of(launch, GD_POINT_TRIGGER);
-    extremes release = extremes_of(launch, GD_POINT_RELEASE), exit = extremes_of(launch, GD_POINT_EXIT);
+    extremes entry = extremes_of(launch, GD_POINT_ENTRY),
+             trigger = extremes_of(launch, GD_POINT_TRIGGER);
+    extremes release = extremes_of(launch, GD_POINT_RELEASE),
+             exit = extremes_of(launch, GD_POINT_EXIT);
 
     figures->first_entry = entry.first;
     figures->last_entry = entry.last;
@@ -260,11 +273,14 @@ int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index, griddep_ti
 
 void gd_trace_figure_hop(const gd_trace *trace, uint32_t index, griddep_timeline_hop *hop)
 {
-    const gd_trace_launch *launch = &trace->launches[index], *from = &trace->launches[launch->previous];
+    const gd_trace_launch *launch = &trace->launches[index],
+                          *from = &trace->launches[launch->previous];
     extremes entry = extremes_of(launch, GD_POINT_ENTRY), exit = extremes_of(launch, GD_POINT_EXIT);
-    extremes from_entry = extremes_of(from, GD_POINT_ENTRY), from_exit = extremes_of(from, GD_POINT_EXIT);
+    extremes from_entry = extremes_of(from, GD_POINT_ENTRY),
+             from_exit = extremes_of(from, GD_POINT_EXIT);
     extremes release = releases_of(launch);
-    double end = from_exit.last, span = exit.last - entry.first, from_span = from_exit.last - from_entry.first;
+    double end = from_exit.last, span = exit.last - entry.first,
+           from_span = from_exit.last - from_entry.first;
     double window = release.last - from_exit.first;
 
     hop->handoff_gap = release.first - end;

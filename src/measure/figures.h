@@ -1,5 +1,5 @@
-/* Figures of a run, from the times of its blocks. doc/timeline.md defines them. Knows nothing of where the times came
- * from. */
+/* Figures of a run, from the times of its blocks. doc/timeline.md defines them. Knows nothing of
+ * where the times came from. */
 #ifndef GD_MEASURE_FIGURES_H
 #define GD_MEASURE_FIGURES_H
 
@@ -30,7 +30,8 @@ typedef struct gd_trace {
     gd_trace_launch *launches;
     uint32_t count;
     uint32_t multiprocessors;
-    gd_trace_work *work; /* sorted by multiprocessor and start; no two of one overlap. By gd_trace_judge */
+    gd_trace_work
+        *work; /* sorted by multiprocessor and start; no two of one overlap. By gd_trace_judge */
     uint64_t work_count;
 } gd_trace;
 
@@ -42,8 +43,8 @@ void gd_trace_drop(gd_trace *trace);
 
 /* Each fills the times of its struct, and nothing else. */
 void gd_trace_figure(const gd_trace *trace, griddep_timeline_info *info);
-int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index, griddep_timeline_launch *launch,
-                               griddep_error *error);
+int32_t gd_trace_figure_launch(const gd_trace *trace, uint32_t index,
+                               griddep_timeline_launch *launch, griddep_error *error);
 void gd_trace_figure_hop(const gd_trace *trace, uint32_t index, griddep_timeline_hop *hop);
 
 #endif

@@ -22,9 +22,10 @@ typedef struct stamper {
     gd_instrument_grid grid;
 } stamper;
 
-/* In them ~ stands for the prefix of names. %clock64 is read behind %globaltimer, and both before anything else. `rank`
- * takes the lanes that come here; with a guard, those whose guard holds, since activemask tells the lanes that are not
- * predicated off (PTX ISA, activemask). The lowest of them writes. */
+/* In them ~ stands for the prefix of names. %clock64 is read behind %globaltimer, and both before
+ * anything else. `rank` takes the lanes that come here; with a guard, those whose guard holds,
+ * since activemask tells the lanes that are not predicated off (PTX ISA, activemask). The lowest of
+ * them writes. */
 static const char head_lines[] = "{\n"
                                  ".reg .pred ~go;\n"
                                  ".reg .b32 ~rank, ~word, ~other;\n"
@@ -36,8 +37,8 @@ static const char head_lines[] = "{\n"
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
 }
 
 static int32_t bad_mark(const stamper *job, uint32_t offset, const char *why, griddep_error *error)
@@ -63,7 +64,8 @@ static uint32_t number_of(gd_instrumented *made, const char *name, size_t length
     return made->mark_count - 1;
 }
 
-static int32_t read_mark(const stamper *job, uint32_t offset, uint32_t *number, griddep_error *error)
+static int32_t read_mark(const stamper *job, uint32_t offset, uint32_t *number,
+                         griddep_error *error)
 {
     const char *name = job->module->text + offset + strlen(MARK);
     size_t length = 0;
@@ -74,7 +76,8 @@ static int32_t read_mark(const stamper *job, uint32_t offset, uint32_t *number, 
         length++;
     for (const char *rest = name + length; *rest && *rest != '\n'; rest++) {
         if (*rest != ' ' && *rest != '\t' && *rest != '\r')
-            return bad_mark(job, offset, "a mark's name has letters, digits, '_', '-' and '.' only", error);
+            return bad_mark(job, offset, "a mark's name has letters, digits, '_', '-' and '.' only",
+                            error);
     }
     if (!length)
         return bad_mark(job, offset, "a mark has a name: //@ mark NAME", error);
@@ -83,7 +86,8 @@ static int32_t read_mark(const stamper *job, uint32_t offset, uint32_t *number, 
     *number = number_of(job->made, name, length);
     return *number < GD_INSTRUMENT_MARKS
                ? GRIDDEP_OK
-               : bad_mark(job, offset, "a kernel and its functions have at most 16 different marks", error);
+               : bad_mark(job, offset, "a kernel and its functions have at most 16 different marks",
+                          error);
 }
 
 static uint32_t next_line(const gd_ptx_module *module, uint32_t offset, uint32_t end)
@@ -93,7 +97,8 @@ static uint32_t next_line(const gd_ptx_module *module, uint32_t offset, uint32_t
     return found ? (uint32_t)(found - module->text) + 1 : end;
 }
 
-/* The next mark in what stands between two tokens, which is white space and comments; GD_PTX_NONE: none. */
+/* The next mark in what stands between two tokens, which is white space and comments; GD_PTX_NONE:
+ * none. */
 static uint32_t find_mark(const gd_ptx_module *module, uint32_t at, uint32_t end)
 {
     const char *text = module->text;
@@ -129,17 +134,19 @@ static void expand(gd_text *text, const char *lines)
     }
 }
 
-/* Inserts lines, in which ~ stands for the prefix of names, before a token or behind it. UNSUPPORTED with the place
- * where there is no room. */
-static int32_t insert(gd_edits *edits, uint32_t token, bool behind, const char *lines, griddep_error *error)
+/* Inserts lines, in which ~ stands for the prefix of names, before a token or behind it.
+ * UNSUPPORTED with the place where there is no room. */
+static int32_t insert(gd_edits *edits, uint32_t token, bool behind, const char *lines,
+                      griddep_error *error)
 {
     gd_text text = {0};
     int32_t line, column;
 
     if (!behind && !gd_edits_has_room(edits, token)) {
         gd_ptx_token_position(edits->module, token, &line, &column);
-        return gd_error_set_at(error, GRIDDEP_ERROR_UNSUPPORTED, edits->module->name, line, column,
-                               "there is no room for a stamp here: what stands before it is not known to end");
+        return gd_error_set_at(
+            error, GRIDDEP_ERROR_UNSUPPORTED, edits->module->name, line, column,
+            "there is no room for a stamp here: what stands before it is not known to end");
     }
     expand(&text, lines);
     uint32_t edit = text.failed ? GD_PTX_NONE
@@ -155,16 +162,20 @@ static int32_t insert_variable(gd_edits *edits, const char *lines, griddep_error
     uint32_t token = edits->module->functions[0].token;
 
     if (!gd_edits_has_room(edits, token))
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s: there is no room for the stamps' variable before the first function",
-                            edits->module->name);
-    return gd_edits_insert_before(edits, token, lines, 0) == GD_PTX_NONE ? gd_error_memory(error) : GRIDDEP_OK;
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "%s: there is no room for the stamps' variable before the first function",
+            edits->module->name);
+    return gd_edits_insert_before(edits, token, lines, 0) == GD_PTX_NONE ? gd_error_memory(error)
+                                                                         : GRIDDEP_OK;
 }
 
-/* Whether a thread that executes an instruction may end there: an exit, or a ret of an entry itself. */
+/* Whether a thread that executes an instruction may end there: an exit, or a ret of an entry
+ * itself. */
 static bool is_end(const gd_ptx_function *function, const gd_ptx_instruction *instruction)
 {
-    return instruction->op == GD_OP_EXIT || (instruction->op == GD_OP_RET && function->flags & GD_FUNCTION_ENTRY);
+    return instruction->op == GD_OP_EXIT ||
+           (instruction->op == GD_OP_RET && function->flags & GD_FUNCTION_ENTRY);
 }
 
 /* Whether a thread may leave an entry at its '}'. */
@@ -186,11 +197,12 @@ static void write_guard(const stamper *job, gd_text *text, const gd_ptx_instruct
     uint32_t length;
     const gd_ptx_operand *guard = &job->module->operands[guarded->operand - 1];
     const char *name = gd_ptx_token_text(job->module, guard->token_end - 1, &length);
-    gd_text_format(text, "@%s%.*s ", guarded->flags & GD_INSTRUCTION_GUARD_NOT ? "!" : "", (int)length, name);
+    gd_text_format(text, "@%s%.*s ", guarded->flags & GD_INSTRUCTION_GUARD_NOT ? "!" : "",
+                   (int)length, name);
 }
 
-/* The lane that writes: the lowest of those that come here or, with a guard, of those for which it holds; the others
- * keep a mask that no lane is the lowest of. */
+/* The lane that writes: the lowest of those that come here or, with a guard, of those for which it
+ * holds; the others keep a mask that no lane is the lowest of. */
 static void write_choice(const stamper *job, gd_text *text, const gd_ptx_instruction *guarded)
 {
     bool is_guarded = guarded && guarded->flags & GD_INSTRUCTION_GUARDED;
@@ -235,7 +247,8 @@ static void write_place(const stamper *job, gd_text *text)
                    bytes);
 }
 
-static void write_stamp(const stamper *job, gd_text *text, uint32_t point, const gd_ptx_instruction *guarded)
+static void write_stamp(const stamper *job, gd_text *text, uint32_t point,
+                        const gd_ptx_instruction *guarded)
 {
     gd_text_string(text, head_lines);
     write_choice(job, text, guarded);
@@ -253,22 +266,22 @@ static void write_stamp(const stamper *job, gd_text *text, uint32_t point, const
                    8 * (1 + 2 * point), 8 * (2 + 2 * point));
 }
 
-static int32_t put(stamper *job, uint32_t token, bool behind, uint32_t point, const gd_ptx_instruction *guarded,
-                   griddep_error *error)
+static int32_t put(stamper *job, uint32_t token, bool behind, uint32_t point,
+                   const gd_ptx_instruction *guarded, griddep_error *error)
 {
     gd_text lines = {0};
 
     write_stamp(job, &lines, point, guarded);
-    int32_t status =
-        lines.failed ? gd_error_memory(error) : insert(&job->edits, token, behind, gd_text_get(&lines), error);
+    int32_t status = lines.failed ? gd_error_memory(error)
+                                  : insert(&job->edits, token, behind, gd_text_get(&lines), error);
     gd_text_free(&lines);
     return status;
 }
 
 /* ---- functions ---- */
 
-static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function, const gd_ptx_instruction *instruction,
-                                 griddep_error *error)
+static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function,
+                                 const gd_ptx_instruction *instruction, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -279,27 +292,31 @@ static int32_t stamp_instruction(stamper *job, const gd_ptx_function *function, 
     if (instruction->op == GD_OP_GRIDDEPCONTROL_WAIT) {
         status = put(job, instruction->token, false, GD_POINT_WAIT, instruction, error);
         if (!status)
-            status = put(job, instruction->token_end - 1, true, GD_POINT_RELEASE, instruction, error);
+            status =
+                put(job, instruction->token_end - 1, true, GD_POINT_RELEASE, instruction, error);
     }
     return status;
 }
 
-/* Calls `put` for each mark between the tokens of a function, at the instruction that follows it or at the end of the
- * body; with `only_count` they are only numbered. */
-static int32_t stamp_marks(stamper *job, const gd_ptx_function *function, bool only_count, griddep_error *error)
+/* Calls `put` for each mark between the tokens of a function, at the instruction that follows it or
+ * at the end of the body; with `only_count` they are only numbered. */
+static int32_t stamp_marks(stamper *job, const gd_ptx_function *function, bool only_count,
+                           griddep_error *error)
 {
     const gd_ptx_module *module = job->module;
     uint32_t next = function->instruction, number = 0;
     int32_t status = GRIDDEP_OK;
 
-    for (uint32_t token = function->token_body + 1; token < function->token_end && !status; token++) {
-        uint32_t at = module->tokens.list[token - 1].offset + gd_token_length(module->tokens.list[token - 1]);
+    for (uint32_t token = function->token_body + 1; token < function->token_end && !status;
+         token++) {
+        uint32_t at =
+            module->tokens.list[token - 1].offset + gd_token_length(module->tokens.list[token - 1]);
         uint32_t end = module->tokens.list[token].offset;
         while (next < function->instruction_end && module->instructions[next].token < token)
             next++;
         while (!status && (at = find_mark(module, at, end)) != GD_PTX_NONE) {
-            uint32_t place =
-                next < function->instruction_end ? module->instructions[next].token : function->token_end - 1;
+            uint32_t place = next < function->instruction_end ? module->instructions[next].token
+                                                              : function->token_end - 1;
             status = read_mark(job, at, &number, error);
             if (!status && !only_count)
                 status = put(job, place, false, GD_POINT_MARK + number, NULL, error);
@@ -313,19 +330,23 @@ static int32_t stamp_function(stamper *job, const gd_ptx_function *function, gri
 {
     const gd_ptx_module *module = job->module;
     bool is_entry = function == job->entry;
-    int32_t status = is_entry ? put(job, function->token_body, true, GD_POINT_ENTRY, NULL, error) : GRIDDEP_OK;
+    int32_t status =
+        is_entry ? put(job, function->token_body, true, GD_POINT_ENTRY, NULL, error) : GRIDDEP_OK;
 
     if (!status)
         status = stamp_marks(job, function, false, error);
     for (uint32_t i = function->instruction; i < function->instruction_end && !status; i++)
         status = stamp_instruction(job, function, &module->instructions[i], error);
     bool falls_off = is_entry && falls_off_at_end(module, function);
-    return !status && falls_off ? put(job, function->token_end - 1, false, GD_POINT_EXIT, NULL, error) : status;
+    return !status && falls_off
+               ? put(job, function->token_end - 1, false, GD_POINT_EXIT, NULL, error)
+               : status;
 }
 
 static bool is_stamped(const stamper *job, const gd_ptx_function *function)
 {
-    return function->flags & GD_FUNCTION_BODY && (function == job->entry || !(function->flags & GD_FUNCTION_ENTRY));
+    return function->flags & GD_FUNCTION_BODY &&
+           (function == job->entry || !(function->flags & GD_FUNCTION_ENTRY));
 }
 
 static int32_t for_functions(stamper *job, griddep_error *error)
@@ -349,9 +370,11 @@ static int32_t declare(stamper *job, griddep_error *error)
 {
     gd_text text = {0};
 
-    gd_text_format(&text, ".visible .global .align 16 .u64 " GD_INSTRUMENT_VARIABLE "[%" PRIu64 "];\n",
+    gd_text_format(&text,
+                   ".visible .global .align 16 .u64 " GD_INSTRUMENT_VARIABLE "[%" PRIu64 "];\n",
                    (uint64_t)job->grid.kept * job->made->words);
-    int32_t status = text.failed ? gd_error_memory(error) : insert_variable(&job->edits, gd_text_get(&text), error);
+    int32_t status = text.failed ? gd_error_memory(error)
+                                 : insert_variable(&job->edits, gd_text_get(&text), error);
     gd_text_free(&text);
     return status;
 }
@@ -360,29 +383,35 @@ static int32_t check(const gd_ptx_module *module, const char *entry, griddep_err
 {
     if (module->address_bits != 64)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s has 32-bit addresses; stamps in kernel %s need .address_size 64", module->name, entry);
-    if (module->version < VERSION_NEEDED || (module->capability && module->capability < CAPABILITY_NEEDED))
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "stamps in kernel %s need .version 6.2 and .target sm_32 or higher; %s has .version "
-                            "%" PRId32 ".%" PRId32 ", .target %s",
-                            entry, module->name, module->version / 10, module->version % 10, module->target);
-    if (memmem(module->text, module->bytes, GD_INSTRUMENT_VARIABLE, strlen(GD_INSTRUMENT_VARIABLE)) ||
+                            "%s has 32-bit addresses; stamps in kernel %s need .address_size 64",
+                            module->name, entry);
+    if (module->version < VERSION_NEEDED ||
+        (module->capability && module->capability < CAPABILITY_NEEDED))
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "stamps in kernel %s need .version 6.2 and .target sm_32 or higher; %s has .version "
+            "%" PRId32 ".%" PRId32 ", .target %s",
+            entry, module->name, module->version / 10, module->version % 10, module->target);
+    if (memmem(module->text, module->bytes, GD_INSTRUMENT_VARIABLE,
+               strlen(GD_INSTRUMENT_VARIABLE)) ||
         memmem(module->text, module->bytes, PREFIX, strlen(PREFIX)))
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s has names that stamps use: " GD_INSTRUMENT_VARIABLE " or %s...", module->name,
-                            PREFIX);
+                            "%s has names that stamps use: " GD_INSTRUMENT_VARIABLE " or %s...",
+                            module->name, PREFIX);
     return GRIDDEP_OK;
 }
 
-int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid, gd_instrumented *made,
-                      griddep_error *error)
+int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid,
+                      gd_instrumented *made, griddep_error *error)
 {
-    stamper job = {.module = &ptx->module, .made = made, .grid = grid, .edits = {.module = &ptx->module}};
+    stamper job = {
+        .module = &ptx->module, .made = made, .grid = grid, .edits = {.module = &ptx->module}};
     uint32_t index;
     int32_t status = check(job.module, entry, error);
 
     if (!status && !gd_ptx_find_entry(ptx, entry, &index))
-        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry '%s'", job.module->name, entry);
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry '%s'",
+                              job.module->name, entry);
     if (!status) {
         job.entry = gd_ptx_get_function(ptx, index);
         status = for_functions(&job, error);

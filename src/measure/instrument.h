@@ -1,17 +1,20 @@
-/* PTX rewritten so that each CTA of one kernel notes when it passes certain points: the instrumented kernel computes
- * what the plain one does, takes the same parameters, and fills a module-scope variable beside that.
+/* PTX rewritten so that each CTA of one kernel notes when it passes certain points: the
+ * instrumented kernel computes what the plain one does, takes the same parameters, and fills a
+ * module-scope variable beside that.
  *
- * The variable, GD_INSTRUMENT_VARIABLE, is an array with a record for each CTA up to a limit, numbered x first. A
- * record is a row of 64-bit words: the SM's number, then two words for each point: %globaltimer and %clock64. Before a
- * run all bytes are to be 0xff, which a word keeps that nothing reached. Who writes, for each point of a CTA: entry the
- * first thread to begin wait      the first thread to come to a griddepcontrol.wait release   the first thread to come
- * out of one trigger   the first thread that has executed griddepcontrol.launch_dependents exit      the last thread to
- * leave (kept as its complement, so that one minimum serves for all) marks     the first thread to come to a line "//@
- * mark NAME" In a loop, so, the first time counts. One thread of each warp that comes to a point takes part. There is
- * no call, no branch and no barrier in a stamp: nothing diverges that did not before.
+ * The variable, GD_INSTRUMENT_VARIABLE, is an array with a record for each CTA up to a limit,
+ * numbered x first. A record is a row of 64-bit words: the SM's number, then two words for each
+ * point: %globaltimer and %clock64. Before a run all bytes are to be 0xff, which a word keeps that
+ * nothing reached. Who writes, for each point of a CTA: entry the first thread to begin wait
+ * the first thread to come to a griddepcontrol.wait release   the first thread to come out of one
+ * trigger   the first thread that has executed griddepcontrol.launch_dependents exit      the last
+ * thread to leave (kept as its complement, so that one minimum serves for all) marks     the first
+ * thread to come to a line "//@ mark NAME" In a loop, so, the first time counts. One thread of each
+ * warp that comes to a point takes part. There is no call, no branch and no barrier in a stamp:
+ * nothing diverges that did not before.
  *
- * The variable is one for each copy of the module, and so the stamps of two launches stay apart when each launch has a
- * copy of its own. */
+ * The variable is one for each copy of the module, and so the stamps of two launches stay apart
+ * when each launch has a copy of its own. */
 #ifndef GD_MEASURE_INSTRUMENT_H
 #define GD_MEASURE_INSTRUMENT_H
 
@@ -47,9 +50,10 @@ typedef struct gd_instrument_grid {
 } gd_instrument_grid;
 
 /* Instruments an entry and the functions of its module. `made` is zero before, and to be freed with
- * gd_instrumented_free either way. UNSUPPORTED with the reason where there is no room for stamps. */
-int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid, gd_instrumented *made,
-                      griddep_error *error);
+ * gd_instrumented_free either way. UNSUPPORTED with the reason where there is no room for
+ * stamps. */
+int32_t gd_instrument(const griddep_ptx *ptx, const char *entry, gd_instrument_grid grid,
+                      gd_instrumented *made, griddep_error *error);
 void gd_instrumented_free(gd_instrumented *made);
 
 #endif

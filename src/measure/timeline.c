@@ -1,6 +1,6 @@
-/* The timeline: a chain's launches again with kernels that are instrumented, each from a copy of its module, so that
- * each launch has a stamp variable of its own. Whatever mode the chain runs in, so, nothing has to tell a kernel which
- * launch it is.
+/* The timeline: a chain's launches again with kernels that are instrumented, each from a copy of
+ * its module, so that each launch has a stamp variable of its own. Whatever mode the chain runs in,
+ * so, nothing has to tell a kernel which launch it is.
  *
  * The variables are all 0xff between runs: they are filled when they were read. */
 #include <inttypes.h>
@@ -53,13 +53,14 @@ struct griddep_timeline {
 
 /* ---- a launch's copy ---- */
 
-/* Whether a variable of the module would be several where it was one. An initialised one is taken for a constant. */
+/* Whether a variable of the module would be several where it was one. An initialised one is taken
+ * for a constant. */
 static const gd_ptx_symbol *find_shared(const gd_ptx_module *module)
 {
     for (uint32_t i = 0; i < module->symbol_count; i++) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
-        if (symbol->scope == 0 && symbol->kind == GD_SYMBOL_VARIABLE && symbol->space == GD_SPACE_GLOBAL &&
-            !(symbol->flags & GD_SYMBOL_INITIALISED))
+        if (symbol->scope == 0 && symbol->kind == GD_SYMBOL_VARIABLE &&
+            symbol->space == GD_SPACE_GLOBAL && !(symbol->flags & GD_SYMBOL_INITIALISED))
             return symbol;
     }
     return NULL;
@@ -68,7 +69,8 @@ static const gd_ptx_symbol *find_shared(const gd_ptx_module *module)
 static bool is_only_launch(const griddep_chain *chain, uint32_t index)
 {
     for (uint32_t i = 0; i < chain->count; i++) {
-        if (i != index && chain->launches[i].call->kernel->module == chain->launches[index].call->kernel->module)
+        if (i != index &&
+            chain->launches[i].call->kernel->module == chain->launches[index].call->kernel->module)
             return false;
     }
     return true;
@@ -85,18 +87,21 @@ static int32_t check_kernel(const griddep_chain *chain, uint32_t index, griddep_
     uint32_t length;
     const char *name = gd_ptx_name_text(&ptx->module, shared->name, &length);
     return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "kernel %s: launches of its module share the variable %.*s, and a traced launch has a copy of "
+                        "kernel %s: launches of its module share the variable %.*s, and a traced "
+                        "launch has a copy of "
                         "its module to itself",
                         kernel->name, (int)length, name);
 }
 
 /* What the host put into a variable of the original. */
-static int32_t copy_variable(const griddep_kernel *kernel, griddep_module *copy, const char *name, griddep_error *error)
+static int32_t copy_variable(const griddep_kernel *kernel, griddep_module *copy, const char *name,
+                             griddep_error *error)
 {
     uint64_t from = 0, to = 0, from_bytes = 0, to_bytes = 0;
 
     if (griddep_module_get_global(kernel->module, name, &from, &from_bytes, NULL) ||
-        griddep_module_get_global(copy, name, &to, &to_bytes, NULL) || from_bytes != to_bytes || !from_bytes)
+        griddep_module_get_global(copy, name, &to, &to_bytes, NULL) || from_bytes != to_bytes ||
+        !from_bytes)
         return GRIDDEP_OK; /* the compiler dropped it, or the host cannot reach it */
     void *bytes = malloc((size_t)from_bytes);
     if (!bytes)
@@ -108,7 +113,8 @@ static int32_t copy_variable(const griddep_kernel *kernel, griddep_module *copy,
     return status;
 }
 
-static int32_t copy_variables(const griddep_kernel *kernel, griddep_module *copy, griddep_error *error)
+static int32_t copy_variables(const griddep_kernel *kernel, griddep_module *copy,
+                              griddep_error *error)
 {
     const gd_ptx_module *module = &kernel->module->ptx->module;
     int32_t status = GRIDDEP_OK;
@@ -136,9 +142,11 @@ static int32_t load_copy(timeline_launch *launch, const griddep_kernel *kernel, 
 
     griddep_module_unload(launch->module);
     launch->module = NULL;
-    int32_t status = griddep_module_load(kernel->runtime, gd_text_get(&launch->instrumented.text),
-                                         launch->instrumented.text.bytes, &options, &launch->module, error);
-    return status ? status : griddep_kernel_get(launch->module, kernel->name, &launch->kernel, error);
+    int32_t status =
+        griddep_module_load(kernel->runtime, gd_text_get(&launch->instrumented.text),
+                            launch->instrumented.text.bytes, &options, &launch->module, error);
+    return status ? status
+                  : griddep_kernel_get(launch->module, kernel->name, &launch->kernel, error);
 }
 
 enum { REGISTER_UNIT = 8, WARP = 32 }; /* registers of a thread are given out in eights */
@@ -153,11 +161,12 @@ static uint64_t blocks_of(const griddep_kernel *kernel, uint32_t registers, uint
 {
     uint64_t warps = (threads + WARP - 1) / WARP, taken = warps * WARP * round_registers(registers);
 
-    return taken ? (uint64_t)kernel->runtime->info.registers_per_multiprocessor / taken : UINT64_MAX;
+    return taken ? (uint64_t)kernel->runtime->info.registers_per_multiprocessor / taken
+                 : UINT64_MAX;
 }
 
-/* Stamps take registers. Where that would leave room for fewer blocks, or for none, the compiler has to do with as many
- * as the plain kernel has: the chain would not be the same one. */
+/* Stamps take registers. Where that would leave room for fewer blocks, or for none, the compiler
+ * has to do with as many as the plain kernel has: the chain would not be the same one. */
 static int32_t load_fitting(timeline_launch *launch, const gd_call *call, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &call->launch.config;
@@ -165,9 +174,9 @@ static int32_t load_fitting(timeline_launch *launch, const gd_call *call, gridde
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
     int32_t status = load_copy(launch, plain, 0, error);
 
-    if (!status &&
-        (launch->kernel->info.maximum_threads < threads ||
-         blocks_of(plain, launch->kernel->info.registers, threads) < blocks_of(plain, plain->info.registers, threads)))
+    if (!status && (launch->kernel->info.maximum_threads < threads ||
+                    blocks_of(plain, launch->kernel->info.registers, threads) <
+                        blocks_of(plain, plain->info.registers, threads)))
         status = load_copy(launch, plain, round_registers(plain->info.registers), error);
     return status;
 }
@@ -175,17 +184,19 @@ static int32_t load_fitting(timeline_launch *launch, const gd_call *call, gridde
 static int32_t find_stamps(timeline_launch *launch, griddep_error *error)
 {
     uint64_t bytes = 0, wanted = (uint64_t)launch->kept * launch->instrumented.words * 8;
-    int32_t status = griddep_module_get_global(launch->module, GD_INSTRUMENT_VARIABLE, &launch->address, &bytes, error);
+    int32_t status = griddep_module_get_global(launch->module, GD_INSTRUMENT_VARIABLE,
+                                               &launch->address, &bytes, error);
 
     if (!status && bytes < wanted)
-        status = gd_error_set(error, GRIDDEP_ERROR_DRIVER,
-                              "the driver gave the stamps of kernel %s %" PRIu64 " bytes, not %" PRIu64,
-                              launch->kernel->name, bytes, wanted);
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_DRIVER,
+                         "the driver gave the stamps of kernel %s %" PRIu64 " bytes, not %" PRIu64,
+                         launch->kernel->name, bytes, wanted);
     return status;
 }
 
-static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, uint32_t index, uint32_t limit,
-                         griddep_error *error)
+static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, uint32_t index,
+                         uint32_t limit, griddep_error *error)
 {
     const gd_call *call = chain->launches[index].call;
     const gd_CUlaunchConfig *config = &call->launch.config;
@@ -193,15 +204,18 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
     launch->blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     launch->kept = launch->blocks < limit ? (uint32_t)launch->blocks : limit;
     launch->plain_registers = call->kernel->info.registers;
-    if (!call->kernel->module->ptx) { /* a cubin, a fatbin, or PTX that the library cannot read: it runs as it is */
+    if (!call->kernel->module
+             ->ptx) { /* a cubin, a fatbin, or PTX that the library cannot read: it runs as it is */
         launch->kernel = call->kernel;
         launch->kept = 0;
         return GRIDDEP_OK;
     }
-    const gd_instrument_grid grid = {{config->gridDimX, config->gridDimY, config->gridDimZ}, launch->kept};
+    const gd_instrument_grid grid = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                                     launch->kept};
     int32_t status = check_kernel(chain, index, error);
     if (!status)
-        status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid, &launch->instrumented, error);
+        status = gd_instrument(call->kernel->module->ptx, call->kernel->name, grid,
+                               &launch->instrumented, error);
     if (!status)
         status = load_fitting(launch, call, error);
     gd_text_free(&launch->instrumented.text);
@@ -212,8 +226,8 @@ static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, ui
 
 /* ---- the instrumented chain ---- */
 
-static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain, uint32_t index, uint32_t limit,
-                          griddep_error *error)
+static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain, uint32_t index,
+                          uint32_t limit, griddep_error *error)
 {
     const gd_chain_launch *original = &chain->launches[index];
     timeline_launch *launch = &timeline->launches[index];
@@ -253,13 +267,15 @@ static int32_t make_room(griddep_timeline *timeline, griddep_error *error)
         gd_trace_launch *trace = &timeline->trace.launches[i];
         uint32_t points = GD_POINT_MARK + launch->instrumented.mark_count;
         uint64_t words = (uint64_t)launch->kept * launch->instrumented.words;
-        *trace = (gd_trace_launch){.kept = launch->kept,
-                                   .points = points,
-                                   .previous = gd_chain_previous(&timeline->chain->launches[i]),
-                                   .sm = calloc((size_t)launch->kept + 1, sizeof *trace->sm),
-                                   .times = calloc((size_t)launch->kept * points + 1, sizeof *trace->times),
-                                   .counts = calloc((size_t)launch->kept + 1, sizeof *trace->counts)};
-        timeline->launches[i].clocks = calloc((size_t)launch->kept * points + 1, sizeof *launch->clocks);
+        *trace = (gd_trace_launch){
+            .kept = launch->kept,
+            .points = points,
+            .previous = gd_chain_previous(&timeline->chain->launches[i]),
+            .sm = calloc((size_t)launch->kept + 1, sizeof *trace->sm),
+            .times = calloc((size_t)launch->kept * points + 1, sizeof *trace->times),
+            .counts = calloc((size_t)launch->kept + 1, sizeof *trace->counts)};
+        timeline->launches[i].clocks =
+            calloc((size_t)launch->kept * points + 1, sizeof *launch->clocks);
         if (!trace->sm || !trace->times || !trace->counts || !launch->clocks)
             return gd_error_memory(error);
         most = words > most ? words : most;
@@ -278,7 +294,8 @@ static int32_t clear(griddep_timeline *timeline, void *stream, griddep_error *er
         const timeline_launch *launch = &timeline->launches[i];
         uint64_t bytes = (uint64_t)launch->kept * launch->instrumented.words * 8;
         if (launch->module)
-            status = griddep_memory_fill(timeline->runtime, launch->address, 0xff, bytes, stream, error);
+            status =
+                griddep_memory_fill(timeline->runtime, launch->address, 0xff, bytes, stream, error);
     }
     timeline->clean = !status;
     return status;
@@ -339,7 +356,8 @@ static int32_t read_stamps(griddep_timeline *timeline, void *stream, griddep_err
         const timeline_launch *launch = &timeline->launches[i];
         uint64_t bytes = (uint64_t)launch->kept * launch->instrumented.words * 8;
         if (launch->module)
-            status = griddep_memory_read(timeline->runtime, timeline->record, launch->address, bytes, stream, error);
+            status = griddep_memory_read(timeline->runtime, timeline->record, launch->address,
+                                         bytes, stream, error);
         if (!status)
             take_record(timeline, i);
     }
@@ -351,23 +369,25 @@ static int32_t read_stamps(griddep_timeline *timeline, void *stream, griddep_err
 
 /* ---- public ---- */
 
-static int32_t check(const griddep_timeline *timeline, const void *output, const char *name, griddep_error *error)
+static int32_t check(const griddep_timeline *timeline, const void *output, const char *name,
+                     griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!timeline || !output)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", timeline ? name : "timeline");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            timeline ? name : "timeline");
     return GRIDDEP_OK;
 }
 
-static int32_t read_options(griddep_timeline_options *options, const griddep_timeline_options *given,
-                            griddep_error *error)
+static int32_t read_options(griddep_timeline_options *options,
+                            const griddep_timeline_options *given, griddep_error *error)
 {
     static const griddep_timeline_options defaults = {.size = sizeof defaults};
-    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults,
-                                    "griddep_timeline_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM,
+                                    given ? given : &defaults, "griddep_timeline_options", error);
 
     if (status)
         return status;
@@ -395,9 +415,10 @@ static int32_t fill_timeline(griddep_timeline *timeline, const griddep_chain *ch
     for (uint32_t i = 0; i < timeline->count && !status; i++)
         status = add_launch(timeline, chain, i, limit, error);
     if (!status && !has_stamps(timeline))
-        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                              "no kernel of the chain has PTX that could be instrumented: the modules are cubins, "
-                              "fatbins, or PTX that this library cannot read");
+        status = gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "no kernel of the chain has PTX that could be instrumented: the modules are cubins, "
+            "fatbins, or PTX that this library cannot read");
     if (!status)
         status = make_room(timeline, error);
     return status ? status : gd_bias_measure(timeline->runtime, &timeline->bias, error);
@@ -412,7 +433,8 @@ int32_t griddep_timeline_create(griddep_chain *chain, const griddep_timeline_opt
     if (status)
         return status;
     if (!chain || !timeline)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", chain ? "timeline" : "chain");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            chain ? "timeline" : "chain");
     status = read_options(&options, given, error);
     if (status)
         return status;
@@ -450,7 +472,8 @@ void griddep_timeline_destroy(griddep_timeline *timeline)
     free(timeline);
 }
 
-int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream, griddep_error *error)
+int32_t griddep_timeline_run(griddep_timeline *timeline, int32_t mode, void *stream,
+                             griddep_error *error)
 {
     int32_t status = check(timeline, timeline, "timeline", error);
 
@@ -483,7 +506,8 @@ griddep_chain *griddep_timeline_get_chain(griddep_timeline *timeline)
     return timeline->chain;
 }
 
-int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info, griddep_error *error)
+int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_info *info,
+                                  griddep_error *error)
 {
     int32_t status = check(timeline, info, "info", error);
 
@@ -509,27 +533,30 @@ int32_t griddep_timeline_get_info(griddep_timeline *timeline, griddep_timeline_i
         known.origin = timeline->origin;
         known.clock_step = timeline->clock_step ? (double)timeline->clock_step : NAN;
     }
-    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_timeline_info", error);
+    return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_timeline_info",
+                           error);
 }
 
 /* A launch of the last run. */
-static int32_t check_index(const griddep_timeline *timeline, const void *output, const char *name, uint32_t index,
-                           griddep_error *error)
+static int32_t check_index(const griddep_timeline *timeline, const void *output, const char *name,
+                           uint32_t index, griddep_error *error)
 {
     int32_t status = check(timeline, output, name, error);
 
     if (status)
         return status;
     if (timeline->mode < 0)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the timeline has no run that could be told of");
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the timeline has no run that could be told of");
     if (index >= timeline->count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32, timeline->count, index);
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
+                            timeline->count, index);
     return GRIDDEP_OK;
 }
 
-int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, griddep_timeline_launch *launch,
-                                    griddep_error *error)
+int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index,
+                                    griddep_timeline_launch *launch, griddep_error *error)
 {
     int32_t status = check_index(timeline, launch, "launch", index, error);
 
@@ -547,48 +574,55 @@ int32_t griddep_timeline_get_launch(griddep_timeline *timeline, uint32_t index, 
                                      .plain_registers = from->plain_registers};
     status = gd_trace_figure_launch(&timeline->trace, index, &known, error);
     return status ? status
-                  : gd_struct_write(launch, &known, sizeof known, LAUNCH_MINIMUM, "griddep_timeline_launch", error);
+                  : gd_struct_write(launch, &known, sizeof known, LAUNCH_MINIMUM,
+                                    "griddep_timeline_launch", error);
 }
 
-int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index, griddep_timeline_hop *hop,
-                                 griddep_error *error)
+int32_t griddep_timeline_get_hop(griddep_timeline *timeline, uint32_t index,
+                                 griddep_timeline_hop *hop, griddep_error *error)
 {
     int32_t status = check_index(timeline, hop, "hop", index, error);
 
     if (status)
         return status;
-    griddep_timeline_hop known = {.size = sizeof known, .from = timeline->trace.launches[index].previous};
+    griddep_timeline_hop known = {.size = sizeof known,
+                                  .from = timeline->trace.launches[index].previous};
     if (known.from == GD_TRACE_NONE)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "nothing in the chain stands before launch %" PRIu32,
-                            index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "nothing in the chain stands before launch %" PRIu32, index);
     gd_trace_figure_hop(&timeline->trace, index, &known);
     return gd_struct_write(hop, &known, sizeof known, HOP_MINIMUM, "griddep_timeline_hop", error);
 }
 
 const char *griddep_timeline_get_mark(griddep_timeline *timeline, uint32_t index, uint32_t mark)
 {
-    if (!timeline || index >= timeline->count || mark >= timeline->launches[index].instrumented.mark_count)
+    if (!timeline || index >= timeline->count ||
+        mark >= timeline->launches[index].instrumented.mark_count)
         return NULL;
     return timeline->launches[index].instrumented.marks[mark];
 }
 
-int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column, int64_t *values,
-                              uint64_t capacity, uint64_t *count, griddep_error *error)
+int32_t griddep_timeline_read(griddep_timeline *timeline, uint32_t index, int32_t column,
+                              int64_t *values, uint64_t capacity, uint64_t *count,
+                              griddep_error *error)
 {
     int32_t status = check_index(timeline, count, "count", index, error);
 
     if (status)
         return status;
     if (!values && capacity)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "values is NULL and capacity is %" PRIu64, capacity);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "values is NULL and capacity is %" PRIu64, capacity);
     const gd_trace_launch *launch = &timeline->trace.launches[index];
     bool clock = column > GRIDDEP_STAMP_CLOCK;
     int32_t point = column - (clock ? GRIDDEP_STAMP_CLOCK : 0) - GRIDDEP_STAMP_ENTRY;
     if (column != GRIDDEP_STAMP_SM && (point < 0 || point >= (int32_t)launch->points))
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "launch %" PRIu32 " has no column %" PRId32, index, column);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "launch %" PRIu32 " has no column %" PRId32, index, column);
     const int64_t *from = clock ? timeline->launches[index].clocks : launch->times;
     for (uint64_t block = 0; block < launch->kept && block < capacity; block++)
-        values[block] = column == GRIDDEP_STAMP_SM ? launch->sm[block] : from[(uint64_t)point * launch->kept + block];
+        values[block] = column == GRIDDEP_STAMP_SM ? launch->sm[block]
+                                                   : from[(uint64_t)point * launch->kept + block];
     *count = launch->kept;
     return GRIDDEP_OK;
 }

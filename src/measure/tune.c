@@ -22,10 +22,12 @@ static const double usual_gain = 0.005;
 
 /* ---- before the search ---- */
 
-static int32_t read_options(griddep_tune *tune, const griddep_tune_options *options, griddep_error *error)
+static int32_t read_options(griddep_tune *tune, const griddep_tune_options *options,
+                            griddep_error *error)
 {
     griddep_tune_options *own = &tune->options;
-    int32_t status = options ? gd_struct_read(own, sizeof *own, OPTIONS_MINIMUM, options, "griddep_tune_options", error)
+    int32_t status = options ? gd_struct_read(own, sizeof *own, OPTIONS_MINIMUM, options,
+                                              "griddep_tune_options", error)
                              : GRIDDEP_OK;
 
     if (status)
@@ -34,10 +36,11 @@ static int32_t read_options(griddep_tune *tune, const griddep_tune_options *opti
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_tune_options: unknown flags");
     own->mode = own->mode ? own->mode : GRIDDEP_MODE_GRAPH_PDL;
     if (own->mode != GRIDDEP_MODE_PDL && own->mode != GRIDDEP_MODE_GRAPH_PDL)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tuning is for the modes pdl and graph-pdl");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "tuning is for the modes pdl and graph-pdl");
     if (own->pairs > MOST_PAIRS || !(own->least_gain >= 0 && own->least_gain < 1))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "more than %d pairs, or a least gain outside 0 to 1",
-                            MOST_PAIRS);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "more than %d pairs, or a least gain outside 0 to 1", MOST_PAIRS);
     own->pairs = tune->info.model ? 1 : own->pairs ? own->pairs : USUAL_PAIRS;
     own->least_gain = own->least_gain > 0 ? own->least_gain : usual_gain;
     tune->info.mode = own->mode;
@@ -54,13 +57,15 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
     for (uint32_t i = 0; i < count; i++) {
         griddep_tune_buffer *own = &tune->buffers[i];
         const char *at = (const char *)buffers + (size_t)i * buffers->size;
-        int32_t status = gd_struct_read(own, sizeof *own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
+        int32_t status =
+            gd_struct_read(own, sizeof *own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
         if (status)
             return status;
         if (!own->address || !own->bytes || own->compared > 1)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "buffer %u has no address or no bytes, or `compared` is neither 0 nor 1",
-                                (unsigned)i + 1);
+            return gd_error_set(
+                error, GRIDDEP_ERROR_ARGUMENT,
+                "buffer %u has no address or no bytes, or `compared` is neither 0 nor 1",
+                (unsigned)i + 1);
     }
     return GRIDDEP_OK;
 }
@@ -71,7 +76,8 @@ static int32_t create(griddep_runtime *runtime, griddep_tune **tune, griddep_err
     if (!*tune)
         return gd_error_memory(error);
     (*tune)->runtime = gd_runtime_hold(runtime);
-    (*tune)->info = (griddep_tune_info){.size = sizeof(griddep_tune_info), .model = runtime->info.emulated};
+    (*tune)->info =
+        (griddep_tune_info){.size = sizeof(griddep_tune_info), .model = runtime->info.emulated};
     return GRIDDEP_OK;
 }
 
@@ -82,8 +88,9 @@ static int32_t check_given(griddep_tune *tune, griddep_error *error)
     int32_t status = gd_tune_check(tune, &tune->given, &errors, &tune->warnings, &first, error);
 
     if (!status && errors)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the chain is not right, so it is not tuned: %s",
-                              gd_text_get(&first));
+        status =
+            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                         "the chain is not right, so it is not tuned: %s", gd_text_get(&first));
     gd_text_free(&first);
     return status;
 }
@@ -102,10 +109,10 @@ static int32_t run_given(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = gd_tune_compare(tune, &equal, &buffer, error);
     if (!status && !equal)
-        status =
-            gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                         "the chain as it is differs from its serial run in mode %s, in buffer %u: it is not tuned",
-                         griddep_mode_name(tune->options.mode), (unsigned)buffer + 1);
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "the chain as it is differs from its serial run in mode %s, in "
+                              "buffer %u: it is not tuned",
+                              griddep_mode_name(tune->options.mode), (unsigned)buffer + 1);
     return status;
 }
 
@@ -137,12 +144,14 @@ static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *er
     griddep_tune_choice *choice = &tune->choices[index].info;
     gd_text text = {0};
 
-    *choice = (griddep_tune_choice){.size = sizeof *choice,
-                                    .ptx = tune->best.texts[source],
-                                    .grid = {tune->best.grids[index], launch->config->grid[1], launch->config->grid[2]},
-                                    .pdl = tune->best.pdl[index],
-                                    .carveout = tune->best.carveouts[index]};
-    choice->changed = choice->ptx || choice->pdl != launch->config->pdl || choice->grid[0] != launch->config->grid[0] ||
+    *choice = (griddep_tune_choice){
+        .size = sizeof *choice,
+        .ptx = tune->best.texts[source],
+        .grid = {tune->best.grids[index], launch->config->grid[1], launch->config->grid[2]},
+        .pdl = tune->best.pdl[index],
+        .carveout = tune->best.carveouts[index]};
+    choice->changed = choice->ptx || choice->pdl != launch->config->pdl ||
+                      choice->grid[0] != launch->config->grid[0] ||
                       choice->carveout != tune->carveout_of[index];
     if (!tune->choices[index].text) { /* what was recalled has its words */
         gd_tune_describe(tune, &tune->best, index, &text);
@@ -150,7 +159,8 @@ static int32_t make_choice(griddep_tune *tune, uint32_t index, griddep_error *er
         gd_text_free(&text);
     }
     choice->text = tune->choices[index].text;
-    return choice->text ? gd_tune_kernel_of(tune, &tune->best, index, &choice->kernel, error) : gd_error_memory(error);
+    return choice->text ? gd_tune_kernel_of(tune, &tune->best, index, &choice->kernel, error)
+                        : gd_error_memory(error);
 }
 
 static int32_t make_choices(griddep_tune *tune, griddep_error *error)
@@ -209,11 +219,13 @@ const char *griddep_tune_outcome_text(int32_t outcome)
         "faster",          "no gain",           "slower",  "tried already", "no such place",
         "fails the check", "different results", "refused", "not confirmed"};
 
-    return outcome >= 0 && outcome < (int32_t)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown";
+    return outcome >= 0 && outcome < (int32_t)(sizeof texts / sizeof *texts) ? texts[outcome]
+                                                                             : "unknown";
 }
 
-int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
-                         const griddep_tune_buffer *buffers, uint32_t buffer_count, const griddep_tune_options *options,
+int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *launches,
+                         uint32_t launch_count, const griddep_tune_buffer *buffers,
+                         uint32_t buffer_count, const griddep_tune_options *options,
                          griddep_tune **tune, griddep_error *error)
 {
     griddep_tune *made;
@@ -222,7 +234,8 @@ int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *la
     if (status)
         return status;
     if (!runtime || !tune || !buffers || !buffer_count)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no runtime, no buffers, or no place for the result");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no runtime, no buffers, or no place for the result");
     status = create(runtime, &made, error);
     if (status)
         return status;
@@ -242,8 +255,9 @@ int32_t griddep_tune_run(griddep_runtime *runtime, const griddep_tune_launch *la
     return finish(made, status, tune);
 }
 
-int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches, uint32_t launch_count,
-                          int32_t mode, griddep_tune **tune, griddep_error *error)
+int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *launches,
+                          uint32_t launch_count, int32_t mode, griddep_tune **tune,
+                          griddep_error *error)
 {
     const griddep_tune_options options = {.size = sizeof options, .mode = mode};
     griddep_tune *made;
@@ -252,7 +266,8 @@ int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *l
     if (status)
         return status;
     if (!runtime || !tune)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no runtime, or no place for the result");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no runtime, or no place for the result");
     status = create(runtime, &made, error);
     if (status)
         return status;
@@ -271,15 +286,18 @@ int32_t griddep_tune_load(griddep_runtime *runtime, const griddep_tune_launch *l
     return finish(made, status, tune);
 }
 
-int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error)
+int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info,
+                              griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!tune || !info)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
-    return gd_struct_write(info, &tune->info, sizeof *info, INFO_MINIMUM, "griddep_tune_info", error);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no tuning result, or no place for what is asked");
+    return gd_struct_write(info, &tune->info, sizeof *info, INFO_MINIMUM, "griddep_tune_info",
+                           error);
 }
 
 int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial,
@@ -290,9 +308,11 @@ int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep
     if (status)
         return status;
     if (!tune || !trial)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no tuning result, or no place for what is asked");
     if (index >= tune->info.trial_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %u", (unsigned)index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %u",
+                            (unsigned)index);
     griddep_tune_trial known = tune->trials[index].info;
     known.kernel = tune->trials[index].kernel;
     known.text = tune->trials[index].text;
@@ -300,19 +320,21 @@ int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep
     return gd_struct_write(trial, &known, sizeof known, TRIAL_MINIMUM, "griddep_tune_trial", error);
 }
 
-int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice,
-                                griddep_error *error)
+int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch,
+                                griddep_tune_choice *choice, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!tune || !choice)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no tuning result, or no place for what is asked");
     if (launch >= tune->info.launch_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no launch %u", (unsigned)launch);
-    return gd_struct_write(choice, &tune->choices[launch].info, sizeof *choice, CHOICE_MINIMUM, "griddep_tune_choice",
-                           error);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no launch %u",
+                            (unsigned)launch);
+    return gd_struct_write(choice, &tune->choices[launch].info, sizeof *choice, CHOICE_MINIMUM,
+                           "griddep_tune_choice", error);
 }
 
 void griddep_tune_destroy(griddep_tune *tune)

@@ -1,6 +1,7 @@
-/* The tuner: griddep_tune_run in griddep.h. It holds the chain as it was given, makes variants of it (tune_variant.c),
- * times them against each other (tune_time.c), decides (tune_trial.c, tune_confirm.c), looks for the reason
- * (tune_why.c), and remembers (tune_store.c). This header is for these files. */
+/* The tuner: griddep_tune_run in griddep.h. It holds the chain as it was given, makes variants of
+ * it (tune_variant.c), times them against each other (tune_time.c), decides (tune_trial.c,
+ * tune_confirm.c), looks for the reason (tune_why.c), and remembers (tune_store.c). This header is
+ * for these files. */
 #ifndef GD_MEASURE_TUNE_H
 #define GD_MEASURE_TUNE_H
 
@@ -59,7 +60,9 @@ typedef struct gd_tune_setup {
 /* What the timeline shows of a setup. runs 0: it was not looked at. */
 typedef struct gd_tune_shown {
     uint32_t runs;
-    double *hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no such hop */
+    double *
+        hops; /* [launch * GRIDDEP_TUNE_FIGURES + figure]: medians over the runs; NaN: there is no
+               * such hop */
 } gd_tune_shown;
 
 typedef struct gd_tune_trial {
@@ -102,18 +105,20 @@ struct griddep_tune {
     gd_tune_setup given, best;
     gd_tune_shown best_shown;   /* looked at when something is compared with it */
     griddep_tune_reason reason; /* of the whole */
-    char *untraced;             /* why there is no timeline of this chain; NULL: there is one, or nobody asked */
-    uint8_t (*tried)[32];       /* digests of the texts that were tried for the unit at hand */
+    char
+        *untraced; /* why there is no timeline of this chain; NULL: there is one, or nobody asked */
+    uint8_t (*tried)[32]; /* digests of the texts that were tried for the unit at hand */
     uint32_t tried_count, tried_capacity;
 };
 
 /* ---- tune_variant.c ---- */
 
 /* Reads the caller's launches, and finds sources and units. */
-int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches, uint32_t count,
-                              griddep_error *error);
+int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches,
+                              uint32_t count, griddep_error *error);
 
-/* A setup with the choices of another one (NULL: as given), not realized. What is half made can be freed. */
+/* A setup with the choices of another one (NULL: as given), not realized. What is half made can be
+ * freed. */
 int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to,
                            griddep_error *error);
 void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup);
@@ -122,22 +127,26 @@ void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup);
 int32_t gd_tune_rewrite(const griddep_tune *tune, gd_tune_setup *setup, griddep_error *error);
 
 /* The PTX that a source has in a setup. */
-const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t source);
+const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup,
+                                   uint32_t source);
 
-/* Checks the chain with its texts: *errors and *warnings are how many findings there are, `first` (may be NULL) gets
- * the text of the first error, or warning. */
-int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors, uint32_t *warnings,
-                      gd_text *first, griddep_error *error);
+/* Checks the chain with its texts: *errors and *warnings are how many findings there are, `first`
+ * (may be NULL) gets the text of the first error, or warning. */
+int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors,
+                      uint32_t *warnings, gd_text *first, griddep_error *error);
 
-/* Loads the texts and makes the chain. anew: modules as given are loaded once more, where they have a text. */
-int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew, griddep_error *error);
+/* Loads the texts and makes the chain. anew: modules as given are loaded once more, where they have
+ * a text. */
+int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew,
+                        griddep_error *error);
 
 /* The kernel of a launch in a realized setup. */
 int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
                           griddep_kernel **kernel, griddep_error *error);
 
 /* Says what a setup does to a launch, "wait move, trigger start"; nothing where it does nothing. */
-void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text);
+void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                      gd_text *text);
 void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text);
 void gd_tune_describe_carveout(int32_t percent, gd_text *text);
 
@@ -150,7 +159,8 @@ typedef struct gd_tune_ratio {
 } gd_tune_ratio;
 
 /* Runs a chain once from freshly written buffers, and waits. */
-int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode, griddep_error *error);
+int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode,
+                          griddep_error *error);
 
 /* Keeps what the buffers hold now. */
 int32_t gd_tune_keep(griddep_tune *tune, griddep_error *error);
@@ -161,10 +171,10 @@ int32_t gd_tune_compare(griddep_tune *tune, bool *equal, uint32_t *buffer, gridd
 /* Finds how many runs a sample needs. */
 int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error);
 
-/* Times two chains in pairs, in turns; ratio is second / first. Stops early when the second is slower by more than
- * `hopeless` (0: never). */
-int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
-                      gd_tune_ratio *ratio, griddep_error *error);
+/* Times two chains in pairs, in turns; ratio is second / first. Stops early when the second is
+ * slower by more than `hopeless` (0: never). */
+int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second,
+                      uint32_t pairs, double hopeless, gd_tune_ratio *ratio, griddep_error *error);
 
 /* ---- tune_confirm.c ---- */
 
@@ -184,12 +194,13 @@ int32_t gd_tune_measure_noise(griddep_tune *tune, griddep_error *error);
 int32_t gd_tune_confirm(griddep_tune *tune, const gd_tune_setup *before, const gd_tune_setup *after,
                         gd_tune_proof *proof, griddep_error *error);
 
-/* Whether these gains (1: all of the time) of GD_TUNE_GROUPS groups are more than chance, as the next of the search's
- * confirmations; not `before_us` and `after_us`. */
+/* Whether these gains (1: all of the time) of GD_TUNE_GROUPS groups are more than chance, as the
+ * next of the search's confirmations; not `before_us` and `after_us`. */
 enum { GD_TUNE_GROUPS = 13 };
 void gd_tune_judge(griddep_tune *tune, const double gains[GD_TUNE_GROUPS], gd_tune_proof *proof);
 
-/* What Student's t, of the degrees of freedom that a confirmation has (28), exceeds with a probability below a half. */
+/* What Student's t, of the degrees of freedom that a confirmation has (28), exceeds with a
+ * probability below a half. */
 double gd_tune_student(double probability);
 
 /* ---- tune_why.c ---- */
@@ -199,18 +210,22 @@ typedef struct gd_tune_compared {
     const gd_tune_shown *shown;
 } gd_tune_compared;
 
-/* Traces a realized setup; *shown is to be freed either way. Where there is no timeline of it, that is no error:
- * tune->untraced tells why, and nothing is traced from then on. */
-int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_shown *shown, griddep_error *error);
+/* Traces a realized setup; *shown is to be freed either way. Where there is no timeline of it, that
+ * is no error: tune->untraced tells why, and nothing is traced from then on. */
+int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_shown *shown,
+                     griddep_error *error);
 void gd_tune_shown_free(gd_tune_shown *shown);
 
-/* Compares two, in the hops whose launches differ. *reason is left alone where one of them was not traced. */
-int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before, const gd_tune_compared *after,
-                              griddep_tune_reason *reason, griddep_error *error);
+/* Compares two, in the hops whose launches differ. *reason is left alone where one of them was not
+ * traced. */
+int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before,
+                              const gd_tune_compared *after, griddep_tune_reason *reason,
+                              griddep_error *error);
 
 /* ---- tune_trial.c ---- */
 
-/* Measures the noise, tries everything, and leaves in tune->best what holds against the chain as given. */
+/* Measures the noise, tries everything, and leaves in tune->best what holds against the chain as
+ * given. */
 int32_t gd_tune_search(griddep_tune *tune, griddep_error *error);
 
 /* ---- tune_store.c ---- */

@@ -1,8 +1,9 @@
-/* Whether a gain is one. The fastest of many trials is partly luck, and the luck is where its code came to lie: on an
- * H200 two equal chains of 9 us differ by up to 1.8 % from one loading to the next, and by 0.05 % from one group of
- * pairs to the next of what is loaded. So what a stage found is measured anew, in many small groups of pairs with newly
- * loaded code of both sides in each, and held against how far groups of equal chains are apart: Student's test, whose
- * level falls with each one that a search asks. */
+/* Whether a gain is one. The fastest of many trials is partly luck, and the luck is where its code
+ * came to lie: on an H200 two equal chains of 9 us differ by up to 1.8 % from one loading to the
+ * next, and by 0.05 % from one group of pairs to the next of what is loaded. So what a stage found
+ * is measured anew, in many small groups of pairs with newly loaded code of both sides in each, and
+ * held against how far groups of equal chains are apart: Student's test, whose level falls with
+ * each one that a search asks. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -41,8 +42,8 @@ static double square_root(double value)
     return root;
 }
 
-/* How likely Student's t is to exceed the value that x = t / sqrt(FREEDOM + t * t) stands for, 0 <= x < 1. The sum is
- * that of Abramowitz and Stegun, 26.7.4, with x for the sine. */
+/* How likely Student's t is to exceed the value that x = t / sqrt(FREEDOM + t * t) stands for, 0 <=
+ * x < 1. The sum is that of Abramowitz and Stegun, 26.7.4, with x for the sine. */
 static double exceeds(double x)
 {
     double sum = 0, term = 1;
@@ -71,7 +72,8 @@ double gd_tune_student(double probability)
 /* ---- groups ---- */
 
 /* A setup like another one, with code of its own. */
-static int32_t make_anew(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *made, griddep_error *error)
+static int32_t make_anew(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *made,
+                         griddep_error *error)
 {
     int32_t status = gd_tune_setup_copy(tune, from, made, error);
 
@@ -80,8 +82,8 @@ static int32_t make_anew(const griddep_tune *tune, const gd_tune_setup *from, gd
     return status ? status : gd_tune_realize(tune, made, true, error);
 }
 
-/* Groups of pairs, of which each has made what it times. Code is kept to the end, so that none lies where the code of
- * a group before lay; chains, which may be large, are not. */
+/* Groups of pairs, of which each has made what it times. Code is kept to the end, so that none lies
+ * where the code of a group before lay; chains, which may be large, are not. */
 typedef struct groups {
     const gd_tune_setup *sides[2];
     gd_tune_setup made[NOISE_GROUPS][2];
@@ -99,7 +101,8 @@ static void free_groups(griddep_tune *tune, groups *all)
 }
 
 /* Which side is loaded first takes turns. */
-static int32_t time_group(griddep_tune *tune, groups *all, gd_tune_ratio *ratio, griddep_error *error)
+static int32_t time_group(griddep_tune *tune, groups *all, gd_tune_ratio *ratio,
+                          griddep_error *error)
 {
     uint32_t share = (tune->options.pairs + SHARE - 1) / SHARE, first = all->count % 2;
     uint32_t pairs = share > LEAST_PAIRS || tune->info.model ? share : LEAST_PAIRS;
@@ -151,16 +154,18 @@ void gd_tune_judge(griddep_tune *tune, const double gains[GD_TUNE_GROUPS], gd_tu
     }
     for (int i = 0; i < GROUPS; i++)
         scatter += (gains[i] - sum / GROUPS) * (gains[i] - sum / GROUPS);
-    /* level / (n * (n + 1)) for the nth: all of them add up to the level, however many there are. */
-    double bound = gd_tune_student(level / (asked * (asked + 1))) * square_root(scatter / FREEDOM / GROUPS);
+    /* level / (n * (n + 1)) for the nth: all of them add up to the level, however many there
+     * are. */
+    double bound =
+        gd_tune_student(level / (asked * (asked + 1))) * square_root(scatter / FREEDOM / GROUPS);
     proof->ratio = 1 - sum / GROUPS;
     proof->needed = larger(tune->options.least_gain, bound);
     proof->holds = sum / GROUPS > proof->needed;
 }
 
 /* The model's time has no noise. */
-static int32_t confirm_model(griddep_tune *tune, const gd_tune_setup *before, const gd_tune_setup *after,
-                             gd_tune_proof *proof, griddep_error *error)
+static int32_t confirm_model(griddep_tune *tune, const gd_tune_setup *before,
+                             const gd_tune_setup *after, gd_tune_proof *proof, griddep_error *error)
 {
     gd_tune_ratio ratio = {0};
     int32_t status = gd_tune_pairs(tune, before->chain, after->chain, 1, 0, &ratio, error);

@@ -66,14 +66,16 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
         add_number(digest, use->offset);
         add_number(digest, use->bytes);
         if (!use->buffer)
-            gd_digest_add(digest, argument->data ? argument->data : &argument->value, argument->bytes);
+            gd_digest_add(digest, argument->data ? argument->data : &argument->value,
+                          argument->bytes);
     }
 }
 
 static int32_t add_source(gd_digest *digest, const gd_tune_source *source, griddep_error *error)
 {
     uint64_t bytes = 0;
-    int32_t status = source->ptx ? griddep_ptx_print(source->ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
+    int32_t status =
+        source->ptx ? griddep_ptx_print(source->ptx, NULL, 0, &bytes, error) : GRIDDEP_OK;
     char *text = calloc(1, bytes + 1);
 
     if (!status && !text)
@@ -148,8 +150,8 @@ bool gd_tune_store(griddep_tune *tune)
     gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
                    tune->info.chosen_us * 1e6, tune->info.ratio * 1e6);
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %" PRId32 " %s\n", tune->best.pdl[i], tune->best.grids[i],
-                       tune->best.carveouts[i], tune->choices[i].text);
+        gd_text_format(&text, "launch %" PRId32 " %" PRIu32 " %" PRId32 " %s\n", tune->best.pdl[i],
+                       tune->best.grids[i], tune->best.carveouts[i], tune->choices[i].text);
     for (uint32_t i = 0; i < tune->source_count; i++)
         write_source(tune, i, &text);
     bool written = !text.failed && gd_store_save(store, &key, text.data, text.bytes);
@@ -220,7 +222,8 @@ static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
     expect(from, " ");
     tune->choices[index].text = read_line(from);
     from->bad |= tune->best.grids[index] == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
-                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE || tune->best.carveouts[index] < GRIDDEP_CARVEOUT_DEFAULT ||
+                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE ||
+                 tune->best.carveouts[index] < GRIDDEP_CARVEOUT_DEFAULT ||
                  tune->best.carveouts[index] > 100;
 }
 
@@ -236,7 +239,8 @@ static void read_source(griddep_tune *tune, reader *from, uint32_t index)
     from->bad |= bytes <= 0 || bytes > from->end - from->at;
     if (from->bad)
         return;
-    from->bad |= griddep_ptx_parse(from->at, (uint64_t)bytes, "tuned", &tune->best.texts[index], NULL) != GRIDDEP_OK;
+    from->bad |= griddep_ptx_parse(from->at, (uint64_t)bytes, "tuned", &tune->best.texts[index],
+                                   NULL) != GRIDDEP_OK;
     from->at += bytes;
     expect(from, "\n");
 }
@@ -254,8 +258,9 @@ int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
     if (status)
         return status;
     if (!store || !gd_store_load(store, &key, &data, &bytes))
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "nothing is remembered for this chain on %s%s",
-                            tune->runtime->info.device_name, store ? "" : ": the runtime has no store");
+        return gd_error_set(
+            error, GRIDDEP_ERROR_NOT_FOUND, "nothing is remembered for this chain on %s%s",
+            tune->runtime->info.device_name, store ? "" : ": the runtime has no store");
     reader from = {.at = data, .end = data + bytes};
     read_figures(tune, &from);
     for (uint32_t i = 0; i < tune->launch_count; i++)
@@ -263,7 +268,8 @@ int32_t gd_tune_recall(griddep_tune *tune, griddep_error *error)
     for (uint32_t i = 0; i < tune->source_count; i++)
         read_source(tune, &from, i);
     if (from.bad || from.at != from.end)
-        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "what is remembered for this chain cannot be read");
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                              "what is remembered for this chain cannot be read");
     free(data);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Running and timing: fresh runs whose results are compared, and pairs of samples between two events. */
+/* Running and timing: fresh runs whose results are compared, and pairs of samples between two
+ * events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +14,16 @@ enum { LARGEST_BATCH = 4096, LOOK_AFTER = 7 };
 
 /* ---- results ---- */
 
-int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode, griddep_error *error)
+int32_t gd_tune_run_fresh(griddep_tune *tune, griddep_chain *chain, int32_t mode,
+                          griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < tune->buffer_count && !status; i++) {
         const griddep_tune_buffer *buffer = &tune->buffers[i];
         if (buffer->initial)
-            status = griddep_memory_write(tune->runtime, buffer->address, buffer->initial, buffer->bytes, tune->stream,
-                                          error);
+            status = griddep_memory_write(tune->runtime, buffer->address, buffer->initial,
+                                          buffer->bytes, tune->stream, error);
     }
     if (!status)
         status = griddep_chain_run(chain, mode, tune->stream, error);
@@ -44,8 +46,8 @@ int32_t gd_tune_keep(griddep_tune *tune, griddep_error *error)
         tune->serial[i] = malloc(buffer->bytes);
         if (!tune->serial[i])
             return gd_error_memory(error);
-        int32_t status =
-            griddep_memory_read(tune->runtime, tune->serial[i], buffer->address, buffer->bytes, tune->stream, error);
+        int32_t status = griddep_memory_read(tune->runtime, tune->serial[i], buffer->address,
+                                             buffer->bytes, tune->stream, error);
         if (status)
             return status;
         largest = buffer->bytes > largest ? buffer->bytes : largest;
@@ -61,8 +63,8 @@ int32_t gd_tune_compare(griddep_tune *tune, bool *equal, uint32_t *buffer, gridd
         const griddep_tune_buffer *compared = &tune->buffers[i];
         if (!tune->serial[i])
             continue;
-        int32_t status =
-            griddep_memory_read(tune->runtime, tune->got, compared->address, compared->bytes, tune->stream, error);
+        int32_t status = griddep_memory_read(tune->runtime, tune->got, compared->address,
+                                             compared->bytes, tune->stream, error);
         if (status)
             return status;
         *equal = !memcmp(tune->got, tune->serial[i], compared->bytes);
@@ -73,9 +75,10 @@ int32_t gd_tune_compare(griddep_tune *tune, bool *equal, uint32_t *buffer, gridd
 
 /* ---- time ---- */
 
-/* The time of one run, from `batch` of them. A run ahead of the first event keeps the device busy while the timed ones
- * are queued. */
-static int32_t time_sample(griddep_tune *tune, griddep_chain *chain, double *microseconds, griddep_error *error)
+/* The time of one run, from `batch` of them. A run ahead of the first event keeps the device busy
+ * while the timed ones are queued. */
+static int32_t time_sample(griddep_tune *tune, griddep_chain *chain, double *microseconds,
+                           griddep_error *error)
 {
     int32_t mode = tune->options.mode;
     int32_t status = griddep_chain_run(chain, mode, tune->stream, error);
@@ -125,9 +128,10 @@ int32_t gd_tune_choose_batch(griddep_tune *tune, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* One pair, in alternating order, so that what the second one of a pair has of the first meets both alike. */
-static int32_t time_pair(griddep_tune *tune, griddep_chain *const chains[2], bool turned, double times[2],
-                         griddep_error *error)
+/* One pair, in alternating order, so that what the second one of a pair has of the first meets both
+ * alike. */
+static int32_t time_pair(griddep_tune *tune, griddep_chain *const chains[2], bool turned,
+                         double times[2], griddep_error *error)
 {
     int32_t status = time_sample(tune, chains[turned], &times[turned], error);
 
@@ -140,8 +144,8 @@ static double median_so_far(const double *ratios, uint32_t count, double *room)
     return gd_statistics_median(room, count);
 }
 
-int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second, uint32_t pairs, double hopeless,
-                      gd_tune_ratio *ratio, griddep_error *error)
+int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *second,
+                      uint32_t pairs, double hopeless, gd_tune_ratio *ratio, griddep_error *error)
 {
     griddep_chain *const chains[2] = {first, second};
     double *values = malloc(4 * (size_t)pairs * sizeof *values);
@@ -159,7 +163,8 @@ int32_t gd_tune_pairs(griddep_tune *tune, griddep_chain *first, griddep_chain *s
         one[count] = times[0];
         other[count] = times[1];
         ratios[count++] = times[0] > 0 ? times[1] / times[0] : 1;
-        if (hopeless > 0 && count == LOOK_AFTER && median_so_far(ratios, count, room) > 1 + hopeless)
+        if (hopeless > 0 && count == LOOK_AFTER &&
+            median_so_far(ratios, count, room) > 1 + hopeless)
             break;
     }
     if (!status) {

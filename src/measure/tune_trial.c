@@ -1,5 +1,6 @@
-/* The search: the noise first, then kernel by kernel what its text allows, then launches without PDL and other grids,
- * and at the end the whole against the chain as it was given. What a stage finds best is what the next one starts from.
+/* The search: the noise first, then kernel by kernel what its text allows, then launches without
+ * PDL and other grids, and at the end the whole against the chain as it was given. What a stage
+ * finds best is what the next one starts from.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -31,8 +32,8 @@ typedef struct candidate {
     double ratio; /* 0: there is none */
 } candidate;
 
-/* What a stage has found: the fastest of its candidates, in their order, and the slowest, which is only kept to be
- * traced. */
+/* What a stage has found: the fastest of its candidates, in their order, and the slowest, which is
+ * only kept to be traced. */
 typedef struct stage {
     griddep_tune *tune;
     uint32_t launch; /* the first that its candidates change */
@@ -47,7 +48,8 @@ static double larger(double a, double b)
 
 /* ---- the list of trials ---- */
 
-static gd_tune_trial *add_trial(griddep_tune *tune, uint32_t launch, const char *text, griddep_error *error)
+static gd_tune_trial *add_trial(griddep_tune *tune, uint32_t launch, const char *text,
+                                griddep_error *error)
 {
     if (tune->info.trial_count == tune->trial_capacity) {
         uint32_t capacity = tune->trial_capacity ? 2 * tune->trial_capacity : 64;
@@ -70,7 +72,8 @@ static gd_tune_trial *add_trial(griddep_tune *tune, uint32_t launch, const char 
     return NULL;
 }
 
-static int32_t set_detail(gd_tune_trial *trial, int32_t outcome, const char *detail, griddep_error *error)
+static int32_t set_detail(gd_tune_trial *trial, int32_t outcome, const char *detail,
+                          griddep_error *error)
 {
     char *copy = strdup(detail);
 
@@ -84,7 +87,8 @@ static int32_t set_detail(gd_tune_trial *trial, int32_t outcome, const char *det
 
 /* ---- what was tried already ---- */
 
-static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint8_t digest[32], griddep_error *error)
+static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, uint8_t digest[32],
+                         griddep_error *error)
 {
     gd_digest state;
 
@@ -112,7 +116,8 @@ static int32_t digest_of(const griddep_tune *tune, const gd_tune_setup *setup, u
 }
 
 /* Whether a setup comes to what was tried before; it is from now on. */
-static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *known, griddep_error *error)
+static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *known,
+                        griddep_error *error)
 {
     uint8_t digest[32];
     int32_t status = digest_of(tune, setup, digest, error);
@@ -138,9 +143,10 @@ static int32_t is_known(griddep_tune *tune, const gd_tune_setup *setup, bool *kn
 
 static bool is_refusal(int32_t status)
 {
-    return status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX || status == GRIDDEP_ERROR_IMAGE ||
-           status == GRIDDEP_ERROR_LIMIT || status == GRIDDEP_ERROR_REQUIREMENT ||
-           status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_DRIVER;
+    return status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX ||
+           status == GRIDDEP_ERROR_IMAGE || status == GRIDDEP_ERROR_LIMIT ||
+           status == GRIDDEP_ERROR_REQUIREMENT || status == GRIDDEP_ERROR_UNSUPPORTED ||
+           status == GRIDDEP_ERROR_DRIVER;
 }
 
 /* Rewrites and checks; the trial's outcome is set where it ends there, and *goes_on is false. */
@@ -161,7 +167,9 @@ static int32_t judge(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
         return gd_error_set(error, status, "%s", own.text);
     status = is_known(tune, setup, &known, error);
     if (status || known)
-        return status ? status : set_detail(trial, GRIDDEP_TUNE_SAME, "the text is one that was tried", error);
+        return status
+                   ? status
+                   : set_detail(trial, GRIDDEP_TUNE_SAME, "the text is one that was tried", error);
     status = gd_tune_check(tune, setup, &errors, &warnings, &first, error);
     if (!status && (errors || warnings > tune->warnings))
         status = set_detail(trial, GRIDDEP_TUNE_ILLEGAL, gd_text_get(&first), error);
@@ -200,11 +208,13 @@ static int32_t prove(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *tr
     return equal ? GRIDDEP_OK : set_detail(trial, GRIDDEP_TUNE_DIFFERENT, detail, error);
 }
 
-static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial, griddep_error *error)
+static int32_t time_trial(griddep_tune *tune, gd_tune_setup *setup, gd_tune_trial *trial,
+                          griddep_error *error)
 {
     gd_tune_ratio ratio;
     double hopeless = larger(2 * tune->info.noise, hopeless_least);
-    int32_t status = gd_tune_pairs(tune, tune->best.chain, setup->chain, tune->options.pairs, hopeless, &ratio, error);
+    int32_t status = gd_tune_pairs(tune, tune->best.chain, setup->chain, tune->options.pairs,
+                                   hopeless, &ratio, error);
 
     if (status)
         return status;
@@ -242,12 +252,14 @@ static void keep_promising(stage *of, gd_tune_setup *setup, double ratio)
         return;
     }
     gd_tune_setup_free(of->tune, &of->fastest[PROMISING - 1].setup);
-    memmove(&of->fastest[place + 1], &of->fastest[place], (PROMISING - 1 - place) * sizeof *of->fastest);
+    memmove(&of->fastest[place + 1], &of->fastest[place],
+            (PROMISING - 1 - place) * sizeof *of->fastest);
     of->fastest[place] = (candidate){0};
     replace(of, &of->fastest[place], setup, ratio);
 }
 
-/* Of the last trial: kept where it is among the fastest, or the slowest, of its stage, else freed. */
+/* Of the last trial: kept where it is among the fastest, or the slowest, of its stage, else
+ * freed. */
 static void keep_extremes(stage *of, gd_tune_setup *setup, const gd_tune_trial *trial)
 {
     double ratio = trial ? trial->info.ratio : 0;
@@ -269,8 +281,8 @@ static int32_t try_setup(stage *of, gd_tune_setup *setup, const char *text, grid
     int32_t status = GRIDDEP_OK;
 
     if (!tune->info.stopped && tune->options.progress)
-        tune->info.stopped =
-            tune->options.progress(tune->options.progress_user, tune->info.trial_count, tune->most, text) != 0;
+        tune->info.stopped = tune->options.progress(tune->options.progress_user,
+                                                    tune->info.trial_count, tune->most, text) != 0;
     if (!tune->info.stopped) {
         trial = add_trial(tune, of->launch, text, error);
         status = trial ? judge(tune, setup, trial, &goes_on, error) : GRIDDEP_ERROR_MEMORY;
@@ -285,21 +297,27 @@ static int32_t try_setup(stage *of, gd_tune_setup *setup, const char *text, grid
 
 static int32_t look_at_best(griddep_tune *tune, griddep_error *error)
 {
-    return tune->best_shown.runs ? GRIDDEP_OK : gd_tune_look(tune, &tune->best, &tune->best_shown, error);
+    return tune->best_shown.runs ? GRIDDEP_OK
+                                 : gd_tune_look(tune, &tune->best, &tune->best_shown, error);
 }
 
-/* Why a candidate is faster or slower than the best before it; what was seen of it goes to *shown, to be freed. */
-static int32_t explain(griddep_tune *tune, const candidate *one, gd_tune_shown *shown, griddep_error *error)
+/* Why a candidate is faster or slower than the best before it; what was seen of it goes to *shown,
+ * to be freed. */
+static int32_t explain(griddep_tune *tune, const candidate *one, gd_tune_shown *shown,
+                       griddep_error *error)
 {
     const gd_tune_compared before = {&tune->best, &tune->best_shown}, after = {&one->setup, shown};
-    bool is_traced = one->ratio > 0 && !tune->info.stopped && tune->launch_count <= MOST_LAUNCHES_TRACED;
+    bool is_traced =
+        one->ratio > 0 && !tune->info.stopped && tune->launch_count <= MOST_LAUNCHES_TRACED;
     int32_t status = is_traced ? look_at_best(tune, error) : GRIDDEP_OK;
 
     *shown = (gd_tune_shown){0};
     if (status || !is_traced)
         return status;
     status = gd_tune_look(tune, &one->setup, shown, error);
-    return status ? status : gd_tune_compare_shown(tune, &before, &after, &tune->trials[one->trial].reason, error);
+    return status ? status
+                  : gd_tune_compare_shown(tune, &before, &after, &tune->trials[one->trial].reason,
+                                          error);
 }
 
 /* Measures a candidate anew, and notes what came of it. */
@@ -367,8 +385,10 @@ static int32_t end_stage(stage *of, int32_t status, griddep_error *error)
 
 /* ---- stages: one kernel's text ---- */
 
-/* Tries a setup under a name that was put together, unless making them failed (`status`); takes both. */
-static int32_t try_described(stage *of, gd_tune_setup *setup, gd_text *text, int32_t status, griddep_error *error)
+/* Tries a setup under a name that was put together, unless making them failed (`status`); takes
+ * both. */
+static int32_t try_described(stage *of, gd_tune_setup *setup, gd_text *text, int32_t status,
+                             griddep_error *error)
 {
     if (!status && text->failed)
         status = gd_error_memory(error);
@@ -403,7 +423,8 @@ static int32_t try_triggers(stage *of, uint32_t unit, griddep_error *error)
     gd_tune_edit edit = {.wait = inserts ? GRIDDEP_WAIT_INSERT : GRIDDEP_WAIT_KEEP};
     int32_t status = inserts ? try_edit(of, unit, &edit, error) : GRIDDEP_OK;
 
-    for (size_t i = 0; i < sizeof triggers / sizeof *triggers && kernel->has_behind && !status; i++) {
+    for (size_t i = 0; i < sizeof triggers / sizeof *triggers && kernel->has_behind && !status;
+         i++) {
         edit.trigger = triggers[i];
         status = try_edit(of, unit, &edit, error);
     }
@@ -415,7 +436,8 @@ static int32_t try_triggers(stage *of, uint32_t unit, griddep_error *error)
     return status;
 }
 
-/* The wait at the latest place that is safe, with the trigger as it is now and as early as can be. */
+/* The wait at the latest place that is safe, with the trigger as it is now and as early as can
+ * be. */
 static int32_t try_waits(stage *of, uint32_t unit, griddep_error *error)
 {
     const gd_tune_unit *kernel = &of->tune->units[unit];
@@ -452,7 +474,8 @@ static int32_t try_prefetches(stage *of, uint32_t unit, griddep_error *error)
 
 static int32_t tune_unit(griddep_tune *tune, uint32_t unit, griddep_error *error)
 {
-    static int32_t (*const stages[])(stage *, uint32_t, griddep_error *) = {try_triggers, try_waits, try_prefetches};
+    static int32_t (*const stages[])(stage *, uint32_t, griddep_error *) = {try_triggers, try_waits,
+                                                                            try_prefetches};
     int32_t status = GRIDDEP_OK;
 
     if (!tune->sources[tune->units[unit].source].ptx)
@@ -467,13 +490,15 @@ static int32_t tune_unit(griddep_tune *tune, uint32_t unit, griddep_error *error
 /* ---- stages: launches ---- */
 
 /* PDL off for the launches of a kernel, or of all (GD_TUNE_NONE), or for a single launch. */
-static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *text, griddep_error *error)
+static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *text,
+                       griddep_error *error)
 {
     gd_tune_setup setup;
     int32_t status = gd_tune_setup_copy(of->tune, &of->tune->best, &setup, error);
 
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
-        if ((unit == GD_TUNE_NONE || unit == of->tune->unit_of[i]) && (launch == GD_TUNE_NONE || launch == i))
+        if ((unit == GD_TUNE_NONE || unit == of->tune->unit_of[i]) &&
+            (launch == GD_TUNE_NONE || launch == i))
             setup.pdl[i] = GRIDDEP_PDL_OFF;
     if (!status)
         return try_setup(of, &setup, text, error);
@@ -490,7 +515,8 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
         now.launch = tune->units[i].first;
         status = try_off(&now, i, GD_TUNE_NONE, "pdl off for the kernel's launches", error);
     }
-    for (uint32_t i = 1; i < tune->launch_count && tune->launch_count <= MOST_LAUNCHES_ALONE && !status; i++) {
+    for (uint32_t i = 1;
+         i < tune->launch_count && tune->launch_count <= MOST_LAUNCHES_ALONE && !status; i++) {
         now.launch = i;
         status = try_off(&now, GD_TUNE_NONE, i, "pdl off for this launch", error);
     }
@@ -548,8 +574,8 @@ static int32_t try_carveout(stage *of, uint32_t launch, int32_t carveout, gridde
     return try_described(of, &setup, &text, status, error);
 }
 
-/* A multiprocessor keeps its carve-out until it is empty, so a kernel beside others of the same one does best: first
- * all launches together, each value once, then one by one. */
+/* A multiprocessor keeps its carve-out until it is empty, so a kernel beside others of the same one
+ * does best: first all launches together, each value once, then one by one. */
 static int32_t tune_carveouts(griddep_tune *tune, griddep_error *error)
 {
     stage all = {.tune = tune};
@@ -575,7 +601,8 @@ static int32_t tune_carveouts(griddep_tune *tune, griddep_error *error)
 static bool is_changed(const griddep_tune *tune)
 {
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        if (tune->best.pdl[i] != tune->given.pdl[i] || tune->best.grids[i] != tune->given.grids[i] ||
+        if (tune->best.pdl[i] != tune->given.pdl[i] ||
+            tune->best.grids[i] != tune->given.grids[i] ||
             tune->best.carveouts[i] != tune->given.carveouts[i])
             return true;
     for (uint32_t i = 0; i < tune->source_count; i++)
@@ -594,7 +621,8 @@ static int32_t drop_all(griddep_tune *tune, griddep_error *error)
 static int32_t explain_whole(griddep_tune *tune, griddep_error *error)
 {
     gd_tune_shown given;
-    const gd_tune_compared before = {&tune->given, &given}, after = {&tune->best, &tune->best_shown};
+    const gd_tune_compared before = {&tune->given, &given},
+                           after = {&tune->best, &tune->best_shown};
     int32_t status = gd_tune_look(tune, &tune->given, &given, error);
 
     if (!status)
@@ -643,7 +671,9 @@ static uint32_t count_trials(const griddep_tune *tune)
     uint32_t count = 1 + tune->unit_count;
 
     for (uint32_t i = 0; i < tune->unit_count; i++)
-        count += tune->sources[tune->units[i].source].ptx ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS : 0;
+        count += tune->sources[tune->units[i].source].ptx
+                     ? 9 + ROUNDS + tune->units[i].constant_count * BUDGETS
+                     : 0;
     for (uint32_t i = 0; i < tune->launch_count; i++)
         count += tune->launches[i].grid_count + 2 * tune->launches[i].carveout_count +
                  (i && tune->launch_count <= MOST_LAUNCHES_ALONE);

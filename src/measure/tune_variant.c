@@ -1,4 +1,5 @@
-/* The chain and its variants: which kernels there are, their texts rewritten, checked, loaded and put together. */
+/* The chain and its variants: which kernels there are, their texts rewritten, checked, loaded and
+ * put together. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
     for (uint32_t i = 0; i < tune->unit_count; i++)
         if (tune->units[i].source == source && !strcmp(tune->units[i].name, kernel->name))
             return i;
-    tune->units[tune->unit_count] =
-        (gd_tune_unit){.source = source, .first = launch, .name = kernel->name, .traits = kernel->info.traits};
+    tune->units[tune->unit_count] = (gd_tune_unit){
+        .source = source, .first = launch, .name = kernel->name, .traits = kernel->info.traits};
     return tune->unit_count++;
 }
 
@@ -41,7 +42,8 @@ static bool is_written(const griddep_tune *tune, uint32_t buffer)
     return tune->buffers && (buffer > tune->buffer_count || tune->buffers[buffer - 1].initial);
 }
 
-/* The bytes behind a parameter that holds constant data in every launch of a unit; 0: it does not. */
+/* The bytes behind a parameter that holds constant data in every launch of a unit; 0: it does
+ * not. */
 static uint64_t constant_bytes(const griddep_tune *tune, uint32_t unit, uint32_t parameter)
 {
     uint64_t least = UINT64_MAX;
@@ -50,7 +52,8 @@ static uint64_t constant_bytes(const griddep_tune *tune, uint32_t unit, uint32_t
         if (tune->unit_of[i] != unit)
             continue;
         const griddep_check_argument *use = &tune->launches[i].uses[parameter];
-        if (!use->buffer || use->access == GRIDDEP_ACCESS_WRITE || use->access == GRIDDEP_ACCESS_UPDATE)
+        if (!use->buffer || use->access == GRIDDEP_ACCESS_WRITE ||
+            use->access == GRIDDEP_ACCESS_UPDATE)
             return 0;
         if (use->access != GRIDDEP_ACCESS_CONSTANT && is_written(tune, use->buffer))
             return 0;
@@ -75,7 +78,8 @@ static int32_t find_constants(griddep_tune *tune, uint32_t index, griddep_error 
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         griddep_parameter_info parameter = {.size = sizeof parameter};
         uint64_t bytes = constant_bytes(tune, index, i);
-        if (!bytes || griddep_ptx_get_parameter(source->ptx, entry, i, &parameter, NULL) || !parameter.name)
+        if (!bytes || griddep_ptx_get_parameter(source->ptx, entry, i, &parameter, NULL) ||
+            !parameter.name)
             continue;
         unit->constants[unit->constant_count] = (gd_tune_constant){parameter.name, bytes};
         unit->constant_names[unit->constant_count++] = parameter.name;
@@ -102,32 +106,37 @@ static void find_neighbours(griddep_tune *tune, uint32_t launch)
     }
 }
 
-/* A use that names a buffer beyond those of the call is refused, so that all that follows may trust it.
- * griddep_tune_load has no buffers and asks for less. */
+/* A use that names a buffer beyond those of the call is refused, so that all that follows may trust
+ * it. griddep_tune_load has no buffers and asks for less. */
 static int32_t check_launch(const griddep_tune *tune, uint32_t index, griddep_error *error)
 {
     const griddep_tune_launch *launch = &tune->launches[index];
 
-    if (!launch->kernel || !launch->config || (launch->argument_count && (!launch->arguments || !launch->uses)) ||
+    if (!launch->kernel || !launch->config ||
+        (launch->argument_count && (!launch->arguments || !launch->uses)) ||
         (launch->after_count && !launch->after) || (launch->grid_count && !launch->grids) ||
         (launch->carveout_count && !launch->carveouts))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u lacks its kernel, its configuration or a list",
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %u lacks its kernel, its configuration or a list",
                             (unsigned)index);
     if (launch->kernel->runtime != tune->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u: the kernel belongs to another runtime",
-                            (unsigned)index);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launch %u: the kernel belongs to another runtime", (unsigned)index);
     if (launch->argument_count != launch->kernel->info.parameter_count)
-        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "launch %u: %s takes %u arguments, %u are given",
-                            (unsigned)index, launch->kernel->name, (unsigned)launch->kernel->info.parameter_count,
+        return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
+                            "launch %u: %s takes %u arguments, %u are given", (unsigned)index,
+                            launch->kernel->name, (unsigned)launch->kernel->info.parameter_count,
                             (unsigned)launch->argument_count);
     for (uint32_t i = 0; i < launch->carveout_count; i++)
         if (launch->carveouts[i] < GRIDDEP_CARVEOUT_DEFAULT || launch->carveouts[i] > 100)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u offers a carve-out of %d percent",
-                                (unsigned)index, (int)launch->carveouts[i]);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launch %u offers a carve-out of %d percent", (unsigned)index,
+                                (int)launch->carveouts[i]);
     for (uint32_t i = 0; i < launch->argument_count && tune->buffers; i++)
         if (launch->uses[i].buffer > tune->buffer_count)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %u, argument %u: there is no buffer %u",
-                                (unsigned)index, (unsigned)i, (unsigned)launch->uses[i].buffer);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "launch %u, argument %u: there is no buffer %u", (unsigned)index,
+                                (unsigned)i, (unsigned)launch->uses[i].buffer);
     return GRIDDEP_OK;
 }
 
@@ -145,25 +154,26 @@ static int32_t read_carveout(const griddep_launch_config *config)
     return GRIDDEP_CARVEOUT_DEFAULT;
 }
 
-int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches, uint32_t count,
-                              griddep_error *error)
+int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *launches,
+                              uint32_t count, griddep_error *error)
 {
     if (count < 2 || !launches)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a chain of %u launches has no hop to tune",
-                            (unsigned)count);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "a chain of %u launches has no hop to tune", (unsigned)count);
     tune->launches = calloc(count, sizeof *tune->launches);
     tune->sources = calloc(count, sizeof *tune->sources);
     tune->units = calloc(count, sizeof *tune->units);
     tune->unit_of = calloc(count, sizeof *tune->unit_of);
     tune->carveout_of = calloc(count, sizeof *tune->carveout_of);
     tune->choices = calloc(count, sizeof *tune->choices);
-    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->carveout_of || !tune->choices)
+    if (!tune->launches || !tune->sources || !tune->units || !tune->unit_of || !tune->carveout_of ||
+        !tune->choices)
         return gd_error_memory(error);
     tune->launch_count = count;
     for (uint32_t i = 0; i < count; i++) {
         const char *at = (const char *)launches + (size_t)i * launches->size;
-        int32_t status = gd_struct_read(&tune->launches[i], sizeof *tune->launches, LAUNCH_MINIMUM, at,
-                                        "griddep_tune_launch", error);
+        int32_t status = gd_struct_read(&tune->launches[i], sizeof *tune->launches, LAUNCH_MINIMUM,
+                                        at, "griddep_tune_launch", error);
         if (!status)
             status = check_launch(tune, i, error);
         if (status)
@@ -182,7 +192,8 @@ int32_t gd_tune_read_launches(griddep_tune *tune, const griddep_tune_launch *lau
 
 /* ---- setups ---- */
 
-int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to, griddep_error *error)
+int32_t gd_tune_setup_copy(const griddep_tune *tune, const gd_tune_setup *from, gd_tune_setup *to,
+                           griddep_error *error)
 {
     *to = (gd_tune_setup){.edits = calloc(tune->unit_count, sizeof *to->edits),
                           .pdl = calloc(tune->launch_count, sizeof *to->pdl),
@@ -222,10 +233,12 @@ void gd_tune_setup_free(const griddep_tune *tune, gd_tune_setup *setup)
 
 static bool is_edited(const gd_tune_edit *edit)
 {
-    return edit->wait != GRIDDEP_WAIT_KEEP || edit->trigger != GRIDDEP_TRIGGER_KEEP || edit->prefetch;
+    return edit->wait != GRIDDEP_WAIT_KEEP || edit->trigger != GRIDDEP_TRIGGER_KEEP ||
+           edit->prefetch;
 }
 
-static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index, griddep_error *error)
+static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index,
+                            griddep_error *error)
 {
     const gd_tune_unit *unit = &tune->units[index];
     const gd_tune_edit *edit = &setup->edits[index];
@@ -239,7 +252,8 @@ static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint
                                              .prefetch_bytes = edit->prefetch_bytes,
                                              .trigger_round = edit->round};
     griddep_ptx *made;
-    int32_t status = griddep_ptx_rewrite(gd_tune_text_of(tune, setup, unit->source), &options, &made, NULL, error);
+    int32_t status = griddep_ptx_rewrite(gd_tune_text_of(tune, setup, unit->source), &options,
+                                         &made, NULL, error);
 
     if (status)
         return status;
@@ -248,7 +262,8 @@ static int32_t rewrite_unit(const griddep_tune *tune, gd_tune_setup *setup, uint
     return GRIDDEP_OK;
 }
 
-const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t source)
+const griddep_ptx *gd_tune_text_of(const griddep_tune *tune, const gd_tune_setup *setup,
+                                   uint32_t source)
 {
     return setup->texts[source] ? setup->texts[source] : tune->sources[source].ptx;
 }
@@ -265,7 +280,8 @@ int32_t gd_tune_rewrite(const griddep_tune *tune, gd_tune_setup *setup, griddep_
 
 /* ---- the check ---- */
 
-static void count_findings(const griddep_findings *findings, uint32_t *errors, uint32_t *warnings, gd_text *first)
+static void count_findings(const griddep_findings *findings, uint32_t *errors, uint32_t *warnings,
+                           gd_text *first)
 {
     const char *error_text = NULL, *warning_text = NULL;
 
@@ -283,8 +299,8 @@ static void count_findings(const griddep_findings *findings, uint32_t *errors, u
         gd_text_string(first, error_text ? error_text : warning_text);
 }
 
-int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors, uint32_t *warnings,
-                      gd_text *first, griddep_error *error)
+int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t *errors,
+                      uint32_t *warnings, gd_text *first, griddep_error *error)
 {
     griddep_check_launch *launches = calloc(tune->launch_count, sizeof *launches);
     griddep_findings *findings;
@@ -316,8 +332,8 @@ int32_t gd_tune_check(const griddep_tune *tune, const gd_tune_setup *setup, uint
 
 /* ---- on the device ---- */
 
-static int32_t load_text(const griddep_tune *tune, const griddep_ptx *ptx, const char *name, griddep_module **module,
-                         griddep_error *error)
+static int32_t load_text(const griddep_tune *tune, const griddep_ptx *ptx, const char *name,
+                         griddep_module **module, griddep_error *error)
 {
     const griddep_module_options options = {.size = sizeof options, .name = name};
     uint64_t bytes = 0;
@@ -346,14 +362,16 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
     return griddep_kernel_get(setup->modules[unit->source], unit->name, kernel, error);
 }
 
-/* The attributes of a launch with its carve-out, or with none, in place of the one that was given; `room` is for them.
+/* The attributes of a launch with its carve-out, or with none, in place of the one that was given;
+ `room` is for them.
  */
 static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t index,
                          griddep_launch_config *config, griddep_attribute *room)
 {
     uint32_t count = 0;
 
-    if (setup->carveouts[index] == tune->carveout_of[index] || config->attribute_count > MOST_ATTRIBUTES)
+    if (setup->carveouts[index] == tune->carveout_of[index] ||
+        config->attribute_count > MOST_ATTRIBUTES)
         return; /* too many are refused with the launch */
     for (uint32_t i = 0; i < config->attribute_count; i++)
         if (config->attributes[i].id != GRIDDEP_ATTRIBUTE_CARVEOUT)
@@ -364,14 +382,15 @@ static void set_carveout(const griddep_tune *tune, const gd_tune_setup *setup, u
     config->attribute_count = count;
 }
 
-static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index, griddep_error *error)
+static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32_t index,
+                          griddep_error *error)
 {
     const griddep_tune_launch *launch = &tune->launches[index];
     griddep_attribute attributes[MOST_ATTRIBUTES + 1];
     griddep_launch_config config;
     griddep_kernel *kernel;
-    int32_t status =
-        gd_struct_read(&config, sizeof config, sizeof config, launch->config, "griddep_launch_config", error);
+    int32_t status = gd_struct_read(&config, sizeof config, sizeof config, launch->config,
+                                    "griddep_launch_config", error);
 
     if (!status)
         status = gd_tune_kernel_of(tune, setup, index, &kernel, error);
@@ -387,14 +406,16 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
     return status;
 }
 
-int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew, griddep_error *error)
+int32_t gd_tune_realize(const griddep_tune *tune, gd_tune_setup *setup, bool anew,
+                        griddep_error *error)
 {
     int32_t status = griddep_chain_create(tune->runtime, &setup->chain, error);
 
     for (uint32_t i = 0; i < tune->source_count && !status; i++) {
         const griddep_ptx *text = gd_tune_text_of(tune, setup, i);
         if (setup->texts[i] || (anew && text))
-            status = load_text(tune, text, tune->sources[i].module->name, &setup->modules[i], error);
+            status =
+                load_text(tune, text, tune->sources[i].module->name, &setup->modules[i], error);
     }
     for (uint32_t i = 0; i < tune->launch_count && !status; i++)
         status = add_launch(tune, setup, i, error);
@@ -415,7 +436,8 @@ static void describe_prefetch(const gd_tune_edit *edit, gd_text *text)
     if (edit->prefetch_bytes % 1024)
         gd_text_format(&value, "%s=%llu", edit->prefetch, (unsigned long long)edit->prefetch_bytes);
     else
-        gd_text_format(&value, "%s=%lluK", edit->prefetch, (unsigned long long)(edit->prefetch_bytes / 1024));
+        gd_text_format(&value, "%s=%lluK", edit->prefetch,
+                       (unsigned long long)(edit->prefetch_bytes / 1024));
     add_part(text, "prefetch", gd_text_get(&value));
     gd_text_free(&value);
 }
@@ -423,8 +445,9 @@ static void describe_prefetch(const gd_tune_edit *edit, gd_text *text)
 void gd_tune_describe_edit(const gd_tune_edit *edit, gd_text *text)
 {
     static const char *const waits[] = {"", "insert", "move", "remove", "start"};
-    static const char *const triggers[] = {"",    "remove", "start", "after-wait", "after-loads", "before-stores",
-                                           "end", "line",   "loop:"};
+    static const char *const triggers[] = {"",           "remove",      "start",
+                                           "after-wait", "after-loads", "before-stores",
+                                           "end",        "line",        "loop:"};
     gd_text round = {0};
 
     if (edit->wait != GRIDDEP_WAIT_KEEP)
@@ -449,7 +472,8 @@ void gd_tune_describe_carveout(int32_t percent, gd_text *text)
         gd_text_format(text, "carveout %d", (int)percent);
 }
 
-void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch, gd_text *text)
+void gd_tune_describe(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
+                      gd_text *text)
 {
     const griddep_launch_config *config = tune->launches[launch].config;
     gd_text grid = {0}, carveout = {0};

@@ -1,5 +1,6 @@
-/* Why a variant is faster or slower: what the timeline shows of it, beside what it shows of the chain that it was timed
- * against. A figure is the median of several runs, hop by hop, and then the mean of the hops whose launches differ. */
+/* Why a variant is faster or slower: what the timeline shows of it, beside what it shows of the
+ * chain that it was timed against. A figure is the median of several runs, hop by hop, and then the
+ * mean of the hops whose launches differ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@ enum { TRACED_RUNS = 11, REASON_MINIMUM = sizeof(griddep_tune_reason) };
 /* ---- a run ---- */
 
 /* The figures of a launch's hop; NaN where nothing stands before it. */
-static int32_t read_hop(griddep_timeline *timeline, uint32_t launch, double figures[GRIDDEP_TUNE_FIGURES],
-                        griddep_error *error)
+static int32_t read_hop(griddep_timeline *timeline, uint32_t launch,
+                        double figures[GRIDDEP_TUNE_FIGURES], griddep_error *error)
 {
     griddep_timeline_hop hop = {.size = sizeof hop};
     griddep_timeline_launch own = {.size = sizeof own}, from = {.size = sizeof from};
@@ -23,7 +24,9 @@ static int32_t read_hop(griddep_timeline *timeline, uint32_t launch, double figu
         figures[i] = NAN;
     int32_t status = griddep_timeline_get_hop(timeline, launch, &hop, NULL);
     if (status)
-        return status == GRIDDEP_ERROR_NOT_FOUND ? GRIDDEP_OK : gd_error_set(error, status, "no figures of a hop");
+        return status == GRIDDEP_ERROR_NOT_FOUND
+                   ? GRIDDEP_OK
+                   : gd_error_set(error, status, "no figures of a hop");
     status = griddep_timeline_get_launch(timeline, launch, &own, error);
     if (!status)
         status = griddep_timeline_get_launch(timeline, hop.from, &from, error);
@@ -38,10 +41,11 @@ static int32_t read_hop(griddep_timeline *timeline, uint32_t launch, double figu
     return GRIDDEP_OK;
 }
 
-/* A row of `values` is one figure of one hop, and has one column for each run; the chain's own figures are taken with
- * every hop. The plain chain runs ahead, so that the traced launches are queued meanwhile. */
-static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeline *timeline, double *values,
-                        uint32_t runs, uint32_t run, griddep_error *error)
+/* A row of `values` is one figure of one hop, and has one column for each run; the chain's own
+ * figures are taken with every hop. The plain chain runs ahead, so that the traced launches are
+ * queued meanwhile. */
+static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeline *timeline,
+                        double *values, uint32_t runs, uint32_t run, griddep_error *error)
 {
     griddep_timeline_info info = {.size = sizeof info};
     double figures[GRIDDEP_TUNE_FIGURES];
@@ -61,8 +65,8 @@ static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeli
     return status;
 }
 
-static int32_t run_all(griddep_tune *tune, griddep_chain *plain, griddep_timeline *timeline, gd_tune_shown *shown,
-                       griddep_error *error)
+static int32_t run_all(griddep_tune *tune, griddep_chain *plain, griddep_timeline *timeline,
+                       gd_tune_shown *shown, griddep_error *error)
 {
     uint32_t runs = tune->info.model ? 1 : TRACED_RUNS;
     size_t rows = (size_t)tune->launch_count * GRIDDEP_TUNE_FIGURES;
@@ -86,12 +90,14 @@ static int32_t run_all(griddep_tune *tune, griddep_chain *plain, griddep_timelin
 /* What only means that there is no timeline of this chain. */
 static bool is_untraceable(int32_t status)
 {
-    return status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_ARGUMENT || status == GRIDDEP_ERROR_COMPILE ||
-           status == GRIDDEP_ERROR_SYNTAX || status == GRIDDEP_ERROR_IMAGE || status == GRIDDEP_ERROR_LIMIT ||
+    return status == GRIDDEP_ERROR_UNSUPPORTED || status == GRIDDEP_ERROR_ARGUMENT ||
+           status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX ||
+           status == GRIDDEP_ERROR_IMAGE || status == GRIDDEP_ERROR_LIMIT ||
            status == GRIDDEP_ERROR_REQUIREMENT;
 }
 
-int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_shown *shown, griddep_error *error)
+int32_t gd_tune_look(griddep_tune *tune, const gd_tune_setup *setup, gd_tune_shown *shown,
+                     griddep_error *error)
 {
     griddep_timeline *timeline = NULL;
     griddep_error own;
@@ -122,17 +128,20 @@ void gd_tune_shown_free(gd_tune_shown *shown)
     *shown = (gd_tune_shown){0};
 }
 
-static bool is_launch_changed(const griddep_tune *tune, const gd_tune_setup *a, const gd_tune_setup *b, uint32_t launch)
+static bool is_launch_changed(const griddep_tune *tune, const gd_tune_setup *a,
+                              const gd_tune_setup *b, uint32_t launch)
 {
-    const gd_tune_edit *one = &a->edits[tune->unit_of[launch]], *other = &b->edits[tune->unit_of[launch]];
+    const gd_tune_edit *one = &a->edits[tune->unit_of[launch]],
+                       *other = &b->edits[tune->unit_of[launch]];
 
     return a->pdl[launch] != b->pdl[launch] || a->grids[launch] != b->grids[launch] ||
-           a->carveouts[launch] != b->carveouts[launch] || one->wait != other->wait || one->trigger != other->trigger ||
-           one->round != other->round || one->prefetch != other->prefetch ||
-           one->prefetch_bytes != other->prefetch_bytes;
+           a->carveouts[launch] != b->carveouts[launch] || one->wait != other->wait ||
+           one->trigger != other->trigger || one->round != other->round ||
+           one->prefetch != other->prefetch || one->prefetch_bytes != other->prefetch_bytes;
 }
 
-/* The launch that a hop comes from, as the timeline takes it: the one before in the lane, or the last of `after`. */
+/* The launch that a hop comes from, as the timeline takes it: the one before in the lane, or the
+ * last of `after`. */
 static uint32_t launch_before(const griddep_tune *tune, uint32_t launch)
 {
     const griddep_tune_launch *own = &tune->launches[launch];
@@ -148,8 +157,8 @@ static uint32_t launch_before(const griddep_tune *tune, uint32_t launch)
 }
 
 /* The mean of a figure over the hops that are touched. */
-static double mean(const griddep_tune *tune, const gd_tune_shown *shown, const bool *touched, size_t figure,
-                   uint32_t *count)
+static double mean(const griddep_tune *tune, const gd_tune_shown *shown, const bool *touched,
+                   size_t figure, uint32_t *count)
 {
     double sum = 0;
 
@@ -164,8 +173,9 @@ static double mean(const griddep_tune *tune, const gd_tune_shown *shown, const b
     return *count ? sum / *count : NAN;
 }
 
-int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before, const gd_tune_compared *after,
-                              griddep_tune_reason *reason, griddep_error *error)
+int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before,
+                              const gd_tune_compared *after, griddep_tune_reason *reason,
+                              griddep_error *error)
 {
     if (!before->shown->runs || !after->shown->runs)
         return GRIDDEP_OK;
@@ -174,8 +184,9 @@ int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *
         return gd_error_memory(error);
     for (uint32_t i = 0; i < tune->launch_count; i++) {
         uint32_t from = launch_before(tune, i);
-        touched[i] = is_launch_changed(tune, before->setup, after->setup, i) ||
-                     (from != GD_TUNE_NONE && is_launch_changed(tune, before->setup, after->setup, from));
+        touched[i] =
+            is_launch_changed(tune, before->setup, after->setup, i) ||
+            (from != GD_TUNE_NONE && is_launch_changed(tune, before->setup, after->setup, from));
     }
     *reason = (griddep_tune_reason){.size = sizeof *reason, .runs = after->shown->runs};
     for (size_t k = 0; k < GRIDDEP_TUNE_FIGURES; k++) {
@@ -191,21 +202,24 @@ int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *
 
 /* ---- public ---- */
 
-int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason,
-                                griddep_error *error)
+int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial,
+                                griddep_tune_reason *reason, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!tune || !reason)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no tuning result, or no place for what is asked");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "no tuning result, or no place for what is asked");
     if (trial != GRIDDEP_TUNE_WHOLE && (trial < 0 || (uint32_t)trial >= tune->info.trial_count))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %d", (int)trial);
-    const griddep_tune_reason *known = trial == GRIDDEP_TUNE_WHOLE ? &tune->reason : &tune->trials[trial].reason;
+    const griddep_tune_reason *known =
+        trial == GRIDDEP_TUNE_WHOLE ? &tune->reason : &tune->trials[trial].reason;
     if (!known->runs && tune->untraced)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "%s", tune->untraced);
     if (!known->runs)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "that was not traced");
-    return gd_struct_write(reason, known, sizeof *known, REASON_MINIMUM, "griddep_tune_reason", error);
+    return gd_struct_write(reason, known, sizeof *known, REASON_MINIMUM, "griddep_tune_reason",
+                           error);
 }

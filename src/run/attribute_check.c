@@ -1,5 +1,5 @@
-/* Launch attributes held against device, kernel and shape, so that a refusal has its numbers; and how large clusters
- * can be. */
+/* Launch attributes held against device, kernel and shape, so that a refusal has its numbers; and
+ * how large clusters can be. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,8 @@ void gd_attribute_name(int32_t id, char *name, size_t capacity)
         [GRIDDEP_ATTRIBUTE_CARVEOUT] = "the carve-out",
         [GRIDDEP_ATTRIBUTE_NVLINK_CENTRIC_SCHEDULING] = "NVLink-centric scheduling",
     };
-    const char *known = id >= 0 && id < (int32_t)(sizeof names / sizeof names[0]) ? names[id] : NULL;
+    const char *known =
+        id >= 0 && id < (int32_t)(sizeof names / sizeof names[0]) ? names[id] : NULL;
 
     if (known)
         snprintf(name, capacity, "%s (attribute %" PRId32 ")", known, id);
@@ -58,14 +59,16 @@ static cluster_words describe(const unsigned cluster[3])
     const uint64_t blocks = count_blocks(cluster);
     cluster_words words;
 
-    snprintf(words.text, sizeof words.text, "a cluster of %u x %u x %u, %s%" PRIu64 " block%s", cluster[0], cluster[1],
-             cluster[2], blocks >> 32 ? "more than " : "", blocks, blocks == 1 ? "" : "s");
+    snprintf(words.text, sizeof words.text, "a cluster of %u x %u x %u, %s%" PRIu64 " block%s",
+             cluster[0], cluster[1], cluster[2], blocks >> 32 ? "more than " : "", blocks,
+             blocks == 1 ? "" : "s");
     return words;
 }
 
 static bool find_cluster(const gd_launch *launch, unsigned cluster[3])
 {
-    const gd_CUlaunchAttributeValue *given = gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    const gd_CUlaunchAttributeValue *given =
+        gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 
     if (given)
         memcpy(cluster, &given->clusterDim, 3 * sizeof *cluster);
@@ -75,13 +78,14 @@ static bool find_cluster(const gd_launch *launch, unsigned cluster[3])
 static int32_t check_grid(const griddep_kernel *kernel, const gd_launch *launch, const char *what,
                           const unsigned cluster[3], griddep_error *error)
 {
-    const unsigned grid[3] = {launch->config.gridDimX, launch->config.gridDimY, launch->config.gridDimZ};
+    const unsigned grid[3] = {launch->config.gridDimX, launch->config.gridDimY,
+                              launch->config.gridDimZ};
 
     for (int i = 0; i < 3; i++) {
         if (grid[i] % cluster[i])
             return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                                "kernel %s: the grid's %c size %u is no multiple of the %s's %u", kernel->name,
-                                "xyz"[i], grid[i], what, cluster[i]);
+                                "kernel %s: the grid's %c size %u is no multiple of the %s's %u",
+                                kernel->name, "xyz"[i], grid[i], what, cluster[i]);
     }
     return GRIDDEP_OK;
 }
@@ -93,10 +97,11 @@ static int32_t opt_in(griddep_kernel *kernel, griddep_error *error)
 
     if (atomic_load_explicit(&kernel->large_clusters, memory_order_relaxed))
         return GRIDDEP_OK;
-    gd_CUresult result =
-        driver->cuFuncSetAttribute(kernel->function, GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    gd_CUresult result = driver->cuFuncSetAttribute(
+        kernel->function, GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(driver, result, error, "kernel %s: opting in to clusters of more than %d blocks",
+        return gd_driver_fail(driver, result, error,
+                              "kernel %s: opting in to clusters of more than %d blocks",
                               kernel->name, GD_CHIP_PORTABLE_CLUSTER);
     atomic_store_explicit(&kernel->large_clusters, 1, memory_order_relaxed);
     return GRIDDEP_OK;
@@ -112,42 +117,47 @@ static gd_CUlaunchConfig config_of(const gd_launch *launch)
     return config;
 }
 
-static int32_t ask_cluster_size(const griddep_kernel *kernel, const gd_launch *launch, int *size, griddep_error *error)
+static int32_t ask_cluster_size(const griddep_kernel *kernel, const gd_launch *launch, int *size,
+                                griddep_error *error)
 {
     const gd_driver *driver = kernel->runtime->driver;
     const gd_CUlaunchConfig config = config_of(launch);
-    gd_CUresult result = driver->cuOccupancyMaxPotentialClusterSize(size, kernel->function, &config);
+    gd_CUresult result =
+        driver->cuOccupancyMaxPotentialClusterSize(size, kernel->function, &config);
 
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
-               : gd_driver_fail(driver, result, error, "kernel %s: the largest cluster", kernel->name);
+               : gd_driver_fail(driver, result, error, "kernel %s: the largest cluster",
+                                kernel->name);
 }
 
 static int32_t need_clusters(const griddep_kernel *kernel, griddep_error *error)
 {
     if (kernel->runtime->info.features & GRIDDEP_FEATURE_CLUSTER)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: clusters need sm_90; the device is sm_%" PRId32,
-                        kernel->name, kernel->runtime->info.capability);
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "kernel %s: clusters need sm_90; the device is sm_%" PRId32, kernel->name,
+                        kernel->runtime->info.capability);
 }
 
-static int32_t beyond_device(const griddep_kernel *kernel, const gd_launch *launch, const unsigned cluster[3], int most,
-                             griddep_error *error)
+static int32_t beyond_device(const griddep_kernel *kernel, const gd_launch *launch,
+                             const unsigned cluster[3], int most, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &launch->config;
 
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: %s; of blocks of %" PRIu64 " threads and %u bytes of dynamic shared memory the "
+                        "kernel %s: %s; of blocks of %" PRIu64
+                        " threads and %u bytes of dynamic shared memory the "
                         "device can have %d in a cluster",
                         kernel->name, describe(cluster).text,
-                        (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes,
-                        most);
+                        (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+                        config->sharedMemBytes, most);
 }
 
-/* Sizes up to the portable one are left to the driver, which takes them but where nothing fits: gd_attribute_explain.
- */
-static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, const unsigned cluster[3],
-                             griddep_error *error)
+/* Sizes up to the portable one are left to the driver, which takes them but where nothing fits:
+ * gd_attribute_explain. */
+static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch,
+                             const unsigned cluster[3], griddep_error *error)
 {
     uint64_t blocks = count_blocks(cluster);
     int most = GD_CHIP_LARGEST_CLUSTER;
@@ -156,31 +166,36 @@ static int32_t check_cluster(griddep_kernel *kernel, const gd_launch *launch, co
     if (status)
         return status;
     if (!blocks || blocks > GD_CHIP_LARGEST_CLUSTER)
-        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: %s; it may have 1 to %d, of which devices need not have more than %d",
-                            kernel->name, describe(cluster).text, GD_CHIP_LARGEST_CLUSTER, GD_CHIP_PORTABLE_CLUSTER);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_LIMIT,
+            "kernel %s: %s; it may have 1 to %d, of which devices need not have more than %d",
+            kernel->name, describe(cluster).text, GD_CHIP_LARGEST_CLUSTER,
+            GD_CHIP_PORTABLE_CLUSTER);
     status = check_grid(kernel, launch, "cluster", cluster, error);
     if (status || blocks <= GD_CHIP_PORTABLE_CLUSTER)
         return status;
     status = opt_in(kernel, error);
     if (!status && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize)
         status = ask_cluster_size(kernel, launch, &most, error);
-    return status || blocks <= (uint64_t)most ? status : beyond_device(kernel, launch, cluster, most, error);
+    return status || blocks <= (uint64_t)most ? status
+                                              : beyond_device(kernel, launch, cluster, most, error);
 }
 
 /* The cluster that the kernel itself asks for; a launch may repeat it. */
-static int32_t check_required_cluster(griddep_kernel *kernel, const gd_launch *launch, griddep_error *error)
+static int32_t check_required_cluster(griddep_kernel *kernel, const gd_launch *launch,
+                                      griddep_error *error)
 {
     unsigned required[3], given[3];
 
     for (int i = 0; i < 3; i++)
         required[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
     if (find_cluster(launch, given) && memcmp(given, required, sizeof given) != 0)
-        return gd_error_set(
-            error, GRIDDEP_ERROR_LIMIT,
-            "kernel %s: its .reqnctapercluster asks for a cluster of %u x %u x %u, the launch gives %u x "
-            "%u x %u",
-            kernel->name, required[0], required[1], required[2], given[0], given[1], given[2]);
+        return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
+                            "kernel %s: its .reqnctapercluster asks for a cluster of %u x %u x %u, "
+                            "the launch gives %u x "
+                            "%u x %u",
+                            kernel->name, required[0], required[1], required[2], given[0], given[1],
+                            given[2]);
     return check_cluster(kernel, launch, required, error);
 }
 
@@ -195,12 +210,14 @@ void gd_attribute_explain(const griddep_kernel *kernel, const gd_launch *launch,
     if (!find_cluster(launch, cluster) && !cluster[0])
         return;
     gd_error_append(error, "; %s", describe(cluster).text);
-    if (result == GD_CUDA_ERROR_INVALID_CLUSTER_SIZE && kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize &&
+    if (result == GD_CUDA_ERROR_INVALID_CLUSTER_SIZE &&
+        kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize &&
         ask_cluster_size(kernel, launch, &most, NULL) == GRIDDEP_OK)
         gd_error_append(error, "; in this configuration the device can have %d in a cluster", most);
 }
 
-/* cuda.h, preferredClusterDim: a multiple of the cluster in x and y, the same in z, a divisor of the grid. */
+/* cuda.h, preferredClusterDim: a multiple of the cluster in x and y, the same in z, a divisor of
+ * the grid. */
 static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *launch,
                                const gd_CUlaunchAttributeValue *value, griddep_error *error)
 {
@@ -212,14 +229,18 @@ static int32_t check_preferred(const griddep_kernel *kernel, const gd_launch *la
     if (status)
         return status;
     if (!find_cluster(launch, cluster))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: a preferred cluster needs a cluster beside it",
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: a preferred cluster needs a cluster beside it",
                             kernel->name);
     for (int i = 0; i < 3; i++) {
-        bool fits = preferred[i] && cluster[i] && (i < 2 ? preferred[i] % cluster[i] == 0 : preferred[i] == cluster[i]);
+        bool fits = preferred[i] && cluster[i] &&
+                    (i < 2 ? preferred[i] % cluster[i] == 0 : preferred[i] == cluster[i]);
         if (!fits)
-            return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                                "kernel %s: the preferred cluster's %c size %u is not %s the cluster's %u",
-                                kernel->name, "xyz"[i], preferred[i], i < 2 ? "a multiple of" : "equal to", cluster[i]);
+            return gd_error_set(
+                error, GRIDDEP_ERROR_LIMIT,
+                "kernel %s: the preferred cluster's %c size %u is not %s the cluster's %u",
+                kernel->name, "xyz"[i], preferred[i], i < 2 ? "a multiple of" : "equal to",
+                cluster[i]);
     }
     return check_grid(kernel, launch, "preferred cluster", preferred, error);
 }
@@ -234,19 +255,23 @@ static int32_t ask_device(const griddep_kernel *kernel, gd_CUdevice_attribute at
 
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
-               : gd_driver_fail(runtime->driver, result, error, "device attribute %d cannot be read", attribute);
+               : gd_driver_fail(runtime->driver, result, error,
+                                "device attribute %d cannot be read", attribute);
 }
 
-static int32_t check_window(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value, griddep_error *error)
+static int32_t check_window(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value,
+                            griddep_error *error)
 {
     int most = 0;
-    int32_t status = ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &most, error);
+    int32_t status =
+        ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, &most, error);
 
     if (status || value->accessPolicyWindow.num_bytes <= (size_t)most)
         return status;
-    return gd_error_set(error, most ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_UNSUPPORTED,
-                        "kernel %s: an access policy window of %zu bytes; the device's largest has %d", kernel->name,
-                        value->accessPolicyWindow.num_bytes, most);
+    return gd_error_set(
+        error, most ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_UNSUPPORTED,
+        "kernel %s: an access policy window of %zu bytes; the device's largest has %d",
+        kernel->name, value->accessPolicyWindow.num_bytes, most);
 }
 
 /* How many blocks of the launch are resident on a multiprocessor at once, from a driver that tells.
@@ -267,9 +292,11 @@ static int32_t find_occupancy(const griddep_kernel *kernel, const gd_launch *lau
     return GRIDDEP_OK;
 }
 
-static int32_t check_cooperative(const griddep_kernel *kernel, const gd_launch *launch, griddep_error *error)
+static int32_t check_cooperative(const griddep_kernel *kernel, const gd_launch *launch,
+                                 griddep_error *error)
 {
-    uint64_t asked = (uint64_t)launch->config.gridDimX * launch->config.gridDimY * launch->config.gridDimZ;
+    uint64_t asked =
+        (uint64_t)launch->config.gridDimX * launch->config.gridDimY * launch->config.gridDimZ;
     uint64_t multiprocessors = (uint64_t)kernel->runtime->info.multiprocessors;
     uint32_t blocks = 0;
     int able = 0;
@@ -278,16 +305,16 @@ static int32_t check_cooperative(const griddep_kernel *kernel, const gd_launch *
     if (status)
         return status;
     if (!able)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s: the device cannot launch cooperatively",
-                            kernel->name);
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "kernel %s: the device cannot launch cooperatively", kernel->name);
     if (!kernel->runtime->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor)
         return GRIDDEP_OK; /* the driver answers it at the launch */
     status = find_occupancy(kernel, launch, &blocks, error);
     if (status || asked <= blocks * multiprocessors)
         return status;
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: a cooperative grid of %" PRIu64 " blocks; %" PRIu32 " on each of %" PRIu64
-                        " SMs are resident at once",
+                        "kernel %s: a cooperative grid of %" PRIu64 " blocks; %" PRIu32
+                        " on each of %" PRIu64 " SMs are resident at once",
                         kernel->name, asked, blocks, multiprocessors);
 }
 
@@ -305,27 +332,29 @@ static int32_t check_priority(const griddep_kernel *kernel, const gd_CUlaunchAtt
     if (value->priority <= least && value->priority >= greatest)
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: the priority %d; the device has %d (lowest) to %d (highest)", kernel->name,
-                        value->priority, least, greatest);
+                        "kernel %s: the priority %d; the device has %d (lowest) to %d (highest)",
+                        kernel->name, value->priority, least, greatest);
 }
 
-static int32_t check_domains(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value, griddep_error *error)
+static int32_t check_domains(const griddep_kernel *kernel, const gd_CUlaunchAttributeValue *value,
+                             griddep_error *error)
 {
     const gd_CUlaunchMemSyncDomainMap *map = &value->memSyncDomainMap;
     int count = 0;
-    int32_t status = ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &count, error);
+    int32_t status =
+        ask_device(kernel, GD_CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, &count, error);
 
     if (status || (map->default_ < count && map->remote < count))
         return status;
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: the memory domains %d and %d; the device has %d, from 0", kernel->name,
-                        map->default_, map->remote, count);
+                        "kernel %s: the memory domains %d and %d; the device has %d, from 0",
+                        kernel->name, map->default_, map->remote, count);
 }
 
 /* ---- a launch ---- */
 
-static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch, const gd_CUlaunchAttribute *attribute,
-                         griddep_error *error)
+static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch,
+                         const gd_CUlaunchAttribute *attribute, griddep_error *error)
 {
     const unsigned cluster[3] = {attribute->value.clusterDim.x, attribute->value.clusterDim.y,
                                  attribute->value.clusterDim.z};
@@ -336,7 +365,8 @@ static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch, const 
     case GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         return attribute->value.cooperative ? check_cooperative(kernel, launch, error) : GRIDDEP_OK;
     case GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return kernel->required_cluster[0] ? GRIDDEP_OK : check_cluster(kernel, launch, cluster, error);
+        return kernel->required_cluster[0] ? GRIDDEP_OK
+                                           : check_cluster(kernel, launch, cluster, error);
     case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
         return check_preferred(kernel, launch, &attribute->value, error);
     case GD_CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -348,15 +378,18 @@ static int32_t check_one(griddep_kernel *kernel, const gd_launch *launch, const 
     }
 }
 
-static int32_t check_once(const griddep_kernel *kernel, const gd_launch *launch, uint32_t index, griddep_error *error)
+static int32_t check_once(const griddep_kernel *kernel, const gd_launch *launch, uint32_t index,
+                          griddep_error *error)
 {
     int32_t id = launch->attributes[index].id;
     char name[64];
 
-    for (uint32_t i = index + 1; i < launch->attribute_count && id != GD_CU_LAUNCH_ATTRIBUTE_IGNORE; i++) {
+    for (uint32_t i = index + 1; i < launch->attribute_count && id != GD_CU_LAUNCH_ATTRIBUTE_IGNORE;
+         i++) {
         if (launch->attributes[i].id == id) {
             gd_attribute_name(id, name, sizeof name);
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %s is given twice", kernel->name, name);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %s is given twice",
+                                kernel->name, name);
         }
     }
     return GRIDDEP_OK;
@@ -382,14 +415,14 @@ static void add_cluster(gd_launch *launch, unsigned size)
 {
     if (gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
         return;
-    launch->attributes[launch->attribute_count++] =
-        (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
+    launch->attributes[launch->attribute_count++] = (gd_CUlaunchAttribute){
+        .id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
     launch->config.gridDimX = size;
     launch->config.gridDimY = launch->config.gridDimZ = 1;
 }
 
-static int32_t ask_limit(griddep_kernel *kernel, const griddep_launch_config *config, int *size, int *count,
-                         griddep_error *error)
+static int32_t ask_limit(griddep_kernel *kernel, const griddep_launch_config *config, int *size,
+                         int *count, griddep_error *error)
 {
     const gd_driver *driver = kernel->runtime->driver;
     gd_launch_room room;
@@ -410,7 +443,8 @@ static int32_t ask_limit(griddep_kernel *kernel, const griddep_launch_config *co
                : gd_driver_fail(driver, result, error, "kernel %s: clusters at once", kernel->name);
 }
 
-int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_launch_config *config, uint32_t *size,
+int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel,
+                                         const griddep_launch_config *config, uint32_t *size,
                                          uint32_t *count, griddep_error *error)
 {
     int most = 0, resident = 0;
@@ -427,8 +461,9 @@ int32_t griddep_kernel_get_cluster_limit(griddep_kernel *kernel, const griddep_l
     status = need_clusters(kernel, error);
     if (!status && (!kernel->runtime->driver->cuOccupancyMaxPotentialClusterSize ||
                     !kernel->runtime->driver->cuOccupancyMaxActiveClusters))
-        status = gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                              "the driver lacks cuOccupancyMaxPotentialClusterSize or cuOccupancyMaxActiveClusters");
+        status = gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "the driver lacks cuOccupancyMaxPotentialClusterSize or cuOccupancyMaxActiveClusters");
     if (!status)
         status = gd_runtime_enter(kernel->runtime, &pushed, error);
     if (status)

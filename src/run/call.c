@@ -33,14 +33,16 @@ static int32_t allocate_arguments(gd_call *call, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-static int32_t add_slot(gd_call *call, griddep_conditional *conditional, uint32_t parameter, griddep_error *error)
+static int32_t add_slot(gd_call *call, griddep_conditional *conditional, uint32_t parameter,
+                        griddep_error *error)
 {
     gd_call_slot *more = realloc(call->slots, (call->slot_count + 1) * sizeof *more);
 
     if (!more)
         return gd_error_memory(error);
     call->slots = more;
-    more[call->slot_count++] = (gd_call_slot){.conditional = gd_conditional_hold(conditional), .parameter = parameter};
+    more[call->slot_count++] =
+        (gd_call_slot){.conditional = gd_conditional_hold(conditional), .parameter = parameter};
     return GRIDDEP_OK;
 }
 
@@ -61,7 +63,8 @@ static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_er
 /* Keeps a launch; its attributes in as much memory as they need. */
 static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error *error)
 {
-    gd_CUlaunchAttribute *attributes = calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
+    gd_CUlaunchAttribute *attributes =
+        calloc((size_t)launch->attribute_count + 1, sizeof *attributes);
 
     if (!attributes)
         return gd_error_memory(error);
@@ -71,8 +74,8 @@ static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error
     return GRIDDEP_OK;
 }
 
-static int32_t configure(gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
-                         griddep_error *error)
+static int32_t configure(gd_call *call, const griddep_launch_config *config,
+                         const gd_call_owner *owner, griddep_error *error)
 {
     griddep_kernel *kernel = call->kernel;
     gd_launch_room room;
@@ -88,8 +91,8 @@ static int32_t configure(gd_call *call, const griddep_launch_config *config, con
         return status;
     if (launch.config.hStream)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "kernel %s: a launch in a %s has no stream of its own; give it to %s", kernel->name,
-                            owner->what, owner->where);
+                            "kernel %s: a launch in a %s has no stream of its own; give it to %s",
+                            kernel->name, owner->what, owner->where);
     return keep_launch(call, &launch, error);
 }
 
@@ -102,10 +105,12 @@ static int32_t finish(gd_call *call, int32_t status, gd_call **made)
     return status;
 }
 
-int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                       uint32_t argument_count, const gd_call_owner *owner, gd_call **call, griddep_error *error)
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count,
+                       const gd_call_owner *owner, gd_call **call, griddep_error *error)
 {
-    int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, owner->conditionals, error);
+    int32_t status =
+        gd_launch_check_arguments(kernel, arguments, argument_count, owner->conditionals, error);
 
     if (status)
         return status;
@@ -120,10 +125,12 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
     return finish(made, status, call);
 }
 
-int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
-                               const gd_call_owner *owner, gd_call **changed, griddep_error *error)
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
+                               uint32_t argument_count, const gd_call_owner *owner,
+                               gd_call **changed, griddep_error *error)
 {
-    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, owner->conditionals, error);
+    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count,
+                                               owner->conditionals, error);
 
     if (status)
         return status;
@@ -149,8 +156,8 @@ static int32_t copy_arguments(gd_call *made, const gd_call *call, griddep_error 
     return status;
 }
 
-int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
-                            gd_call **changed, griddep_error *error)
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
+                            const gd_call_owner *owner, gd_call **changed, griddep_error *error)
 {
     gd_call *made = allocate(call->kernel);
 
@@ -164,19 +171,22 @@ int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *co
     return finish(made, status, changed);
 }
 
-int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed, griddep_error *error)
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed,
+                            griddep_error *error)
 {
     static const gd_call_owner nobody = {"chain", "griddep_chain_run", false};
     const gd_launch *launch = &call->launch;
     const gd_CUlaunchConfig *from = &launch->config;
-    _Static_assert(sizeof(griddep_attribute) == sizeof *launch->attributes, "both are CUlaunchAttribute");
-    const griddep_launch_config config = {.size = sizeof config,
-                                          .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
-                                          .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                          .shared_bytes = from->sharedMemBytes,
-                                          .pdl = launch->pdl,
-                                          .attribute_count = launch->attribute_count,
-                                          .attributes = (const griddep_attribute *)launch->attributes};
+    _Static_assert(sizeof(griddep_attribute) == sizeof *launch->attributes,
+                   "both are CUlaunchAttribute");
+    const griddep_launch_config config = {
+        .size = sizeof config,
+        .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+        .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+        .shared_bytes = from->sharedMemBytes,
+        .pdl = launch->pdl,
+        .attribute_count = launch->attribute_count,
+        .attributes = (const griddep_attribute *)launch->attributes};
     gd_call *made = allocate(kernel);
 
     if (!made)
@@ -211,8 +221,8 @@ bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
 {
     uint32_t count = a->launch.attribute_count;
 
-    return count == b->launch.attribute_count &&
-           !memcmp(a->launch.attributes, b->launch.attributes, count * sizeof *a->launch.attributes);
+    return count == b->launch.attribute_count && !memcmp(a->launch.attributes, b->launch.attributes,
+                                                         count * sizeof *a->launch.attributes);
 }
 
 static gd_CUDA_KERNEL_NODE_PARAMS node_params(const gd_call *call, void **pointers)
@@ -251,7 +261,8 @@ int32_t gd_call_make_params(const gd_call *call, const gd_bindings *bindings, gd
         const gd_binding *binding = gd_binding_find(bindings, call->slots[i].conditional);
         if (!binding)
             return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                                "argument %" PRIu32 " names a conditional that no conditional node of the graph has",
+                                "argument %" PRIu32
+                                " names a conditional that no conditional node of the graph has",
                                 call->slots[i].parameter);
         memcpy(made->pointers[call->slots[i].parameter], &binding->handle, sizeof binding->handle);
     }

@@ -1,5 +1,6 @@
-/* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains and kernel nodes of
- * graphs are made of them. A call that was made never changes, so that threads may share it. */
+/* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains
+ * and kernel nodes of graphs are made of them. A call that was made never changes, so that threads
+ * may share it. */
 #ifndef GD_RUN_CALL_H
 #define GD_RUN_CALL_H
 
@@ -32,17 +33,21 @@ typedef struct gd_call_owner {
     bool conditionals; /* arguments may name them */
 } gd_call_owner;
 
-int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                       uint32_t argument_count, const gd_call_owner *owner, gd_call **call, griddep_error *error);
+int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count,
+                       const gd_call_owner *owner, gd_call **call, griddep_error *error);
 
 /* A call like another one with other arguments, or with another configuration. */
-int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
-                               const gd_call_owner *owner, gd_call **changed, griddep_error *error);
-int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config, const gd_call_owner *owner,
-                            gd_call **changed, griddep_error *error);
+int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
+                               uint32_t argument_count, const gd_call_owner *owner,
+                               gd_call **changed, griddep_error *error);
+int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
+                            const gd_call_owner *owner, gd_call **changed, griddep_error *error);
 
-/* A call like another one of a kernel with the same parameters. The kernel's context need not be current. */
-int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed, griddep_error *error);
+/* A call like another one of a kernel with the same parameters. The kernel's context need not be
+ * current. */
+int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel, gd_call **changed,
+                            griddep_error *error);
 
 gd_call *gd_call_hold(gd_call *call);
 void gd_call_release(gd_call *call); /* takes NULL */
@@ -50,7 +55,8 @@ void gd_call_release(gd_call *call); /* takes NULL */
 /* Whether two calls have the same cluster and attributes. */
 bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
 
-/* The call as a kernel node, with the handles of its conditionals in place. Released after use, made or not. */
+/* The call as a kernel node, with the handles of its conditionals in place. Released after use,
+ * made or not. */
 typedef struct gd_call_params {
     gd_CUDA_KERNEL_NODE_PARAMS params; /* valid as long as this and the call */
     unsigned char *packed;             /* NULL: the call's own */

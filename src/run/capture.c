@@ -1,7 +1,8 @@
 /* Notes on captured launches, by capture and node.
  *
- * A capture that somebody else ends and drops is never reported to the library, so notes are kept of the last captures
- * alone. Where the driver gives an old graph's handle to a new capture, the old graph is gone, and its notes go too. */
+ * A capture that somebody else ends and drops is never reported to the library, so notes are kept
+ * of the last captures alone. Where the driver gives an old graph's handle to a new capture, the
+ * old graph is gone, and its notes go too. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -67,7 +68,8 @@ static struct gd_capture *take_room(griddep_runtime *runtime, const gd_capture_s
         capture = calloc(1, sizeof *capture);
         if (!capture)
             return NULL;
-        *capture = (struct gd_capture){.next = runtime->captures, .id = info->id, .graph = info->graph};
+        *capture =
+            (struct gd_capture){.next = runtime->captures, .id = info->id, .graph = info->graph};
         runtime->captures = capture;
         drop_oldest(runtime);
     }
@@ -84,24 +86,28 @@ static struct gd_capture *take_room(griddep_runtime *runtime, const gd_capture_s
 
 /* ---- what a stream is in ---- */
 
-gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips, gd_capture_state *state)
+gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips,
+                           gd_capture_state *state)
 {
     *state = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
     if (!stream || stream == GD_CU_STREAM_LEGACY) /* it cannot be captured */
         return GD_CUDA_SUCCESS;
-    return runtime->driver->cuStreamGetCaptureInfo(stream, &state->status, &state->id, &state->graph,
-                                                   tips ? &state->tips : NULL, tips ? &state->tip_count : NULL);
+    return runtime->driver->cuStreamGetCaptureInfo(stream, &state->status, &state->id,
+                                                   &state->graph, tips ? &state->tips : NULL,
+                                                   tips ? &state->tip_count : NULL);
 }
 
 /* ---- notes ---- */
 
-static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *info, griddep_error *error)
+static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *info,
+                   griddep_error *error)
 {
     gd_CUresult result = gd_capture_ask(runtime, stream, true, info);
 
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;
-    int32_t status = gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
+    int32_t status =
+        gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
     return gd_runtime_blame_stream(runtime, stream, status, error);
 }
 

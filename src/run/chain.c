@@ -1,8 +1,8 @@
 /* A chain: launches, checked and packed when they are added, run in four modes.
  *
- * A launch is kept in the driver's own terms, so that running it is one driver call. The two graph modes capture the
- * same calls once into a graph each, by a stream of the chain's own; a chain with several lanes is made into a graph
- * edge by edge instead (chain_lane.c). */
+ * A launch is kept in the driver's own terms, so that running it is one driver call. The two graph
+ * modes capture the same calls once into a graph each, by a stream of the chain's own; a chain with
+ * several lanes is made into a graph edge by edge instead (chain_lane.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +43,8 @@ int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index)
     return overlaps(mode) ? chain->launches[index].call->launch.pdl : GRIDDEP_PDL_OFF;
 }
 
-/* Attribute 6 of a lane's first launch would be about what stood before in the stream. An edge of a graph is about the
- * launch that it comes from. */
+/* Attribute 6 of a lane's first launch would be about what stood before in the stream. An edge of a
+ * graph is about the launch that it comes from. */
 uint32_t gd_chain_previous(const gd_chain_launch *launch)
 {
     uint32_t previous = launch->previous;
@@ -77,7 +77,8 @@ static int32_t grow(griddep_chain *chain, uint32_t lane, griddep_error *error)
 {
     if (chain->count == chain->capacity) {
         uint32_t capacity = chain->capacity ? chain->capacity * 2 : 16;
-        gd_chain_launch *more = capacity > chain->capacity ? realloc(chain->launches, capacity * sizeof *more) : NULL;
+        gd_chain_launch *more =
+            capacity > chain->capacity ? realloc(chain->launches, capacity * sizeof *more) : NULL;
         if (!more)
             return gd_error_memory(error);
         chain->launches = more;
@@ -100,28 +101,31 @@ int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, grid
 
     if (status)
         return status;
-    chain->launches[chain->count] = (gd_chain_launch){.call = call, .lane = lane, .previous = chain->last[lane]};
+    chain->launches[chain->count] =
+        (gd_chain_launch){.call = call, .lane = lane, .previous = chain->last[lane]};
     chain->last[lane] = chain->count++;
     chain->lanes_ready = false;
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
-                            gd_CUevent event, griddep_error *error)
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index,
+                            gd_CUstream stream, gd_CUevent event, griddep_error *error)
 {
     const gd_call *call = chain->launches[index].call;
     gd_launch_given given;
 
-    gd_launch_give(chain->runtime, &call->launch, gd_chain_pdl(chain, mode, index), gd_chain_decide(chain, mode, index),
-                   stream, event, &given);
-    int32_t status = gd_launch_submit(call->kernel, &call->launch, &given, call->pointers, NULL, error);
+    gd_launch_give(chain->runtime, &call->launch, gd_chain_pdl(chain, mode, index),
+                   gd_chain_decide(chain, mode, index), stream, event, &given);
+    int32_t status =
+        gd_launch_submit(call->kernel, &call->launch, &given, call->pointers, NULL, error);
     if (status)
         gd_error_append(error, " (launch %" PRIu32 " of the chain)", index);
     return status;
 }
 
 /* Launches all in a stream; the context is current. */
-static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+static int32_t launch_all(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                          griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -139,7 +143,8 @@ static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
     gd_ending ending;
 
     if (graph->exec) {
-        gd_runtime_enter_to_end(chain->runtime, &ending, NULL); /* failed or not, what is held is given back */
+        gd_runtime_enter_to_end(chain->runtime, &ending,
+                                NULL); /* failed or not, what is held is given back */
         chain->runtime->driver->cuGraphExecDestroy(graph->exec);
         gd_runtime_leave_ended(chain->runtime, &ending);
     }
@@ -186,7 +191,8 @@ typedef struct edge_list {
     size_t count;
 } edge_list;
 
-/* Follows the edges from the root, which is the node that none leads to, and notes what kind each is. */
+/* Follows the edges from the root, which is the node that none leads to, and notes what kind each
+ * is. */
 static bool follow_edges(const edge_list *list, int8_t *edges, uint32_t launches)
 {
     gd_table by_source = {0}, targets = {0};
@@ -194,8 +200,10 @@ static bool follow_edges(const edge_list *list, int8_t *edges, uint32_t launches
     size_t root = SIZE_MAX;
 
     for (size_t i = 0; i < list->count && whole; i++)
-        whole = gd_table_set(&by_source, (const char *)&list->from[i], sizeof list->from[i], &list->from[i]) &&
-                gd_table_set(&targets, (const char *)&list->to[i], sizeof list->to[i], &list->to[i]);
+        whole =
+            gd_table_set(&by_source, (const char *)&list->from[i], sizeof list->from[i],
+                         &list->from[i]) &&
+            gd_table_set(&targets, (const char *)&list->to[i], sizeof list->to[i], &list->to[i]);
     for (size_t i = 0; i < list->count && whole && root == SIZE_MAX; i++) {
         if (!gd_table_find(&targets, (const char *)&list->from[i], sizeof list->from[i]))
             root = i;
@@ -211,7 +219,8 @@ static bool follow_edges(const edge_list *list, int8_t *edges, uint32_t launches
     return whole;
 }
 
-static int32_t read_edges(const griddep_chain *chain, gd_CUgraph graph, int8_t *edges, griddep_error *error)
+static int32_t read_edges(const griddep_chain *chain, gd_CUgraph graph, int8_t *edges,
+                          griddep_error *error)
 {
     const gd_driver *driver = chain->runtime->driver;
     edge_list list = {0};
@@ -230,7 +239,8 @@ static int32_t read_edges(const griddep_chain *chain, gd_CUgraph graph, int8_t *
         if (result == GD_CUDA_SUCCESS && list.count)
             result = driver->cuGraphGetEdges(graph, list.from, list.to, list.data, &list.count);
         if (result != GD_CUDA_SUCCESS)
-            status = gd_driver_fail(driver, result, error, "the edges of the chain's graph cannot be read");
+            status = gd_driver_fail(driver, result, error,
+                                    "the edges of the chain's graph cannot be read");
         else if (!follow_edges(&list, edges, chain->count))
             status = gd_error_memory(error);
     }
@@ -241,7 +251,8 @@ static int32_t read_edges(const griddep_chain *chain, gd_CUgraph graph, int8_t *
 }
 
 /* Makes a graph mode ready. */
-static int32_t capture_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made, griddep_error *error)
+static int32_t capture_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made,
+                             griddep_error *error)
 {
     const gd_driver *driver = chain->runtime->driver;
     gd_CUgraph graph = NULL;
@@ -291,7 +302,8 @@ static bool records_events(const griddep_chain *chain)
     return false;
 }
 
-static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made, griddep_error *error)
+static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *made,
+                           griddep_error *error)
 {
     int32_t status = gd_chain_make_graph(chain, mode, &made->graph, error);
 
@@ -306,9 +318,10 @@ static int32_t build_graph(griddep_chain *chain, int32_t mode, gd_chain_graph *m
 static int32_t make_graph(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
     gd_chain_graph made = {.edges = malloc((size_t)chain->count + 1)};
-    int32_t status = !made.edges                                        ? gd_error_memory(error)
-                     : chain->lane_count > 1 || records_events(chain) ? build_graph(chain, mode, &made, error)
-                                                                       : capture_graph(chain, mode, &made, error);
+    int32_t status = !made.edges ? gd_error_memory(error)
+                     : chain->lane_count > 1 || records_events(chain)
+                         ? build_graph(chain, mode, &made, error)
+                         : capture_graph(chain, mode, &made, error);
 
     if (status)
         drop_graph(chain, &made);
@@ -326,7 +339,8 @@ static int32_t prepare(griddep_chain *chain, int32_t mode, griddep_error *error)
     return chain->lane_count > 1 ? gd_chain_make_lanes(chain, NULL, error) : GRIDDEP_OK;
 }
 
-static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                            griddep_error *error)
 {
     const gd_chain_graph *graph = &chain->graphs[mode];
     gd_CUgraphExec exec = graph->graph ? graph->graph->exec : graph->exec;
@@ -334,13 +348,15 @@ static int32_t launch_graph(griddep_chain *chain, int32_t mode, gd_CUstream stre
 
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;
-    int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
+    int32_t status =
+        gd_driver_fail(chain->runtime->driver, result, error, "launching the chain's graph");
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
 }
 
-/* A run in a stream, which may be captured: then the capture holds what was launched into it, even where not all was.
- */
-static int32_t launch_into(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+/* A run in a stream, which may be captured: then the capture holds what was launched into it, even
+ * where not all was. */
+static int32_t launch_into(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                           griddep_error *error)
 {
     gd_capture_state capture;
     int32_t status = GRIDDEP_OK;
@@ -383,7 +399,8 @@ int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *
     if (!chain)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "chain is NULL");
     if (mode < 0 || mode >= GRIDDEP_MODE_COUNT)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "mode is %" PRId32 ", which is no GRIDDEP_MODE_*", mode);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "mode is %" PRId32 ", which is no GRIDDEP_MODE_*", mode);
     return GRIDDEP_OK;
 }
 
@@ -412,7 +429,8 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
     if (status)
         return status;
     if (!runtime || !chain)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", runtime ? "chain" : "runtime");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            runtime ? "chain" : "runtime");
     griddep_chain *created = calloc(1, sizeof *created);
     if (!created)
         return gd_error_memory(error);
@@ -435,8 +453,9 @@ void griddep_chain_destroy(griddep_chain *chain)
     free(chain);
 }
 
-int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel, const griddep_launch_config *config,
-                          const griddep_argument *arguments, uint32_t argument_count, griddep_error *error)
+int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
+                          const griddep_launch_config *config, const griddep_argument *arguments,
+                          uint32_t argument_count, griddep_error *error)
 {
     return griddep_chain_add_to(chain, 0, kernel, config, arguments, argument_count, error);
 }
@@ -451,14 +470,16 @@ int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel
     if (status)
         return status;
     if (!kernel || !config)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            kernel ? "config" : "kernel");
     if (kernel->runtime != chain->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s belongs to another runtime than the chain",
-                            kernel->name);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s belongs to another runtime than the chain", kernel->name);
     if (lane > chain->lane_count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "lane %" PRIu32 " of a chain that has %" PRIu32 "; lanes are numbered without gaps", lane,
-                            chain->lane_count);
+                            "lane %" PRIu32 " of a chain that has %" PRIu32
+                            "; lanes are numbered without gaps",
+                            lane, chain->lane_count);
     status = gd_call_create(kernel, config, arguments, argument_count, &chain_owner, &call, error);
     if (!status)
         status = gd_chain_append(chain, lane, call, error);
@@ -469,7 +490,8 @@ int32_t griddep_chain_add_to(griddep_chain *chain, uint32_t lane, griddep_kernel
     return status;
 }
 
-int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, griddep_error *error)
+int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on,
+                             griddep_error *error)
 {
     int32_t status = gd_chain_check(chain, GRIDDEP_MODE_SERIAL, error);
 
@@ -477,13 +499,15 @@ int32_t griddep_chain_depend(griddep_chain *chain, uint32_t index, uint32_t on, 
         return status;
     if (index >= chain->count || on >= chain->count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32, chain->count,
-                            index >= chain->count ? index : on);
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
+                            chain->count, index >= chain->count ? index : on);
     gd_chain_launch *launch = &chain->launches[index];
     if (on >= index)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32 " (%s), which is not before it",
-                            index, launch->call->kernel->name, on, chain->launches[on].call->kernel->name);
+                            "launch %" PRIu32 " (%s) cannot wait for launch %" PRIu32
+                            " (%s), which is not before it",
+                            index, launch->call->kernel->name, on,
+                            chain->launches[on].call->kernel->name);
     if (chain->launches[on].lane == launch->lane)
         return GRIDDEP_OK;
     for (uint32_t i = 0; i < launch->on_count; i++) {
@@ -526,7 +550,8 @@ int32_t griddep_chain_run(griddep_chain *chain, int32_t mode, void *stream, grid
         return status;
     status = prepare(chain, mode, error);
     if (!status && chain->count)
-        status = is_graph(mode) ? launch_graph(chain, mode, stream, error) : launch_into(chain, mode, stream, error);
+        status = is_graph(mode) ? launch_graph(chain, mode, stream, error)
+                                : launch_into(chain, mode, stream, error);
     gd_runtime_leave(chain->runtime, pushed);
     return status;
 }
@@ -536,8 +561,8 @@ uint32_t griddep_chain_length(const griddep_chain *chain)
     return chain ? chain->count : 0;
 }
 
-int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index, griddep_hop_info *info,
-                              griddep_error *error)
+int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index,
+                              griddep_hop_info *info, griddep_error *error)
 {
     int32_t status = griddep_chain_prepare(chain, mode, error);
 
@@ -545,7 +570,8 @@ int32_t griddep_chain_get_hop(griddep_chain *chain, int32_t mode, uint32_t index
         return status;
     if (index >= chain->count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32, chain->count, index);
+                            "the chain has %" PRIu32 " launches; there is no number %" PRIu32,
+                            chain->count, index);
     const griddep_hop_info known = {.size = sizeof known,
                                     .reason = gd_chain_decide(chain, mode, index),
                                     .kernel = chain->launches[index].call->kernel->name,

@@ -1,4 +1,5 @@
-/* A chain: its launches in lanes, what they depend on across lanes, and what each mode made ready. */
+/* A chain: its launches in lanes, what they depend on across lanes, and what each mode made
+ * ready. */
 #ifndef GD_RUN_CHAIN_H
 #define GD_RUN_CHAIN_H
 
@@ -23,8 +24,8 @@ typedef struct gd_chain_lane {
     gd_CUevent end; /* of the lane's last launch */
 } gd_chain_lane;
 
-/* What stream modes need for several lanes. While a capture has it, it cannot serve outside of that, nor
- * be ended unless the capture is spoilt. */
+/* What stream modes need for several lanes. While a capture has it, it cannot serve outside of
+ * that, nor be ended unless the capture is spoilt. */
 typedef struct gd_chain_lanes {
     struct gd_chain_lanes *next; /* in the runtime's list of those set aside */
     gd_chain_lane *list;         /* [0] is not used */
@@ -55,7 +56,8 @@ struct griddep_chain {
 
 /* ---- chain.c */
 
-/* The launch before one: in its lane or, for a lane's first, the last that it waits for. GD_CHAIN_NONE. */
+/* The launch before one: in its lane or, for a lane's first, the last that it waits for.
+ * GD_CHAIN_NONE. */
 uint32_t gd_chain_previous(const gd_chain_launch *launch);
 
 /* What a launch says in a mode: GRIDDEP_PDL_*. */
@@ -70,28 +72,33 @@ int32_t gd_chain_append(griddep_chain *chain, uint32_t lane, gd_call *call, grid
 /* Checks the chain and the mode. */
 int32_t gd_chain_check(const griddep_chain *chain, int32_t mode, griddep_error *error);
 
-/* Launches one in a stream, which records an event at its trigger unless it is NULL; the context is current. */
-int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
-                            gd_CUevent event, griddep_error *error);
+/* Launches one in a stream, which records an event at its trigger unless it is NULL; the context is
+ * current. */
+int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t index,
+                            gd_CUstream stream, gd_CUevent event, griddep_error *error);
 
 /* ---- chain_lane.c. The context is current. */
 
 struct gd_capture_state;
 
 /* Launches all of a chain that has several lanes. */
-int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error);
+int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                              griddep_error *error);
 
-/* Makes the streams and events of the lanes that are not there yet, or that another capture than the stream's has. */
-int32_t gd_chain_make_lanes(griddep_chain *chain, const struct gd_capture_state *capture, griddep_error *error);
+/* Makes the streams and events of the lanes that are not there yet, or that another capture than
+ * the stream's has. */
+int32_t gd_chain_make_lanes(griddep_chain *chain, const struct gd_capture_state *capture,
+                            griddep_error *error);
 
-/* Gives streams and events back, or sets those that a capture has aside. Takes NULL, and the runtime's whole list. The
- * context need not be current. */
+/* Gives streams and events back, or sets those that a capture has aside. Takes NULL, and the
+ * runtime's whole list. The context need not be current. */
 void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *lanes);
 
 /* Forgets them; nothing is asked of the driver. */
 void gd_chain_free_lanes(gd_chain_lanes *lanes);
 
 /* A graph of the launches in a mode. */
-int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error);
+int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph,
+                            griddep_error *error);
 
 #endif

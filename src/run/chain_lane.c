@@ -1,5 +1,5 @@
-/* The lanes of a chain: streams that fork from the caller's and join it again, ordered by events without timing; and
- * the same order as edges of a graph. */
+/* The lanes of a chain: streams that fork from the caller's and join it again, ordered by events
+ * without timing; and the same order as edges of a graph. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -25,24 +25,29 @@ static int32_t make_event(const griddep_chain *chain, gd_CUevent *event, griddep
 
 static int32_t make_lane(const griddep_chain *chain, gd_chain_lane *lane, griddep_error *error)
 {
-    gd_CUresult result = chain->runtime->driver->cuStreamCreate(&lane->stream, GD_CU_STREAM_NON_BLOCKING);
+    gd_CUresult result =
+        chain->runtime->driver->cuStreamCreate(&lane->stream, GD_CU_STREAM_NON_BLOCKING);
 
     if (result != GD_CUDA_SUCCESS) {
         lane->stream = NULL;
-        return gd_driver_fail(chain->runtime->driver, result, error, "a stream for a lane of the chain");
+        return gd_driver_fail(chain->runtime->driver, result, error,
+                              "a stream for a lane of the chain");
     }
     return GRIDDEP_OK;
 }
 
-/* A recorded event parts a launch from the next one in its lane. A programmatic one does not, and is enough where all
- * that wait for it execute griddepcontrol.wait on every path. A launch that says off records none. */
+/* A recorded event parts a launch from the next one in its lane. A programmatic one does not, and
+ * is enough where all that wait for it execute griddepcontrol.wait on every path. A launch that
+ * says off records none. */
 static void find_early(griddep_chain *chain)
 {
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_launch *launch = &chain->launches[i].call->launch;
-        bool can = gd_early_obstacle(chain->runtime, launch->pdl, GD_EARLY_TRIGGER_EVENT) == GRIDDEP_REASON_FORCED;
-        chain->launches[i].early = can && chain->launches[i].watched && /* a launch has one such event */
-                                   !gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
+        bool can = gd_early_obstacle(chain->runtime, launch->pdl, GD_EARLY_TRIGGER_EVENT) ==
+                   GRIDDEP_REASON_FORCED;
+        chain->launches[i].early =
+            can && chain->launches[i].watched && /* a launch has one such event */
+            !gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
     }
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
@@ -78,10 +83,11 @@ static int32_t grow_lanes(griddep_chain *chain, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-/* Whether a capture has some of the lanes. Then they cannot serve a run, unless the run is into that
- * capture; and they cannot be ended (run is NULL), unless the capture is spoilt: such a one may never
- * let go of them. */
-static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes, const gd_capture_state *run)
+/* Whether a capture has some of the lanes. Then they cannot serve a run, unless the run is into
+ * that capture; and they cannot be ended (run is NULL), unless the capture is spoilt: such a one
+ * may never let go of them. */
+static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *lanes,
+                         const gd_capture_state *run)
 {
     bool captured = false;
 
@@ -90,14 +96,16 @@ static bool are_captured(const griddep_runtime *runtime, const gd_chain_lanes *l
         if (lanes->list[i].stream)
             gd_hold_find_capture(runtime, lanes->list[i].stream, &capture);
         if (run)
-            captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE && !(capture.id && capture.id == run->id);
+            captured = capture.status != GD_CU_STREAM_CAPTURE_STATUS_NONE &&
+                       !(capture.id && capture.id == run->id);
         else
             captured = capture.status == GD_CU_STREAM_CAPTURE_STATUS_ACTIVE;
     }
     return captured;
 }
 
-int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *capture, griddep_error *error)
+int32_t gd_chain_make_lanes(griddep_chain *chain, const gd_capture_state *capture,
+                            griddep_error *error)
 {
     if (chain->lanes && capture && are_captured(chain->runtime, chain->lanes, capture)) {
         gd_chain_end_lanes(chain->runtime, chain->lanes);
@@ -183,23 +191,27 @@ void gd_chain_end_lanes(griddep_runtime *runtime, gd_chain_lanes *all)
 
 /* ---- running in streams ---- */
 
-static int32_t record(const griddep_chain *chain, gd_CUevent event, gd_CUstream stream, griddep_error *error)
+static int32_t record(const griddep_chain *chain, gd_CUevent event, gd_CUstream stream,
+                      griddep_error *error)
 {
     gd_CUresult result = chain->runtime->driver->cuEventRecord(event, stream);
 
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;
-    int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "recording an event between lanes");
+    int32_t status =
+        gd_driver_fail(chain->runtime->driver, result, error, "recording an event between lanes");
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
 }
 
-static int32_t wait_for(const griddep_chain *chain, gd_CUstream stream, gd_CUevent event, griddep_error *error)
+static int32_t wait_for(const griddep_chain *chain, gd_CUstream stream, gd_CUevent event,
+                        griddep_error *error)
 {
     gd_CUresult result = chain->runtime->driver->cuStreamWaitEvent(stream, event, 0);
 
     if (result == GD_CUDA_SUCCESS)
         return GRIDDEP_OK;
-    int32_t status = gd_driver_fail(chain->runtime->driver, result, error, "making a lane wait for another one");
+    int32_t status =
+        gd_driver_fail(chain->runtime->driver, result, error, "making a lane wait for another one");
     return gd_runtime_blame_stream(chain->runtime, stream, status, error);
 }
 
@@ -208,8 +220,8 @@ static gd_CUstream stream_of(const griddep_chain *chain, uint32_t lane, gd_CUstr
     return lane ? chain->lanes->list[lane].stream : stream;
 }
 
-static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t index, gd_CUstream stream,
-                              griddep_error *error)
+static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t index,
+                              gd_CUstream stream, griddep_error *error)
 {
     const gd_chain_launch *launch = &chain->launches[index];
     gd_CUevent event = chain->lanes->events[index];
@@ -226,9 +238,10 @@ static int32_t launch_in_lane(const griddep_chain *chain, int32_t mode, uint32_t
     return status;
 }
 
-/* What a lane has begun is joined also when a launch fails: a capture would be spoilt otherwise, and what follows in
- * the caller's stream would overlap with it. The first failure is reported. */
-int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream, griddep_error *error)
+/* What a lane has begun is joined also when a launch fails: a capture would be spoilt otherwise,
+ * and what follows in the caller's stream would overlap with it. The first failure is reported. */
+int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream stream,
+                              griddep_error *error)
 {
     const gd_chain_lanes *lanes = chain->lanes;
     int32_t status = record(chain, lanes->start, stream, error);
@@ -241,7 +254,8 @@ int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream st
     for (uint32_t i = 0; i < chain->count && !status; i++)
         status = launch_in_lane(chain, mode, i, stream, error);
     for (uint32_t i = 1; i < forked; i++) {
-        int32_t joined = record(chain, lanes->list[i].end, lanes->list[i].stream, status ? NULL : error);
+        int32_t joined =
+            record(chain, lanes->list[i].end, lanes->list[i].stream, status ? NULL : error);
         if (!joined)
             joined = wait_for(chain, stream, lanes->list[i].end, status ? NULL : error);
         if (!status)
@@ -252,7 +266,8 @@ int32_t gd_chain_launch_lanes(griddep_chain *chain, int32_t mode, gd_CUstream st
 
 /* ---- as a graph ---- */
 
-/* Forced launches are dependent on the one before in their lane alone: that is what attribute 6 would say. */
+/* Forced launches are dependent on the one before in their lane alone: that is what attribute 6
+ * would say. */
 static gd_graph_edge edge_to(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to)
 {
     int32_t reason = gd_chain_decide(chain, mode, to);
@@ -268,8 +283,8 @@ static gd_graph_edge edge_to(const griddep_chain *chain, int32_t mode, uint32_t 
     return edge;
 }
 
-static int32_t add_edge(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to, griddep_graph *graph,
-                        griddep_error *error)
+static int32_t add_edge(const griddep_chain *chain, int32_t mode, uint32_t from, uint32_t to,
+                        griddep_graph *graph, griddep_error *error)
 {
     const gd_graph_edge edge = edge_to(chain, mode, from, to);
 
@@ -277,7 +292,8 @@ static int32_t add_edge(const griddep_chain *chain, int32_t mode, uint32_t from,
 }
 
 /* The events that a launch records, each by a node behind it: complete. */
-static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph *graph, griddep_error *error)
+static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph *graph,
+                          griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -294,7 +310,8 @@ static int32_t add_events(const gd_launch *launch, uint32_t index, griddep_graph
     return status;
 }
 
-int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error)
+int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, griddep_graph **graph,
+                            griddep_error *error)
 {
     griddep_graph *made = NULL;
     uint32_t node;

@@ -1,6 +1,7 @@
 /* The driver's compiler, which is always asked in the same way, and NVRTC with the prelude.
  *
- * The driver keeps compiled code itself (doc/environment.md). What NVRTC made is kept in the store. */
+ * The driver keeps compiled code itself (doc/environment.md). What NVRTC made is kept in the
+ * store. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static const char prelude[] =
     "#else\n"
     "#define GRIDDEP_CONTROL_(name)\n"
     "#endif\n"
-    "[[maybe_unused]] static __device__ __forceinline__ void griddep_wait() { GRIDDEP_CONTROL_(wait); }\n"
+    "[[maybe_unused]] static __device__ __forceinline__ void griddep_wait() { "
+    "GRIDDEP_CONTROL_(wait); }\n"
     "[[maybe_unused]] static __device__ __forceinline__ void griddep_launch_dependents()\n"
     "{ GRIDDEP_CONTROL_(launch_dependents); }\n"
     "#undef GRIDDEP_CONTROL_\n";
@@ -57,7 +59,9 @@ static bool make_options(jit_options *jit, const griddep_module_options *options
     add_option(jit, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_BYTES - 1);
     if (options->optimization)
         add_option(jit, GD_CU_JIT_OPTIMIZATION_LEVEL,
-                   options->optimization == GRIDDEP_OPTIMIZATION_NONE ? 0 : (uintptr_t)options->optimization);
+                   options->optimization == GRIDDEP_OPTIMIZATION_NONE
+                       ? 0
+                       : (uintptr_t)options->optimization);
     if (options->maximum_registers)
         add_option(jit, GD_CU_JIT_MAX_REGISTERS, options->maximum_registers);
     if (options->flags & GRIDDEP_MODULE_LINE_INFO)
@@ -77,23 +81,24 @@ static void free_options(jit_options *jit)
 
 /* ---- errors ---- */
 
-/* The number behind "line " in the first line of the log that speaks of an error, as ptxas writes it ("..., line 12;
- * error : ..."). */
+/* The number behind "line " in the first line of the log that speaks of an error, as ptxas writes
+ * it ("..., line 12; error : ..."). */
 static int32_t error_line(const char *log)
 {
     for (const char *at = log; (at = strstr(at, "line ")); at += 5) {
         char *end;
         long line = strtol(at + 5, &end, 10);
         const char *rest = end + strspn(end, "; ");
-        if (end != at + 5 && line > 0 && line < INT32_MAX && (!strncmp(rest, "error", 5) || !strncmp(rest, "fatal", 5)))
+        if (end != at + 5 && line > 0 && line < INT32_MAX &&
+            (!strncmp(rest, "error", 5) || !strncmp(rest, "fatal", 5)))
             return (int32_t)line;
     }
     return 0;
 }
 
 /* The error of a failed compilation: the compiler's words, its position, the PTX line. */
-static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const jit_options *jit, const char *name,
-                    const char *text, size_t bytes, griddep_error *error)
+static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const jit_options *jit,
+                    const char *name, const char *text, size_t bytes, griddep_error *error)
 {
     int32_t status = gd_driver_status(result);
     int32_t line = text ? error_line(jit->errors) : 0;
@@ -102,11 +107,12 @@ static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const ji
 
     while (length && isspace((unsigned char)jit->errors[length - 1]))
         length--;
-    if (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_DRIVER || status == GRIDDEP_ERROR_IMAGE) {
+    if (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_DRIVER ||
+        status == GRIDDEP_ERROR_IMAGE) {
         if (text && status != GRIDDEP_ERROR_DRIVER)
             status = GRIDDEP_ERROR_COMPILE;
-        gd_driver_fail(runtime->driver, result, error, "%s cannot be loaded on %s (sm_%" PRId32 ")", name,
-                       runtime->device_name, runtime->info.capability);
+        gd_driver_fail(runtime->driver, result, error, "%s cannot be loaded on %s (sm_%" PRId32 ")",
+                       name, runtime->device_name, runtime->info.capability);
     } else {
         status = gd_driver_fail(runtime->driver, result, error, "%s cannot be loaded", name);
     }
@@ -127,8 +133,9 @@ static int32_t fail(const griddep_runtime *runtime, gd_CUresult result, const ji
 /* ---- loading ---- */
 
 /* `text` is NULL for a binary. */
-static int32_t load(const griddep_runtime *runtime, const void *image, const char *text, size_t bytes,
-                    const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
+static int32_t load(const griddep_runtime *runtime, const void *image, const char *text,
+                    size_t bytes, const griddep_module_options *options, gd_CUmodule *module,
+                    char **log, griddep_error *error)
 {
     jit_options jit;
     int32_t status = GRIDDEP_OK;
@@ -137,7 +144,8 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
         free_options(&jit);
         return gd_error_memory(error);
     }
-    gd_CUresult result = runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
+    gd_CUresult result =
+        runtime->driver->cuModuleLoadDataEx(module, image, jit.count, jit.names, jit.values);
     if (result != GD_CUDA_SUCCESS) {
         status = fail(runtime, result, &jit, options->name, text, bytes, error);
     } else {
@@ -148,14 +156,16 @@ static int32_t load(const griddep_runtime *runtime, const void *image, const cha
     return status;
 }
 
-int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes, const griddep_module_options *options,
-                       gd_CUmodule *module, char **log, griddep_error *error)
+int32_t gd_compile_ptx(griddep_runtime *runtime, const char *text, size_t bytes,
+                       const griddep_module_options *options, gd_CUmodule *module, char **log,
+                       griddep_error *error)
 {
     return load(runtime, text, text, bytes, options, module, log, error);
 }
 
 int32_t gd_compile_binary(griddep_runtime *runtime, const void *image, int32_t kind,
-                          const griddep_module_options *options, gd_CUmodule *module, char **log, griddep_error *error)
+                          const griddep_module_options *options, gd_CUmodule *module, char **log,
+                          griddep_error *error)
 {
     int32_t status = load(runtime, image, NULL, 0, options, module, log, error);
 
@@ -187,8 +197,9 @@ static void append_escaped(gd_text *text, const char *name)
     }
 }
 
-/* Whether PTX may depend on more than the text and the options: on files that either names, or on the clock. Lines that
- * end with a backslash are put together first. True where only a comment speaks of such. */
+/* Whether PTX may depend on more than the text and the options: on files that either names, or on
+ * the clock. Lines that end with a backslash are put together first. True where only a comment
+ * speaks of such. */
 static bool depends_on_more(const char *source, const griddep_module_options *options, bool *more)
 {
     static const char *const in_source[] = {"include", "embed", "import", "__DATE__", "__TIME"};
@@ -216,8 +227,8 @@ static bool depends_on_more(const char *source, const griddep_module_options *op
     return true;
 }
 
-static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list, uint32_t count,
-                     gd_store_key *key)
+static void make_key(const gd_nvrtc *nvrtc, const char *text, const char *const *list,
+                     uint32_t count, gd_store_key *key)
 {
     gd_digest digest;
 
@@ -253,7 +264,8 @@ static bool recall(gd_store *store, const gd_store_key *key, char **ptx, size_t 
     return false;
 }
 
-static void remember(gd_store *store, const gd_store_key *key, const char *ptx, size_t bytes, const char *log)
+static void remember(gd_store *store, const gd_store_key *key, const char *ptx, size_t bytes,
+                     const char *log)
 {
     gd_text entry = {0};
 
@@ -264,8 +276,9 @@ static void remember(gd_store *store, const gd_store_key *key, const char *ptx, 
     gd_text_free(&entry);
 }
 
-int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
-                          char **ptx, size_t *bytes, char **log, bool *from_store, griddep_error *error)
+int32_t gd_compile_source(griddep_runtime *runtime, const char *source,
+                          const griddep_module_options *options, char **ptx, size_t *bytes,
+                          char **log, bool *from_store, griddep_error *error)
 {
     const gd_nvrtc *nvrtc = NULL;
     char architecture[48];
@@ -286,7 +299,8 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
     if (!list || text.failed || !depends_on_more(source, options, &more)) {
         status = gd_error_memory(error);
     } else {
-        snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32, runtime->info.capability);
+        snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%" PRId32,
+                 runtime->info.capability);
         if (!names_architecture(options))
             list[count++] = architecture;
         for (uint32_t i = 0; i < options->compile_option_count; i++)
@@ -294,7 +308,8 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
         make_key(nvrtc, text.data, list, count, &key);
         *from_store = !more && recall(runtime->store, &key, ptx, bytes, log);
         if (!*from_store)
-            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log, error);
+            status = gd_nvrtc_compile(nvrtc, text.data, options->name, list, count, ptx, bytes, log,
+                                      error);
         if (!status && !*from_store && !more)
             remember(runtime->store, &key, *ptx, *bytes, *log);
     }
@@ -305,8 +320,8 @@ int32_t gd_compile_source(griddep_runtime *runtime, const char *source, const gr
 
 /* ---- a driver older than NVRTC ---- */
 
-/* The number behind ".version" where a text begins with it, as texts of NVRTC do behind their comments; NULL where it
- * does not. */
+/* The number behind ".version" where a text begins with it, as texts of NVRTC do behind their
+ * comments; NULL where it does not. */
 static char *find_version(char *text)
 {
     for (;;) {
@@ -328,16 +343,18 @@ bool gd_compile_lower(const griddep_runtime *runtime, char *ptx, const char *nam
     char *version = find_version(ptx), lowered[24], *behind;
     const long major = version ? strtol(version, &behind, 10) : 0;
 
-    if (!version || *behind != '.' || major < 1 || major > 99 || !isdigit((unsigned char)behind[1]) ||
-        isdigit((unsigned char)behind[2]) || major * 10 + (behind[1] - '0') <= most)
+    if (!version || *behind != '.' || major < 1 || major > 99 ||
+        !isdigit((unsigned char)behind[1]) || isdigit((unsigned char)behind[2]) ||
+        major * 10 + (behind[1] - '0') <= most)
         return false;
     const size_t length = (size_t)(behind + 2 - version);
     snprintf(lowered, sizeof lowered, "%" PRId32 ".%" PRId32, most / 10, most % 10);
     if (strlen(lowered) > length)
         return false;
-    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO,
-                 "%s: NVRTC made PTX of .version %.*s, which the driver refuses; it is loaded as %s", name, (int)length,
-                 version, lowered);
+    gd_log_write(
+        &runtime->log, GRIDDEP_LOG_INFO,
+        "%s: NVRTC made PTX of .version %.*s, which the driver refuses; it is loaded as %s", name,
+        (int)length, version, lowered);
     memset(version, ' ', length);
     memcpy(version, lowered, strlen(lowered));
     return true;

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "run/conditional.h"
 
-/* griddep_argument.reserved of an argument that names a conditional; `value` is where it is. Nothing that one writes by
- * accident. */
+/* griddep_argument.reserved of an argument that names a conditional; `value` is where it is.
+ * Nothing that one writes by accident. */
 enum { NAMES_CONDITIONAL = 0x434f4e44 };
 
 griddep_conditional *gd_conditional_hold(griddep_conditional *conditional)
@@ -16,13 +16,14 @@ griddep_conditional *gd_conditional_hold(griddep_conditional *conditional)
 
 griddep_conditional *gd_conditional_of(const griddep_argument *argument)
 {
-    bool names = argument->reserved == NAMES_CONDITIONAL && argument->bytes == sizeof(gd_CUgraphConditionalHandle) &&
-                 !argument->data;
+    bool names = argument->reserved == NAMES_CONDITIONAL &&
+                 argument->bytes == sizeof(gd_CUgraphConditionalHandle) && !argument->data;
 
     return names ? (griddep_conditional *)(uintptr_t)argument->value : NULL;
 }
 
-const gd_binding *gd_binding_find(const gd_bindings *bindings, const griddep_conditional *conditional)
+const gd_binding *gd_binding_find(const gd_bindings *bindings,
+                                  const griddep_conditional *conditional)
 {
     for (uint32_t i = 0; i < bindings->count; i++) {
         if (bindings->list[i].conditional == conditional)
@@ -33,7 +34,8 @@ const gd_binding *gd_binding_find(const gd_bindings *bindings, const griddep_con
 
 /* ---- public ---- */
 
-int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional, griddep_error *error)
+int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **conditional,
+                                   griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -52,7 +54,8 @@ int32_t griddep_conditional_create(uint32_t initial, griddep_conditional **condi
 
 void griddep_conditional_destroy(griddep_conditional *conditional)
 {
-    if (conditional && atomic_fetch_sub_explicit(&conditional->references, 1u, memory_order_acq_rel) == 1)
+    if (conditional &&
+        atomic_fetch_sub_explicit(&conditional->references, 1u, memory_order_acq_rel) == 1)
         free(conditional);
 }
 

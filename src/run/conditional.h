@@ -1,6 +1,6 @@
-/* Conditions: names for the values that conditional nodes go by. The driver's handle for one belongs to a CUgraph, and
- * a graph has another CUgraph each time that it is built; so nodes and arguments name the conditional, and each CUgraph
- * comes with a list of what its handles are. */
+/* Conditions: names for the values that conditional nodes go by. The driver's handle for one
+ * belongs to a CUgraph, and a graph has another CUgraph each time that it is built; so nodes and
+ * arguments name the conditional, and each CUgraph comes with a list of what its handles are. */
 #ifndef GD_RUN_CONDITIONAL_H
 #define GD_RUN_CONDITIONAL_H
 
@@ -32,6 +32,7 @@ typedef struct gd_bindings {
 } gd_bindings;
 
 /* The binding of a conditional; NULL. */
-const gd_binding *gd_binding_find(const gd_bindings *bindings, const griddep_conditional *conditional);
+const gd_binding *gd_binding_find(const gd_bindings *bindings,
+                                  const griddep_conditional *conditional);
 
 #endif

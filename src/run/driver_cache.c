@@ -1,5 +1,6 @@
-/* Where the driver keeps the code that it compiles. The driver itself does not tell: these are its documented variables
- * (CUDA programming guide, environment variables), and whether it can write there. */
+/* Where the driver keeps the code that it compiles. The driver itself does not tell: these are its
+ * documented variables (CUDA programming guide, environment variables), and whether it can write
+ * there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 
 static const uint64_t default_bytes = (uint64_t)1 << 30, most_bytes = (uint64_t)4 << 30;
 
-/* Whether files can be made in a folder, or in the nearest one above it where it does not exist yet. Changes `path`. */
+/* Whether files can be made in a folder, or in the nearest one above it where it does not exist
+ * yet. Changes `path`. */
 static bool can_write(char *path)
 {
     struct stat status;
@@ -25,13 +27,15 @@ static bool can_write(char *path)
     while (stat(path, &status)) {
         slash = strrchr(path, '/');
         if (errno != ENOENT || !slash || slash == path)
-            return errno == ENOENT && slash == path && !faccessat(AT_FDCWD, "/", W_OK | X_OK, AT_EACCESS);
+            return errno == ENOENT && slash == path &&
+                   !faccessat(AT_FDCWD, "/", W_OK | X_OK, AT_EACCESS);
         *slash = 0;
     }
     return S_ISDIR(status.st_mode) && !faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS);
 }
 
-/* CUDA_CACHE_MAXSIZE, which is bytes. The driver reads what is no number as 0 (measured, driver 580). */
+/* CUDA_CACHE_MAXSIZE, which is bytes. The driver reads what is no number as 0 (measured, driver
+ * 580). */
 static uint64_t read_most(void)
 {
     const char *value = gd_environment("CUDA_CACHE_MAXSIZE");
@@ -46,7 +50,8 @@ static uint64_t read_most(void)
     return errno || most > most_bytes ? most_bytes : most;
 }
 
-static void find(const griddep_runtime_info *info, uint64_t *most, gd_text *directory, gd_text *reason)
+static void find(const griddep_runtime_info *info, uint64_t *most, gd_text *directory,
+                 gd_text *reason)
 {
     const char *disabled = gd_environment("CUDA_CACHE_DISABLE");
     const char *path = gd_environment("CUDA_CACHE_PATH"), *home = gd_environment("HOME");
@@ -77,7 +82,8 @@ static void find(const griddep_runtime_info *info, uint64_t *most, gd_text *dire
     gd_text_free(&tried);
 }
 
-int32_t gd_driver_cache_find(gd_driver_cache *cache, griddep_runtime_info *info, griddep_error *error)
+int32_t gd_driver_cache_find(gd_driver_cache *cache, griddep_runtime_info *info,
+                             griddep_error *error)
 {
     gd_text directory = {0}, reason = {0};
     uint64_t most;

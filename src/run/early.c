@@ -5,7 +5,8 @@ int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl)
 {
     if (runtime->kill_switch)
         return GRIDDEP_REASON_KILL_SWITCH;
-    return runtime->pdl == GRIDDEP_PDL_OFF || pdl == GRIDDEP_PDL_OFF ? GRIDDEP_REASON_OFF : GRIDDEP_REASON_FORCED;
+    return runtime->pdl == GRIDDEP_PDL_OFF || pdl == GRIDDEP_PDL_OFF ? GRIDDEP_REASON_OFF
+                                                                     : GRIDDEP_REASON_FORCED;
 }
 
 static bool driver_can(const griddep_runtime *runtime, gd_early how)
@@ -39,12 +40,14 @@ int32_t gd_early_kernel(uint32_t traits)
         return GRIDDEP_REASON_UNKNOWN_CODE;
     if (!(traits & GRIDDEP_TRAIT_WAITS))
         return GRIDDEP_REASON_NO_WAIT;
-    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+    return traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? GRIDDEP_REASON_SET
+                                               : GRIDDEP_REASON_WAIT_NOT_ALWAYS;
 }
 
 int32_t gd_early_pair(uint32_t first, uint32_t second)
 {
-    bool swapped = second & GRIDDEP_TRAIT_TRIGGERS && first & GRIDDEP_TRAIT_WAITS && !(first & GRIDDEP_TRAIT_TRIGGERS);
+    bool swapped = second & GRIDDEP_TRAIT_TRIGGERS && first & GRIDDEP_TRAIT_WAITS &&
+                   !(first & GRIDDEP_TRAIT_TRIGGERS);
     int32_t reason = gd_early_kernel(second);
 
     return reason == GRIDDEP_REASON_NO_WAIT && swapped ? GRIDDEP_REASON_WRONG_END : reason;
@@ -54,7 +57,8 @@ int32_t gd_early_decide(const griddep_runtime *runtime, uint32_t traits, int32_t
 {
     int32_t obstacle = gd_early_obstacle(runtime, pdl, how);
 
-    return obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE ? obstacle : gd_early_kernel(traits);
+    return obstacle != GRIDDEP_REASON_FORCED || pdl == GRIDDEP_PDL_FORCE ? obstacle
+                                                                         : gd_early_kernel(traits);
 }
 
 const char *griddep_reason_text(int32_t reason)
@@ -65,13 +69,16 @@ const char *griddep_reason_text(int32_t reason)
 #undef GD_REASON
     };
 
-    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason] : "unknown reason";
+    return reason >= 0 && reason < (int32_t)(sizeof texts / sizeof texts[0]) ? texts[reason]
+                                                                             : "unknown reason";
 }
 
 static const struct {
     const char *name, *text;
-} overlaps[] = {
-    {"unknown", "not known"}, {"none", "no overlap"}, {"tail", "overlaps at the tail"}, {"full", "overlaps"}};
+} overlaps[] = {{"unknown", "not known"},
+                {"none", "no overlap"},
+                {"tail", "overlaps at the tail"},
+                {"full", "overlaps"}};
 
 static bool is_overlap(int32_t overlap)
 {

@@ -1,5 +1,6 @@
-/* Whether anything may start early: before what it depends on has ended. Launches, events that launches record, nodes
- * and edges of graphs, upgrades, the audit and explain all ask here, so that off means the same everywhere. */
+/* Whether anything may start early: before what it depends on has ended. Launches, events that
+ * launches record, nodes and edges of graphs, upgrades, the audit and explain all ask here, so that
+ * off means the same everywhere. */
 #ifndef GD_RUN_EARLY_H
 #define GD_RUN_EARLY_H
 
@@ -21,10 +22,12 @@ int32_t gd_early_switch(const griddep_runtime *runtime, int32_t pdl);
 /* The same, and whether device and driver can do it: also GRIDDEP_REASON_DEVICE or _DRIVER. */
 int32_t gd_early_obstacle(const griddep_runtime *runtime, int32_t pdl, gd_early how);
 
-/* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what it lacks. */
+/* Whether a kernel of these traits waits wherever it may start early: GRIDDEP_REASON_SET, or what
+ * it lacks. */
 int32_t gd_early_kernel(uint32_t traits);
 
-/* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and it has the trigger. */
+/* The same of the second of two kernels: GRIDDEP_REASON_WRONG_END where the first has the wait and
+ * it has the trigger. */
 int32_t gd_early_pair(uint32_t first, uint32_t second);
 
 /* Whether a kernel of these traits may start early: GRIDDEP_REASON_SET, _FORCED, or why not. */

@@ -1,5 +1,6 @@
-/* Events: with timing, to measure, and without, to order streams and to be recorded by launches. The driver does not
- * tell whether an event has timing, so a runtime keeps those of its own that have. */
+/* Events: with timing, to measure, and without, to order streams and to be recorded by launches.
+ * The driver does not tell whether an event has timing, so a runtime keeps those of its own that
+ * have. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ struct gd_timed_event {
 
 /* ---- events with timing ---- */
 
-static void remember_timing(griddep_runtime *runtime, struct gd_timed_event *timed, gd_CUevent event)
+static void remember_timing(griddep_runtime *runtime, struct gd_timed_event *timed,
+                            gd_CUevent event)
 {
     timed->event = event;
     pthread_mutex_lock(&runtime->mutex);
@@ -75,7 +77,8 @@ gd_CUevent gd_event_of(const gd_CUlaunchAttribute *attribute, gd_early *how)
     }
 }
 
-int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute, griddep_error *error)
+int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute,
+                                 griddep_error *error)
 {
     gd_CUlaunchAttribute same;
     gd_early how;
@@ -85,7 +88,8 @@ int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribu
     if (!event || !gd_event_has_timing(runtime, event))
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                        "attribute %" PRId32 " has an event with timing; a launch records events without "
+                        "attribute %" PRId32
+                        " has an event with timing; a launch records events without "
                         "(GRIDDEP_EVENT_ORDER)",
                         attribute->id);
 }
@@ -95,7 +99,8 @@ static int32_t check_maker(const griddep_attribute *attribute, const void *event
     return attribute && event ? GRIDDEP_OK : GRIDDEP_ERROR_ARGUMENT;
 }
 
-static void make_attribute(griddep_attribute *attribute, int32_t id, const gd_CUlaunchAttributeValue *value)
+static void make_attribute(griddep_attribute *attribute, int32_t id,
+                           const gd_CUlaunchAttributeValue *value)
 {
     *attribute = (griddep_attribute){.id = id};
     memcpy(attribute->value, value, sizeof attribute->value);
@@ -103,7 +108,8 @@ static void make_attribute(griddep_attribute *attribute, int32_t id, const gd_CU
 
 /* ---- public ---- */
 
-int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error)
+int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void **event,
+                                  griddep_error *error)
 {
     bool pushed, timing = kind == GRIDDEP_EVENT_TIMING;
     gd_CUevent created = NULL;
@@ -113,15 +119,16 @@ int32_t griddep_event_create_kind(griddep_runtime *runtime, int32_t kind, void *
     if (status)
         return status;
     if (kind != GRIDDEP_EVENT_TIMING && kind != GRIDDEP_EVENT_ORDER)
-        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kind is %" PRId32 ", which is no GRIDDEP_EVENT_*", kind);
+        status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                              "kind is %" PRId32 ", which is no GRIDDEP_EVENT_*", kind);
     else if (timing && !(timed = calloc(1, sizeof *timed)))
         status = gd_error_memory(error);
     if (status) {
         gd_runtime_leave(runtime, pushed);
         return status;
     }
-    gd_CUresult result =
-        runtime->driver->cuEventCreate(&created, timing ? GD_CU_EVENT_DEFAULT : GD_CU_EVENT_DISABLE_TIMING);
+    gd_CUresult result = runtime->driver->cuEventCreate(
+        &created, timing ? GD_CU_EVENT_DEFAULT : GD_CU_EVENT_DISABLE_TIMING);
     status = gd_stream_finish(runtime, pushed, result, NULL, "a new event", error);
     if (status) {
         free(timed);
@@ -146,22 +153,23 @@ int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_err
     if (status)
         return status;
     forget_timing(runtime, event);
-    return gd_stream_finish(runtime, pushed, runtime->driver->cuEventDestroy(event), NULL, "destroying an event",
-                            error);
+    return gd_stream_finish(runtime, pushed, runtime->driver->cuEventDestroy(event), NULL,
+                            "destroying an event", error);
 }
 
-int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error)
+int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream,
+                             griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_stream_begin(runtime, event, &pushed, error);
 
     return status ? status
-                  : gd_stream_finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream), stream,
-                                     "recording an event", error);
+                  : gd_stream_finish(runtime, pushed, runtime->driver->cuEventRecord(event, stream),
+                                     stream, "recording an event", error);
 }
 
-int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds,
-                              griddep_error *error)
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
+                              double *microseconds, griddep_error *error)
 {
     bool pushed;
     float milliseconds = 0;
@@ -170,7 +178,8 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, 
     if (status)
         return status;
     if (!start || !microseconds)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", start ? "microseconds" : "start");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            start ? "microseconds" : "start");
     status = gd_stream_begin(runtime, end, &pushed, error);
     if (status)
         return status;
@@ -183,12 +192,13 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, 
     return status;
 }
 
-int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event, int32_t trigger_at_start)
+int32_t griddep_attribute_programmatic_event(griddep_attribute *attribute, void *event,
+                                             int32_t trigger_at_start)
 {
     const gd_CUlaunchAttributeValue value = {
         .programmaticEvent = {.event = event, .triggerAtBlockStart = trigger_at_start}};
-    int32_t status =
-        trigger_at_start == 0 || trigger_at_start == 1 ? check_maker(attribute, event) : GRIDDEP_ERROR_ARGUMENT;
+    int32_t status = trigger_at_start == 0 || trigger_at_start == 1 ? check_maker(attribute, event)
+                                                                    : GRIDDEP_ERROR_ARGUMENT;
 
     if (!status)
         make_attribute(attribute, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, &value);

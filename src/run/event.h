@@ -10,9 +10,11 @@
 bool gd_event_has_timing(griddep_runtime *runtime, gd_CUevent event);
 
 /* Refuses an attribute that records an event with timing; others are none of its business. */
-int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute, griddep_error *error);
+int32_t gd_event_check_attribute(griddep_runtime *runtime, const griddep_attribute *attribute,
+                                 griddep_error *error);
 
-/* The event that an attribute lets a launch record early, and how; NULL: the attribute is another one. */
+/* The event that an attribute lets a launch record early, and how; NULL: the attribute is another
+ * one. */
 gd_CUevent gd_event_of(const gd_CUlaunchAttribute *attribute, gd_early *how);
 
 /* At the runtime's end. */

@@ -1,4 +1,5 @@
-/* Why a hop of a chain overlaps or does not: every condition in order, with its numbers, and what follows from them. */
+/* Why a hop of a chain overlaps or does not: every condition in order, with its numbers, and what
+ * follows from them. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,11 +48,11 @@ typedef struct pair {
 } pair;
 
 /* A condition: its name, GRIDDEP_REASON_* where it is not met, and a sentence with the numbers. */
-static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met, bool decisive,
-                const char *format, ...) __attribute__((format(printf, 6, 7)));
+static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met,
+                bool decisive, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met, bool decisive,
-                const char *format, ...)
+static void add(griddep_explanation *explanation, const char *name, int32_t reason, int32_t met,
+                bool decisive, const char *format, ...)
 {
     uint32_t index = explanation->count++;
     va_list list;
@@ -59,8 +60,11 @@ static void add(griddep_explanation *explanation, const char *name, int32_t reas
     va_start(list, format);
     gd_text_format_list(&explanation->texts[index], format, list);
     va_end(list);
-    explanation->list[index] = (griddep_condition){
-        .size = sizeof explanation->list[index], .reason = reason, .met = met, .decisive = decisive, .name = name};
+    explanation->list[index] = (griddep_condition){.size = sizeof explanation->list[index],
+                                                   .reason = reason,
+                                                   .met = met,
+                                                   .decisive = decisive,
+                                                   .name = name};
 }
 
 /* ---- device, driver, environment ---- */
@@ -71,15 +75,19 @@ static void explain_device(griddep_explanation *explanation, const pair *hop)
     bool able = info->capability >= 90;
 
     add(explanation, "device", GRIDDEP_REASON_DEVICE, able, true,
-        "%s has compute capability %" PRId32 ".%" PRId32 "; dependent launch needs 9.0", info->device_name,
-        info->capability / 10, info->capability % 10);
-    bool recent = info->driver_version >= 11080 && (!able || (info->features & GRIDDEP_FEATURE_PDL));
+        "%s has compute capability %" PRId32 ".%" PRId32 "; dependent launch needs 9.0",
+        info->device_name, info->capability / 10, info->capability % 10);
+    bool recent =
+        info->driver_version >= 11080 && (!able || (info->features & GRIDDEP_FEATURE_PDL));
     add(explanation, "driver", GRIDDEP_REASON_DRIVER, recent, true,
-        "the driver has API %" PRId32 ".%" PRId32 "; attribute 6 needs 11.8%s", info->driver_version / 1000,
-        info->driver_version % 1000 / 10,
-        hop->graph && !hop->runtime->driver->cuGraphGetEdges ? ", and edges of graphs cannot be read below 12.3" : "");
+        "the driver has API %" PRId32 ".%" PRId32 "; attribute 6 needs 11.8%s",
+        info->driver_version / 1000, info->driver_version % 1000 / 10,
+        hop->graph && !hop->runtime->driver->cuGraphGetEdges
+            ? ", and edges of graphs cannot be read below 12.3"
+            : "");
     add(explanation, "kill switch", GRIDDEP_REASON_KILL_SWITCH, !hop->runtime->kill_switch, true,
-        hop->runtime->kill_switch ? "GRIDDEP_PDL switches dependent launch off" : "GRIDDEP_PDL does not switch it off");
+        hop->runtime->kill_switch ? "GRIDDEP_PDL switches dependent launch off"
+                                  : "GRIDDEP_PDL does not switch it off");
 }
 
 static bool is_set(const char *name)
@@ -96,18 +104,22 @@ static void explain_environment(griddep_explanation *explanation, const pair *ho
 
     if (blocking && !hop->graph)
         add(explanation, "environment", GRIDDEP_REASON_BLOCKING, UNMET, true,
-            "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel", gd_environment("CUDA_LAUNCH_BLOCKING"));
+            "CUDA_LAUNCH_BLOCKING=%s makes each launch wait for its kernel",
+            gd_environment("CUDA_LAUNCH_BLOCKING"));
     else
         add(explanation, "environment", GRIDDEP_REASON_BLOCKING, MET, true,
-            blocking ? "CUDA_LAUNCH_BLOCKING is set, but a graph is one launch" : "CUDA_LAUNCH_BLOCKING is not set");
+            blocking ? "CUDA_LAUNCH_BLOCKING is set, but a graph is one launch"
+                     : "CUDA_LAUNCH_BLOCKING is not set");
 }
 
-/* The variables by which profilers and compute-sanitizer enter a process. What they do to overlap is theirs to say. */
+/* The variables by which profilers and compute-sanitizer enter a process. What they do to overlap
+ * is theirs to say. */
 static bool is_tool(const char *variable)
 {
     static const char *const prefixes[] = {
-        "CUDA_INJECTION64_PATH=", "CUDA_INJECTION32_PATH=",  "NSYS_PROFILING_SESSION_", "NV_NSIGHT_INJECTION_",
-        "NV_TPS_LAUNCH_",         "NV_SANITIZER_INJECTION_", "NV_COMPUTE_PROFILER_"};
+        "CUDA_INJECTION64_PATH=", "CUDA_INJECTION32_PATH=", "NSYS_PROFILING_SESSION_",
+        "NV_NSIGHT_INJECTION_",   "NV_TPS_LAUNCH_",         "NV_SANITIZER_INJECTION_",
+        "NV_COMPUTE_PROFILER_"};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
@@ -126,7 +138,8 @@ static void explain_tools(griddep_explanation *explanation)
     }
     if (names.bytes)
         add(explanation, "tools", GRIDDEP_REASON_TOOLS, UNKNOWN, false,
-            "%s: a profiler or compute-sanitizer may run one kernel at a time", gd_text_get(&names));
+            "%s: a profiler or compute-sanitizer may run one kernel at a time",
+            gd_text_get(&names));
     else
         add(explanation, "tools", GRIDDEP_REASON_TOOLS, MET, false,
             "no profiler and no compute-sanitizer in the environment");
@@ -146,15 +159,17 @@ static void explain_lanes(griddep_explanation *explanation, const pair *hop)
     bool found = false;
 
     for (uint32_t i = 0; graph && i < graph->edge_count && !found; i++)
-        found = graph->edges[i].from == hop->consumer.previous && graph->edges[i].to == hop->consumer.index &&
+        found = graph->edges[i].from == hop->consumer.previous &&
+                graph->edges[i].to == hop->consumer.index &&
                 griddep_graph_get_edge(graph, i, &edge, NULL) == GRIDDEP_OK;
     if (found && edge.reason == GRIDDEP_REASON_OTHER_ORDER)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNMET, true,
             "launch %" PRIu32 ", of another lane, must end first", edge.node);
     else if (found)
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, MET, true,
-            "it also waits for %" PRIu32 " launch%s of other lanes, which need not have ended when it starts", others,
-            others == 1 ? "" : "es");
+            "it also waits for %" PRIu32
+            " launch%s of other lanes, which need not have ended when it starts",
+            others, others == 1 ? "" : "es");
     else
         add(explanation, "other lanes", GRIDDEP_REASON_OTHER_ORDER, UNKNOWN, true,
             "it also waits for %" PRIu32 " launch%s of other lanes, which may end later", others,
@@ -169,9 +184,11 @@ static void explain_neighbours(griddep_explanation *explanation, const pair *hop
             hop->consumer.kernel->name);
         return;
     }
-    add(explanation, "producer", GRIDDEP_REASON_FIRST, MET, true, "%s comes before it", hop->producer.kernel->name);
+    add(explanation, "producer", GRIDDEP_REASON_FIRST, MET, true, "%s comes before it",
+        hop->producer.kernel->name);
     add(explanation, "nodes between", GRIDDEP_REASON_NODE_BETWEEN, MET, true,
-        "nothing stands between: a chain holds kernels alone (a memset or copy would end the overlap)");
+        "nothing stands between: a chain holds kernels alone (a memset or copy would end the "
+        "overlap)");
     if (hop->consumer.others)
         explain_lanes(explanation, hop);
 }
@@ -197,23 +214,27 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
 {
     const griddep_kernel *kernel = hop->consumer.kernel;
     uint32_t traits = kernel->info.traits;
-    int32_t waits = gd_early_kernel(traits), missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
+    int32_t waits = gd_early_kernel(traits),
+            missing = waits == GRIDDEP_REASON_SET ? GRIDDEP_REASON_NO_WAIT : waits;
     int32_t reason = hop->consumer.reason;
     bool set = reason <= GRIDDEP_REASON_FORCED;
-    bool races = set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && waits != GRIDDEP_REASON_SET;
+    bool races =
+        set && hop->has_producer && traits & GRIDDEP_TRAIT_KNOWN && waits != GRIDDEP_REASON_SET;
 
     gd_text path = {0};
     if (!(traits & GRIDDEP_TRAIT_WAITS_ALWAYS) && !describe_dry_path(kernel, &path))
         explanation->text.failed = true; /* the one text that is checked at the end */
     add(explanation, "consumer waits", missing,
-        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0, false, "%s: %s%s%s%s",
-        kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "", gd_text_get(&path), races ? "; " RACES : "");
+        !(traits & GRIDDEP_TRAIT_KNOWN) ? UNKNOWN : (traits & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0,
+        false, "%s: %s%s%s%s", kernel->name, griddep_reason_text(waits), path.bytes ? ": " : "",
+        gd_text_get(&path), races ? "; " RACES : "");
     gd_text_free(&path);
     if (reason == GRIDDEP_REASON_NO_WAIT && hop->has_producer)
         reason = gd_early_pair(hop->producer.kernel->info.traits, traits);
     add(explanation, "attribute 6", reason, set, true, "%s", griddep_reason_text(reason));
     if (hop->graph && hop->has_producer)
-        add(explanation, "graph edge", hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
+        add(explanation, "graph edge",
+            hop->consumer.edge < 0 ? GRIDDEP_REASON_NO_EDGE_DATA : GRIDDEP_REASON_PLAIN,
             hop->consumer.edge, true,
             hop->consumer.edge < 0 ? "the driver does not tell the edge's type"
             : hop->consumer.edge   ? "the edge from %s is programmatic"
@@ -221,8 +242,8 @@ static void explain_attribute(griddep_explanation *explanation, const pair *hop)
             hop->producer.kernel->name);
 }
 
-/* Measured on an H200 (doc/questions.md): in a stream a cooperative launch starts behind the kernel before it, in a
- * graph it overlaps. */
+/* Measured on an H200 (doc/questions.md): in a stream a cooperative launch starts behind the kernel
+ * before it, in a graph it overlaps. */
 static void explain_cooperative(griddep_explanation *explanation, const pair *hop)
 {
     const gd_CUlaunchAttributeValue *value =
@@ -230,8 +251,9 @@ static void explain_cooperative(griddep_explanation *explanation, const pair *ho
 
     if (value && value->cooperative)
         add(explanation, "cooperative", GRIDDEP_REASON_COOPERATIVE, hop->graph, true,
-            hop->graph ? "%s is launched cooperatively, which in a graph does no harm"
-                       : "%s is launched cooperatively, which in a stream waits for the kernel before it",
+            hop->graph
+                ? "%s is launched cooperatively, which in a graph does no harm"
+                : "%s is launched cooperatively, which in a stream waits for the kernel before it",
             hop->consumer.kernel->name);
 }
 
@@ -242,7 +264,8 @@ static bool find_trigger(const griddep_kernel *kernel, griddep_control_info *tri
     griddep_ptx_entry_info entry = {.size = sizeof entry};
     uint32_t index = 0;
 
-    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index) || griddep_ptx_get_entry(ptx, index, &entry, NULL))
+    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index) ||
+        griddep_ptx_get_entry(ptx, index, &entry, NULL))
         return false;
     for (uint32_t i = 0; i < entry.control_count; i++) {
         *trigger = (griddep_control_info){.size = sizeof *trigger};
@@ -263,14 +286,16 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
             "%s: its PTX is not known, so nobody can tell whether it triggers", kernel->name);
     else if (gd_room_lacks_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, UNMET, true,
-            "%s never triggers: each block counts as triggered at its exit, so %s starts behind the last one",
+            "%s never triggers: each block counts as triggered at its exit, so %s starts behind "
+            "the last one",
             kernel->name, hop->consumer.kernel->name);
     else if (!find_trigger(kernel, &trigger))
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             "%s triggers in a function that it calls", kernel->name);
     else
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
-            "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; what it does before that overlaps nothing",
+            "%s triggers, first at %" PRId32 ":%" PRId32
+            " of %s%s; what it does before that overlaps nothing",
             kernel->name, trigger.line, trigger.column, kernel->module->name,
             trigger.predicated ? ", under a predicate" : "");
 }
@@ -282,25 +307,27 @@ static void explain_grids(griddep_explanation *explanation, const pair *hop)
     const gd_residence *at = &hop->room.residence;
 
     add(explanation, "grids", GRIDDEP_REASON_WAVES, at->waves <= 1, false,
-        "%s has %" PRIu64 " CTAs on %" PRId32 " SMs that hold %" PRIu32 " each: %" PRIu64 " wave%s; %s has %" PRIu64
-        "%s",
-        hop->producer.kernel->name, hop->room.before.grid, hop->runtime->info.multiprocessors, hop->room.before.alone,
-        at->waves, at->waves == 1 ? "" : "s", hop->consumer.kernel->name, hop->room.after.grid,
+        "%s has %" PRIu64 " CTAs on %" PRId32 " SMs that hold %" PRIu32 " each: %" PRIu64
+        " wave%s; %s has %" PRIu64 "%s",
+        hop->producer.kernel->name, hop->room.before.grid, hop->runtime->info.multiprocessors,
+        hop->room.before.alone, at->waves, at->waves == 1 ? "" : "s", hop->consumer.kernel->name,
+        hop->room.after.grid,
         at->waves > 1 ? "; the trigger counts when the last wave has begun" : "");
 }
 
 /* One line for each resource: both kernels against the SM. */
-static void explain_resource(griddep_explanation *explanation, const pair *hop, const char *name, uint64_t limit,
-                             uint64_t before, uint64_t after, const char *unit)
+static void explain_resource(griddep_explanation *explanation, const pair *hop, const char *name,
+                             uint64_t limit, uint64_t before, uint64_t after, const char *unit)
 {
     uint64_t used = before * hop->room.residence.full;
     uint64_t left = used < limit ? limit - used : 0;
 
     add(explanation, name, GRIDDEP_REASON_NO_ROOM, left >= after, false,
-        "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64 " %s; a CTA of %s takes %" PRIu64
-        ", %" PRIu64 " are left",
-        hop->producer.kernel->name, hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", used, limit,
-        unit, hop->consumer.kernel->name, after, left);
+        "%s keeps %" PRIu32 " CTA%s on an SM: %" PRIu64 " of its %" PRIu64
+        " %s; a CTA of %s takes %" PRIu64 ", %" PRIu64 " are left",
+        hop->producer.kernel->name, hop->room.residence.full,
+        hop->room.residence.full == 1 ? "" : "s", used, limit, unit, hop->consumer.kernel->name,
+        after, left);
 }
 
 static void explain_room(griddep_explanation *explanation, const pair *hop)
@@ -310,18 +337,22 @@ static void explain_room(griddep_explanation *explanation, const pair *hop)
     const char *what = "";
 
     explain_grids(explanation, hop);
-    explain_resource(explanation, hop, "CTA slots", info->blocks_per_multiprocessor, 1, 1, "CTA slots");
-    explain_resource(explanation, hop, "threads", info->threads_per_multiprocessor, a->threads, b->threads, "threads");
-    explain_resource(explanation, hop, "registers", info->registers_per_multiprocessor, a->registers, b->registers,
-                     "registers");
-    explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor, a->shared, b->shared,
-                     "bytes of shared memory");
+    explain_resource(explanation, hop, "CTA slots", info->blocks_per_multiprocessor, 1, 1,
+                     "CTA slots");
+    explain_resource(explanation, hop, "threads", info->threads_per_multiprocessor, a->threads,
+                     b->threads, "threads");
+    explain_resource(explanation, hop, "registers", info->registers_per_multiprocessor,
+                     a->registers, b->registers, "registers");
+    explain_resource(explanation, hop, "shared memory", info->shared_bytes_per_multiprocessor,
+                     a->shared, b->shared, "bytes of shared memory");
     gd_footprint_fits(info, a, hop->room.residence.least, b, &what);
-    add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM, hop->room.beside_full || hop->room.beside_tail, false,
-        "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32 ", %" PRIu32
-        "%s%s",
-        hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s", hop->producer.kernel->name,
-        hop->room.beside_full, hop->consumer.kernel->name, hop->room.residence.least, hop->room.beside_tail,
+    add(explanation, "room beside", GRIDDEP_REASON_NO_ROOM,
+        hop->room.beside_full || hop->room.beside_tail, false,
+        "beside %" PRIu32 " CTA%s of %s an SM takes %" PRIu32 " of %s; at its tail, beside %" PRIu32
+        ", %" PRIu32 "%s%s",
+        hop->room.residence.full, hop->room.residence.full == 1 ? "" : "s",
+        hop->producer.kernel->name, hop->room.beside_full, hop->consumer.kernel->name,
+        hop->room.residence.least, hop->room.beside_tail,
         hop->room.beside_tail ? "" : ": what lacks is ", hop->room.beside_tail ? "" : what);
 }
 
@@ -347,7 +378,8 @@ static void name_carving(const gd_room *of, int which, char text[48])
     else if (!of->settings[which])
         snprintf(text, 48, "%d %%", of->percents[which]);
     else
-        snprintf(text, 48, "%d %%: %" PRIu32 " KiB", of->percents[which], of->settings[which] / 1024);
+        snprintf(text, 48, "%d %%: %" PRIu32 " KiB", of->percents[which],
+                 of->settings[which] / 1024);
 }
 
 static void explain_carveout(griddep_explanation *explanation, const pair *hop)
@@ -365,7 +397,8 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
         first, texts[0], second, texts[1], of->needed,
         met == MET     ? ""
         : met == UNMET ? ": an SM changes its carve-out only when it is empty"
-                       : "; an SM changes its carve-out only when it is empty, and a carve-out of 100 % for the first "
+                       : "; an SM changes its carve-out only when it is empty, and a carve-out of "
+                         "100 % for the first "
                          "kernel makes room");
 }
 
@@ -374,7 +407,8 @@ static void explain_carveout(griddep_explanation *explanation, const pair *hop)
 static void conclude(griddep_explanation *explanation, const pair *hop)
 {
     griddep_explanation_info *info = &explanation->info;
-    const char *first = hop->has_producer ? hop->producer.kernel->name : "", *second = hop->consumer.kernel->name;
+    const char *first = hop->has_producer ? hop->producer.kernel->name : "",
+               *second = hop->consumer.kernel->name;
     int32_t unknown = -1;
 
     info->unmet = -1;
@@ -396,15 +430,19 @@ static void conclude(griddep_explanation *explanation, const pair *hop)
     info->reason = hop->consumer.reason;
     info->overlap = gd_room_overlap(&hop->room, &info->reason);
     if (info->overlap == GRIDDEP_OVERLAP_FULL)
-        gd_text_format(&explanation->text,
-                       "overlaps: CTAs of %s run beside those of %s once all of these have triggered", second, first);
+        gd_text_format(
+            &explanation->text,
+            "overlaps: CTAs of %s run beside those of %s once all of these have triggered", second,
+            first);
     else if (info->reason == GRIDDEP_REASON_CARVEOUT)
         gd_text_format(&explanation->text,
-                       "overlaps at the tail: the SMs are set to the shared memory of %s, and %s starts as they become "
+                       "overlaps at the tail: the SMs are set to the shared memory of %s, and %s "
+                       "starts as they become "
                        "empty",
                        first, second);
     else
-        gd_text_format(&explanation->text, "overlaps at the tail: CTAs of %s start as those of %s leave their SMs",
+        gd_text_format(&explanation->text,
+                       "overlaps at the tail: CTAs of %s start as those of %s leave their SMs",
                        second, first);
 }
 
@@ -417,8 +455,8 @@ static void explain(griddep_explanation *explanation, pair *hop)
     explain_attribute(explanation, hop);
     explain_cooperative(explanation, hop);
     if (hop->has_producer) {
-        gd_room_measure(hop->producer.kernel, hop->producer.launch, hop->consumer.kernel, hop->consumer.launch,
-                        &hop->room);
+        gd_room_measure(hop->producer.kernel, hop->producer.launch, hop->consumer.kernel,
+                        hop->consumer.launch, &hop->room);
         explain_trigger(explanation, hop);
         explain_room(explanation, hop);
         explain_cluster(explanation, hop);
@@ -432,7 +470,8 @@ static void explain(griddep_explanation *explanation, pair *hop)
 /* The texts stand where they are from now on. */
 static int32_t finish(griddep_explanation *explanation, griddep_error *error)
 {
-    bool failed = explanation->producer.failed || explanation->consumer.failed || explanation->text.failed;
+    bool failed =
+        explanation->producer.failed || explanation->consumer.failed || explanation->text.failed;
 
     for (uint32_t i = 0; i < explanation->count; i++) {
         failed = failed || explanation->texts[i].failed;
@@ -447,11 +486,12 @@ static int32_t finish(griddep_explanation *explanation, griddep_error *error)
 
 /* ---- public ---- */
 
-static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
-                    griddep_error *error)
+static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index,
+                    griddep_explanation **explanation, griddep_error *error)
 {
     griddep_explanation *made = calloc(1, sizeof *made);
-    pair hop = {.mode = mode, .graph = mode == GRIDDEP_MODE_GRAPH || mode == GRIDDEP_MODE_GRAPH_PDL};
+    pair hop = {.mode = mode,
+                .graph = mode == GRIDDEP_MODE_GRAPH || mode == GRIDDEP_MODE_GRAPH_PDL};
     bool pushed;
 
     if (!made)
@@ -474,8 +514,8 @@ static int32_t make(const griddep_chain *chain, int32_t mode, uint32_t index, gr
     return status;
 }
 
-int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation,
-                              griddep_error *error)
+int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index,
+                              griddep_explanation **explanation, griddep_error *error)
 {
     int32_t status = griddep_chain_prepare(chain, mode, error);
 
@@ -495,8 +535,8 @@ uint32_t griddep_explanation_count(const griddep_explanation *explanation)
     return explanation ? explanation->count : 0;
 }
 
-int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index, griddep_condition *condition,
-                                griddep_error *error)
+int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t index,
+                                griddep_condition *condition, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -506,14 +546,15 @@ int32_t griddep_explanation_get(const griddep_explanation *explanation, uint32_t
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
     if (index >= explanation->count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "the explanation has %" PRIu32 " conditions; there is no number %" PRIu32,
+                            "the explanation has %" PRIu32
+                            " conditions; there is no number %" PRIu32,
                             explanation->count, index);
-    return gd_struct_write(condition, &explanation->list[index], sizeof *condition, CONDITION_MINIMUM,
-                           "griddep_condition", error);
+    return gd_struct_write(condition, &explanation->list[index], sizeof *condition,
+                           CONDITION_MINIMUM, "griddep_condition", error);
 }
 
-int32_t griddep_explanation_get_info(const griddep_explanation *explanation, griddep_explanation_info *info,
-                                     griddep_error *error)
+int32_t griddep_explanation_get_info(const griddep_explanation *explanation,
+                                     griddep_explanation_info *info, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -521,7 +562,8 @@ int32_t griddep_explanation_get_info(const griddep_explanation *explanation, gri
         return status;
     if (!explanation)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "explanation is NULL");
-    return gd_struct_write(info, &explanation->info, sizeof *info, INFO_MINIMUM, "griddep_explanation_info", error);
+    return gd_struct_write(info, &explanation->info, sizeof *info, INFO_MINIMUM,
+                           "griddep_explanation_info", error);
 }
 
 void griddep_explanation_destroy(griddep_explanation *explanation)

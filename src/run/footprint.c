@@ -1,5 +1,5 @@
-/* Room on an SM. Allocation units of compute capability 9.0 (CUDA programming guide and occupancy calculator): whole
- * warps, 256 registers a warp, 128 bytes of shared memory. */
+/* Room on an SM. Allocation units of compute capability 9.0 (CUDA programming guide and occupancy
+ * calculator): whole warps, 256 registers a warp, 128 bytes of shared memory. */
 #include "run/footprint.h"
 
 #include "base/carveout.h"
@@ -22,13 +22,16 @@ void gd_footprint_read(const griddep_kernel *kernel, const gd_launch *launch, ui
     *footprint = (gd_footprint){
         .threads = warps * WARP,
         .registers = warps * round_up((uint64_t)kernel->info.registers * WARP, REGISTER_UNIT),
-        .shared = round_up((uint64_t)kernel->info.static_shared_bytes + config->sharedMemBytes + reserved, SHARED_UNIT),
+        .shared =
+            round_up((uint64_t)kernel->info.static_shared_bytes + config->sharedMemBytes + reserved,
+                     SHARED_UNIT),
         .grid = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ,
     };
     footprint->alone = gd_footprint_fits(&kernel->runtime->info, &nothing, 0, footprint, NULL);
 }
 
-void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors, gd_residence *residence)
+void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors,
+                         gd_residence *residence)
 {
     uint64_t sms = multiprocessors > 0 ? (uint64_t)multiprocessors : 1;
     uint64_t wave = sms * (footprint->alone ? footprint->alone : 1);
@@ -48,8 +51,8 @@ typedef struct room {
     uint64_t limit, each, other;
 } room;
 
-uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprint *resident, uint32_t count,
-                           const gd_footprint *other, const char **what)
+uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprint *resident,
+                           uint32_t count, const gd_footprint *other, const char **what)
 {
     const room rooms[] = {
         {"CTA slots", device->blocks_per_multiprocessor, 1, 1},
@@ -72,7 +75,8 @@ uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprin
     return (uint32_t)fits;
 }
 
-uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel, int32_t percent)
+uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel,
+                              int32_t percent)
 {
     if (device->shared_bytes_per_multiprocessor != GD_CARVEOUT_LARGEST)
         return 0;

@@ -1,4 +1,5 @@
-/* What CTAs take of an SM: how many are resident, and how many of another kernel fit beside them. */
+/* What CTAs take of an SM: how many are resident, and how many of another kernel fit beside
+ * them. */
 #ifndef GD_RUN_FOOTPRINT_H
 #define GD_RUN_FOOTPRINT_H
 
@@ -25,15 +26,18 @@ typedef struct gd_residence {
 void gd_footprint_read(const griddep_kernel *kernel, const gd_launch *launch, uint32_t reserved,
                        gd_footprint *footprint);
 
-void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors, gd_residence *residence);
+void gd_footprint_spread(const gd_footprint *footprint, int32_t multiprocessors,
+                         gd_residence *residence);
 
-/* Bytes of shared memory that an SM is set to for a kernel whose carve-out asks for so many percent: the smallest setting
- * that holds them and one CTA. 0 where the settings of the device are not known. */
-uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel, int32_t percent);
+/* Bytes of shared memory that an SM is set to for a kernel whose carve-out asks for so many
+ * percent: the smallest setting that holds them and one CTA. 0 where the settings of the device are
+ * not known. */
+uint32_t gd_footprint_setting(const griddep_runtime_info *device, const gd_footprint *kernel,
+                              int32_t percent);
 
-/* How many CTAs of `other` an SM takes beside `count` of `resident`. `what` (may be NULL) is set to what there is least
- * room for: "registers". */
-uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprint *resident, uint32_t count,
-                           const gd_footprint *other, const char **what);
+/* How many CTAs of `other` an SM takes beside `count` of `resident`. `what` (may be NULL) is set to
+ * what there is least room for: "registers". */
+uint32_t gd_footprint_fits(const griddep_runtime_info *device, const gd_footprint *resident,
+                           uint32_t count, const gd_footprint *other, const char **what);
 
 #endif

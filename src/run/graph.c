@@ -52,7 +52,8 @@ void gd_graph_drop(griddep_graph *graph)
 
     if (!graph->exec && (!graph->handle || graph->adopted))
         return;
-    gd_runtime_enter_to_end(graph->runtime, &ending, NULL); /* failed or not, what is held is given back */
+    gd_runtime_enter_to_end(graph->runtime, &ending,
+                            NULL); /* failed or not, what is held is given back */
     if (graph->exec)
         driver->cuGraphExecDestroy(graph->exec);
     graph->exec = NULL;
@@ -102,7 +103,8 @@ const char *gd_graph_type_name(int32_t type)
                                         [12] = "batch of memory operations",
                                         [GRIDDEP_GRAPH_NODE_CONDITIONAL] = "conditional node"};
 
-    return type >= 0 && type < (int32_t)(sizeof names / sizeof names[0]) ? names[type] : "node of unknown type";
+    return type >= 0 && type < (int32_t)(sizeof names / sizeof names[0]) ? names[type]
+                                                                         : "node of unknown type";
 }
 
 const char *gd_graph_node_type(const gd_graph_node *node)
@@ -111,7 +113,8 @@ const char *gd_graph_node_type(const gd_graph_node *node)
                                         [GRIDDEP_CONDITIONAL_WHILE] = "while node",
                                         [GRIDDEP_CONDITIONAL_SWITCH] = "switch node"};
 
-    return node->conditional ? names[node->kind] : gd_graph_type_name(node->type); /* an adopted one has none */
+    return node->conditional ? names[node->kind]
+                             : gd_graph_type_name(node->type); /* an adopted one has none */
 }
 
 const char *gd_graph_body_name(const gd_graph_node *node, uint32_t body)
@@ -131,7 +134,8 @@ void gd_graph_name(const griddep_graph *graph, uint32_t node, gd_text *text)
     const gd_graph_node *of = &graph->nodes[node];
     const char *name = kernel_name(of);
 
-    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "", name ? name : "");
+    gd_text_format(text, "node %" PRIu32 " (%s%s%s)", node, gd_graph_node_type(of), name ? " " : "",
+                   name ? name : "");
 }
 
 const char *gd_graph_node_words(const griddep_graph *graph, uint32_t node, gd_text *text)
@@ -146,7 +150,8 @@ gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type)
 {
     if (graph->node_count == graph->node_capacity) {
         uint32_t capacity = graph->node_capacity ? graph->node_capacity * 2 : 16;
-        gd_graph_node *more = capacity > graph->node_capacity ? realloc(graph->nodes, capacity * sizeof *more) : NULL;
+        gd_graph_node *more =
+            capacity > graph->node_capacity ? realloc(graph->nodes, capacity * sizeof *more) : NULL;
         if (!more)
             return NULL;
         graph->nodes = more;
@@ -175,7 +180,8 @@ int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_e
 {
     if (node < graph->node_count)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the graph has %" PRIu32 " nodes; there is no node %" PRIu32,
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "the graph has %" PRIu32 " nodes; there is no node %" PRIu32,
                         graph->node_count, node);
 }
 
@@ -183,12 +189,13 @@ int32_t gd_graph_check_edge(const griddep_graph *graph, uint32_t edge, griddep_e
 {
     if (edge < graph->edge_count)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the graph has %" PRIu32 " edges; there is no edge %" PRIu32,
+    return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                        "the graph has %" PRIu32 " edges; there is no edge %" PRIu32,
                         graph->edge_count, edge);
 }
 
-int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, gd_graph_node **added,
-                     griddep_error *error)
+int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node,
+                     gd_graph_node **added, griddep_error *error)
 {
     int32_t status = gd_graph_check(graph, error);
 
@@ -198,8 +205,8 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, g
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "node is NULL");
     const char *refusal = graph->in_body ? gd_graph_body_refuses(type) : NULL;
     if (refusal)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graph is part of a conditional node's body, where %s",
-                            refusal);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the graph is part of a conditional node's body, where %s", refusal);
     *added = gd_graph_append(graph, type);
     if (!*added)
         return gd_error_memory(error);
@@ -209,7 +216,8 @@ int32_t gd_graph_add(griddep_graph *graph, int32_t type, const uint32_t *node, g
 
 int32_t gd_graph_finish(griddep_graph *graph, uint32_t *node, griddep_error *error)
 {
-    int32_t status = graph->adopted ? gd_graph_insert(graph, graph->node_count - 1, error) : GRIDDEP_OK;
+    int32_t status =
+        graph->adopted ? gd_graph_insert(graph, graph->node_count - 1, error) : GRIDDEP_OK;
 
     if (status)
         gd_graph_drop_last(graph);
@@ -232,12 +240,16 @@ int32_t gd_graph_add_call(griddep_graph *graph, gd_call *call, uint32_t *node, g
     return gd_graph_finish(graph, node, error);
 }
 
-/* Attributes 6, 7 and 12 are for launches and not for nodes. The first is refused in any configuration. */
-static int32_t check_attributes(const griddep_kernel *kernel, const griddep_launch_config *config, griddep_error *error)
+/* Attributes 6, 7 and 12 are for launches and not for nodes. The first is refused in any
+ * configuration. */
+static int32_t check_attributes(const griddep_kernel *kernel, const griddep_launch_config *config,
+                                griddep_error *error)
 {
-    for (uint32_t i = 0; config->attributes && i < config->attribute_count && i < GD_LAUNCH_ATTRIBUTES; i++) {
+    for (uint32_t i = 0;
+         config->attributes && i < config->attribute_count && i < GD_LAUNCH_ATTRIBUTES; i++) {
         int32_t id = config->attributes[i].id;
-        if (id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        if (id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+            id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "kernel %s: attribute %" PRId32
                                 " is for launches; in a graph an edge from another port says it",
@@ -250,40 +262,49 @@ static int32_t check_range(uint64_t address, uint64_t bytes, griddep_error *erro
 {
     if (address && bytes && bytes <= UINT64_MAX - address)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%" PRIu64 " bytes at 0x%" PRIx64 " are no range of memory",
-                        bytes, address);
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "%" PRIu64 " bytes at 0x%" PRIx64 " are no range of memory", bytes,
+                        address);
 }
 
 int32_t gd_graph_check_room(const griddep_graph *graph, uint64_t more, griddep_error *error)
 {
     if (more < MOST_UNFOLDED && graph->unfolded + more <= MOST_UNFOLDED)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
-                        MOST_DEPTH, MOST_UNFOLDED);
+    return gd_error_set(
+        error, GRIDDEP_ERROR_LIMIT,
+        "graphs in graphs: at most %d deep, and %d when each is counted as often as it is met",
+        MOST_DEPTH, MOST_UNFOLDED);
 }
 
-/* A graph in a graph is built each time that it is met, so that few nodes can stand for very many. */
-int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
+/* A graph in a graph is built each time that it is met, so that few nodes can stand for very
+ * many. */
+int32_t gd_graph_check_inner(const griddep_graph *graph, const griddep_graph *child,
+                             griddep_error *error)
 {
     if (child->runtime != graph->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the child belongs to another runtime than the graph");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the child belongs to another runtime than the graph");
     if (child == graph)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a graph cannot be a node of itself");
     if (graph->nested)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "the graph is a node of another one already; graphs are put into it before that");
-    return gd_graph_check_room(graph, child->depth >= MOST_DEPTH ? MOST_UNFOLDED : child->unfolded + 1, error);
+        return gd_error_set(
+            error, GRIDDEP_ERROR_ARGUMENT,
+            "the graph is a node of another one already; graphs are put into it before that");
+    return gd_graph_check_room(
+        graph, child->depth >= MOST_DEPTH ? MOST_UNFOLDED : child->unfolded + 1, error);
 }
 
-static int32_t check_child(const griddep_graph *graph, const griddep_graph *child, griddep_error *error)
+static int32_t check_child(const griddep_graph *graph, const griddep_graph *child,
+                           griddep_error *error)
 {
     int32_t status = gd_graph_check_inner(graph, child, error);
 
     if (status || !gd_graph_has_conditional(child))
         return status;
     return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "a graph with conditional nodes can be the body of another one, but no child: the driver does "
+                        "a graph with conditional nodes can be the body of another one, but no "
+                        "child: the driver does "
                         "not copy it");
 }
 
@@ -295,7 +316,8 @@ void gd_graph_count_inner(griddep_graph *graph, griddep_graph *inner)
         graph->depth = inner->depth + 1;
 }
 
-static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node, griddep_error *error)
+static int32_t add_event(griddep_graph *graph, int32_t type, void *event, uint32_t *node,
+                         griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = gd_graph_check(graph, error);
@@ -317,7 +339,8 @@ static bool reserve(gd_node_list *list)
     if (list->count < list->capacity)
         return true;
     uint32_t capacity = list->capacity ? list->capacity * 2 : 2;
-    uint32_t *more = capacity > list->capacity ? realloc(list->edges, capacity * sizeof *more) : NULL;
+    uint32_t *more =
+        capacity > list->capacity ? realloc(list->edges, capacity * sizeof *more) : NULL;
     if (!more)
         return false;
     list->edges = more;
@@ -331,7 +354,8 @@ int32_t gd_graph_append_edge(griddep_graph *graph, const gd_graph_edge *edge, gr
 
     if (graph->edge_count == graph->edge_capacity) {
         uint32_t capacity = graph->edge_capacity ? graph->edge_capacity * 2 : 16;
-        gd_graph_edge *more = capacity > graph->edge_capacity ? realloc(graph->edges, capacity * sizeof *more) : NULL;
+        gd_graph_edge *more =
+            capacity > graph->edge_capacity ? realloc(graph->edges, capacity * sizeof *more) : NULL;
         if (!more)
             return gd_error_memory(error);
         graph->edges = more;
@@ -364,11 +388,13 @@ void gd_graph_drop_edge(griddep_graph *graph, uint32_t index)
         forget_edge(&graph->nodes[i].after, index);
     }
     graph->edge_count--;
-    memmove(graph->edges + index, graph->edges + index + 1, (graph->edge_count - index) * sizeof *graph->edges);
+    memmove(graph->edges + index, graph->edges + index + 1,
+            (graph->edge_count - index) * sizeof *graph->edges);
 }
 
 /* A search along the edges with a list of the nodes that are still to be looked at. */
-int32_t gd_graph_leads(const griddep_graph *graph, uint32_t from, uint32_t to, bool *leads, griddep_error *error)
+int32_t gd_graph_leads(const griddep_graph *graph, uint32_t from, uint32_t to, bool *leads,
+                       griddep_error *error)
 {
     uint32_t open_count = 0;
 
@@ -409,9 +435,9 @@ static int32_t refuse_edge(const griddep_graph *graph, uint32_t from, uint32_t t
                            griddep_error *error)
 {
     gd_text first = {0}, second = {0};
-    int32_t status =
-        gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "edge from %s to %s: %s", gd_graph_node_words(graph, from, &first),
-                     gd_graph_node_words(graph, to, &second), why);
+    int32_t status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "edge from %s to %s: %s",
+                                  gd_graph_node_words(graph, from, &first),
+                                  gd_graph_node_words(graph, to, &second), why);
 
     gd_text_free(&first);
     gd_text_free(&second);
@@ -419,14 +445,17 @@ static int32_t refuse_edge(const griddep_graph *graph, uint32_t from, uint32_t t
 }
 
 /* Why ports and types do not go together, or NULL. */
-static const char *fault_of(const griddep_graph *graph, uint32_t from, uint32_t to, int32_t port, int32_t type)
+static const char *fault_of(const griddep_graph *graph, uint32_t from, uint32_t to, int32_t port,
+                            int32_t type)
 {
     if (port && !is_kernel(graph, from))
         return "only a kernel has another port than its end";
     if (type == GRIDDEP_EDGE_AUTO)
         return port ? "an edge of type AUTO has the port DEFAULT; it chooses its own" : NULL;
     if (type == GRIDDEP_EDGE_DEFAULT)
-        return port == GRIDDEP_PORT_PROGRAMMATIC ? "the port PROGRAMMATIC needs the type PROGRAMMATIC" : NULL;
+        return port == GRIDDEP_PORT_PROGRAMMATIC
+                   ? "the port PROGRAMMATIC needs the type PROGRAMMATIC"
+                   : NULL;
     if (!is_kernel(graph, from))
         return "a programmatic edge begins at a kernel";
     if (!is_kernel(graph, to))
@@ -447,8 +476,8 @@ static bool has_edge(const griddep_graph *graph, uint32_t from, uint32_t to)
     return false;
 }
 
-static int32_t check_edge(const griddep_graph *graph, uint32_t from, uint32_t to, int32_t port, int32_t type,
-                          griddep_error *error)
+static int32_t check_edge(const griddep_graph *graph, uint32_t from, uint32_t to, int32_t port,
+                          int32_t type, griddep_error *error)
 {
     bool cycle = false;
     int32_t status = gd_graph_check_node(graph, from, error);
@@ -458,10 +487,11 @@ static int32_t check_edge(const griddep_graph *graph, uint32_t from, uint32_t to
     if (status)
         return status;
     if (port < GRIDDEP_PORT_DEFAULT || port > GRIDDEP_PORT_LAUNCH_ORDER)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "from_port is %" PRId32 ", which is no GRIDDEP_PORT_*",
-                            port);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "from_port is %" PRId32 ", which is no GRIDDEP_PORT_*", port);
     if (type < GRIDDEP_EDGE_DEFAULT || type > GRIDDEP_EDGE_AUTO)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "type is %" PRId32 ", which is no GRIDDEP_EDGE_*", type);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "type is %" PRId32 ", which is no GRIDDEP_EDGE_*", type);
     const char *why = fault_of(graph, from, to, port, type);
     if (!why && has_edge(graph, from, to))
         why = "there is one already between these nodes";
@@ -485,7 +515,8 @@ int32_t griddep_graph_create(griddep_runtime *runtime, griddep_graph **graph, gr
     if (status)
         return status;
     if (!runtime || !graph)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", runtime ? "graph" : "runtime");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            runtime ? "graph" : "runtime");
     return gd_graph_make(runtime, graph, error);
 }
 
@@ -495,9 +526,10 @@ void griddep_graph_destroy(griddep_graph *graph)
         release(graph);
 }
 
-int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, const griddep_launch_config *config,
-                                 const griddep_argument *arguments, uint32_t argument_count, uint32_t *node,
-                                 griddep_error *error)
+int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel,
+                                 const griddep_launch_config *config,
+                                 const griddep_argument *arguments, uint32_t argument_count,
+                                 uint32_t *node, griddep_error *error)
 {
     gd_call *call = NULL;
     int32_t status = gd_graph_check(graph, error);
@@ -505,11 +537,13 @@ int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, c
     if (status)
         return status;
     if (!kernel || !config)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            kernel ? "config" : "kernel");
     if (kernel->runtime != graph->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s belongs to another runtime than the graph",
-                            kernel->name);
-    status = gd_call_create(kernel, config, arguments, argument_count, &gd_graph_owner, &call, error);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s belongs to another runtime than the graph", kernel->name);
+    status =
+        gd_call_create(kernel, config, arguments, argument_count, &gd_graph_owner, &call, error);
     if (!status)
         status = check_attributes(kernel, config, error);
     if (!status)
@@ -518,8 +552,8 @@ int32_t griddep_graph_add_kernel(griddep_graph *graph, griddep_kernel *kernel, c
     return status;
 }
 
-int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value, uint64_t bytes, uint32_t *node,
-                               griddep_error *error)
+int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t value,
+                               uint64_t bytes, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = gd_graph_check(graph, error);
@@ -536,8 +570,8 @@ int32_t griddep_graph_add_fill(griddep_graph *graph, uint64_t address, uint8_t v
     return gd_graph_finish(graph, node, error);
 }
 
-int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source, uint64_t bytes, uint32_t *node,
-                               griddep_error *error)
+int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t source,
+                               uint64_t bytes, uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = gd_graph_check(graph, error);
@@ -556,8 +590,8 @@ int32_t griddep_graph_add_copy(griddep_graph *graph, uint64_t target, uint64_t s
     return gd_graph_finish(graph, node, error);
 }
 
-int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user, uint32_t *node,
-                               griddep_error *error)
+int32_t griddep_graph_add_host(griddep_graph *graph, griddep_host_function function, void *user,
+                               uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = gd_graph_check(graph, error);
@@ -581,7 +615,8 @@ int32_t griddep_graph_add_empty(griddep_graph *graph, uint32_t *node, griddep_er
     return status ? status : gd_graph_finish(graph, node, error);
 }
 
-int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node, griddep_error *error)
+int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint32_t *node,
+                                griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = gd_graph_check(graph, error);
@@ -602,18 +637,20 @@ int32_t griddep_graph_add_child(griddep_graph *graph, griddep_graph *child, uint
     return status;
 }
 
-int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error)
+int32_t griddep_graph_add_event_record(griddep_graph *graph, void *event, uint32_t *node,
+                                       griddep_error *error)
 {
     return add_event(graph, GRIDDEP_GRAPH_NODE_EVENT_RECORD, event, node, error);
 }
 
-int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node, griddep_error *error)
+int32_t griddep_graph_add_event_wait(griddep_graph *graph, void *event, uint32_t *node,
+                                     griddep_error *error)
 {
     return add_event(graph, GRIDDEP_GRAPH_NODE_EVENT_WAIT, event, node, error);
 }
 
-int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port, int32_t type,
-                               griddep_error *error)
+int32_t griddep_graph_add_edge(griddep_graph *graph, uint32_t from, uint32_t to, int32_t from_port,
+                               int32_t type, griddep_error *error)
 {
     gd_graph_edge edge = {.from = from, .to = to, .port = from_port, .type = type, .reason = -1};
     int32_t status = gd_graph_check(graph, error);

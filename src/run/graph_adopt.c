@@ -13,8 +13,8 @@
 
 /* ---- nodes of an adopted graph ---- */
 
-/* The kernel that a node launches. Code that is no module of this runtime, or of none that the driver tells, is not
- * known; its name may be. */
+/* The kernel that a node launches. Code that is no module of this runtime, or of none that the
+ * driver tells, is not known; its name may be. */
 static int32_t read_kernel(griddep_graph *graph, gd_graph_node *node, griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
@@ -24,7 +24,8 @@ static int32_t read_kernel(griddep_graph *graph, gd_graph_node *node, griddep_er
     if (result == GD_CUDA_SUCCESS && !node->params.func && node->params.kern)
         result = driver->cuKernelGetFunction(&node->params.func, node->params.kern);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(driver, result, error, "the kernel of node %" PRIu32 " of the graph cannot be read",
+        return gd_driver_fail(driver, result, error,
+                              "the kernel of node %" PRIu32 " of the graph cannot be read",
                               graph->node_count - 1);
     node->params.kernelParams = node->params.extra = NULL; /* the driver's, and not for long */
     int32_t status = gd_module_kernel_of(graph->runtime, node->params.func, &node->kernel, error);
@@ -32,7 +33,8 @@ static int32_t read_kernel(griddep_graph *graph, gd_graph_node *node, griddep_er
         return status;
     if (node->kernel)
         node->traits = node->kernel->info.traits;
-    else if (driver->cuFuncGetName && driver->cuFuncGetName(&name, node->params.func) == GD_CUDA_SUCCESS && name &&
+    else if (driver->cuFuncGetName &&
+             driver->cuFuncGetName(&name, node->params.func) == GD_CUDA_SUCCESS && name &&
              !(node->name = strdup(name)))
         return gd_error_memory(error);
     return GRIDDEP_OK;
@@ -44,13 +46,14 @@ static int32_t read_node(griddep_graph *graph, gd_CUgraphNode handle, griddep_er
     gd_CUresult result = graph->runtime->driver->cuGraphNodeGetType(handle, &type);
 
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(graph->runtime->driver, result, error, "the type of node %" PRIu32 " of the graph",
-                              graph->node_count);
+        return gd_driver_fail(graph->runtime->driver, result, error,
+                              "the type of node %" PRIu32 " of the graph", graph->node_count);
     gd_graph_node *node = gd_graph_append(graph, type);
     if (!node)
         return gd_error_memory(error);
     node->handle = handle;
-    if (type == GRIDDEP_GRAPH_NODE_KERNEL && gd_capture_said_off(graph->runtime, graph->handle, handle))
+    if (type == GRIDDEP_GRAPH_NODE_KERNEL &&
+        gd_capture_said_off(graph->runtime, graph->handle, handle))
         node->pdl = GRIDDEP_PDL_OFF;
     return type == GRIDDEP_GRAPH_NODE_KERNEL ? read_kernel(graph, node, error) : GRIDDEP_OK;
 }
@@ -92,14 +95,17 @@ static int32_t index_nodes(edge_reader *reader, griddep_error *error)
     return GRIDDEP_OK;
 }
 
-static int32_t append_edge(const edge_reader *reader, gd_CUgraphNode from_handle, gd_CUgraphNode to_handle,
-                           gd_CUgraphEdgeData data, griddep_error *error)
+static int32_t append_edge(const edge_reader *reader, gd_CUgraphNode from_handle,
+                           gd_CUgraphNode to_handle, gd_CUgraphEdgeData data, griddep_error *error)
 {
-    const gd_graph_node *from = gd_table_find(&reader->nodes, (const char *)&from_handle, sizeof from_handle);
-    const gd_graph_node *to = gd_table_find(&reader->nodes, (const char *)&to_handle, sizeof to_handle);
+    const gd_graph_node *from =
+        gd_table_find(&reader->nodes, (const char *)&from_handle, sizeof from_handle);
+    const gd_graph_node *to =
+        gd_table_find(&reader->nodes, (const char *)&to_handle, sizeof to_handle);
 
     if (!from || !to)
-        return gd_error_set(error, GRIDDEP_ERROR_DRIVER, "the driver tells an edge of a node that it does not list");
+        return gd_error_set(error, GRIDDEP_ERROR_DRIVER,
+                            "the driver tells an edge of a node that it does not list");
     const gd_graph_edge edge = {.from = (uint32_t)(from - reader->graph->nodes),
                                 .to = (uint32_t)(to - reader->graph->nodes),
                                 .port = data.from_port,
@@ -119,7 +125,8 @@ static int32_t read_with_data(const edge_reader *reader, griddep_error *error)
     const gd_driver *driver = reader->graph->runtime->driver;
     edge_arrays edges = {0};
     int32_t status = GRIDDEP_OK;
-    gd_CUresult result = driver->cuGraphGetEdges(reader->graph->handle, NULL, NULL, NULL, &edges.count);
+    gd_CUresult result =
+        driver->cuGraphGetEdges(reader->graph->handle, NULL, NULL, NULL, &edges.count);
 
     edges.from = calloc(edges.count + 1, sizeof *edges.from);
     edges.to = calloc(edges.count + 1, sizeof *edges.to);
@@ -127,7 +134,8 @@ static int32_t read_with_data(const edge_reader *reader, griddep_error *error)
     if (!edges.from || !edges.to || !edges.data)
         status = gd_error_memory(error);
     if (!status && result == GD_CUDA_SUCCESS && edges.count)
-        result = driver->cuGraphGetEdges(reader->graph->handle, edges.from, edges.to, edges.data, &edges.count);
+        result = driver->cuGraphGetEdges(reader->graph->handle, edges.from, edges.to, edges.data,
+                                         &edges.count);
     if (!status && result != GD_CUDA_SUCCESS)
         status = gd_driver_fail(driver, result, error, "the edges of the graph cannot be read");
     for (size_t i = 0; i < edges.count && !status; i++)
@@ -153,7 +161,8 @@ static int32_t read_before(const edge_reader *reader, uint32_t index, griddep_er
     if (result == GD_CUDA_SUCCESS && count)
         result = driver->cuGraphNodeGetDependencies(node, before, &count);
     if (result != GD_CUDA_SUCCESS)
-        status = gd_driver_fail(driver, result, error, "the edges to node %" PRIu32 " cannot be read", index);
+        status = gd_driver_fail(driver, result, error,
+                                "the edges to node %" PRIu32 " cannot be read", index);
     for (size_t i = 0; i < count && !status; i++)
         status = append_edge(reader, before[i], node, (gd_CUgraphEdgeData){0}, error);
     free(before);
@@ -174,8 +183,8 @@ static int32_t read_edges(griddep_graph *graph, griddep_error *error)
     return status;
 }
 
-/* The driver does not tell what is in a conditional node, and a graph in a node may have such nodes too: whatever is
- * loaded now may be in there. */
+/* The driver does not tell what is in a conditional node, and a graph in a node may have such nodes
+ * too: whatever is loaded now may be in there. */
 static int32_t hold_inner(griddep_graph *graph, griddep_error *error)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -187,8 +196,8 @@ static int32_t hold_inner(griddep_graph *graph, griddep_error *error)
 }
 
 /* Takes a driver's graph on success; the context is current. */
-static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed, griddep_graph **graph,
-                     griddep_error *error)
+static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed,
+                     griddep_graph **graph, griddep_error *error)
 {
     griddep_graph *made = NULL;
     int32_t status = gd_graph_make(runtime, &made, error);
@@ -215,36 +224,43 @@ static int32_t adopt(griddep_runtime *runtime, gd_CUgraph handle, bool borrowed,
 
 /* ---- captures ---- */
 
-static int32_t check_stream(griddep_runtime *runtime, const void *stream, const void *output, griddep_error *error)
+static int32_t check_stream(griddep_runtime *runtime, const void *stream, const void *output,
+                            griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!runtime || !output)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", runtime ? "graph" : "runtime");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            runtime ? "graph" : "runtime");
     if (!stream || stream == GD_CU_STREAM_LEGACY)
-        return gd_error_set(error, GRIDDEP_ERROR_STREAM, "the legacy default stream cannot be captured");
+        return gd_error_set(error, GRIDDEP_ERROR_STREAM,
+                            "the legacy default stream cannot be captured");
     return GRIDDEP_OK;
 }
 
 /* What the stream's capture is, before it is begun or ended; the context is current. */
-static int32_t check_capture(const griddep_runtime *runtime, void *stream, bool wanted, griddep_error *error)
+static int32_t check_capture(const griddep_runtime *runtime, void *stream, bool wanted,
+                             griddep_error *error)
 {
     gd_CUstreamCaptureStatus capture = GD_CU_STREAM_CAPTURE_STATUS_NONE;
     gd_CUresult result = runtime->driver->cuStreamIsCapturing(stream, &capture);
 
     if (result != GD_CUDA_SUCCESS) {
-        int32_t status = gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
+        int32_t status =
+            gd_driver_fail(runtime->driver, result, error, "whether the stream is being captured");
         return gd_runtime_blame_stream(runtime, stream, status, error);
     }
     if ((capture != GD_CU_STREAM_CAPTURE_STATUS_NONE) == wanted)
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_STREAM,
-                        wanted ? "the stream is not being captured" : "the stream is being captured already");
+                        wanted ? "the stream is not being captured"
+                               : "the stream is being captured already");
 }
 
-static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error)
+static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph **graph,
+                           griddep_error *error)
 {
     gd_CUgraph handle = NULL;
     gd_CUresult result = runtime->driver->cuStreamEndCapture(stream, &handle);
@@ -262,7 +278,8 @@ static int32_t end_capture(griddep_runtime *runtime, void *stream, griddep_graph
 
 /* ---- public ---- */
 
-int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph, griddep_error *error)
+int32_t griddep_graph_from_chain(griddep_chain *chain, int32_t mode, griddep_graph **graph,
+                                 griddep_error *error)
 {
     int32_t status = gd_chain_check(chain, mode, error);
 
@@ -284,15 +301,18 @@ int32_t griddep_graph_capture_begin(griddep_runtime *runtime, void *stream, grid
         return status;
     status = check_capture(runtime, stream, false, error);
     if (!status) {
-        gd_CUresult result = runtime->driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED);
+        gd_CUresult result =
+            runtime->driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED);
         if (result != GD_CUDA_SUCCESS)
-            status = gd_driver_fail(runtime->driver, result, error, "beginning to capture the stream");
+            status =
+                gd_driver_fail(runtime->driver, result, error, "beginning to capture the stream");
     }
     gd_runtime_leave(runtime, pushed);
     return status;
 }
 
-int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph, griddep_error *error)
+int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, griddep_graph **graph,
+                                  griddep_error *error)
 {
     bool pushed;
     int32_t status = check_stream(runtime, stream, graph, error);
@@ -308,8 +328,8 @@ int32_t griddep_graph_capture_end(griddep_runtime *runtime, void *stream, gridde
     return status;
 }
 
-int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags, griddep_graph **graph,
-                            griddep_error *error)
+int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t flags,
+                            griddep_graph **graph, griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_error_check(error);
@@ -328,8 +348,8 @@ int32_t griddep_graph_adopt(griddep_runtime *runtime, void *cuda_graph, uint32_t
     return status;
 }
 
-int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx, const char *entry,
-                               griddep_error *error)
+int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const griddep_ptx *ptx,
+                               const char *entry, griddep_error *error)
 {
     griddep_ptx_entry_info info = {.size = sizeof info};
     uint32_t index = 0;
@@ -343,7 +363,8 @@ int32_t griddep_graph_describe(griddep_graph *graph, uint32_t node, const gridde
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", ptx ? "entry" : "ptx");
     gd_graph_node *of = &graph->nodes[node];
     if (of->type != GRIDDEP_GRAPH_NODE_KERNEL || !graph->adopted)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "node %" PRIu32 " is no kernel of an adopted graph", node);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "node %" PRIu32 " is no kernel of an adopted graph", node);
     if (!gd_ptx_find_entry(ptx, entry, &index))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the PTX has no entry \"%s\"", entry);
     status = griddep_ptx_get_entry(ptx, index, &info, error);

@@ -1,5 +1,5 @@
-/* The audit of a graph: what each edge is in the driver's graph, whether the two kernels at its ends overlap, and if
- * not, why not. */
+/* The audit of a graph: what each edge is in the driver's graph, whether the two kernels at its
+ * ends overlap, and if not, why not. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "run/graph.h"
 #include "run/room.h"
 
-enum { NODE_MINIMUM = sizeof(griddep_graph_node_info), EDGE_MINIMUM = sizeof(griddep_graph_edge_info) };
+enum {
+    NODE_MINIMUM = sizeof(griddep_graph_node_info),
+    EDGE_MINIMUM = sizeof(griddep_graph_edge_info)
+};
 
 /* ---- what an edge becomes ---- */
 
@@ -45,25 +48,31 @@ static int32_t plain_reason(const gd_graph_edge *edge)
 
 gd_CUgraphEdgeData gd_graph_edge_data(const gd_graph_edge *edge)
 {
-    return (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port, .type = (unsigned char)edge->type};
+    return (gd_CUgraphEdgeData){.from_port = (unsigned char)edge->port,
+                                .type = (unsigned char)edge->type};
 }
 
 /* What the driver has, unless a switch is off. */
-static int32_t resolve_adopted(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
+static int32_t resolve_adopted(const griddep_graph *graph, const gd_graph_edge *edge,
+                               gd_CUgraphEdgeData *data)
 {
     int32_t off = gd_early_switch(graph->runtime, gd_graph_pdl(&graph->nodes[edge->to]));
     bool plain = !edge->type && !edge->port;
 
-    *data = plain || off != GRIDDEP_REASON_FORCED ? (gd_CUgraphEdgeData){0} : gd_graph_edge_data(edge);
+    *data =
+        plain || off != GRIDDEP_REASON_FORCED ? (gd_CUgraphEdgeData){0} : gd_graph_edge_data(edge);
     return plain ? plain_reason(edge) : off;
 }
 
-int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
+int32_t gd_graph_resolve(const griddep_graph *graph, const gd_graph_edge *edge,
+                         gd_CUgraphEdgeData *data)
 {
-    return graph->adopted && !edge->upgraded ? resolve_adopted(graph, edge, data) : gd_graph_decide(graph, edge, data);
+    return graph->adopted && !edge->upgraded ? resolve_adopted(graph, edge, data)
+                                             : gd_graph_decide(graph, edge, data);
 }
 
-int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUgraphEdgeData *data)
+int32_t gd_graph_decide(const griddep_graph *graph, const gd_graph_edge *edge,
+                        gd_CUgraphEdgeData *data)
 {
     int32_t reason;
 
@@ -106,13 +115,14 @@ static void judge_other(const griddep_graph *graph, griddep_graph_edge_info *inf
     const gd_graph_node *of = &graph->nodes[node];
 
     info->reason = GRIDDEP_REASON_NOT_KERNELS;
-    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && of->type == GRIDDEP_GRAPH_NODE_CONDITIONAL) {
+    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) &&
+        of->type == GRIDDEP_GRAPH_NODE_CONDITIONAL) {
         info->reason = GRIDDEP_REASON_CONDITIONAL;
         info->node = node;
         return;
     }
-    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) && has_kernel(graph, &of->before, true) &&
-        has_kernel(graph, &of->after, false)) {
+    if ((is_kernel(graph, info->from) || is_kernel(graph, info->to)) &&
+        has_kernel(graph, &of->before, true) && has_kernel(graph, &of->after, false)) {
         info->reason = GRIDDEP_REASON_NODE_BETWEEN;
         info->node = node;
     }
@@ -128,16 +138,19 @@ static int32_t judge_kernels(const gd_graph_node *first, const gd_graph_node *se
 
 static int32_t judge_plain(const griddep_graph *graph, const gd_graph_edge *edge)
 {
-    int32_t obstacle = edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge);
+    int32_t obstacle =
+        edge->reason == GRIDDEP_REASON_OFF ? GRIDDEP_REASON_OFF : find_obstacle(graph, edge);
 
-    return obstacle != GRIDDEP_REASON_FORCED ? obstacle
-                                             : judge_kernels(&graph->nodes[edge->from], &graph->nodes[edge->to]);
+    return obstacle != GRIDDEP_REASON_FORCED
+               ? obstacle
+               : judge_kernels(&graph->nodes[edge->from], &graph->nodes[edge->to]);
 }
 
 /* What is over of one node when another one begins or ends. */
 enum { ENDS_BEHIND = 1, BEGINS_BEHIND = 2 };
 
-static unsigned char step_over(const griddep_graph *graph, const gd_graph_edge *edge, unsigned char level)
+static unsigned char step_over(const griddep_graph *graph, const gd_graph_edge *edge,
+                               unsigned char level)
 {
     const gd_graph_node *to = &graph->nodes[edge->to];
     gd_CUgraphEdgeData data;
@@ -148,9 +161,11 @@ static unsigned char step_over(const griddep_graph *graph, const gd_graph_edge *
     return data.type && to->enabled && to->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? ENDS_BEHIND : 0;
 }
 
-/* For each node whether it begins or ends behind the end of `from`: along plain edges it begins behind it, and along
- * programmatic ones a kernel that waits ends behind it. `open` has room for each node twice. */
-static void mark_behind(const griddep_graph *graph, uint32_t from, unsigned char *levels, uint32_t *open)
+/* For each node whether it begins or ends behind the end of `from`: along plain edges it begins
+ * behind it, and along programmatic ones a kernel that waits ends behind it. `open` has room for
+ * each node twice. */
+static void mark_behind(const griddep_graph *graph, uint32_t from, unsigned char *levels,
+                        uint32_t *open)
 {
     uint32_t count = 0;
 
@@ -195,7 +210,8 @@ static bool is_plain(const join *of, const gd_graph_edge *edge)
     return !data.type && !data.from_port;
 }
 
-/* Whether a plain edge stays plain. Beside a programmatic edge each does: it was not changed when that one was. */
+/* Whether a plain edge stays plain. Beside a programmatic edge each does: it was not changed when
+ * that one was. */
 static bool is_fixed(const join *of, const gd_graph_edge *edge)
 {
     const griddep_graph *graph = of->graph;
@@ -204,22 +220,24 @@ static bool is_fixed(const join *of, const gd_graph_edge *edge)
            !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_REASON_PLAIN;
 }
 
-/* Whether what a plain edge comes from would overlap with nothing, because of another edge that stays plain: then this
- * one stays so too. The plain edges of a join that can all be programmatic hold up nothing. */
+/* Whether what a plain edge comes from would overlap with nothing, because of another edge that
+ * stays plain: then this one stays so too. The plain edges of a join that can all be programmatic
+ * hold up nothing. */
 static bool is_held_up(const join *of, const gd_graph_edge *edge)
 {
     const gd_node_list *before = &of->graph->nodes[edge->to].before;
 
     for (uint32_t i = 0; i < before->count; i++) {
         const gd_graph_edge *other = &of->graph->edges[before->edges[i]];
-        if (other != edge && is_plain(of, other) && is_fixed(of, other) && !is_over(of, other->from, edge->from))
+        if (other != edge && is_plain(of, other) && is_fixed(of, other) &&
+            !is_over(of, other->from, edge->from))
             return true;
     }
     return false;
 }
 
-/* A node that begins behind the first kernel's end; or one that must have ended before the second kernel begins, and
- * need not have when the first one does. */
+/* A node that begins behind the first kernel's end; or one that must have ended before the second
+ * kernel begins, and need not have when the first one does. */
 static bool find_among(join *of, uint32_t *node)
 {
     const griddep_graph_edge_info *info = of->info;
@@ -250,8 +268,8 @@ static bool find_among(join *of, uint32_t *node)
     return false;
 }
 
-static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_edge_info *info, bool *found,
-                                uint32_t *node, griddep_error *error)
+static int32_t find_other_order(const griddep_graph *graph, const griddep_graph_edge_info *info,
+                                bool *found, uint32_t *node, griddep_error *error)
 {
     *found = false;
     if (graph->nodes[info->to].before.count == 1)
@@ -285,7 +303,8 @@ static bool is_race(const griddep_graph_edge_info *info)
 {
     return info->reason == GRIDDEP_REASON_WRONG_PORT ||
            (info->type == GRIDDEP_EDGE_PROGRAMMATIC &&
-            (info->reason == GRIDDEP_REASON_NO_WAIT || info->reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS));
+            (info->reason == GRIDDEP_REASON_NO_WAIT ||
+             info->reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS));
 }
 
 /* A node of an adopted graph has no call until its arguments are told. */
@@ -304,14 +323,15 @@ static gd_launch launch_of(const gd_graph_node *node)
 }
 
 /* Two kernels that overlap by their edge need room on an SM too. */
-static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *info, griddep_error *error)
+static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *info,
+                          griddep_error *error)
 {
     const gd_graph_node *first = &graph->nodes[info->from], *second = &graph->nodes[info->to];
     gd_room room;
     bool pushed;
 
-    if ((info->reason != GRIDDEP_REASON_SET && info->reason != GRIDDEP_REASON_LAUNCH_ORDER) || !first->kernel ||
-        !second->kernel)
+    if ((info->reason != GRIDDEP_REASON_SET && info->reason != GRIDDEP_REASON_LAUNCH_ORDER) ||
+        !first->kernel || !second->kernel)
         return GRIDDEP_OK;
     int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status)
@@ -324,8 +344,8 @@ static int32_t judge_room(const griddep_graph *graph, griddep_graph_edge_info *i
 }
 
 /* Between two kernels. */
-static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge, griddep_graph_edge_info *info,
-                          griddep_error *error)
+static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
+                          griddep_graph_edge_info *info, griddep_error *error)
 {
     bool other = false;
     uint32_t node = 0;
@@ -339,7 +359,8 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
         info->reason = judge_plain(graph, edge);
     }
     info->races = is_race(info);
-    if (info->races || (info->type != GRIDDEP_EDGE_PROGRAMMATIC && info->reason != GRIDDEP_REASON_PLAIN))
+    if (info->races ||
+        (info->type != GRIDDEP_EDGE_PROGRAMMATIC && info->reason != GRIDDEP_REASON_PLAIN))
         return GRIDDEP_OK;
     int32_t status = find_other_order(graph, info, &other, &node, error);
     if (!status && other) {
@@ -350,7 +371,8 @@ static int32_t judge_pair(const griddep_graph *graph, const gd_graph_edge *edge,
     return status ? status : judge_room(graph, info, error);
 }
 
-int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info, griddep_error *error)
+int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info,
+                       griddep_error *error)
 {
     const gd_graph_edge *edge = &graph->edges[index];
     gd_CUgraphEdgeData data;
@@ -381,8 +403,8 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
 
 /* ---- public ---- */
 
-int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info,
-                               griddep_error *error)
+int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index,
+                               griddep_graph_node_info *info, griddep_error *error)
 {
     int32_t status = gd_graph_check(graph, error);
 
@@ -392,20 +414,21 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, gridd
         return status;
     const gd_graph_node *node = &graph->nodes[index];
     const char *name = node->name ? node->name : node->kernel ? node->kernel->name : NULL;
-    const griddep_graph_node_info known = {.size = sizeof known,
-                                           .type = node->type,
-                                           .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name
-                                                                                           : gd_graph_node_type(node),
-                                           .traits = node->traits,
-                                           .enabled = node->enabled,
-                                           .before_count = node->before.count,
-                                           .after_count = node->after.count,
-                                           .handle = node->handle};
-    return gd_struct_write(info, &known, sizeof known, NODE_MINIMUM, "griddep_graph_node_info", error);
+    const griddep_graph_node_info known = {
+        .size = sizeof known,
+        .type = node->type,
+        .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_node_type(node),
+        .traits = node->traits,
+        .enabled = node->enabled,
+        .before_count = node->before.count,
+        .after_count = node->after.count,
+        .handle = node->handle};
+    return gd_struct_write(info, &known, sizeof known, NODE_MINIMUM, "griddep_graph_node_info",
+                           error);
 }
 
-int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, griddep_graph_edge_info *info,
-                               griddep_error *error)
+int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index,
+                               griddep_graph_edge_info *info, griddep_error *error)
 {
     griddep_graph_edge_info known;
     int32_t status = gd_graph_check(graph, error);
@@ -416,5 +439,6 @@ int32_t griddep_graph_get_edge(const griddep_graph *graph, uint32_t index, gridd
     if (!status)
         status = gd_graph_judge(graph, index, &known, error);
     return status ? status
-                  : gd_struct_write(info, &known, sizeof known, EDGE_MINIMUM, "griddep_graph_edge_info", error);
+                  : gd_struct_write(info, &known, sizeof known, EDGE_MINIMUM,
+                                    "griddep_graph_edge_info", error);
 }

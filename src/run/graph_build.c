@@ -45,7 +45,8 @@ typedef struct builder {
     gd_CUgraphNode *before; /* room for the dependencies of one node */
 } builder;
 
-int32_t gd_graph_fail_node(const griddep_graph *graph, uint32_t index, gd_CUresult result, griddep_error *error)
+int32_t gd_graph_fail_node(const griddep_graph *graph, uint32_t index, gd_CUresult result,
+                           griddep_error *error)
 {
     gd_text words = {0};
     int32_t status = gd_driver_fail(graph->runtime->driver, result, error, "the driver refuses %s",
@@ -69,7 +70,8 @@ static gd_CUresult set_attributes(const gd_driver *driver, gd_CUgraphNode node, 
     return result;
 }
 
-int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status, griddep_error *error)
+int32_t gd_graph_fail_arguments(const griddep_graph *graph, uint32_t index, int32_t status,
+                                griddep_error *error)
 {
     gd_text words = {0};
 
@@ -90,14 +92,17 @@ static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd
         gd_call_free_params(&kernel);
         return gd_graph_fail_arguments(build->content, index, status, error);
     }
-    gd_CUresult result = driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &kernel.params);
+    gd_CUresult result =
+        driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &kernel.params);
     if (result == GD_CUDA_SUCCESS)
         result = set_attributes(driver, *made, call);
     gd_call_free_params(&kernel);
-    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_graph_fail_node(build->content, index, result, error);
 }
 
-static gd_CUresult add_copy(const builder *build, const gd_graph_node *node, size_t count, gd_CUgraphNode *made)
+static gd_CUresult add_copy(const builder *build, const gd_graph_node *node, size_t count,
+                            gd_CUgraphNode *made)
 {
     const griddep_runtime *runtime = build->graph->runtime;
     const gd_CUDA_MEMCPY3D params = {.srcMemoryType = GD_CU_MEMORYTYPE_UNIFIED,
@@ -108,19 +113,26 @@ static gd_CUresult add_copy(const builder *build, const gd_graph_node *node, siz
                                      .Height = 1,
                                      .Depth = 1};
 
-    return runtime->driver->cuGraphAddMemcpyNode(made, build->handle, build->before, count, &params, runtime->context);
+    return runtime->driver->cuGraphAddMemcpyNode(made, build->handle, build->before, count, &params,
+                                                 runtime->context);
 }
 
-static gd_CUresult add_fill(const builder *build, const gd_graph_node *node, size_t count, gd_CUgraphNode *made)
+static gd_CUresult add_fill(const builder *build, const gd_graph_node *node, size_t count,
+                            gd_CUgraphNode *made)
 {
     const griddep_runtime *runtime = build->graph->runtime;
-    const gd_CUDA_MEMSET_NODE_PARAMS_v1 params = {
-        .dst = node->target, .value = node->value, .elementSize = 1, .width = (size_t)node->bytes, .height = 1};
+    const gd_CUDA_MEMSET_NODE_PARAMS_v1 params = {.dst = node->target,
+                                                  .value = node->value,
+                                                  .elementSize = 1,
+                                                  .width = (size_t)node->bytes,
+                                                  .height = 1};
 
-    return runtime->driver->cuGraphAddMemsetNode(made, build->handle, build->before, count, &params, runtime->context);
+    return runtime->driver->cuGraphAddMemsetNode(made, build->handle, build->before, count, &params,
+                                                 runtime->context);
 }
 
-static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, size_t count, gd_CUgraphNode *made)
+static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, size_t count,
+                              gd_CUgraphNode *made)
 {
     const gd_driver *driver = build->graph->runtime->driver;
     const gd_CUDA_HOST_NODE_PARAMS host = {.fn = node->function, .userData = node->user};
@@ -133,9 +145,11 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
     case GRIDDEP_GRAPH_NODE_HOST:
         return driver->cuGraphAddHostNode(made, build->handle, build->before, count, &host);
     case GRIDDEP_GRAPH_NODE_EVENT_WAIT:
-        return driver->cuGraphAddEventWaitNode(made, build->handle, build->before, count, node->event);
+        return driver->cuGraphAddEventWaitNode(made, build->handle, build->before, count,
+                                               node->event);
     case GRIDDEP_GRAPH_NODE_EVENT_RECORD:
-        return driver->cuGraphAddEventRecordNode(made, build->handle, build->before, count, node->event);
+        return driver->cuGraphAddEventRecordNode(made, build->handle, build->before, count,
+                                                 node->event);
     default:
         return driver->cuGraphAddEmptyNode(made, build->handle, build->before, count);
     }
@@ -146,27 +160,31 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd
                     gd_graph_made *made, griddep_error *error);
 
 /* The same in a new one; bindings are NULL for a graph that has its own. */
-static int32_t build_new(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
-                         gd_graph_made *made, griddep_error *error);
+static int32_t build_new(griddep_graph *graph, const griddep_graph *content,
+                         const gd_bindings *bindings, gd_graph_made *made, griddep_error *error);
 
 /* The driver copies the child. */
-static int32_t add_child(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made, griddep_error *error)
+static int32_t add_child(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
+                         griddep_error *error)
 {
     const gd_driver *driver = build->graph->runtime->driver;
     griddep_graph *child = build->content->nodes[index].child;
     gd_graph_made inner = {.handle = child->adopted ? child->handle : NULL};
-    int32_t status =
-        inner.handle ? gd_graph_make_plain(child, error) : build_new(child, child, build->bindings, &inner, error);
+    int32_t status = inner.handle ? gd_graph_make_plain(child, error)
+                                  : build_new(child, child, build->bindings, &inner, error);
 
     if (status)
         return status;
-    gd_CUresult result = driver->cuGraphAddChildGraphNode(made, build->handle, build->before, count, inner.handle);
+    gd_CUresult result =
+        driver->cuGraphAddChildGraphNode(made, build->handle, build->before, count, inner.handle);
     gd_graph_discard(child, &inner);
-    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_graph_fail_node(build->content, index, result, error);
 }
 
 /* The driver's body is there, and empty. An adopted graph is copied into it as one node. */
-static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph handle, griddep_error *error)
+static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph handle,
+                         griddep_error *error)
 {
     const gd_driver *driver = body->runtime->driver;
     gd_graph_made filled = {.handle = handle};
@@ -177,22 +195,24 @@ static int32_t fill_body(const builder *build, griddep_graph *body, gd_CUgraph h
         if (plain)
             return plain;
         gd_CUresult result = driver->cuGraphAddChildGraphNode(&copy, handle, NULL, 0, body->handle);
-        return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_driver_fail(driver, result, error, "a copy of the graph");
+        return result == GD_CUDA_SUCCESS
+                   ? GRIDDEP_OK
+                   : gd_driver_fail(driver, result, error, "a copy of the graph");
     }
     int32_t status = fill(body, body, build->bindings, &filled, error);
     free(filled.nodes);
     return status;
 }
 
-static int32_t add_conditional(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
-                               griddep_error *error)
+static int32_t add_conditional(const builder *build, uint32_t index, size_t count,
+                               gd_CUgraphNode *made, griddep_error *error)
 {
     const gd_graph_node *node = &build->content->nodes[index];
     gd_CUgraph *bodies = NULL;
     int32_t status = GRIDDEP_OK;
     gd_text words = {0};
-    gd_CUresult result = gd_graph_make_conditional(build->content, node, build->handle, build->before, count,
-                                                   build->bindings, made, &bodies);
+    gd_CUresult result = gd_graph_make_conditional(
+        build->content, node, build->handle, build->before, count, build->bindings, made, &bodies);
 
     if (result != GD_CUDA_SUCCESS)
         return gd_graph_fail_node(build->content, index, result, error);
@@ -234,23 +254,25 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
     if (node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL)
         return add_conditional(build, index, count, &build->nodes[index], error);
     gd_CUresult result = add_simple(build, node, count, &build->nodes[index]);
-    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK : gd_graph_fail_node(build->content, index, result, error);
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_graph_fail_node(build->content, index, result, error);
 }
 
 static int32_t fail_edge(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUresult result,
                          griddep_error *error)
 {
     gd_text from = {0}, to = {0};
-    int32_t status =
-        gd_driver_fail(graph->runtime->driver, result, error, "the driver refuses the edge from %s to %s",
-                       gd_graph_node_words(graph, edge->from, &from), gd_graph_node_words(graph, edge->to, &to));
+    int32_t status = gd_driver_fail(
+        graph->runtime->driver, result, error, "the driver refuses the edge from %s to %s",
+        gd_graph_node_words(graph, edge->from, &from), gd_graph_node_words(graph, edge->to, &to));
 
     gd_text_free(&from);
     gd_text_free(&to);
     return status;
 }
 
-/* The edges that have a port or a type. They are never there on a driver without the entry point. */
+/* The edges that have a port or a type. They are never there on a driver without the entry
+ * point. */
 static int32_t add_edges(const builder *build, griddep_error *error)
 {
     const griddep_graph *graph = build->graph;
@@ -261,8 +283,8 @@ static int32_t add_edges(const builder *build, griddep_error *error)
         gd_graph_resolve(graph, edge, &data);
         if (is_plain(data))
             continue;
-        gd_CUresult result = graph->runtime->driver->cuGraphAddDependencies(build->handle, &build->nodes[edge->from],
-                                                                            &build->nodes[edge->to], &data, 1);
+        gd_CUresult result = graph->runtime->driver->cuGraphAddDependencies(
+            build->handle, &build->nodes[edge->from], &build->nodes[edge->to], &data, 1);
         if (result != GD_CUDA_SUCCESS)
             return fail_edge(graph, edge, result, error);
     }
@@ -302,7 +324,8 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd
                      .handle = made->handle,
                      .nodes = calloc(room, sizeof *build.nodes),
                      .before = calloc(room, sizeof *build.before)};
-    int32_t status = order && build.nodes && build.before ? gd_graph_sort(graph, order, error) : gd_error_memory(error);
+    int32_t status = order && build.nodes && build.before ? gd_graph_sort(graph, order, error)
+                                                          : gd_error_memory(error);
 
     if (!status)
         status = build_nodes(&build, order, error);
@@ -312,8 +335,8 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, const gd
     return status;
 }
 
-static int32_t build_new(griddep_graph *graph, const griddep_graph *content, const gd_bindings *bindings,
-                         gd_graph_made *made, griddep_error *error)
+static int32_t build_new(griddep_graph *graph, const griddep_graph *content,
+                         const gd_bindings *bindings, gd_graph_made *made, griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {0};
@@ -321,7 +344,8 @@ static int32_t build_new(griddep_graph *graph, const griddep_graph *content, con
 
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "a new graph");
-    int32_t status = bindings ? GRIDDEP_OK : gd_graph_bind(content, built.handle, &built.bindings, error);
+    int32_t status =
+        bindings ? GRIDDEP_OK : gd_graph_bind(content, built.handle, &built.bindings, error);
     if (!status)
         status = fill(graph, content, bindings ? bindings : &built.bindings, &built, error);
     if (status)
@@ -331,7 +355,8 @@ static int32_t build_new(griddep_graph *graph, const griddep_graph *content, con
     return status;
 }
 
-int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made, griddep_error *error)
+int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
+                       griddep_error *error)
 {
     return build_new(graph, content, NULL, made, error);
 }
@@ -380,7 +405,8 @@ int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_
 
     if (!driver->cuGraphAddDependencies)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "edges of a graph from outside are added by cuGraphAddDependencies of API 12.3, which the "
+                            "edges of a graph from outside are added by cuGraphAddDependencies of "
+                            "API 12.3, which the "
                             "driver lacks");
     int32_t status = gd_graph_append_edge(graph, edge, error);
     if (status)
@@ -391,14 +417,15 @@ int32_t gd_graph_insert_edge(griddep_graph *graph, gd_graph_edge *edge, griddep_
         return status;
     }
     gd_graph_edge *added = &graph->edges[graph->edge_count - 1];
-    gd_CUresult result = driver->cuGraphAddDependencies(graph->handle, &graph->nodes[edge->from].handle,
-                                                        &graph->nodes[edge->to].handle, &data, 1);
+    gd_CUresult result = driver->cuGraphAddDependencies(
+        graph->handle, &graph->nodes[edge->from].handle, &graph->nodes[edge->to].handle, &data, 1);
     if (result == GD_CUDA_SUCCESS) {
-        *added = (gd_graph_edge){.from = edge->from,
-                                 .to = edge->to,
-                                 .port = data.from_port,
-                                 .type = data.type,
-                                 .reason = is_plain(data) && (edge->type || edge->port) ? reason : -1};
+        *added =
+            (gd_graph_edge){.from = edge->from,
+                            .to = edge->to,
+                            .port = data.from_port,
+                            .type = data.type,
+                            .reason = is_plain(data) && (edge->type || edge->port) ? reason : -1};
         gd_graph_drop(graph);
     } else {
         status = fail_edge(graph, edge, result, error);
@@ -417,13 +444,14 @@ int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_err
 
     if (!driver->cuGraphRemoveDependencies || graph->lossy)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "edges of a graph from outside are removed by cuGraphRemoveDependencies of API 12.3, which "
+                            "edges of a graph from outside are removed by "
+                            "cuGraphRemoveDependencies of API 12.3, which "
                             "the driver lacks");
     int32_t status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status)
         return status;
-    gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, &graph->nodes[edge->from].handle,
-                                                           &graph->nodes[edge->to].handle, &data, 1);
+    gd_CUresult result = driver->cuGraphRemoveDependencies(
+        graph->handle, &graph->nodes[edge->from].handle, &graph->nodes[edge->to].handle, &data, 1);
     if (result == GD_CUDA_SUCCESS)
         gd_graph_drop(graph);
     else
@@ -434,7 +462,8 @@ int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_err
 
 /* ---- executables ---- */
 
-static int32_t disable_nodes(const griddep_graph *graph, const gd_graph_made *made, griddep_error *error)
+static int32_t disable_nodes(const griddep_graph *graph, const gd_graph_made *made,
+                             griddep_error *error)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         if (graph->nodes[i].enabled)
@@ -451,7 +480,8 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {.handle = graph->adopted ? graph->handle : NULL};
-    int32_t status = graph->adopted ? gd_graph_make_plain(graph, error) : gd_graph_build(graph, graph, &built, error);
+    int32_t status = graph->adopted ? gd_graph_make_plain(graph, error)
+                                    : gd_graph_build(graph, graph, &built, error);
 
     if (status)
         return status;
@@ -460,7 +490,8 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
     gd_CUresult result = driver->cuGraphInstantiateWithFlags(&built.exec, built.handle, 0);
     if (result != GD_CUDA_SUCCESS) {
         built.exec = NULL;
-        status = gd_driver_fail(driver, result, error, "instantiating a graph of %" PRIu32 " nodes", graph->node_count);
+        status = gd_driver_fail(driver, result, error, "instantiating a graph of %" PRIu32 " nodes",
+                                graph->node_count);
     }
     if (!status)
         status = disable_nodes(graph, &built, error);
@@ -510,10 +541,11 @@ static int32_t submit(griddep_graph *graph, void *stream, submission how, gridde
     const gd_driver *driver = graph->runtime->driver;
     status = gd_graph_make_ready(graph, error);
     if (!status) {
-        gd_CUresult result =
-            how == LAUNCH ? driver->cuGraphLaunch(graph->exec, stream) : driver->cuGraphUpload(graph->exec, stream);
+        gd_CUresult result = how == LAUNCH ? driver->cuGraphLaunch(graph->exec, stream)
+                                           : driver->cuGraphUpload(graph->exec, stream);
         if (result != GD_CUDA_SUCCESS) {
-            status = gd_driver_fail(driver, result, error, how == LAUNCH ? "launching a graph" : "uploading a graph");
+            status = gd_driver_fail(driver, result, error,
+                                    how == LAUNCH ? "launching a graph" : "uploading a graph");
             status = gd_runtime_blame_stream(graph->runtime, stream, status, error);
         }
     }

@@ -1,5 +1,5 @@
-/* What changes in a graph without instantiating it again: kernels' arguments and configurations, nodes switched off,
- * and all nodes at once. */
+/* What changes in a graph without instantiating it again: kernels' arguments and configurations,
+ * nodes switched off, and all nodes at once. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 
 /* ---- one kernel ---- */
 
-static int32_t refuse(const griddep_graph *graph, uint32_t node, int32_t status, const char *why, griddep_error *error)
+static int32_t refuse(const griddep_graph *graph, uint32_t node, int32_t status, const char *why,
+                      griddep_error *error)
 {
     gd_text words = {0};
 
@@ -19,9 +20,10 @@ static int32_t refuse(const griddep_graph *graph, uint32_t node, int32_t status,
     return status;
 }
 
-/* Tells the driver; the context is current. An adopted graph is read again when it is instantiated, so it is told
- * first. */
-static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *call, griddep_error *error)
+/* Tells the driver; the context is current. An adopted graph is read again when it is instantiated,
+ * so it is told first. */
+static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *call,
+                           griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_CUgraphNode node = graph->nodes[index].handle;
@@ -34,7 +36,8 @@ static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *
         gd_call_free_params(&kernel);
         return gd_graph_fail_arguments(graph, index, status, error);
     }
-    gd_CUresult result = graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &kernel.params) : GD_CUDA_SUCCESS;
+    gd_CUresult result =
+        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &kernel.params) : GD_CUDA_SUCCESS;
     if (result == GD_CUDA_SUCCESS && graph->exec) {
         result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &kernel.params);
         if (result != GD_CUDA_SUCCESS && graph->adopted)
@@ -73,7 +76,8 @@ static int32_t check_kernel(const griddep_graph *graph, uint32_t node, griddep_e
     if (graph->nodes[node].type != GRIDDEP_GRAPH_NODE_KERNEL)
         return refuse(graph, node, GRIDDEP_ERROR_ARGUMENT, "is no kernel", error);
     if (!graph->nodes[node].kernel)
-        return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED, "is not of a module of this runtime", error);
+        return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED, "is not of a module of this runtime",
+                      error);
     return GRIDDEP_OK;
 }
 
@@ -96,25 +100,28 @@ static const int32_t node_attributes[] = {
 
 enum { NODE_ATTRIBUTES = sizeof node_attributes / sizeof node_attributes[0] };
 
-/* Some attributes of nodes the driver does not tell; they are zero here, as those are that nobody set. It keeps both.
- */
-static int32_t read_attribute(const griddep_graph *graph, uint32_t index, int32_t id, griddep_attribute *attribute,
-                              griddep_error *error)
+/* Some attributes of nodes the driver does not tell; they are zero here, as those are that nobody
+ * set. It keeps both. */
+static int32_t read_attribute(const griddep_graph *graph, uint32_t index, int32_t id,
+                              griddep_attribute *attribute, griddep_error *error)
 {
     gd_CUlaunchAttributeValue value = {.pad = {0}};
-    gd_CUresult result = graph->runtime->driver->cuGraphKernelNodeGetAttribute(graph->nodes[index].handle, id, &value);
+    gd_CUresult result = graph->runtime->driver->cuGraphKernelNodeGetAttribute(
+        graph->nodes[index].handle, id, &value);
 
     *attribute = (griddep_attribute){.id = id};
     if (result == GD_CUDA_SUCCESS)
         memcpy(attribute->value, &value, sizeof attribute->value);
-    return result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_INVALID_VALUE || result == GD_CUDA_ERROR_NOT_SUPPORTED
+    return result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_INVALID_VALUE ||
+                   result == GD_CUDA_ERROR_NOT_SUPPORTED
                ? GRIDDEP_OK
                : gd_graph_fail_node(graph, index, result, error);
 }
 
 static bool is_default(const griddep_attribute *attribute)
 {
-    const gd_CUlaunchAttributeValue none = {.pad = {0}}, domains = {.memSyncDomainMap = {.default_ = 0, .remote = 1}};
+    const gd_CUlaunchAttributeValue none = {.pad = {0}},
+                                    domains = {.memSyncDomainMap = {.default_ = 0, .remote = 1}};
     const bool map = attribute->id == GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP;
 
     return !memcmp(attribute->value, &none, sizeof attribute->value) ||
@@ -122,18 +129,20 @@ static bool is_default(const griddep_attribute *attribute)
 }
 
 /* A call of an adopted node, in the shape and with the attributes that it has. */
-static int32_t make_call(const griddep_graph *graph, uint32_t index, const griddep_argument *arguments,
-                         uint32_t argument_count, gd_call **call, griddep_error *error)
+static int32_t make_call(const griddep_graph *graph, uint32_t index,
+                         const griddep_argument *arguments, uint32_t argument_count, gd_call **call,
+                         griddep_error *error)
 {
     const gd_graph_node *node = &graph->nodes[index];
     const gd_CUDA_KERNEL_NODE_PARAMS *params = &node->params;
     griddep_attribute attributes[NODE_ATTRIBUTES];
-    griddep_launch_config config = {.size = sizeof config,
-                                    .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
-                                    .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
-                                    .shared_bytes = params->sharedMemBytes,
-                                    .pdl = node->pdl,
-                                    .attributes = attributes};
+    griddep_launch_config config = {
+        .size = sizeof config,
+        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+        .shared_bytes = params->sharedMemBytes,
+        .pdl = node->pdl,
+        .attributes = attributes};
 
     for (size_t i = 0; i < NODE_ATTRIBUTES; i++) {
         griddep_attribute *attribute = &attributes[config.attribute_count];
@@ -142,12 +151,13 @@ static int32_t make_call(const griddep_graph *graph, uint32_t index, const gridd
             return status;
         config.attribute_count += !is_default(attribute);
     }
-    return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call, error);
+    return gd_call_create(node->kernel, &config, arguments, argument_count, &gd_graph_owner, call,
+                          error);
 }
 
 /* Whether a node has an attribute that a new configuration names. */
-static int32_t compare_attribute(const griddep_graph *graph, uint32_t index, const griddep_attribute *given, bool *same,
-                                 griddep_error *error)
+static int32_t compare_attribute(const griddep_graph *graph, uint32_t index,
+                                 const griddep_attribute *given, bool *same, griddep_error *error)
 {
     const gd_CUlaunchAttributeValue *kept =
         gd_launch_find_attribute(&graph->nodes[index].call->launch, given->id);
@@ -158,13 +168,15 @@ static int32_t compare_attribute(const griddep_graph *graph, uint32_t index, con
         memcpy(has.value, kept, sizeof has.value);
     else
         status = read_attribute(graph, index, given->id, &has, error);
-    *same = !status && (!memcmp(has.value, given->value, sizeof has.value) || given->id == GRIDDEP_ATTRIBUTE_IGNORE);
+    *same = !status && (!memcmp(has.value, given->value, sizeof has.value) ||
+                        given->id == GRIDDEP_ATTRIBUTE_IGNORE);
     return status;
 }
 
-/* The configuration of an adopted node: what it does not name stays, and what it names must be what the node has. */
-static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_launch_config *config, bool *same,
-                        griddep_error *error)
+/* The configuration of an adopted node: what it does not name stays, and what it names must be what
+ * the node has. */
+static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_launch_config *config,
+                        bool *same, griddep_error *error)
 {
     const gd_launch *launch = &graph->nodes[index].call->launch;
     const uint32_t *cluster = config->cluster;
@@ -173,8 +185,8 @@ static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_laun
 
     *same = config->pdl == GRIDDEP_PDL_DEFAULT || config->pdl == launch->pdl;
     if (cluster[0] || cluster[1] || cluster[2])
-        status = griddep_attribute_cluster_dimension(&named, cluster[0], cluster[1] ? cluster[1] : 1,
-                                                     cluster[2] ? cluster[2] : 1, error);
+        status = griddep_attribute_cluster_dimension(
+            &named, cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1, error);
     if (!status && *same && named.id)
         status = compare_attribute(graph, index, &named, same, error);
     for (uint32_t i = 0; i < config->attribute_count && *same && !status; i++)
@@ -189,25 +201,27 @@ static int32_t complete(const griddep_graph *graph, uint32_t index, griddep_laun
 /* ---- all nodes ---- */
 
 /* "the graphs differ: node 0 (kernel a) is node 0 (fill) in the other one" */
-static int32_t differ_in_node(const griddep_graph *graph, const griddep_graph *other, uint32_t index,
-                              griddep_error *error)
+static int32_t differ_in_node(const griddep_graph *graph, const griddep_graph *other,
+                              uint32_t index, griddep_error *error)
 {
     gd_text own = {0}, others = {0};
-    int32_t status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graphs differ: %s is %s in the other one",
-                                  gd_graph_node_words(graph, index, &own), gd_graph_node_words(other, index, &others));
+    int32_t status = gd_error_set(
+        error, GRIDDEP_ERROR_ARGUMENT, "the graphs differ: %s is %s in the other one",
+        gd_graph_node_words(graph, index, &own), gd_graph_node_words(other, index, &others));
 
     gd_text_free(&own);
     gd_text_free(&others);
     return status;
 }
 
-static int32_t differ_in_edge(const griddep_graph *graph, const gd_graph_edge *edge, const char *how,
-                              griddep_error *error)
+static int32_t differ_in_edge(const griddep_graph *graph, const gd_graph_edge *edge,
+                              const char *how, griddep_error *error)
 {
     gd_text from = {0}, to = {0};
     int32_t status =
         gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graphs differ: the edge from %s to %s %s",
-                     gd_graph_node_words(graph, edge->from, &from), gd_graph_node_words(graph, edge->to, &to), how);
+                     gd_graph_node_words(graph, edge->from, &from),
+                     gd_graph_node_words(graph, edge->to, &to), how);
 
     gd_text_free(&from);
     gd_text_free(&to);
@@ -229,8 +243,8 @@ static int32_t compare(const griddep_graph *graph, const griddep_graph *other, g
 {
     if (graph->node_count != other->node_count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "the graphs differ: one has %" PRIu32 " nodes, the other one %" PRIu32, graph->node_count,
-                            other->node_count);
+                            "the graphs differ: one has %" PRIu32 " nodes, the other one %" PRIu32,
+                            graph->node_count, other->node_count);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const gd_graph_node *one = &graph->nodes[i], *another = &other->nodes[i];
         if (one->type != another->type || one->kind != another->kind ||
@@ -238,7 +252,8 @@ static int32_t compare(const griddep_graph *graph, const griddep_graph *other, g
             return differ_in_node(graph, other, i, error);
     }
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const gd_graph_edge *edge = &graph->edges[i], *same = find_edge(other, edge->from, edge->to);
+        const gd_graph_edge *edge = &graph->edges[i],
+                            *same = find_edge(other, edge->from, edge->to);
         gd_CUgraphEdgeData own, others;
         if (!same)
             return differ_in_edge(graph, edge, "is not in the other one", error);
@@ -270,11 +285,13 @@ static const char *update_words(gd_CUgraphExecUpdateResult result)
             "because attributes of a node changed in a way that it cannot take over",
     };
 
-    return result > 0 && result < (int32_t)(sizeof words / sizeof words[0]) ? words[result] : words[1];
+    return result > 0 && result < (int32_t)(sizeof words / sizeof words[0]) ? words[result]
+                                                                            : words[1];
 }
 
-static int32_t fail_update(const griddep_graph *other, const gd_graph_made *made, gd_CUresult result,
-                           const gd_CUgraphExecUpdateResultInfo *info, griddep_error *error)
+static int32_t fail_update(const griddep_graph *other, const gd_graph_made *made,
+                           gd_CUresult result, const gd_CUgraphExecUpdateResultInfo *info,
+                           griddep_error *error)
 {
     gd_text words = {0};
     uint32_t index = 0;
@@ -282,9 +299,10 @@ static int32_t fail_update(const griddep_graph *other, const gd_graph_made *made
     while (index < other->node_count && (!info->errorNode || made->nodes[index] != info->errorNode))
         index++;
     bool named = index < other->node_count;
-    int32_t status = gd_driver_fail(other->runtime->driver, result, error, "the driver refuses the update %s%s%s",
-                                    update_words(info->result), named ? ": " : "",
-                                    named ? gd_graph_node_words(other, index, &words) : "");
+    int32_t status =
+        gd_driver_fail(other->runtime->driver, result, error,
+                       "the driver refuses the update %s%s%s", update_words(info->result),
+                       named ? ": " : "", named ? gd_graph_node_words(other, index, &words) : "");
     gd_text_free(&words);
     return status;
 }
@@ -324,7 +342,8 @@ static bool disable_again(const griddep_graph *graph)
 
     for (uint32_t i = 0; i < graph->node_count && result == GD_CUDA_SUCCESS; i++) {
         if (!graph->nodes[i].enabled)
-            result = graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, graph->nodes[i].handle, 0);
+            result = graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec,
+                                                                   graph->nodes[i].handle, 0);
     }
     return result == GD_CUDA_SUCCESS;
 }
@@ -343,7 +362,8 @@ static int32_t update(griddep_graph *graph, const griddep_graph *other, griddep_
     gd_CUresult result = graph->runtime->driver->cuGraphExecUpdate(graph->exec, made.handle, &info);
     if (result != GD_CUDA_SUCCESS)
         status = fail_update(other, &made, result, &info, error);
-    if (!status) { /* handles count from the start in each graph: those of the new one mean the same in the old one */
+    if (!status) { /* handles count from the start in each graph: those of the new one mean the same
+                    * in the old one */
         gd_bindings old = graph->bindings;
         graph->bindings = made.bindings;
         made.bindings = old;
@@ -358,8 +378,9 @@ static int32_t update(griddep_graph *graph, const griddep_graph *other, griddep_
 
 /* ---- public ---- */
 
-int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments,
-                                    uint32_t argument_count, griddep_error *error)
+int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node,
+                                    const griddep_argument *arguments, uint32_t argument_count,
+                                    griddep_error *error)
 {
     gd_call *call = NULL;
     int32_t status = check_kernel(graph, node, error);
@@ -367,7 +388,8 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const g
     if (status)
         return status;
     const gd_graph_node *of = &graph->nodes[node];
-    status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &gd_graph_owner, &call, error)
+    status = of->call ? gd_call_with_arguments(of->call, arguments, argument_count, &gd_graph_owner,
+                                               &call, error)
                       : make_call(graph, node, arguments, argument_count, &call, error);
     if (!status)
         status = set_call(graph, node, call, error);
@@ -376,8 +398,8 @@ int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const g
     return status;
 }
 
-int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config,
-                                 griddep_error *error)
+int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node,
+                                 const griddep_launch_config *config, griddep_error *error)
 {
     griddep_launch_config changed;
     gd_call *call = NULL;
@@ -391,8 +413,10 @@ int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const grid
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "config is NULL");
     if (!old)
         return refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
-                      "has arguments that are not known; griddep_graph_set_arguments tells them", error);
-    status = gd_struct_read(&changed, sizeof changed, sizeof changed, config, "griddep_launch_config", error);
+                      "has arguments that are not known; griddep_graph_set_arguments tells them",
+                      error);
+    status = gd_struct_read(&changed, sizeof changed, sizeof changed, config,
+                            "griddep_launch_config", error);
     if (!status && graph->adopted && (!changed.attribute_count || changed.attributes) &&
         changed.attribute_count <= GD_LAUNCH_ATTRIBUTES)
         status = complete(graph, node, &changed, &same, error);
@@ -401,8 +425,9 @@ int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const grid
     if (!status && (graph->exec || graph->adopted))
         same = same && gd_call_same_attributes(old, call) && old->launch.pdl == call->launch.pdl;
     if (!status && !same)
-        status = refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
-                        "keeps its cluster, attributes and pdl once the graph is instantiated", error);
+        status =
+            refuse(graph, node, GRIDDEP_ERROR_UNSUPPORTED,
+                   "keeps its cluster, attributes and pdl once the graph is instantiated", error);
     if (!status)
         status = set_call(graph, node, call, error);
     if (status)
@@ -410,7 +435,8 @@ int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const grid
     return status;
 }
 
-int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error)
+int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled,
+                             griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_graph_check(graph, error);
@@ -421,16 +447,19 @@ int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabl
         return status;
     gd_graph_node *of = &graph->nodes[node];
     if (enabled > 1)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "enabled is %" PRIu32 "; it may be 0 or 1", enabled);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "enabled is %" PRIu32 "; it may be 0 or 1", enabled);
     if (of->type != GRIDDEP_GRAPH_NODE_KERNEL && of->type != GRIDDEP_GRAPH_NODE_COPY &&
         of->type != GRIDDEP_GRAPH_NODE_FILL)
-        return refuse(graph, node, GRIDDEP_ERROR_ARGUMENT, "cannot be switched off; kernels, copies and fills can",
-                      error);
+        return refuse(graph, node, GRIDDEP_ERROR_ARGUMENT,
+                      "cannot be switched off; kernels, copies and fills can", error);
     status = gd_runtime_enter(graph->runtime, &pushed, error);
     if (status)
         return status;
     gd_CUresult result =
-        graph->exec ? graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, of->handle, enabled) : GD_CUDA_SUCCESS;
+        graph->exec
+            ? graph->runtime->driver->cuGraphNodeSetEnabled(graph->exec, of->handle, enabled)
+            : GD_CUDA_SUCCESS;
     if (result == GD_CUDA_SUCCESS)
         of->enabled = enabled;
     else
@@ -449,9 +478,11 @@ int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, g
     if (!other)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "other is NULL");
     if (graph->runtime != other->runtime)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "the graphs belong to different runtimes");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "the graphs belong to different runtimes");
     if (graph->adopted || other->adopted)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "an adopted graph takes part in no update");
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "an adopted graph takes part in no update");
     if (graph == other)
         return GRIDDEP_OK;
     status = compare(graph, other, error);

@@ -18,7 +18,8 @@ bool gd_graph_has_conditional(const griddep_graph *graph)
     return false;
 }
 
-/* CUDA_CONDITIONAL_NODE_PARAMS: kernels, empty nodes, child graphs, memsets, memcopies, and conditionals. */
+/* CUDA_CONDITIONAL_NODE_PARAMS: kernels, empty nodes, child graphs, memsets, memcopies, and
+ * conditionals. */
 const char *gd_graph_body_refuses(int32_t type)
 {
     switch (type) {
@@ -47,8 +48,9 @@ static int32_t check_body_nodes(const griddep_graph *body, uint32_t number, grid
     for (uint32_t i = 0; i < body->node_count && !status; i++) {
         const char *refusal = gd_graph_body_refuses(body->nodes[i].type);
         if (refusal)
-            status = gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "body %" PRIu32 " has %s; in a body %s", number,
-                                  gd_graph_node_words(body, i, &words), refusal);
+            status =
+                gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "body %" PRIu32 " has %s; in a body %s",
+                             number, gd_graph_node_words(body, i, &words), refusal);
         else if (body->nodes[i].child)
             status = check_body_nodes(body->nodes[i].child, number, error);
     }
@@ -103,7 +105,8 @@ static void list_conditionals(const griddep_graph *graph, gd_bindings *bindings)
     }
 }
 
-int32_t gd_graph_bind(const griddep_graph *content, gd_CUgraph handle, gd_bindings *bindings, griddep_error *error)
+int32_t gd_graph_bind(const griddep_graph *content, gd_CUgraph handle, gd_bindings *bindings,
+                      griddep_error *error)
 {
     const griddep_runtime *runtime = content->runtime;
     uint32_t count = count_conditionals(content);
@@ -118,7 +121,8 @@ int32_t gd_graph_bind(const griddep_graph *content, gd_CUgraph handle, gd_bindin
     for (uint32_t i = 0; i < count; i++) {
         gd_binding *binding = &bindings->list[i];
         gd_CUresult result = runtime->driver->cuGraphConditionalHandleCreate(
-            &binding->handle, handle, runtime->context, binding->conditional->initial, GD_CU_GRAPH_COND_ASSIGN_DEFAULT);
+            &binding->handle, handle, runtime->context, binding->conditional->initial,
+            GD_CU_GRAPH_COND_ASSIGN_DEFAULT);
         if (result != GD_CUDA_SUCCESS)
             return gd_driver_fail(runtime->driver, result, error, "a conditional of the graph");
     }
@@ -131,17 +135,20 @@ void gd_graph_unbind(griddep_graph *graph)
     graph->bindings = (gd_bindings){0};
 }
 
-gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph_node *node, gd_CUgraph handle,
-                                      const gd_CUgraphNode *before, size_t count, const gd_bindings *bindings,
-                                      gd_CUgraphNode *made, gd_CUgraph **bodies)
+gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph_node *node,
+                                      gd_CUgraph handle, const gd_CUgraphNode *before, size_t count,
+                                      const gd_bindings *bindings, gd_CUgraphNode *made,
+                                      gd_CUgraph **bodies)
 {
     const griddep_runtime *runtime = graph->runtime;
-    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
-                                   .is.conditional = {.handle = gd_binding_find(bindings, node->conditional)->handle,
-                                                      .type = node->kind,
-                                                      .size = node->bodies->count,
-                                                      .ctx = runtime->context}};
-    gd_CUresult result = runtime->driver->cuGraphAddNode(made, handle, before, NULL, count, &params);
+    gd_CUgraphNodeParams params = {
+        .type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .is.conditional = {.handle = gd_binding_find(bindings, node->conditional)->handle,
+                           .type = node->kind,
+                           .size = node->bodies->count,
+                           .ctx = runtime->context}};
+    gd_CUresult result =
+        runtime->driver->cuGraphAddNode(made, handle, before, NULL, count, &params);
 
     *bodies = params.is.conditional.phGraph_out;
     return result;
@@ -149,36 +156,42 @@ gd_CUresult gd_graph_make_conditional(const griddep_graph *graph, const gd_graph
 
 /* ---- checks ---- */
 
-static int32_t check_driver(const griddep_runtime *runtime, int32_t kind, uint32_t body_count, griddep_error *error)
+static int32_t check_driver(const griddep_runtime *runtime, int32_t kind, uint32_t body_count,
+                            griddep_error *error)
 {
     bool late = kind == GRIDDEP_CONDITIONAL_SWITCH || body_count > 1;
     int32_t wanted = late ? VERSION_SWITCH : VERSION_IF, version = runtime->driver->version;
 
     if (runtime->info.features & GRIDDEP_FEATURE_CONDITIONAL && version >= wanted)
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                        "%s need a driver with API %d.%d; this one has %" PRId32 ".%" PRId32 "%s",
-                        late ? "switch nodes and if nodes with an else" : "conditional nodes", wanted / 1000,
-                        wanted % 1000 / 10, version / 1000, version % 1000 / 10,
-                        version >= wanted ? ", but lacks cuGraphConditionalHandleCreate or cuGraphAddNode" : "");
+    return gd_error_set(
+        error, GRIDDEP_ERROR_UNSUPPORTED,
+        "%s need a driver with API %d.%d; this one has %" PRId32 ".%" PRId32 "%s",
+        late ? "switch nodes and if nodes with an else" : "conditional nodes", wanted / 1000,
+        wanted % 1000 / 10, version / 1000, version % 1000 / 10,
+        version >= wanted ? ", but lacks cuGraphConditionalHandleCreate or cuGraphAddNode" : "");
 }
 
 static int32_t check_count(int32_t kind, uint32_t count, griddep_error *error)
 {
     if (kind < GRIDDEP_CONDITIONAL_IF || kind > GRIDDEP_CONDITIONAL_SWITCH)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kind is %" PRId32 ", which is no GRIDDEP_CONDITIONAL_*",
-                            kind);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kind is %" PRId32 ", which is no GRIDDEP_CONDITIONAL_*", kind);
     if (kind == GRIDDEP_CONDITIONAL_IF && (count < 1 || count > 2))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "an if node has 1 or 2 bodies, then and else; %" PRIu32 " are given", count);
+                            "an if node has 1 or 2 bodies, then and else; %" PRIu32 " are given",
+                            count);
     if (kind == GRIDDEP_CONDITIONAL_WHILE && count != 1)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a while node has 1 body; %" PRIu32 " are given", count);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "a while node has 1 body; %" PRIu32 " are given", count);
     if (!count)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "a switch node has 1 body at least; none is given");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "a switch node has 1 body at least; none is given");
     return GRIDDEP_OK;
 }
 
-static int32_t check_body(const griddep_graph *graph, const griddep_graph *body, uint32_t number, griddep_error *error)
+static int32_t check_body(const griddep_graph *graph, const griddep_graph *body, uint32_t number,
+                          griddep_error *error)
 {
     int32_t status = gd_graph_check_inner(graph, body, error);
 
@@ -187,7 +200,9 @@ static int32_t check_body(const griddep_graph *graph, const griddep_graph *body,
     if (body->adopted && gd_graph_has_conditional(body))
         return gd_error_set(
             error, GRIDDEP_ERROR_UNSUPPORTED,
-            "body %" PRIu32 " is an adopted graph with conditional nodes, which the driver does not copy", number);
+            "body %" PRIu32
+            " is an adopted graph with conditional nodes, which the driver does not copy",
+            number);
     return check_body_nodes(body, number, error);
 }
 
@@ -199,9 +214,12 @@ static int compare_conditionals(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* A conditional belongs to one node of a graph and of all that is in it, for a kernel names nothing else. */
-static int32_t check_conditionals(const griddep_graph *graph, const griddep_conditional *conditional,
-                                  griddep_graph *const *bodies, uint32_t body_count, griddep_error *error)
+/* A conditional belongs to one node of a graph and of all that is in it, for a kernel names nothing
+ * else. */
+static int32_t check_conditionals(const griddep_graph *graph,
+                                  const griddep_conditional *conditional,
+                                  griddep_graph *const *bodies, uint32_t body_count,
+                                  griddep_error *error)
 {
     uint32_t count = count_conditionals(graph) + 1;
     gd_bindings all = {0};
@@ -225,11 +243,14 @@ static int32_t check_conditionals(const griddep_graph *graph, const griddep_cond
     if (!twice)
         return GRIDDEP_OK;
     return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                        "a conditional would belong to two nodes of the graph and its bodies: each node has its own");
+                        "a conditional would belong to two nodes of the graph and its bodies: each "
+                        "node has its own");
 }
 
-static int32_t check_conditional(const griddep_graph *graph, int32_t kind, const griddep_conditional *conditional,
-                                 griddep_graph *const *bodies, uint32_t body_count, griddep_error *error)
+static int32_t check_conditional(const griddep_graph *graph, int32_t kind,
+                                 const griddep_conditional *conditional,
+                                 griddep_graph *const *bodies, uint32_t body_count,
+                                 griddep_error *error)
 {
     int32_t status = gd_graph_check(graph, error);
     uint64_t inner = body_count;
@@ -237,11 +258,14 @@ static int32_t check_conditional(const griddep_graph *graph, int32_t kind, const
     if (status)
         return status;
     if (graph->adopted)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "an adopted graph takes no conditional nodes: a handle that the driver gave stays in it, "
-                            "whatever happens then; it can be a body, or the child of a graph that takes them");
+        return gd_error_set(
+            error, GRIDDEP_ERROR_UNSUPPORTED,
+            "an adopted graph takes no conditional nodes: a handle that the driver gave stays in "
+            "it, "
+            "whatever happens then; it can be a body, or the child of a graph that takes them");
     if (!conditional || !bodies)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", conditional ? "bodies" : "conditional");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            conditional ? "bodies" : "conditional");
     status = check_count(kind, body_count, error);
     if (!status)
         status = check_driver(graph->runtime, kind, body_count, error);
@@ -256,9 +280,10 @@ static int32_t check_conditional(const griddep_graph *graph, int32_t kind, const
 
 /* ---- public ---- */
 
-int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind, griddep_conditional *conditional,
-                                      griddep_graph *const *bodies, uint32_t body_count, uint32_t *node,
-                                      griddep_error *error)
+int32_t griddep_graph_add_conditional(griddep_graph *graph, int32_t kind,
+                                      griddep_conditional *conditional,
+                                      griddep_graph *const *bodies, uint32_t body_count,
+                                      uint32_t *node, griddep_error *error)
 {
     gd_graph_node *added;
     int32_t status = check_conditional(graph, kind, conditional, bodies, body_count, error);

@@ -4,7 +4,8 @@
 #include "base/error.h"
 #include "run/graph.h"
 
-/* A string of either format, quoted: both know these escapes, and names of kernels are ASCII (PTX ISA 4.4). */
+/* A string of either format, quoted: both know these escapes, and names of kernels are ASCII (PTX
+ * ISA 4.4). */
 static void put_string(gd_text *text, const char *string)
 {
     gd_text_string(text, "\"");
@@ -38,10 +39,11 @@ static const char *shape_of(int32_t type)
                                                     : "ellipse";
 }
 
-static void put_dot_node(gd_text *text, const char *prefix, uint32_t index, const griddep_graph_node_info *node)
+static void put_dot_node(gd_text *text, const char *prefix, uint32_t index,
+                         const griddep_graph_node_info *node)
 {
-    gd_text_format(text, "    %sn%" PRIu32 " [shape=%s%s, label=", prefix, index, shape_of(node->type),
-                   node->enabled ? "" : ", style=dashed");
+    gd_text_format(text, "    %sn%" PRIu32 " [shape=%s%s, label=", prefix, index,
+                   shape_of(node->type), node->enabled ? "" : ", style=dashed");
     put_string(text, node->name ? node->name : "kernel");
     gd_text_string(text, "];\n");
 }
@@ -50,17 +52,21 @@ static const char *color_of(const griddep_graph_edge_info *edge)
 {
     if (edge->races)
         return "red";
-    return edge->overlap > 0 ? "darkgreen" : edge->reason == GRIDDEP_REASON_NOT_KERNELS ? "black" : "gray40";
+    return edge->overlap > 0                            ? "darkgreen"
+           : edge->reason == GRIDDEP_REASON_NOT_KERNELS ? "black"
+                                                        : "gray40";
 }
 
 static void put_dot_edge(gd_text *text, const char *prefix, const griddep_graph_edge_info *edge)
 {
-    gd_text_format(text, "    %sn%" PRIu32 " -> %sn%" PRIu32 " [color=%s%s", prefix, edge->from, prefix, edge->to,
-                   color_of(edge), edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? ", style=bold" : "");
+    gd_text_format(text, "    %sn%" PRIu32 " -> %sn%" PRIu32 " [color=%s%s", prefix, edge->from,
+                   prefix, edge->to, color_of(edge),
+                   edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? ", style=bold" : "");
     if (edge->from_port > GRIDDEP_PORT_DEFAULT)
         gd_text_format(text, ", taillabel=\"%s\"", port_name(edge));
     if (edge->reason != GRIDDEP_REASON_NOT_KERNELS) {
-        gd_text_format(text, ", label=\"%s: %s\"", edge->races ? "races" : griddep_overlap_text(edge->overlap),
+        gd_text_format(text, ", label=\"%s: %s\"",
+                       edge->races ? "races" : griddep_overlap_text(edge->overlap),
                        griddep_reason_text(edge->reason));
     }
     gd_text_string(text, "];\n");
@@ -76,7 +82,8 @@ static void put_json_flag(gd_text *text, const char *name, bool value)
 static void put_json_node(gd_text *text, uint32_t index, const griddep_graph_node_info *node)
 {
     gd_text_format(text, "%s\n    {\"node\": %" PRIu32 ", \"type\": ", index ? "," : "", index);
-    put_string(text, node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL ? node->name : gd_graph_type_name(node->type));
+    put_string(text, node->type == GRIDDEP_GRAPH_NODE_CONDITIONAL ? node->name
+                                                                  : gd_graph_type_name(node->type));
     gd_text_string(text, ", \"kernel\": ");
     if (node->type == GRIDDEP_GRAPH_NODE_KERNEL && node->name)
         put_string(text, node->name);
@@ -91,18 +98,20 @@ static void put_json_node(gd_text *text, uint32_t index, const griddep_graph_nod
 
 static void put_json_edge(gd_text *text, uint32_t index, const griddep_graph_edge_info *edge)
 {
-    bool has_node = edge->reason == GRIDDEP_REASON_OTHER_ORDER || edge->reason == GRIDDEP_REASON_NODE_BETWEEN ||
+    bool has_node = edge->reason == GRIDDEP_REASON_OTHER_ORDER ||
+                    edge->reason == GRIDDEP_REASON_NODE_BETWEEN ||
                     edge->reason == GRIDDEP_REASON_CONDITIONAL;
 
     gd_text_format(text,
                    "%s\n    {\"from\": %" PRIu32 ", \"to\": %" PRIu32
-                   ", \"port\": \"%s\", \"programmatic\": %s, \"overlap\": \"%s\", \"races\": %s, \"reason\": %" PRId32
-                   ", \"text\": ",
+                   ", \"port\": \"%s\", \"programmatic\": %s, \"overlap\": \"%s\", \"races\": %s, "
+                   "\"reason\": %" PRId32 ", \"text\": ",
                    index ? "," : "", edge->from, edge->to, port_name(edge),
                    edge->type < 0                            ? "null"
                    : edge->type == GRIDDEP_EDGE_PROGRAMMATIC ? "true"
                                                              : "false",
-                   griddep_overlap_name(edge->overlap), edge->races ? "true" : "false", edge->reason);
+                   griddep_overlap_name(edge->overlap), edge->races ? "true" : "false",
+                   edge->reason);
     put_string(text, griddep_reason_text(edge->reason));
     if (has_node)
         gd_text_format(text, ", \"node\": %" PRIu32, edge->node);
@@ -117,11 +126,13 @@ typedef struct printing {
     bool json;
 } printing;
 
-static int32_t put_parts(const printing *out, const griddep_graph *graph, const char *prefix, griddep_error *error);
+static int32_t put_parts(const printing *out, const griddep_graph *graph, const char *prefix,
+                         griddep_error *error);
 
-/* A graph inside of a body's cluster, in which a point stands for it, so that the node's edge ends somewhere. */
-static int32_t put_dot_body(const printing *out, const griddep_graph *body, const char *prefix, uint32_t node,
-                            uint32_t number, const char *name, griddep_error *error)
+/* A graph inside of a body's cluster, in which a point stands for it, so that the node's edge ends
+ * somewhere. */
+static int32_t put_dot_body(const printing *out, const griddep_graph *body, const char *prefix,
+                            uint32_t node, uint32_t number, const char *name, griddep_error *error)
 {
     gd_text inner = {0};
     int32_t status = GRIDDEP_OK;
@@ -133,14 +144,15 @@ static int32_t put_dot_body(const printing *out, const griddep_graph *body, cons
     gd_text_format(out->text, ";\n    %s [shape=point];\n", words);
     if (body)
         status = put_parts(out, body, words, error);
-    gd_text_format(out->text, "    }\n    %sn%" PRIu32 " -> %s [style=dotted];\n", prefix, node, words);
+    gd_text_format(out->text, "    }\n    %sn%" PRIu32 " -> %s [style=dotted];\n", prefix, node,
+                   words);
     out->text->failed |= inner.failed;
     gd_text_free(&inner);
     return status;
 }
 
-static int32_t put_body(const printing *out, const gd_graph_node *of, const char *prefix, uint32_t node,
-                        uint32_t number, griddep_error *error)
+static int32_t put_body(const printing *out, const gd_graph_node *of, const char *prefix,
+                        uint32_t node, uint32_t number, griddep_error *error)
 {
     const griddep_graph *body = of->bodies->list[number];
     gd_text name = {0};
@@ -163,8 +175,8 @@ static int32_t put_body(const printing *out, const gd_graph_node *of, const char
     return status;
 }
 
-static int32_t put_node(const printing *out, const griddep_graph *graph, const char *prefix, uint32_t index,
-                        griddep_error *error)
+static int32_t put_node(const printing *out, const griddep_graph *graph, const char *prefix,
+                        uint32_t index, griddep_error *error)
 {
     const gd_graph_bodies *bodies = graph->nodes[index].bodies;
     griddep_graph_node_info node = {.size = sizeof node};
@@ -185,7 +197,8 @@ static int32_t put_node(const printing *out, const griddep_graph *graph, const c
 }
 
 /* Nodes and edges; of a body that is NULL there are none. */
-static int32_t put_parts(const printing *out, const griddep_graph *graph, const char *prefix, griddep_error *error)
+static int32_t put_parts(const printing *out, const griddep_graph *graph, const char *prefix,
+                         griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -217,8 +230,8 @@ static int32_t put_graph(const griddep_graph *graph, bool json, gd_text *text, g
 
 /* ---- public ---- */
 
-int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer, uint64_t capacity,
-                            uint64_t *bytes, griddep_error *error)
+int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *buffer,
+                            uint64_t capacity, uint64_t *bytes, griddep_error *error)
 {
     gd_text text = {0};
     int32_t status = gd_graph_check(graph, error);
@@ -226,8 +239,8 @@ int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *bu
     if (status)
         return status;
     if (format != GRIDDEP_FORMAT_DOT && format != GRIDDEP_FORMAT_JSON)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "format is %" PRId32 ", which is no GRIDDEP_FORMAT_*",
-                            format);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "format is %" PRId32 ", which is no GRIDDEP_FORMAT_*", format);
     status = put_graph(graph, format == GRIDDEP_FORMAT_JSON, &text, error);
     if (!status)
         status = gd_text_export(text.data, text.bytes, buffer, capacity, bytes, error);

@@ -1,5 +1,5 @@
-/* Edges that change after they were added: plain ones that become programmatic, and the other way round where a switch
- * is off. */
+/* Edges that change after they were added: plain ones that become programmatic, and the other way
+ * round where a switch is off. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,16 +7,19 @@
 #include "run/graph.h"
 
 static const gd_CUgraphEdgeData plain = {0};
-static const gd_CUgraphEdgeData programmatic = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+static const gd_CUgraphEdgeData programmatic = {.from_port =
+                                                    GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                                 .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
 
 /* ---- edges of an adopted graph ---- */
 
-/* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses that too. */
+/* Exchanges an edge of the driver's graph; on failure it is as before, unless the driver refuses
+ * that too. */
 static gd_CUresult exchange(const griddep_graph *graph, gd_graph_edge *edge, gd_CUgraphEdgeData new)
 {
     const gd_driver *driver = graph->runtime->driver;
-    const gd_CUgraphNode *from = &graph->nodes[edge->from].handle, *to = &graph->nodes[edge->to].handle;
+    const gd_CUgraphNode *from = &graph->nodes[edge->from].handle,
+                         *to = &graph->nodes[edge->to].handle;
     const gd_CUgraphEdgeData old = gd_graph_edge_data(edge);
     gd_CUresult result = driver->cuGraphRemoveDependencies(graph->handle, from, to, &old, 1);
 
@@ -32,20 +35,22 @@ static gd_CUresult exchange(const griddep_graph *graph, gd_graph_edge *edge, gd_
     return GD_CUDA_SUCCESS;
 }
 
-static int32_t fail_exchange(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUresult result,
-                             griddep_error *error)
+static int32_t fail_exchange(const griddep_graph *graph, const gd_graph_edge *edge,
+                             gd_CUresult result, griddep_error *error)
 {
     return gd_driver_fail(graph->runtime->driver, result, error,
-                          "changing the edge from node %" PRIu32 " to node %" PRIu32, edge->from, edge->to);
+                          "changing the edge from node %" PRIu32 " to node %" PRIu32, edge->from,
+                          edge->to);
 }
 
 static int32_t check_exchange(const griddep_graph *graph, griddep_error *error)
 {
-    if (graph->runtime->driver->cuGraphRemoveDependencies && graph->runtime->driver->cuGraphAddDependencies)
+    if (graph->runtime->driver->cuGraphRemoveDependencies &&
+        graph->runtime->driver->cuGraphAddDependencies)
         return GRIDDEP_OK;
-    return gd_error_set(
-        error, GRIDDEP_ERROR_UNSUPPORTED,
-        "edges of a graph from outside are changed by cuGraphRemoveDependencies, which the driver lacks");
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "edges of a graph from outside are changed by cuGraphRemoveDependencies, "
+                        "which the driver lacks");
 }
 
 int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
@@ -73,8 +78,8 @@ int32_t gd_graph_make_plain(griddep_graph *graph, griddep_error *error)
 
 /* ---- upgrade ---- */
 
-/* Lists the edges that become programmatic. A node's edges are judged together, behind those of the nodes before it,
- * and with what becomes of these. */
+/* Lists the edges that become programmatic. A node's edges are judged together, behind those of the
+ * nodes before it, and with what becomes of these. */
 static int32_t choose(griddep_graph *graph, const uint32_t *order, uint32_t *edges, uint32_t *count,
                       griddep_error *error)
 {
@@ -95,8 +100,10 @@ static int32_t choose(griddep_graph *graph, const uint32_t *order, uint32_t *edg
     return status;
 }
 
-/* Takes back what was chosen; of an adopted graph, the first `changed` edges in the driver's graph too. */
-static void restore(griddep_graph *graph, const uint32_t *edges, uint32_t count, uint32_t changed, griddep_error *error)
+/* Takes back what was chosen; of an adopted graph, the first `changed` edges in the driver's graph
+ * too. */
+static void restore(griddep_graph *graph, const uint32_t *edges, uint32_t count, uint32_t changed,
+                    griddep_error *error)
 {
     uint32_t restored = 0;
 
@@ -105,12 +112,13 @@ static void restore(griddep_graph *graph, const uint32_t *edges, uint32_t count,
     for (uint32_t i = 0; i < changed; i++)
         restored += exchange(graph, &graph->edges[edges[i]], plain) == GD_CUDA_SUCCESS;
     if (restored < changed)
-        gd_error_append(error, "; of %" PRIu32 " edges that were changed the driver puts %" PRIu32 " back", changed,
-                        restored);
+        gd_error_append(error,
+                        "; of %" PRIu32 " edges that were changed the driver puts %" PRIu32 " back",
+                        changed, restored);
 }
 
-static int32_t change(griddep_graph *graph, const uint32_t *edges, uint32_t count, uint32_t *changed,
-                      griddep_error *error)
+static int32_t change(griddep_graph *graph, const uint32_t *edges, uint32_t count,
+                      uint32_t *changed, griddep_error *error)
 {
     int32_t status = count ? check_exchange(graph, error) : GRIDDEP_OK;
 
@@ -126,7 +134,8 @@ static int32_t change(griddep_graph *graph, const uint32_t *edges, uint32_t coun
 }
 
 /* The context is current. */
-static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t count, griddep_error *error)
+static int32_t upgrade(griddep_graph *graph, const uint32_t *edges, uint32_t count,
+                       griddep_error *error)
 {
     gd_graph_made made = {0};
     uint32_t changed = 0;

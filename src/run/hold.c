@@ -3,8 +3,8 @@
 
 #include "run/hold.h"
 
-/* Called by the driver, on any thread and perhaps within a call of this library: no lock may be held around a call of
- * the driver that this function takes. */
+/* Called by the driver, on any thread and perhaps within a call of this library: no lock may be
+ * held around a call of the driver that this function takes. */
 static void end_hold(void *user)
 {
     gd_hold *hold = user;
@@ -34,7 +34,8 @@ void gd_hold_give_back(gd_hold *ended)
     }
 }
 
-void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *capture)
+void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
+                          gd_capture_state *capture)
 {
     if (gd_capture_ask(runtime, stream, false, capture) != GD_CUDA_SUCCESS)
         *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE};
@@ -46,19 +47,21 @@ static bool add_hold(griddep_module *module, gd_CUgraph graph)
     const gd_driver *driver = module->runtime->driver;
     gd_CUuserObject object = NULL;
 
-    if (!graph || !driver->cuUserObjectCreate || !driver->cuGraphRetainUserObject || !driver->cuUserObjectRelease)
+    if (!graph || !driver->cuUserObjectCreate || !driver->cuGraphRetainUserObject ||
+        !driver->cuUserObjectRelease)
         return false;
     gd_hold *hold = malloc(sizeof *hold);
     if (!hold)
         return false;
     *hold = (gd_hold){.module = gd_module_hold(module)};
-    if (driver->cuUserObjectCreate(&object, hold, end_hold, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) !=
-        GD_CUDA_SUCCESS) {
+    if (driver->cuUserObjectCreate(&object, hold, end_hold, 1,
+                                   GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) != GD_CUDA_SUCCESS) {
         gd_module_release(module); /* the caller has a hold too */
         free(hold);
         return false;
     }
-    if (driver->cuGraphRetainUserObject(graph, object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE) == GD_CUDA_SUCCESS)
+    if (driver->cuGraphRetainUserObject(graph, object, 1, GD_CU_GRAPH_USER_OBJECT_MOVE) ==
+        GD_CUDA_SUCCESS)
         return true;
     driver->cuUserObjectRelease(object, 1); /* which ends the hold */
     return false;

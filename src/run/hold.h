@@ -1,12 +1,13 @@
-/* What captures use is held until they, and the graphs that came of them, are done: the modules of the kernels that
- * were launched into them.
+/* What captures use is held until they, and the graphs that came of them, are done: the modules of
+ * the kernels that were launched into them.
  *
- * A graph of the driver's can own a reference to something of the program's (a user object). Each captured graph so
- * gets one to each module that was launched into it; copies of the graph and executables get theirs from the driver.
- * The driver tells that the last one has gone by calling a function that may not call it. So that function makes a
- * note, and the module is given back by the next call that comes to its runtime. Once a program has ended all handles
- * that it had of a runtime, no call will come: then what the host has of the module is freed, and its code stays loaded
- * until the context ends.
+ * A graph of the driver's can own a reference to something of the program's (a user object). Each
+ * captured graph so gets one to each module that was launched into it; copies of the graph and
+ * executables get theirs from the driver. The driver tells that the last one has gone by calling a
+ * function that may not call it. So that function makes a note, and the module is given back by the
+ * next call that comes to its runtime. Once a program has ended all handles that it had of a
+ * runtime, no call will come: then what the host has of the module is freed, and its code stays
+ * loaded until the context ends.
  *
  * Where a driver makes no user object, the code of such a module stays until the runtime ends. */
 #ifndef GD_RUN_HOLD_H
@@ -21,9 +22,10 @@ typedef struct gd_hold {
     griddep_module *module;
 } gd_hold;
 
-/* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with number 0 and no
- * graph. The context is current. */
-void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *capture);
+/* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with
+ * number 0 and no graph. The context is current. */
+void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
+                          gd_capture_state *capture);
 
 /* Makes an active capture hold a module that was launched into it. */
 void gd_hold_for_capture(griddep_module *module, const gd_capture_state *capture);

@@ -11,12 +11,15 @@ typedef struct gd_hop {
     const griddep_kernel *kernel;
     const gd_launch *launch;
     uint32_t index;
-    uint32_t previous;          /* index of the launch before it in its lane, in graph modes also of another one;
+    uint32_t
+        previous; /* index of the launch before it in its lane, in graph modes also of another one;
                                    GD_HOP_NONE: it is the first */
-    uint32_t others;            /* more launches, of other lanes, that it waits for */
-    const griddep_graph *graph; /* of a chain with several lanes in a graph mode: a node for each launch; else NULL */
-    int32_t reason;    /* GRIDDEP_REASON_* */
-    int32_t edge;      /* as griddep_hop_info.edge */
+    uint32_t others; /* more launches, of other lanes, that it waits for */
+    const griddep_graph *
+        graph; /* of a chain with several lanes in a graph mode: a node for each launch; else
+                * NULL */
+    int32_t reason; /* GRIDDEP_REASON_* */
+    int32_t edge;   /* as griddep_hop_info.edge */
 } gd_hop;
 
 /* The mode must be prepared, the index within the chain. */

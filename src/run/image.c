@@ -1,4 +1,5 @@
-/* Recognizing images by their first bytes: ELF for a cubin, the fatbin's magic number, text for PTX. */
+/* Recognizing images by their first bytes: ELF for a cubin, the fatbin's magic number, text for
+ * PTX. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -39,7 +40,8 @@ static int32_t examine_cubin(gd_view image, const char *name, griddep_error *err
     const char *wrong = gd_elf_open(image, &elf);
 
     if (!wrong && elf.header.e_machine != GD_ELF_CUDA)
-        return reject(error, name, "this ELF file is no cubin: it holds code for another kind of machine");
+        return reject(error, name,
+                      "this ELF file is no cubin: it holds code for another kind of machine");
     if (!wrong)
         return GRIDDEP_OK;
     reject(error, name, wrong);
@@ -55,13 +57,16 @@ static int32_t examine_entries(gd_view entries, const char *name, griddep_error 
 
     for (uint64_t at = 0; at < entries.size; at += entry.header_bytes + entry.bytes) {
         if (!gd_view_copy(entries, at, &entry, sizeof entry) || entry.header_bytes < sizeof entry ||
-            entry.options > entry.header_bytes || !gd_view_part(entries, at, entry.header_bytes, &header) ||
+            entry.options > entry.header_bytes ||
+            !gd_view_part(entries, at, entry.header_bytes, &header) ||
             !gd_view_part(entries, at + entry.header_bytes, entry.bytes, &bytes) ||
             entry.compressed_bytes > entry.bytes)
             return reject(error, name,
-                          "an entry of this fatbin lies beyond the end of the data; the file is cut off or damaged");
-        int32_t status =
-            entry.kind == FATBIN_CUBIN && !entry.compressed_bytes ? examine_cubin(bytes, name, error) : GRIDDEP_OK;
+                          "an entry of this fatbin lies beyond the end of the data; the file is "
+                          "cut off or damaged");
+        int32_t status = entry.kind == FATBIN_CUBIN && !entry.compressed_bytes
+                             ? examine_cubin(bytes, name, error)
+                             : GRIDDEP_OK;
         if (status)
             return status;
     }
@@ -75,25 +80,31 @@ static int32_t examine_fatbin(gd_view image, const char *name, griddep_error *er
 
     if (!gd_view_copy(image, 0, &header, sizeof header))
         return reject(error, name, "this fatbin ends inside its header");
-    if (header.header_bytes < sizeof header || !gd_view_part(image, header.header_bytes, header.bytes, &entries))
-        return reject(error, name, "this fatbin says that it is longer than the data; the file is cut off or damaged");
+    if (header.header_bytes < sizeof header ||
+        !gd_view_part(image, header.header_bytes, header.bytes, &entries))
+        return reject(
+            error, name,
+            "this fatbin says that it is longer than the data; the file is cut off or damaged");
     return examine_entries(entries, name, error);
 }
 
-/* PTX is text: no zero byte but at the end, and a ".version" in it (PTX ISA, Module-Level Directives: each module
- * begins with it). */
-static int32_t examine_text(const char *text, uint64_t bytes, const char *name, griddep_error *error)
+/* PTX is text: no zero byte but at the end, and a ".version" in it (PTX ISA, Module-Level
+ * Directives: each module begins with it). */
+static int32_t examine_text(const char *text, uint64_t bytes, const char *name,
+                            griddep_error *error)
 {
     while (bytes && text[bytes - 1] == 0)
         bytes--;
     if (bytes == 0)
         return reject(error, name, "the image is empty");
     if (memchr(text, 0, (size_t)bytes) || !memmem(text, (size_t)bytes, ".version", 8))
-        return reject(error, name, "neither PTX text (no .version directive), nor a cubin, nor a fatbin");
+        return reject(error, name,
+                      "neither PTX text (no .version directive), nor a cubin, nor a fatbin");
     return GRIDDEP_OK;
 }
 
-int32_t gd_image_examine(const void *image, uint64_t bytes, const char *name, int32_t *kind, griddep_error *error)
+int32_t gd_image_examine(const void *image, uint64_t bytes, const char *name, int32_t *kind,
+                         griddep_error *error)
 {
     const gd_view view = {image, bytes};
     uint32_t magic = 0;
@@ -108,7 +119,9 @@ int32_t gd_image_examine(const void *image, uint64_t bytes, const char *name, in
         return examine_fatbin(view, name, error);
     }
     if (magic == fatbin_wrapper_magic)
-        return reject(error, name, "this is a fatbin wrapper with a pointer in it; give the fatbin that it points to");
+        return reject(
+            error, name,
+            "this is a fatbin wrapper with a pointer in it; give the fatbin that it points to");
     *kind = GRIDDEP_IMAGE_PTX;
     return examine_text(image, bytes, name, error);
 }

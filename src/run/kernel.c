@@ -1,5 +1,5 @@
-/* Reading a kernel: resources from the driver, parameters and traits from the PTX, the one checked against the other.
- */
+/* Reading a kernel: resources from the driver, parameters and traits from the PTX, the one checked
+ * against the other. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,9 @@
 enum {
     INFO_MINIMUM = sizeof(griddep_kernel_info),
     PARAMETER_MINIMUM = offsetof(griddep_parameter_info, element),
-    PARAMETER_SPACE = 65536,          /* more than any device has for parameters */
-    PORTABLE_SHARED_BYTES = 48 * 1024 /* what every function may use without opting in (CUDA programming guide) */
+    PARAMETER_SPACE = 65536, /* more than any device has for parameters */
+    PORTABLE_SHARED_BYTES =
+        48 * 1024 /* what every function may use without opting in (CUDA programming guide) */
 };
 
 /* ---- resources ---- */
@@ -28,7 +29,8 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
 {
     const gd_driver *driver = kernel->runtime->driver;
     griddep_kernel_info *info = &kernel->info;
-    uint32_t virtual_architecture = 0, binary_version = 0, shared_limit = kernel->runtime->info.shared_bytes_per_block;
+    uint32_t virtual_architecture = 0, binary_version = 0,
+             shared_limit = kernel->runtime->info.shared_bytes_per_block;
     const function_query queries[] = {
         {GD_CU_FUNC_ATTRIBUTE_NUM_REGS, &info->registers},
         {GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &info->static_shared_bytes},
@@ -40,7 +42,8 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
 
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         int value = 0;
-        gd_CUresult result = driver->cuFuncGetAttribute(&value, queries[i].attribute, kernel->function);
+        gd_CUresult result =
+            driver->cuFuncGetAttribute(&value, queries[i].attribute, kernel->function);
         if (result != GD_CUDA_SUCCESS)
             return gd_driver_fail(driver, result, error, "attribute %d of kernel %s cannot be read",
                                   queries[i].attribute, kernel->name);
@@ -50,8 +53,9 @@ static int32_t query_function(griddep_kernel *kernel, griddep_error *error)
     info->binary_version = (int32_t)binary_version;
     info->maximum_dynamic_shared_bytes =
         info->static_shared_bytes < shared_limit ? shared_limit - info->static_shared_bytes : 0;
-    uint32_t portable =
-        info->static_shared_bytes < PORTABLE_SHARED_BYTES ? PORTABLE_SHARED_BYTES - info->static_shared_bytes : 0;
+    uint32_t portable = info->static_shared_bytes < PORTABLE_SHARED_BYTES
+                            ? PORTABLE_SHARED_BYTES - info->static_shared_bytes
+                            : 0;
     atomic_init(&kernel->opted_in, portable);
     atomic_init(&kernel->large_clusters, 0u);
     return GRIDDEP_OK;
@@ -85,13 +89,15 @@ static int32_t read_ptx(griddep_kernel *kernel, const griddep_ptx *ptx, griddep_
     return status;
 }
 
-/* One parameter as the driver lays it out; false past the last, which it answers with CUDA_ERROR_INVALID_VALUE, and for
- * what cannot be. */
-static bool ask_parameter(const griddep_kernel *kernel, uint32_t index, uint32_t *offset, uint32_t *bytes)
+/* One parameter as the driver lays it out; false past the last, which it answers with
+ * CUDA_ERROR_INVALID_VALUE, and for what cannot be. */
+static bool ask_parameter(const griddep_kernel *kernel, uint32_t index, uint32_t *offset,
+                          uint32_t *bytes)
 {
     size_t at = 0, size = 0;
 
-    if (kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, index, &at, &size) != GD_CUDA_SUCCESS ||
+    if (kernel->runtime->driver->cuFuncGetParamInfo(kernel->function, index, &at, &size) !=
+            GD_CUDA_SUCCESS ||
         at > PARAMETER_SPACE || size > PARAMETER_SPACE)
         return false;
     *offset = (uint32_t)at;
@@ -99,14 +105,17 @@ static bool ask_parameter(const griddep_kernel *kernel, uint32_t index, uint32_t
     return true;
 }
 
-/* What the driver says of the parameters: how many there are, and at most `most` of them written. */
-static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info *parameters, uint32_t most)
+/* What the driver says of the parameters: how many there are, and at most `most` of them
+ * written. */
+static uint32_t ask_driver(const griddep_kernel *kernel, griddep_parameter_info *parameters,
+                           uint32_t most)
 {
     uint32_t count = 0, offset, bytes;
 
     while (count < PARAMETER_SPACE && ask_parameter(kernel, count, &offset, &bytes)) {
         if (count < most)
-            parameters[count] = (griddep_parameter_info){.size = sizeof *parameters, .offset = offset, .bytes = bytes};
+            parameters[count] = (griddep_parameter_info){
+                .size = sizeof *parameters, .offset = offset, .bytes = bytes};
         count++;
     }
     return count;
@@ -141,9 +150,10 @@ static int32_t adopt_driver_parameters(griddep_kernel *kernel, uint32_t count, g
     return GRIDDEP_OK;
 }
 
-/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the driver knows
- * fewer, or more. They differ where an alignment is beyond 16: the driver aligns the address in the constant bank,
- * whose parameters begin at an offset of the chip's own (528 on sm_90). */
+/* Takes the driver's offsets and sizes for the parameters that the PTX names; false where the
+ * driver knows fewer, or more. They differ where an alignment is beyond 16: the driver aligns the
+ * address in the constant bank, whose parameters begin at an offset of the chip's own (528 on
+ * sm_90). */
 static bool follow_driver(griddep_kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
@@ -152,10 +162,13 @@ static bool follow_driver(griddep_kernel *kernel)
         if (!ask_parameter(kernel, i, &offset, &bytes))
             return false;
         if (offset != parameter->offset || bytes != parameter->bytes)
-            gd_log_write(&kernel->runtime->log, bytes == parameter->bytes ? GRIDDEP_LOG_INFO : GRIDDEP_LOG_WARNING,
-                         "kernel %s: parameter %" PRIu32 " (%s) is %" PRIu32 " bytes at offset %" PRIu32
-                         " by its PTX, %" PRIu32 " at %" PRIu32 " by the driver, which is followed",
-                         kernel->name, i, parameter->name, parameter->bytes, parameter->offset, bytes, offset);
+            gd_log_write(&kernel->runtime->log,
+                         bytes == parameter->bytes ? GRIDDEP_LOG_INFO : GRIDDEP_LOG_WARNING,
+                         "kernel %s: parameter %" PRIu32 " (%s) is %" PRIu32
+                         " bytes at offset %" PRIu32 " by its PTX, %" PRIu32 " at %" PRIu32
+                         " by the driver, which is followed",
+                         kernel->name, i, parameter->name, parameter->bytes, parameter->offset,
+                         bytes, offset);
         parameter->offset = offset;
         parameter->bytes = bytes;
     }
@@ -166,7 +179,8 @@ static bool follow_driver(griddep_kernel *kernel)
 /* The driver's word on the layout wins: it is the one that unpacks the arguments. */
 static int32_t check_parameters(griddep_kernel *kernel, griddep_error *error)
 {
-    if (!kernel->runtime->driver->cuFuncGetParamInfo || (kernel->info.parameters_known && follow_driver(kernel)))
+    if (!kernel->runtime->driver->cuFuncGetParamInfo ||
+        (kernel->info.parameters_known && follow_driver(kernel)))
         return GRIDDEP_OK;
     uint32_t count = ask_driver(kernel, NULL, 0);
     if (kernel->info.parameters_known)
@@ -191,8 +205,9 @@ static void measure_parameters(griddep_kernel *kernel)
 
 /* ---- create and destroy ---- */
 
-int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const griddep_ptx *ptx, const char *name,
-                         gd_CUfunction function, griddep_kernel **kernel, griddep_error *error)
+int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const griddep_ptx *ptx,
+                         const char *name, gd_CUfunction function, griddep_kernel **kernel,
+                         griddep_error *error)
 {
     griddep_kernel *created = calloc(1, sizeof *created);
 
@@ -231,7 +246,8 @@ void gd_kernel_destroy(griddep_kernel *kernel)
     free(kernel);
 }
 
-int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error)
+int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info,
+                                griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -239,11 +255,12 @@ int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *inf
         return status;
     if (!kernel)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel is NULL");
-    return gd_struct_write(info, &kernel->info, sizeof kernel->info, INFO_MINIMUM, "griddep_kernel_info", error);
+    return gd_struct_write(info, &kernel->info, sizeof kernel->info, INFO_MINIMUM,
+                           "griddep_kernel_info", error);
 }
 
-int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info,
-                                     griddep_error *error)
+int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index,
+                                     griddep_parameter_info *info, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -252,12 +269,13 @@ int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, gri
     if (!kernel)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel is NULL");
     if (!kernel->info.parameters_known)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "neither PTX nor driver tell the parameters of kernel %s",
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "neither PTX nor driver tell the parameters of kernel %s",
                             kernel->name);
     if (index >= kernel->info.parameter_count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "kernel %s has %" PRIu32 " parameters; there is no number %" PRIu32, kernel->name,
-                            kernel->info.parameter_count, index);
-    return gd_struct_write(info, &kernel->parameters[index], sizeof *info, PARAMETER_MINIMUM, "griddep_parameter_info",
-                           error);
+                            "kernel %s has %" PRIu32 " parameters; there is no number %" PRIu32,
+                            kernel->name, kernel->info.parameter_count, index);
+    return gd_struct_write(info, &kernel->parameters[index], sizeof *info, PARAMETER_MINIMUM,
+                           "griddep_parameter_info", error);
 }

@@ -14,19 +14,23 @@ struct griddep_kernel {
     gd_CUfunction function;
     griddep_kernel_info info; /* its name belongs to this object */
     char *name;
-    const gd_requires *terms;           /* the PTX's; NULL: no conditions */
-    bool maps_understood;               /* conditions may speak of tensor maps: the driver encodes them as is known */
-    uint32_t required_cluster[3];       /* .reqnctapercluster; 0 where not given */
-    griddep_parameter_info *parameters; /* info.parameter_count of them; names belong to the module's PTX */
-    uint32_t parameter_alignment;       /* the largest */
-    atomic_uint opted_in;               /* bytes of dynamic shared memory that the function is allowed so far */
-    atomic_uint large_clusters;         /* 1: clusters beyond the portable size are allowed */
-    griddep_kernel *next;               /* in the module's list */
+    const gd_requires *terms; /* the PTX's; NULL: no conditions */
+    bool
+        maps_understood; /* conditions may speak of tensor maps: the driver encodes them as is
+                          * known */
+    uint32_t required_cluster[3]; /* .reqnctapercluster; 0 where not given */
+    griddep_parameter_info
+        *parameters; /* info.parameter_count of them; names belong to the module's PTX */
+    uint32_t parameter_alignment; /* the largest */
+    atomic_uint opted_in; /* bytes of dynamic shared memory that the function is allowed so far */
+    atomic_uint large_clusters; /* 1: clusters beyond the portable size are allowed */
+    griddep_kernel *next;       /* in the module's list */
 };
 
 /* Reads all about a function. ptx may be NULL. */
-int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const griddep_ptx *ptx, const char *name,
-                         gd_CUfunction function, griddep_kernel **kernel, griddep_error *error);
+int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const griddep_ptx *ptx,
+                         const char *name, gd_CUfunction function, griddep_kernel **kernel,
+                         griddep_error *error);
 void gd_kernel_destroy(griddep_kernel *kernel);
 
 #endif

@@ -37,19 +37,21 @@ static shape read_shape(const uint32_t given[3])
     return read;
 }
 
-static int32_t beyond(const griddep_kernel *kernel, const char *what, const shape *asked, const uint32_t limit[3],
-                      griddep_error *error)
+static int32_t beyond(const griddep_kernel *kernel, const char *what, const shape *asked,
+                      const uint32_t limit[3], griddep_error *error)
 {
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "kernel %s: a %s of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " is outside 1 x 1 x 1 to %" PRIu32
-                        " x %" PRIu32 " x %" PRIu32 ", the device's limits",
-                        kernel->name, what, asked->size[0], asked->size[1], asked->size[2], limit[0], limit[1],
-                        limit[2]);
+                        "kernel %s: a %s of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                        " is outside 1 x 1 x 1 to %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                        ", the device's limits",
+                        kernel->name, what, asked->size[0], asked->size[1], asked->size[2],
+                        limit[0], limit[1], limit[2]);
 }
 
 static bool fits(const shape *asked, const uint32_t limit[3])
 {
-    return asked->size[0] && asked->size[0] <= limit[0] && asked->size[1] <= limit[1] && asked->size[2] <= limit[2];
+    return asked->size[0] && asked->size[0] <= limit[0] && asked->size[1] <= limit[1] &&
+           asked->size[2] <= limit[2];
 }
 
 static int32_t check_block(const griddep_kernel *kernel, const shape *block, griddep_error *error)
@@ -62,14 +64,17 @@ static int32_t check_block(const griddep_kernel *kernel, const shape *block, gri
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
                             "kernel %s: a block of %" PRIu64 " threads; with its %" PRIu32
                             " registers a thread it can have %" PRIu32,
-                            kernel->name, block->count, kernel->info.registers, kernel->info.maximum_threads);
-    if (required[0] && (block->size[0] != required[0] || block->size[1] != (required[1] ? required[1] : 1) ||
-                        block->size[2] != (required[2] ? required[2] : 1)))
+                            kernel->name, block->count, kernel->info.registers,
+                            kernel->info.maximum_threads);
+    if (required[0] &&
+        (block->size[0] != required[0] || block->size[1] != (required[1] ? required[1] : 1) ||
+         block->size[2] != (required[2] ? required[2] : 1)))
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: its .reqntid asks for a block of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                            ", the launch gives %" PRIu32 " x %" PRIu32 " x %" PRIu32,
-                            kernel->name, required[0], required[1] ? required[1] : 1, required[2] ? required[2] : 1,
-                            block->size[0], block->size[1], block->size[2]);
+                            "kernel %s: its .reqntid asks for a block of %" PRIu32 " x %" PRIu32
+                            " x %" PRIu32 ", the launch gives %" PRIu32 " x %" PRIu32 " x %" PRIu32,
+                            kernel->name, required[0], required[1] ? required[1] : 1,
+                            required[2] ? required[2] : 1, block->size[0], block->size[1],
+                            block->size[2]);
     return GRIDDEP_OK;
 }
 
@@ -79,7 +84,8 @@ static int32_t check_shared(griddep_kernel *kernel, uint32_t bytes, griddep_erro
 
     if (bytes > most)
         return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                            "kernel %s: %" PRIu32 " bytes of dynamic shared memory; next to its %" PRIu32
+                            "kernel %s: %" PRIu32
+                            " bytes of dynamic shared memory; next to its %" PRIu32
                             " static ones a block can have %" PRIu32,
                             kernel->name, bytes, kernel->info.static_shared_bytes, most);
     if (bytes <= atomic_load_explicit(&kernel->opted_in, memory_order_relaxed))
@@ -88,15 +94,16 @@ static int32_t check_shared(griddep_kernel *kernel, uint32_t bytes, griddep_erro
         kernel->function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most);
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(kernel->runtime->driver, result, error,
-                              "kernel %s: opting in to %" PRIu32 " bytes of shared memory", kernel->name, most);
+                              "kernel %s: opting in to %" PRIu32 " bytes of shared memory",
+                              kernel->name, most);
     atomic_store_explicit(&kernel->opted_in, most, memory_order_relaxed);
     return GRIDDEP_OK;
 }
 
 /* ---- attributes ---- */
 
-/* A driver with API 13.0 refuses the number that means no preference, though cuda.h has it; what no launch asks for
- * is the same. */
+/* A driver with API 13.0 refuses the number that means no preference, though cuda.h has it; what no
+ * launch asks for is the same. */
 static bool asks_for_nothing(const griddep_attribute *attribute)
 {
     int32_t percent;
@@ -106,19 +113,22 @@ static bool asks_for_nothing(const griddep_attribute *attribute)
            percent == GRIDDEP_CARVEOUT_DEFAULT;
 }
 
-static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch_config *config, gd_launch *launch,
-                              griddep_error *error)
+static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch_config *config,
+                              gd_launch *launch, griddep_error *error)
 {
     const bool clustered = launch->attribute_count > 0;
 
-    if (config->attribute_count > GD_LAUNCH_ATTRIBUTES || (config->attribute_count && !config->attributes))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "kernel %s: %" PRIu32 " attributes at %p; there may be %d",
+    if (config->attribute_count > GD_LAUNCH_ATTRIBUTES ||
+        (config->attribute_count && !config->attributes))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "kernel %s: %" PRIu32 " attributes at %p; there may be %d",
                             kernel->name, config->attribute_count, (const void *)config->attributes,
                             GD_LAUNCH_ATTRIBUTES);
     for (uint32_t i = 0; i < config->attribute_count; i++) {
         const griddep_attribute *attribute = &config->attributes[i];
         if (attribute->reserved)
-            return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "attributes[%" PRIu32 "].reserved is not zero", i);
+            return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                                "attributes[%" PRIu32 "].reserved is not zero", i);
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "attributes[%" PRIu32 "] is attribute 6; say pdl instead", i);
@@ -147,29 +157,33 @@ static void add_cluster(gd_launch *launch, const shape *cluster)
 
 /* ---- making a launch ---- */
 
-static int32_t read_config(griddep_launch_config *config, const griddep_launch_config *given, griddep_error *error)
+static int32_t read_config(griddep_launch_config *config, const griddep_launch_config *given,
+                           griddep_error *error)
 {
-    int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given, "griddep_launch_config", error);
+    int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given,
+                                    "griddep_launch_config", error);
 
     if (status)
         return status;
     if (config->flags)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_launch_config.flags has unknown bits");
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_launch_config.flags has unknown bits");
     if (config->pdl < GRIDDEP_PDL_DEFAULT || config->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*",
-                            config->pdl);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", config->pdl);
     return GRIDDEP_OK;
 }
 
-int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given, gd_launch_room *room,
-                       gd_launch *launch, griddep_error *error)
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given,
+                       gd_launch_room *room, gd_launch *launch, griddep_error *error)
 {
     griddep_launch_config config;
     int32_t status = read_config(&config, given, error);
 
     if (status)
         return status;
-    const shape grid = read_shape(config.grid), block = read_shape(config.block), cluster = read_shape(config.cluster);
+    const shape grid = read_shape(config.grid), block = read_shape(config.block),
+                cluster = read_shape(config.cluster);
     const bool clustered = config.cluster[0] || config.cluster[1] || config.cluster[2];
     if (!fits(&grid, kernel->runtime->limits.grid))
         return beyond(kernel, "grid", &grid, kernel->runtime->limits.grid, error);
@@ -193,8 +207,9 @@ int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *give
                                          .blockDimZ = block.size[2],
                                          .sharedMemBytes = config.shared_bytes,
                                          .hStream = config.stream};
-    return launch->attribute_count || kernel->required_cluster[0] ? gd_attribute_check(kernel, launch, error)
-                                                                  : GRIDDEP_OK;
+    return launch->attribute_count || kernel->required_cluster[0]
+               ? gd_attribute_check(kernel, launch, error)
+               : GRIDDEP_OK;
 }
 
 const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launch, int32_t id)
@@ -218,35 +233,39 @@ const void *gd_launch_argument_data(const griddep_argument *argument)
     return argument->data ? argument->data : &argument->value;
 }
 
-static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument, uint32_t index,
-                               griddep_error *error)
+static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument,
+                               uint32_t index, griddep_error *error)
 {
     const griddep_parameter_info *parameter = &kernel->parameters[index];
 
     if (argument->reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "arguments[%" PRIu32 "].reserved is not zero", index);
-    gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s: argument %" PRIu32, kernel->name, index);
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "arguments[%" PRIu32 "].reserved is not zero", index);
+    gd_error_set(error, GRIDDEP_ERROR_SIGNATURE, "kernel %s: argument %" PRIu32, kernel->name,
+                 index);
     if (parameter->name)
         gd_error_append(error, " (%s)", parameter->name);
     if (argument->bytes == parameter->bytes)
-        gd_error_append(error, " has %" PRIu32 " bytes but data is NULL; value holds 8", argument->bytes);
+        gd_error_append(error, " has %" PRIu32 " bytes but data is NULL; value holds 8",
+                        argument->bytes);
     else
-        gd_error_append(error, " has %" PRIu32 " bytes, the parameter has %" PRIu32, argument->bytes, parameter->bytes);
+        gd_error_append(error, " has %" PRIu32 " bytes, the parameter has %" PRIu32,
+                        argument->bytes, parameter->bytes);
     return GRIDDEP_ERROR_SIGNATURE;
 }
 
-int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
-                                  bool conditionals, griddep_error *error)
+int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
+                                  uint32_t count, bool conditionals, griddep_error *error)
 {
     if (!kernel->info.parameters_known)
-        return gd_error_set(
-            error, GRIDDEP_ERROR_UNSUPPORTED,
-            "neither PTX nor driver tell the parameters of kernel %s; griddep_launch_packed can launch it",
-            kernel->name);
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "neither PTX nor driver tell the parameters of kernel %s; "
+                            "griddep_launch_packed can launch it",
+                            kernel->name);
     if (count != kernel->info.parameter_count)
         return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
-                            "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given", kernel->name,
-                            kernel->info.parameter_count, count);
+                            "kernel %s takes %" PRIu32 " arguments, %" PRIu32 " are given",
+                            kernel->name, kernel->info.parameter_count, count);
     if (count && !arguments)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     for (uint32_t i = 0; i < count; i++) {
@@ -258,7 +277,8 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
         if (names && !conditionals)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                 "kernel %s: argument %" PRIu32
-                                " names a conditional; only a kernel that griddep_graph_add_kernel adds can set one",
+                                " names a conditional; only a kernel that griddep_graph_add_kernel "
+                                "adds can set one",
                                 kernel->name, i);
     }
     return GRIDDEP_OK;
@@ -266,10 +286,12 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
 
 /* ---- launching ---- */
 
-/* The emulated driver refuses a kernel by the line of its PTX, which is a place in the kernel's module. */
+/* The emulated driver refuses a kernel by the line of its PTX, which is a place in the kernel's
+ * module. */
 static void place_refusal(const griddep_kernel *kernel, gd_CUresult result, griddep_error *error)
 {
-    const char *line = error && result == GD_CUDA_ERROR_NOT_SUPPORTED ? strstr(error->text, ": line ") : NULL;
+    const char *line =
+        error && result == GD_CUDA_ERROR_NOT_SUPPORTED ? strstr(error->text, ": line ") : NULL;
 
     if (!line || !kernel->module || !kernel->module->ptx)
         return;
@@ -277,15 +299,15 @@ static void place_refusal(const griddep_kernel *kernel, gd_CUresult result, grid
     gd_error_set_file(error, kernel->module->name);
 }
 
-static int32_t refuse_launch(const griddep_kernel *kernel, const gd_launch *launch, gd_CUstream stream,
-                             gd_CUresult result, griddep_error *error)
+static int32_t refuse_launch(const griddep_kernel *kernel, const gd_launch *launch,
+                             gd_CUstream stream, gd_CUresult result, griddep_error *error)
 {
     const gd_CUlaunchConfig *config = &launch->config;
-    int32_t status =
-        gd_driver_fail(kernel->runtime->driver, result, error,
-                       "launch of kernel %s, grid %u x %u x %u, block %u x %u x %u, %u bytes of shared memory",
-                       kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-                       config->blockDimY, config->blockDimZ, config->sharedMemBytes);
+    int32_t status = gd_driver_fail(
+        kernel->runtime->driver, result, error,
+        "launch of kernel %s, grid %u x %u x %u, block %u x %u x %u, %u bytes of shared memory",
+        kernel->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+        config->blockDimY, config->blockDimZ, config->sharedMemBytes);
 
     place_refusal(kernel, result, error);
     for (uint32_t i = 0; i < launch->attribute_count; i++) {
@@ -302,11 +324,12 @@ static void add_attribute(gd_launch_given *given, const gd_CUlaunchAttribute *at
     given->attributes[given->config.numAttrs++] = *attribute;
 }
 
-void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl, int32_t reason,
-                    gd_CUstream stream, gd_CUevent event, gd_launch_given *given)
+void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl,
+                    int32_t reason, gd_CUstream stream, gd_CUevent event, gd_launch_given *given)
 {
-    const gd_CUlaunchAttribute dependent = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                            .value = {.programmaticStreamSerializationAllowed = 1}};
+    const gd_CUlaunchAttribute dependent = {
+        .id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        .value = {.programmaticStreamSerializationAllowed = 1}};
     const gd_CUlaunchAttribute trigger = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
                                           .value = {.programmaticEvent = {.event = event}}};
 
@@ -330,7 +353,8 @@ void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int
         add_attribute(given, &trigger);
 }
 
-static int32_t record_late(const griddep_kernel *kernel, const gd_launch_given *given, griddep_error *error)
+static int32_t record_late(const griddep_kernel *kernel, const gd_launch_given *given,
+                           griddep_error *error)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
 
@@ -339,19 +363,23 @@ static int32_t record_late(const griddep_kernel *kernel, const gd_launch_given *
     return result == GD_CUDA_SUCCESS
                ? GRIDDEP_OK
                : gd_driver_fail(kernel->runtime->driver, result, error,
-                                "kernel %s was launched; recording its event behind it", kernel->name);
+                                "kernel %s was launched; recording its event behind it",
+                                kernel->name);
 }
 
-int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch, gd_launch_given *given, void **pointers,
-                         void **extra, griddep_error *error)
+int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch,
+                         gd_launch_given *given, void **pointers, void **extra,
+                         griddep_error *error)
 {
     griddep_runtime *runtime = kernel->runtime;
-    const bool noted = given->off && gd_early_switch(runtime, GRIDDEP_PDL_AUTO) == GRIDDEP_REASON_FORCED;
+    const bool noted =
+        given->off && gd_early_switch(runtime, GRIDDEP_PDL_AUTO) == GRIDDEP_REASON_FORCED;
     int32_t status = noted ? gd_capture_reserve(runtime, given->config.hStream, error) : GRIDDEP_OK;
 
     if (status)
         return status;
-    gd_CUresult result = runtime->driver->cuLaunchKernelEx(&given->config, kernel->function, pointers, extra);
+    gd_CUresult result =
+        runtime->driver->cuLaunchKernelEx(&given->config, kernel->function, pointers, extra);
     if (result != GD_CUDA_SUCCESS)
         return refuse_launch(kernel, launch, given->config.hStream, result, error);
     if (noted)
@@ -359,8 +387,8 @@ int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch, 
     return status ? status : record_late(kernel, given, error);
 }
 
-/* The driver writes the handle of a device-updatable node into the attribute that it is given, which is the library's
- * copy. */
+/* The driver writes the handle of a device-updatable node into the attribute that it is given,
+ * which is the library's copy. */
 static void return_node(const griddep_launch_config *config, const gd_launch_given *made)
 {
     for (uint32_t i = 0; i < config->attribute_count; i++) {
@@ -370,15 +398,16 @@ static void return_node(const griddep_launch_config *config, const gd_launch_giv
         for (uint32_t k = 0; k < made->config.numAttrs; k++) {
             if (made->attributes[k].id == given->id)
                 ((griddep_attribute *)(uintptr_t)given)->value[1] =
-                    (uint64_t)(uintptr_t)made->attributes[k].value.deviceUpdatableKernelNode.devNode;
+                    (uint64_t)(uintptr_t)made->attributes[k]
+                        .value.deviceUpdatableKernelNode.devNode;
         }
     }
 }
 
-/* The arguments are `pointers`, or packed in `extra`; `each` points to every one either way, where the kernel has
- * conditions. */
-static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers, void **extra,
-                      void *const *each, int32_t *reason, griddep_error *error)
+/* The arguments are `pointers`, or packed in `extra`; `each` points to every one either way, where
+ * the kernel has conditions. */
+static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *config, void **pointers,
+                      void **extra, void *const *each, int32_t *reason, griddep_error *error)
 {
     gd_launch_room room;
     gd_launch made;
@@ -393,30 +422,36 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
     if (!status) {
         gd_launch_given given;
         int32_t decision = gd_launch_decide(kernel, made.pdl);
-        gd_launch_give(kernel->runtime, &made, made.pdl, decision, made.config.hStream, NULL, &given);
+        gd_launch_give(kernel->runtime, &made, made.pdl, decision, made.config.hStream, NULL,
+                       &given);
         status = gd_launch_submit(kernel, &made, &given, pointers, extra, error);
         if (!status && reason)
             *reason = decision;
         if (!status)
             return_node(config, &given);
-        gd_hold_launched(kernel->module, made.config.hStream); /* it may have been launched also where that failed */
+        gd_hold_launched(
+            kernel->module,
+            made.config.hStream); /* it may have been launched also where that failed */
     }
     gd_runtime_leave(kernel->runtime, pushed);
     return status;
 }
 
-static int32_t check_launch(const griddep_kernel *kernel, const griddep_launch_config *config, griddep_error *error)
+static int32_t check_launch(const griddep_kernel *kernel, const griddep_launch_config *config,
+                            griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     return kernel && config ? GRIDDEP_OK
-                            : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
+                            : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                                           kernel ? "config" : "kernel");
 }
 
-int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                       uint32_t argument_count, int32_t *reason, griddep_error *error)
+int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config,
+                       const griddep_argument *arguments, uint32_t argument_count, int32_t *reason,
+                       griddep_error *error)
 {
     void *few[POINTERS_ON_STACK];
     void **pointers = few;
@@ -426,7 +461,8 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
         status = gd_launch_check_arguments(kernel, arguments, argument_count, false, error);
     if (status)
         return status;
-    if (argument_count > POINTERS_ON_STACK && !(pointers = malloc(argument_count * sizeof *pointers)))
+    if (argument_count > POINTERS_ON_STACK &&
+        !(pointers = malloc(argument_count * sizeof *pointers)))
         return gd_error_memory(error);
     for (uint32_t i = 0; i < argument_count; i++)
         pointers[i] = (void *)(uintptr_t)gd_launch_argument_data(&arguments[i]);
@@ -436,25 +472,27 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
     return status;
 }
 
-int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments,
-                              uint64_t bytes, int32_t *reason, griddep_error *error)
+int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config,
+                              const void *arguments, uint64_t bytes, int32_t *reason,
+                              griddep_error *error)
 {
     int32_t status = check_launch(kernel, config, error);
 
     if (status)
         return status;
     uint64_t exact = kernel->info.parameter_bytes;
-    uint64_t padded =
-        (exact + kernel->parameter_alignment - 1) / kernel->parameter_alignment * kernel->parameter_alignment;
+    uint64_t padded = (exact + kernel->parameter_alignment - 1) / kernel->parameter_alignment *
+                      kernel->parameter_alignment;
     if (kernel->info.parameters_known && bytes != exact && bytes != padded)
         return gd_error_set(error, GRIDDEP_ERROR_SIGNATURE,
-                            "kernel %s takes %" PRIu64 " bytes of packed arguments, %" PRIu64 " are given",
+                            "kernel %s takes %" PRIu64 " bytes of packed arguments, %" PRIu64
+                            " are given",
                             kernel->name, exact, bytes);
     if (!arguments && bytes)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
     size_t length = (size_t)(kernel->info.parameters_known ? exact : bytes);
-    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
-                     &length, GD_CU_LAUNCH_PARAM_END};
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments,
+                     GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &length, GD_CU_LAUNCH_PARAM_END};
     void *few[POINTERS_ON_STACK], **each = few;
     uint32_t count = kernel->terms ? kernel->info.parameter_count : 0;
     if (count > POINTERS_ON_STACK && !(each = malloc(count * sizeof *each)))

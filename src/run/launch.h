@@ -11,7 +11,8 @@ typedef struct gd_launch {
     gd_CUlaunchConfig config; /* without attrs: gd_launch_give */
     int32_t pdl;              /* GRIDDEP_PDL_*, resolved: never DEFAULT */
     uint32_t attribute_count;
-    gd_CUlaunchAttribute *attributes; /* the cluster; then the caller's. Attribute 6 is none of them */
+    gd_CUlaunchAttribute
+        *attributes; /* the cluster; then the caller's. Attribute 6 is none of them */
 } gd_launch;
 
 /* Room for the attributes of any launch. */
@@ -28,10 +29,11 @@ typedef struct gd_launch_given {
     gd_CUevent late[2]; /* events that it must not record early: they are recorded behind it */
 } gd_launch_given;
 
-/* Checks a caller's configuration against kernel and device, and fills a launch, whose attributes go into `room`. The
- * kernel's context must be current when the launch needs to opt in to more shared memory. */
-int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *config, gd_launch_room *room,
-                       gd_launch *launch, griddep_error *error);
+/* Checks a caller's configuration against kernel and device, and fills a launch, whose attributes
+ * go into `room`. The kernel's context must be current when the launch needs to opt in to more
+ * shared memory. */
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *config,
+                       gd_launch_room *room, gd_launch *launch, griddep_error *error);
 
 /* The value of an attribute that a launch has; NULL: it has none. */
 const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launch, int32_t id);
@@ -39,18 +41,21 @@ const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launc
 /* Whether attribute 6 may be set for a kernel: GRIDDEP_REASON_SET, _FORCED, or why not. */
 int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl);
 
-/* What the driver is given of a launch in a stream, which the caller's mode may switch off beyond what the launch says:
- * `pdl`. `reason` is the decision about attribute 6. An event that is not NULL is recorded at the trigger. */
-void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl, int32_t reason,
-                    gd_CUstream stream, gd_CUevent event, gd_launch_given *given);
+/* What the driver is given of a launch in a stream, which the caller's mode may switch off beyond
+ * what the launch says: `pdl`. `reason` is the decision about attribute 6. An event that is not
+ * NULL is recorded at the trigger. */
+void gd_launch_give(const griddep_runtime *runtime, const gd_launch *launch, int32_t pdl,
+                    int32_t reason, gd_CUstream stream, gd_CUevent event, gd_launch_given *given);
 
 /* Launches. The driver may write into the attributes. */
-int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch, gd_launch_given *given, void **pointers,
-                         void **extra, griddep_error *error);
+int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch,
+                         gd_launch_given *given, void **pointers, void **extra,
+                         griddep_error *error);
 
-/* Checks arguments against the kernel's parameters in number and size. Conditionals are for kernels of graphs. */
-int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments, uint32_t count,
-                                  bool conditionals, griddep_error *error);
+/* Checks arguments against the kernel's parameters in number and size. Conditionals are for kernels
+ * of graphs. */
+int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
+                                  uint32_t count, bool conditionals, griddep_error *error);
 
 /* Where an argument's bytes are. */
 const void *gd_launch_argument_data(const griddep_argument *argument);

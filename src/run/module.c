@@ -22,12 +22,12 @@ enum {
 
 /* ---- options ---- */
 
-static int32_t read_options(griddep_module_options *options, const griddep_module_options *given, const char *name,
-                            griddep_error *error)
+static int32_t read_options(griddep_module_options *options, const griddep_module_options *given,
+                            const char *name, griddep_error *error)
 {
     static const griddep_module_options defaults = {.size = sizeof defaults};
-    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults,
-                                    "griddep_module_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM,
+                                    given ? given : &defaults, "griddep_module_options", error);
 
     if (status)
         return status;
@@ -35,7 +35,8 @@ static int32_t read_options(griddep_module_options *options, const griddep_modul
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "griddep_module_options has unknown flags, or reserved is not zero");
     if (options->optimization < GRIDDEP_OPTIMIZATION_NONE || options->optimization > 4)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "optimization is %" PRId32 "; it may be -1 to 4",
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "optimization is %" PRId32 "; it may be -1 to 4",
                             options->optimization);
     if (options->compile_option_count && !options->compile_options)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
@@ -43,7 +44,8 @@ static int32_t read_options(griddep_module_options *options, const griddep_modul
                             options->compile_option_count);
     for (uint32_t i = 0; i < options->compile_option_count; i++) {
         if (!options->compile_options[i])
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "compile_options[%" PRIu32 "] is NULL", i);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "compile_options[%" PRIu32 "] is NULL", i);
     }
     if (!options->name)
         options->name = name;
@@ -83,8 +85,8 @@ static int32_t list_from_ptx(griddep_module *module, griddep_error *error)
     return status;
 }
 
-/* Drivers before API 12.4 cannot list functions: then the list stays empty, and kernels are found by name all the same.
- */
+/* Drivers before API 12.4 cannot list functions: then the list stays empty, and kernels are found
+ * by name all the same. */
 static int32_t list_from_driver(griddep_module *module, griddep_error *error)
 {
     const gd_driver *driver = module->runtime->driver;
@@ -92,7 +94,8 @@ static int32_t list_from_driver(griddep_module *module, griddep_error *error)
     uint32_t capacity = 0;
     int32_t status = GRIDDEP_OK;
 
-    if (!driver->cuModuleGetFunctionCount || !driver->cuModuleEnumerateFunctions || !driver->cuFuncGetName ||
+    if (!driver->cuModuleGetFunctionCount || !driver->cuModuleEnumerateFunctions ||
+        !driver->cuFuncGetName ||
         driver->cuModuleGetFunctionCount(&count, module->handle) != GD_CUDA_SUCCESS || count == 0)
         return GRIDDEP_OK;
     gd_CUfunction *functions = calloc(count, sizeof *functions);
@@ -117,7 +120,8 @@ static int32_t list_kernels(griddep_module *module, griddep_error *error)
 
 static int32_t not_found(const griddep_module *module, const char *name, griddep_error *error)
 {
-    gd_error_set_at(error, GRIDDEP_ERROR_NOT_FOUND, module->name, 0, 0, "%s has no kernel \"%s\"", module->name, name);
+    gd_error_set_at(error, GRIDDEP_ERROR_NOT_FOUND, module->name, 0, 0, "%s has no kernel \"%s\"",
+                    module->name, name);
     for (uint32_t i = 0; i < module->kernel_count && i < 16; i++)
         gd_error_append(error, "%s%s", i ? ", " : "; it has ", module->kernel_names[i]);
     if (module->kernel_count > 16)
@@ -126,7 +130,8 @@ static int32_t not_found(const griddep_module *module, const char *name, griddep
 }
 
 /* Reads a kernel that was not asked for before; the module's mutex is held. */
-static int32_t read_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error)
+static int32_t read_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error)
 {
     griddep_runtime *runtime = module->runtime;
     gd_CUfunction function = NULL;
@@ -141,12 +146,14 @@ static int32_t read_kernel(griddep_module *module, const char *name, griddep_ker
     else if (gd_driver_status(result) == GRIDDEP_ERROR_NOT_FOUND)
         status = not_found(module, name, error);
     else
-        status = gd_driver_fail(runtime->driver, result, error, "kernel %s of %s", name, module->name);
+        status =
+            gd_driver_fail(runtime->driver, result, error, "kernel %s of %s", name, module->name);
     gd_runtime_leave(runtime, pushed);
     return status;
 }
 
-static int32_t find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error)
+static int32_t find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error)
 {
     griddep_kernel *found;
     int32_t status = GRIDDEP_OK;
@@ -192,13 +199,15 @@ static void delist(griddep_module *module)
     pthread_mutex_unlock(&runtime->mutex);
 }
 
-/* A hold on a module that may be ending in another thread: then it has no references left, and leaves the list next. */
+/* A hold on a module that may be ending in another thread: then it has no references left, and
+ * leaves the list next. */
 static bool try_hold(griddep_module *module)
 {
     unsigned references = atomic_load_explicit(&module->references, memory_order_relaxed);
 
-    while (references && !atomic_compare_exchange_weak_explicit(&module->references, &references, references + 1,
-                                                                memory_order_relaxed, memory_order_relaxed))
+    while (references &&
+           !atomic_compare_exchange_weak_explicit(&module->references, &references, references + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
         ;
     return references > 0;
 }
@@ -208,13 +217,15 @@ static griddep_module *find_module(griddep_runtime *runtime, gd_CUmodule handle)
     griddep_module *found;
 
     pthread_mutex_lock(&runtime->mutex);
-    for (found = runtime->modules; found && (found->handle != handle || !try_hold(found)); found = found->next)
+    for (found = runtime->modules; found && (found->handle != handle || !try_hold(found));
+         found = found->next)
         ;
     pthread_mutex_unlock(&runtime->mutex);
     return found;
 }
 
-int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count, griddep_error *error)
+int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count,
+                           griddep_error *error)
 {
     uint32_t room = 1, held = 0;
 
@@ -244,7 +255,8 @@ static void unload(griddep_module *module)
         gd_runtime_keep_code(module->runtime, module->handle);
         return;
     }
-    gd_runtime_enter_to_end(module->runtime, &ending, NULL); /* failed or not, what is held is given back */
+    gd_runtime_enter_to_end(module->runtime, &ending,
+                            NULL); /* failed or not, what is held is given back */
     module->runtime->driver->cuModuleUnload(module->handle);
     gd_runtime_leave_ended(module->runtime, &ending);
 }
@@ -270,8 +282,8 @@ static void release(griddep_module *module, bool abandoned)
     free(module);
 }
 
-static int32_t create(griddep_runtime *runtime, int32_t image, const char *name, griddep_module **module,
-                      griddep_error *error)
+static int32_t create(griddep_runtime *runtime, int32_t image, const char *name,
+                      griddep_module **module, griddep_error *error)
 {
     griddep_module *created = calloc(1, sizeof *created);
 
@@ -303,16 +315,17 @@ static void warn_of_head(const griddep_runtime *runtime, const griddep_ptx *ptx)
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding found = {.size = sizeof found};
         if (griddep_findings_get(findings, i, &found, NULL) == GRIDDEP_OK)
-            gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "%s:%" PRId32 ": %s", ptx->module.name, found.line,
-                         found.text);
+            gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "%s:%" PRId32 ": %s", ptx->module.name,
+                         found.line, found.text);
     }
     griddep_findings_destroy(findings);
 }
 
-/* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing known about its
- * entries; what both refuse is reported with our position, which has a column, and the driver's words. */
-static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, const griddep_module_options *options,
-                        griddep_error *error)
+/* The driver decides what is PTX. What only our parser refuses is loaded all the same, with nothing
+ * known about its entries; what both refuse is reported with our position, which has a column, and
+ * the driver's words. */
+static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes,
+                        const griddep_module_options *options, griddep_error *error)
 {
     griddep_runtime *runtime = module->runtime;
     griddep_error syntax, refusal;
@@ -340,8 +353,8 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     if (!status)
         return GRIDDEP_OK;
     if (parsed && status == GRIDDEP_ERROR_COMPILE) {
-        status = gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, syntax.file, syntax.line, syntax.column, "%s\n%s",
-                                 syntax.text, refusal.text);
+        status = gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, syntax.file, syntax.line,
+                                 syntax.column, "%s\n%s", syntax.text, refusal.text);
         if (error)
             error->driver_code = refusal.driver_code;
         return status;
@@ -350,22 +363,24 @@ static int32_t load_ptx(griddep_module *module, const char *text, size_t bytes, 
     return status;
 }
 
-static int32_t load_binary(griddep_module *module, const void *image, const griddep_module_options *options,
-                           griddep_error *error)
+static int32_t load_binary(griddep_module *module, const void *image,
+                           const griddep_module_options *options, griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_runtime_enter(module->runtime, &pushed, error);
 
     if (status)
         return status;
-    status = gd_compile_binary(module->runtime, image, module->image, options, &module->handle, &module->log, error);
+    status = gd_compile_binary(module->runtime, image, module->image, options, &module->handle,
+                               &module->log, error);
     gd_runtime_leave(module->runtime, pushed);
     return status;
 }
 
 /* Loads PTX or a binary whose kind and size were examined; for PTX, text[bytes] is zero. */
 static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, size_t bytes,
-                    const griddep_module_options *options, griddep_module **module, griddep_error *error)
+                    const griddep_module_options *options, griddep_module **module,
+                    griddep_error *error)
 {
     griddep_module *loaded = NULL;
     bool pushed = false;
@@ -385,8 +400,8 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
         griddep_module_unload(loaded);
         return status;
     }
-    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels", options->name,
-                 gd_image_kind_name(kind), loaded->kernel_count);
+    gd_log_write(&runtime->log, GRIDDEP_LOG_INFO, "loaded %s: %s, %" PRIu32 " kernels",
+                 options->name, gd_image_kind_name(kind), loaded->kernel_count);
     enlist(loaded);
     *module = loaded;
     return GRIDDEP_OK;
@@ -394,12 +409,14 @@ static int32_t load(griddep_runtime *runtime, int32_t kind, const void *image, s
 
 /* Loads what a caller holds in memory; a terminated copy is made of text. */
 static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t bytes,
-                          const griddep_module_options *options, griddep_module **module, griddep_error *error)
+                          const griddep_module_options *options, griddep_module **module,
+                          griddep_error *error)
 {
     const char *text = image;
     griddep_module_options named = *options;
     int32_t kind = 0;
-    int32_t status = gd_image_examine(image, bytes, options->name ? options->name : "image", &kind, error);
+    int32_t status =
+        gd_image_examine(image, bytes, options->name ? options->name : "image", &kind, error);
 
     if (status)
         return status;
@@ -420,10 +437,11 @@ static int32_t load_image(griddep_runtime *runtime, const void *image, uint64_t 
     return status;
 }
 
-/* What NVRTC made. A driver that is older than NVRTC refuses its .version, and takes most texts under one of its own.
- */
-static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes, const griddep_module_options *options,
-                             griddep_module **module, griddep_error *error)
+/* What NVRTC made. A driver that is older than NVRTC refuses its .version, and takes most texts
+ * under one of its own. */
+static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes,
+                             const griddep_module_options *options, griddep_module **module,
+                             griddep_error *error)
 {
     const int32_t version = runtime->driver->version, newer = runtime->nvrtc->version;
     griddep_error refusal;
@@ -435,25 +453,30 @@ static int32_t load_compiled(griddep_runtime *runtime, char *ptx, size_t bytes, 
         griddep_error_init(&refusal);
         status = load_image(runtime, ptx, bytes, options, module, &refusal);
     }
-    if (status && newer > version && (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX))
+    if (status && newer > version &&
+        (status == GRIDDEP_ERROR_COMPILE || status == GRIDDEP_ERROR_SYNTAX))
         gd_error_append(&refusal,
-                        "\nNVRTC %" PRId32 ".%" PRId32 " (%s) is newer than the driver, which is for CUDA %" PRId32
-                        ".%" PRId32 ": GRIDDEP_NVRTC can name one that is not",
-                        newer / 1000, newer % 1000 / 10, runtime->nvrtc->path, version / 1000, version % 1000 / 10);
+                        "\nNVRTC %" PRId32 ".%" PRId32
+                        " (%s) is newer than the driver, which is for CUDA %" PRId32 ".%" PRId32
+                        ": GRIDDEP_NVRTC can name one that is not",
+                        newer / 1000, newer % 1000 / 10, runtime->nvrtc->path, version / 1000,
+                        version % 1000 / 10);
     if (status)
         gd_error_copy(error, &refusal);
     return status;
 }
 
-static int32_t compile(griddep_runtime *runtime, const char *source, const griddep_module_options *options,
-                       griddep_module **module, griddep_error *error)
+static int32_t compile(griddep_runtime *runtime, const char *source,
+                       const griddep_module_options *options, griddep_module **module,
+                       griddep_error *error)
 {
     griddep_module *made = NULL;
     char *ptx = NULL, *log = NULL;
     size_t bytes = 0;
     bool from_store = false;
     gd_text both = {0};
-    int32_t status = gd_compile_source(runtime, source, options, &ptx, &bytes, &log, &from_store, error);
+    int32_t status =
+        gd_compile_source(runtime, source, options, &ptx, &bytes, &log, &from_store, error);
 
     if (status)
         return status;
@@ -484,8 +507,8 @@ static bool ends_with(const char *text, const char *end)
     return length >= part && !strcmp(text + length - part, end);
 }
 
-static int32_t check_load(const griddep_runtime *runtime, const void *input, griddep_module **module,
-                          griddep_error *error)
+static int32_t check_load(const griddep_runtime *runtime, const void *input,
+                          griddep_module **module, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -517,8 +540,8 @@ void gd_module_abandon(griddep_module *module)
         release(module, true);
 }
 
-int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, griddep_kernel **kernel,
-                            griddep_error *error)
+int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
+                            griddep_kernel **kernel, griddep_error *error)
 {
     gd_CUmodule handle = NULL;
     griddep_kernel *found = NULL;
@@ -542,7 +565,8 @@ int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, gr
 /* ---- public ---- */
 
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes,
-                            const griddep_module_options *given, griddep_module **module, griddep_error *error)
+                            const griddep_module_options *given, griddep_module **module,
+                            griddep_error *error)
 {
     griddep_module_options options;
     int32_t status = check_load(runtime, image, module, error);
@@ -552,8 +576,9 @@ int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_
     return status ? status : load_image(runtime, image, bytes, &options, module, error);
 }
 
-int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *given,
-                                 griddep_module **module, griddep_error *error)
+int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path,
+                                 const griddep_module_options *given, griddep_module **module,
+                                 griddep_error *error)
 {
     griddep_module_options options;
     char *data = NULL;
@@ -566,14 +591,16 @@ int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, con
         status = gd_file_read(path, &data, &bytes, error);
     if (status)
         return status;
-    status = ends_with(path, ".cu") ? griddep_module_compile(runtime, data, bytes, &options, module, error)
-                                    : load_image(runtime, data, bytes, &options, module, error);
+    status = ends_with(path, ".cu")
+                 ? griddep_module_compile(runtime, data, bytes, &options, module, error)
+                 : load_image(runtime, data, bytes, &options, module, error);
     free(data);
     return status;
 }
 
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes,
-                               const griddep_module_options *given, griddep_module **module, griddep_error *error)
+                               const griddep_module_options *given, griddep_module **module,
+                               griddep_error *error)
 {
     griddep_module_options options;
     int32_t status = check_load(runtime, source, module, error);
@@ -585,7 +612,8 @@ int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uin
     while (bytes && source[bytes - 1] == 0)
         bytes--;
     if (memchr(source, 0, (size_t)bytes))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s: the source has a zero byte in it", options.name);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s: the source has a zero byte in it",
+                            options.name);
     char *copy = strndup(source, (size_t)bytes);
     if (!copy)
         return gd_error_memory(error);
@@ -594,8 +622,9 @@ int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uin
     return status;
 }
 
-int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *given,
-                                  griddep_module **module, griddep_error *error)
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name,
+                                  const griddep_module_options *given, griddep_module **module,
+                                  griddep_error *error)
 {
     griddep_module_options options;
     griddep_shelf_info entry = {.size = sizeof entry};
@@ -616,7 +645,8 @@ void griddep_module_unload(griddep_module *module)
     gd_module_release(module);
 }
 
-int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error)
+int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info,
+                                griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -634,8 +664,8 @@ int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *inf
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_module_info", error);
 }
 
-int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes,
-                                  griddep_error *error)
+int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address,
+                                  uint64_t *bytes, griddep_error *error)
 {
     gd_CUdeviceptr found = 0;
     size_t size = 0;
@@ -645,45 +675,54 @@ int32_t griddep_module_get_global(griddep_module *module, const char *name, uint
     if (status)
         return status;
     if (!module || !name || !address || !bytes)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "module, name, address or bytes is NULL");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "module, name, address or bytes is NULL");
     status = gd_runtime_enter(module->runtime, &pushed, error);
     if (status)
         return status;
-    gd_CUresult result = module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle, name);
+    gd_CUresult result =
+        module->runtime->driver->cuModuleGetGlobal(&found, &size, module->handle, name);
     gd_runtime_leave(module->runtime, pushed);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name, module->name);
+        return gd_driver_fail(module->runtime->driver, result, error, "variable \"%s\" of %s", name,
+                              module->name);
     *address = found;
     *bytes = size;
     return GRIDDEP_OK;
 }
 
-int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error)
+int32_t griddep_kernel_get(griddep_module *module, const char *name, griddep_kernel **kernel,
+                           griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!module || !kernel)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", module ? "kernel" : "module");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            module ? "kernel" : "module");
     if (name)
         return find_kernel(module, name, kernel, error);
     if (module->kernel_count != 1)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has %" PRIu32 " kernels; a name says which",
-                            module->name, module->kernel_count);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "%s has %" PRIu32 " kernels; a name says which", module->name,
+                            module->kernel_count);
     return find_kernel(module, module->kernel_names[0], kernel, error);
 }
 
-int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error)
+int32_t griddep_kernel_at(griddep_module *module, uint32_t index, griddep_kernel **kernel,
+                          griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
     if (status)
         return status;
     if (!module || !kernel)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", module ? "kernel" : "module");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            module ? "kernel" : "module");
     if (index >= module->kernel_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has %" PRIu32 " kernels; there is no number %" PRIu32,
-                            module->name, module->kernel_count, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "%s has %" PRIu32 " kernels; there is no number %" PRIu32, module->name,
+                            module->kernel_count, index);
     return find_kernel(module, module->kernel_names[index], kernel, error);
 }

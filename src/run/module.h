@@ -1,5 +1,5 @@
-/* A module: loaded code, the PTX it came from where there is any, and its kernels, which are read when they are first
- * asked for. */
+/* A module: loaded code, the PTX it came from where there is any, and its kernels, which are read
+ * when they are first asked for. */
 #ifndef GD_RUN_MODULE_H
 #define GD_RUN_MODULE_H
 
@@ -31,14 +31,16 @@ struct griddep_module {
 /* A hold, and its end; griddep_module_unload ends the program's. */
 griddep_module *gd_module_hold(griddep_module *module);
 void gd_module_release(griddep_module *module); /* takes NULL */
-void gd_module_abandon(griddep_module *module); /* the same where nothing may be asked of the driver */
+void gd_module_abandon(
+    griddep_module *module); /* the same where nothing may be asked of the driver */
 
 /* All modules of the runtime, each held; the list is to be freed. */
-int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count, griddep_error *error);
+int32_t gd_module_hold_all(griddep_runtime *runtime, griddep_module ***modules, uint32_t *count,
+                           griddep_error *error);
 
-/* The kernel that a function is, and a hold on its module; *kernel is NULL where it belongs to no module of the
- * runtime. The context is current. */
-int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function, griddep_kernel **kernel,
-                            griddep_error *error);
+/* The kernel that a function is, and a hold on its module; *kernel is NULL where it belongs to no
+ * module of the runtime. The context is current. */
+int32_t gd_module_kernel_of(griddep_runtime *runtime, gd_CUfunction function,
+                            griddep_kernel **kernel, griddep_error *error);
 
 #endif

@@ -18,7 +18,8 @@ static void read_cluster(const griddep_kernel *kernel, const gd_launch *launch, 
 {
     for (int i = 0; i < 3; i++)
         cluster[i] = kernel->required_cluster[i] ? kernel->required_cluster[i] : 1;
-    const gd_CUlaunchAttributeValue *given = gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    const gd_CUlaunchAttributeValue *given =
+        gd_launch_find_attribute(launch, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
     if (given) {
         cluster[0] = given->clusterDim.x;
         cluster[1] = given->clusterDim.y;
@@ -38,8 +39,8 @@ static void load(const griddep_kernel *kernel, const gd_launch *launch, void *co
     gd_requires_load(kernel->terms, shape, arguments, kernel->maps_understood, values);
 }
 
-int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
-                             griddep_error *error)
+int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch,
+                             void *const *arguments, griddep_error *error)
 {
     gd_require_launch values;
 
@@ -55,16 +56,20 @@ int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
         const gd_require_name *name = &terms->names[i];
         const uint32_t bytes =
             name->kind == GD_REQUIRE_KIND_FIELD ? GD_TENSOR_MAP_BYTES : name->bytes;
-        if (bytes && (name->index >= kernel->info.parameter_count || kernel->parameters[name->index].bytes != bytes))
+        if (bytes && (name->index >= kernel->info.parameter_count ||
+                      kernel->parameters[name->index].bytes != bytes))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                                "kernel %s: its conditions speak of %s, which is another parameter to the driver than "
+                                "kernel %s: its conditions speak of %s, which is another parameter "
+                                "to the driver than "
                                 "to the PTX",
                                 kernel->name, name->name);
     }
-    kernel->maps_understood = terms && terms->map_count && gd_tensor_map_is_understood(kernel->runtime);
+    kernel->maps_understood =
+        terms && terms->map_count && gd_tensor_map_is_understood(kernel->runtime);
     if (terms && terms->map_count && !kernel->maps_understood)
         gd_log_write(&kernel->runtime->log, GRIDDEP_LOG_WARNING,
-                     "kernel %s: this driver encodes tensor maps in a way that is not known; what the kernel requires "
+                     "kernel %s: this driver encodes tensor maps in a way that is not known; what "
+                     "the kernel requires "
                      "of them is not checked",
                      kernel->name);
     return GRIDDEP_OK;
@@ -72,8 +77,8 @@ int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error)
 
 /* ---- public ---- */
 
-int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, griddep_requirement_info *info,
-                                       griddep_error *error)
+int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index,
+                                       griddep_requirement_info *info, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -84,10 +89,11 @@ int32_t griddep_kernel_get_requirement(griddep_kernel *kernel, uint32_t index, g
     return gd_requirement_write(kernel->terms, index, kernel->name, info, error);
 }
 
-/* What a launch would be; arguments are checked. The pointers, in `few` or allocated, are the caller's to give to
- * free_pointers. */
-static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments,
-                    uint32_t count, gd_launch_room *room, gd_launch *launch, griddep_error *error)
+/* What a launch would be; arguments are checked. The pointers, in `few` or allocated, are the
+ * caller's to give to free_pointers. */
+static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config,
+                    const griddep_argument *arguments, uint32_t count, gd_launch_room *room,
+                    gd_launch *launch, griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_error_check(error);
@@ -95,7 +101,8 @@ static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config,
     if (status)
         return status;
     if (!kernel || !config)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", kernel ? "config" : "kernel");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            kernel ? "config" : "kernel");
     status = gd_launch_check_arguments(kernel, arguments, count, false, error);
     if (!status)
         status = gd_runtime_enter(kernel->runtime, &pushed, error);
@@ -125,7 +132,8 @@ static int32_t load_arguments(const griddep_kernel *kernel, const gd_launch *lau
 }
 
 int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config *config,
-                             const griddep_argument *arguments, uint32_t argument_count, griddep_error *error)
+                             const griddep_argument *arguments, uint32_t argument_count,
+                             griddep_error *error)
 {
     gd_require_launch values;
     gd_launch_room room;
@@ -139,8 +147,8 @@ int32_t griddep_kernel_check(griddep_kernel *kernel, const griddep_launch_config
 }
 
 int32_t griddep_kernel_get_extent(griddep_kernel *kernel, const griddep_launch_config *config,
-                                  const griddep_argument *arguments, uint32_t argument_count, uint32_t parameter,
-                                  uint64_t *bytes, griddep_error *error)
+                                  const griddep_argument *arguments, uint32_t argument_count,
+                                  uint32_t parameter, uint64_t *bytes, griddep_error *error)
 {
     gd_require_launch values;
     gd_launch_room room;

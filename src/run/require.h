@@ -5,19 +5,22 @@
 #include "run/kernel.h"
 #include "run/launch.h"
 
-/* Checks a made launch, with a pointer to each argument: REQUIREMENT names the first condition that does not hold. For
- * gd_require_check. */
-int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
-                             griddep_error *error);
+/* Checks a made launch, with a pointer to each argument: REQUIREMENT names the first condition that
+ * does not hold. For gd_require_check. */
+int32_t gd_require_check_all(const griddep_kernel *kernel, const gd_launch *launch,
+                             void *const *arguments, griddep_error *error);
 
-static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_launch *launch, void *const *arguments,
-                                       griddep_error *error)
+static inline int32_t gd_require_check(const griddep_kernel *kernel, const gd_launch *launch,
+                                       void *const *arguments, griddep_error *error)
 {
-    return kernel->terms && kernel->terms->count ? gd_require_check_all(kernel, launch, arguments, error) : GRIDDEP_OK;
+    return kernel->terms && kernel->terms->count
+               ? gd_require_check_all(kernel, launch, arguments, error)
+               : GRIDDEP_OK;
 }
 
-/* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the parameters that they name;
- * and whether those on tensor maps can. The kernel's context must be current. */
+/* Whether the kernel's conditions can be checked at all: the driver and the PTX agree on the
+ * parameters that they name; and whether those on tensor maps can. The kernel's context must be
+ * current. */
 int32_t gd_require_bind(griddep_kernel *kernel, griddep_error *error);
 
 #endif

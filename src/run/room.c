@@ -10,15 +10,17 @@ static int read_carveout(const griddep_kernel *kernel, const gd_launch *launch)
 
     if (value)
         return (int)value->sharedMemCarveout;
-    if (kernel->runtime->driver->cuFuncGetAttribute(&percent, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-                                                    kernel->function) != GD_CUDA_SUCCESS)
+    if (kernel->runtime->driver->cuFuncGetAttribute(
+            &percent, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kernel->function) !=
+        GD_CUDA_SUCCESS)
         percent = -1;
     return percent;
 }
 
-/* An SM changes its setting only when it is empty. Seen on an H200 with CTAs on every SM (doc/questions.md): both
- * kernels' CTAs must fit into what the first one has set, and a second one that asks for less than that waits. What the
- * driver chooses it does not tell; a second kernel whose CTAs take no more than the first one's was never seen to wait.
+/* An SM changes its setting only when it is empty. Seen on an H200 with CTAs on every SM
+ * (doc/questions.md): both kernels' CTAs must fit into what the first one has set, and a second one
+ * that asks for less than that waits. What the driver chooses it does not tell; a second kernel
+ * whose CTAs take no more than the first one's was never seen to wait.
  */
 static int judge_carveouts(const gd_room *room)
 {
@@ -31,22 +33,25 @@ static int judge_carveouts(const gd_room *room)
     return room->needed <= room->settings[0] && (chosen || room->settings[1] >= room->settings[0]);
 }
 
-void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch, const griddep_kernel *second,
-                     const gd_launch *second_launch, gd_room *room)
+void gd_room_measure(const griddep_kernel *first, const gd_launch *first_launch,
+                     const griddep_kernel *second, const gd_launch *second_launch, gd_room *room)
 {
     const griddep_runtime *runtime = first->runtime;
 
-    *room = (gd_room){.percents = {read_carveout(first, first_launch), read_carveout(second, second_launch)}};
+    *room = (gd_room){
+        .percents = {read_carveout(first, first_launch), read_carveout(second, second_launch)}};
     gd_footprint_read(first, first_launch, runtime->limits.reserved_shared, &room->before);
     gd_footprint_read(second, second_launch, runtime->limits.reserved_shared, &room->after);
     gd_footprint_spread(&room->before, runtime->info.multiprocessors, &room->residence);
-    room->beside_full = gd_footprint_fits(&runtime->info, &room->before, room->residence.full, &room->after, NULL);
-    room->beside_tail = gd_footprint_fits(&runtime->info, &room->before, room->residence.least, &room->after, NULL);
+    room->beside_full =
+        gd_footprint_fits(&runtime->info, &room->before, room->residence.full, &room->after, NULL);
+    room->beside_tail =
+        gd_footprint_fits(&runtime->info, &room->before, room->residence.least, &room->after, NULL);
     room->needed = room->residence.full * room->before.shared + room->after.shared;
     for (int i = 0; i < 2; i++) {
         if (room->percents[i] >= 0)
-            room->settings[i] =
-                gd_footprint_setting(&runtime->info, i ? &room->after : &room->before, room->percents[i]);
+            room->settings[i] = gd_footprint_setting(
+                &runtime->info, i ? &room->after : &room->before, room->percents[i]);
     }
     room->carved = judge_carveouts(room);
 }

@@ -19,7 +19,8 @@
 #include "run/store.h"
 
 enum {
-    OPTIONS_MINIMUM = sizeof(griddep_runtime_options), /* of version 0.1; a field added later does not count */
+    OPTIONS_MINIMUM =
+        sizeof(griddep_runtime_options), /* of version 0.1; a field added later does not count */
     INFO_MINIMUM = sizeof(griddep_runtime_info)
 };
 
@@ -34,8 +35,8 @@ static int32_t read_kill_switch(bool *kill, griddep_error *error)
     *kill = value && gd_word_is_off(value);
     if (!value || *kill || gd_word_is_on(value) || !strcmp(value, "auto"))
         return GRIDDEP_OK;
-    return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be %s", value,
-                        gd_environment_values("GRIDDEP_PDL"));
+    return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_PDL is \"%s\"; it may be %s",
+                        value, gd_environment_values("GRIDDEP_PDL"));
 }
 
 static int32_t read_log(gd_log *log, const griddep_runtime_options *options, griddep_error *error)
@@ -43,8 +44,9 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
     const char *value = gd_environment("GRIDDEP_LOG");
 
     if (options->log_level < GRIDDEP_LOG_NONE || options->log_level > GRIDDEP_LOG_DEBUG)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "log_level is %" PRId32 "; it may be 0 to %d",
-                            options->log_level, GRIDDEP_LOG_DEBUG);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "log_level is %" PRId32 "; it may be 0 to %d", options->log_level,
+                            GRIDDEP_LOG_DEBUG);
     if (options->log_level && !options->log)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "log_level is %" PRId32
@@ -52,13 +54,14 @@ static int32_t read_log(gd_log *log, const griddep_runtime_options *options, gri
                             "write to stderr",
                             options->log_level);
     if (options->log) {
-        *log = (gd_log){options->log, options->log_user, options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
+        *log = (gd_log){options->log, options->log_user,
+                        options->log_level ? options->log_level : GRIDDEP_LOG_WARNING};
         return GRIDDEP_OK;
     }
     int32_t level = value ? gd_log_level_find(value) : GRIDDEP_LOG_NONE;
     if (level < 0)
-        return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_LOG is \"%s\"; it may be %s", value,
-                            gd_environment_values("GRIDDEP_LOG"));
+        return gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "GRIDDEP_LOG is \"%s\"; it may be %s",
+                            value, gd_environment_values("GRIDDEP_LOG"));
     *log = (gd_log){level ? gd_log_stderr : NULL, NULL, level};
     return GRIDDEP_OK;
 }
@@ -74,16 +77,17 @@ static int32_t check_environment(griddep_error *error)
 {
     char text[512];
 
-    return gd_environment_check(text, sizeof text) ? GRIDDEP_OK
-                                                   : gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "%s", text);
+    return gd_environment_check(text, sizeof text)
+               ? GRIDDEP_OK
+               : gd_error_set(error, GRIDDEP_ERROR_ENVIRONMENT, "%s", text);
 }
 
 static int32_t read_options(griddep_runtime_options *options, const griddep_runtime_options *given,
                             griddep_error *error)
 {
     static const griddep_runtime_options defaults = {.size = sizeof defaults};
-    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given ? given : &defaults,
-                                    "griddep_runtime_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM,
+                                    given ? given : &defaults, "griddep_runtime_options", error);
 
     if (status)
         return status;
@@ -91,15 +95,16 @@ static int32_t read_options(griddep_runtime_options *options, const griddep_runt
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "griddep_runtime_options has unknown flags, or reserved is not zero");
     if (options->pdl < GRIDDEP_PDL_DEFAULT || options->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*",
-                            options->pdl);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "pdl is %" PRId32 ", which is no GRIDDEP_PDL_*", options->pdl);
     if (options->context && names_device(options))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "a context and a device are given; a context has its device already");
     return GRIDDEP_OK;
 }
 
-/* The emulated driver: beside this library, where both were installed together, else where the loader finds it. */
+/* The emulated driver: beside this library, where both were installed together, else where the
+ * loader finds it. */
 static void add_emulator_path(gd_text *path)
 {
     static const char name[] = "libgriddep-emulator.so.0";
@@ -107,7 +112,8 @@ static void add_emulator_path(gd_text *path)
     Dl_info library;
 
     if (dladdr(&here, &library) && library.dli_fname && strrchr(library.dli_fname, '/')) {
-        gd_text_append(path, library.dli_fname, (size_t)(strrchr(library.dli_fname, '/') + 1 - library.dli_fname));
+        gd_text_append(path, library.dli_fname,
+                       (size_t)(strrchr(library.dli_fname, '/') + 1 - library.dli_fname));
         gd_text_string(path, name);
         if (!path->failed && !access(path->data, R_OK))
             return;
@@ -116,12 +122,13 @@ static void add_emulator_path(gd_text *path)
     gd_text_string(path, name);
 }
 
-/* Whether a failure to open the NVIDIA driver means that there is none for this machine, and not that it is broken. */
+/* Whether a failure to open the NVIDIA driver means that there is none for this machine, and not
+ * that it is broken. */
 static bool has_no_nvidia(int32_t status, const griddep_error *error)
 {
-    return status == GRIDDEP_ERROR_NO_DRIVER &&
-           (error->driver_code == GD_CUDA_SUCCESS || error->driver_code == GD_CUDA_ERROR_NO_DEVICE ||
-            error->driver_code == GD_CUDA_ERROR_STUB_LIBRARY);
+    return status == GRIDDEP_ERROR_NO_DRIVER && (error->driver_code == GD_CUDA_SUCCESS ||
+                                                 error->driver_code == GD_CUDA_ERROR_NO_DEVICE ||
+                                                 error->driver_code == GD_CUDA_ERROR_STUB_LIBRARY);
 }
 
 static int32_t open_emulated(gd_driver **driver, griddep_error *error)
@@ -129,12 +136,14 @@ static int32_t open_emulated(gd_driver **driver, griddep_error *error)
     gd_text path = {0};
 
     add_emulator_path(&path);
-    int32_t status = path.failed ? gd_error_memory(error) : gd_driver_open(path.data, driver, error);
+    int32_t status =
+        path.failed ? gd_error_memory(error) : gd_driver_open(path.data, driver, error);
     gd_text_free(&path);
     return status;
 }
 
-/* The NVIDIA driver where there is one with a device, else the emulated one; *fallback says then why. */
+/* The NVIDIA driver where there is one with a device, else the emulated one; *fallback says then
+ * why. */
 static int32_t open_automatic(gd_driver **driver, char **fallback, griddep_error *error)
 {
     griddep_error nvidia, emulated;
@@ -154,7 +163,8 @@ static int32_t open_automatic(gd_driver **driver, char **fallback, griddep_error
         }
         if (!status)
             return status;
-        gd_error_set(error, status, "%s; the emulated driver cannot be opened either: %s", nvidia.text, emulated.text);
+        gd_error_set(error, status, "%s; the emulated driver cannot be opened either: %s",
+                     nvidia.text, emulated.text);
     }
     if (error)
         error->driver_code = nvidia.driver_code;
@@ -162,7 +172,8 @@ static int32_t open_automatic(gd_driver **driver, char **fallback, griddep_error
 }
 
 /* *fallback, to free, is set where the choice was auto's and fell on the emulated driver. */
-static int32_t open_driver(const char *name, gd_driver **driver, char **fallback, griddep_error *error)
+static int32_t open_driver(const char *name, gd_driver **driver, char **fallback,
+                           griddep_error *error)
 {
     bool from_environment = !name || !strcmp(name, "auto");
 
@@ -176,9 +187,10 @@ static int32_t open_driver(const char *name, gd_driver **driver, char **fallback
         return open_emulated(driver, error);
     if (strchr(name, '/'))
         return gd_driver_open(name, driver, error);
-    return gd_error_set(error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
-                        "%s is \"%s\"; it may be %s", from_environment ? "GRIDDEP_DRIVER" : "the driver option", name,
-                        gd_environment_values("GRIDDEP_DRIVER"));
+    return gd_error_set(
+        error, from_environment ? GRIDDEP_ERROR_ENVIRONMENT : GRIDDEP_ERROR_ARGUMENT,
+        "%s is \"%s\"; it may be %s", from_environment ? "GRIDDEP_DRIVER" : "the driver option",
+        name, gd_environment_values("GRIDDEP_DRIVER"));
 }
 
 /* ---- context ---- */
@@ -206,7 +218,8 @@ int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *
     if (result != GD_CUDA_SUCCESS || current != runtime->context) {
         result = runtime->driver->cuCtxPushCurrent(runtime->context);
         if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(runtime->driver, result, error, "the runtime's context cannot be made current");
+            return gd_driver_fail(runtime->driver, result, error,
+                                  "the runtime's context cannot be made current");
         *pushed = true;
     }
     if (atomic_load_explicit(&runtime->pending, memory_order_relaxed))
@@ -226,7 +239,8 @@ int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, gri
 {
     *ending = (gd_ending){.mode = GD_CU_STREAM_CAPTURE_MODE_RELAXED};
     int32_t status = gd_runtime_enter(runtime, &ending->pushed, error);
-    ending->exchanged = runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;
+    ending->exchanged =
+        runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;
     return status;
 }
 
@@ -251,8 +265,9 @@ int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stre
         return status;
     int32_t code = error ? error->driver_code : 0;
     status = gd_error_set(error, GRIDDEP_ERROR_STREAM,
-                          result == GD_CUDA_SUCCESS ? "the stream belongs to another context than the runtime"
-                                                    : "the stream is not one that the driver knows");
+                          result == GD_CUDA_SUCCESS
+                              ? "the stream belongs to another context than the runtime"
+                              : "the stream is not one that the driver knows");
     if (error)
         error->driver_code = code;
     return status;
@@ -266,20 +281,24 @@ static int32_t retain_primary(griddep_runtime *runtime, int32_t ordinal, griddep
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(runtime->driver, result, error, "the devices cannot be counted");
     if (count == 0)
-        return gd_error_set(error, GRIDDEP_ERROR_NO_DRIVER, "the driver %s finds no device", runtime->driver->path);
+        return gd_error_set(error, GRIDDEP_ERROR_NO_DRIVER, "the driver %s finds no device",
+                            runtime->driver->path);
     if (ordinal < 0 || ordinal >= count)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "device %" PRId32 " does not exist; there %s %d", ordinal,
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "device %" PRId32 " does not exist; there %s %d", ordinal,
                             count == 1 ? "is" : "are", count);
     result = runtime->driver->cuDeviceGet(&runtime->device, ordinal);
     if (result == GD_CUDA_SUCCESS)
         result = runtime->driver->cuDevicePrimaryCtxRetain(&runtime->context, runtime->device);
     if (result != GD_CUDA_SUCCESS)
-        return gd_driver_fail(runtime->driver, result, error, "device %" PRId32 " cannot be opened", ordinal);
+        return gd_driver_fail(runtime->driver, result, error, "device %" PRId32 " cannot be opened",
+                              ordinal);
     runtime->primary = true;
     return GRIDDEP_OK;
 }
 
-static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_options *options, griddep_error *error)
+static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_options *options,
+                              griddep_error *error)
 {
     gd_CUcontext context = options->context;
     bool pushed;
@@ -287,7 +306,8 @@ static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_op
     if (!context && !names_device(options)) {
         gd_CUresult result = runtime->driver->cuCtxGetCurrent(&context);
         if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(runtime->driver, result, error, "the current context cannot be read");
+            return gd_driver_fail(runtime->driver, result, error,
+                                  "the current context cannot be read");
     }
     if (!context)
         return retain_primary(runtime, options->device, error);
@@ -297,9 +317,9 @@ static int32_t choose_context(griddep_runtime *runtime, const griddep_runtime_op
         return status;
     gd_CUresult result = runtime->driver->cuCtxGetDevice(&runtime->device);
     gd_runtime_leave(runtime, pushed);
-    return result == GD_CUDA_SUCCESS
-               ? GRIDDEP_OK
-               : gd_driver_fail(runtime->driver, result, error, "the context's device cannot be read");
+    return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
+                                     : gd_driver_fail(runtime->driver, result, error,
+                                                      "the context's device cannot be read");
 }
 
 /* ---- what there is ---- */
@@ -320,9 +340,11 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
         {GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
         {GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &multiprocessors},
         {GD_CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &info->shared_bytes_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+         &info->shared_bytes_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &info->shared_bytes_per_block},
-        {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &info->registers_per_multiprocessor},
+        {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+         &info->registers_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &info->threads_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &info->blocks_per_multiprocessor},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits->threads_per_block},
@@ -338,13 +360,15 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
 
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         int value = 0;
-        gd_CUresult result = driver->cuDeviceGetAttribute(&value, queries[i].attribute, runtime->device);
+        gd_CUresult result =
+            driver->cuDeviceGetAttribute(&value, queries[i].attribute, runtime->device);
         if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(driver, result, error, "device attribute %d cannot be read", queries[i].attribute);
+            return gd_driver_fail(driver, result, error, "device attribute %d cannot be read",
+                                  queries[i].attribute);
         *queries[i].value = value < 0 ? 0 : (uint32_t)value;
     }
-    gd_CUresult result =
-        driver->cuDeviceGetName(runtime->device_name, (int)sizeof runtime->device_name - 1, runtime->device);
+    gd_CUresult result = driver->cuDeviceGetName(
+        runtime->device_name, (int)sizeof runtime->device_name - 1, runtime->device);
     if (result == GD_CUDA_SUCCESS)
         result = driver->cuDeviceTotalMem(&memory, runtime->device);
     if (result != GD_CUDA_SUCCESS)
@@ -357,7 +381,8 @@ static int32_t query_device(griddep_runtime *runtime, griddep_error *error)
 }
 
 /* A driver that does not tell UUIDs is older than the emulated one. */
-static int32_t query_emulated(const griddep_runtime *runtime, uint32_t *emulated, griddep_error *error)
+static int32_t query_emulated(const griddep_runtime *runtime, uint32_t *emulated,
+                              griddep_error *error)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUuuid uuid;
@@ -385,7 +410,8 @@ static uint32_t find_features(const griddep_runtime *runtime)
         features |= GRIDDEP_FEATURE_CLUSTER;
     if (version >= 12030)
         features |= GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT;
-    if (driver->cuGraphGetEdges && driver->cuGraphAddDependencies && driver->cuGraphRemoveDependencies)
+    if (driver->cuGraphGetEdges && driver->cuGraphAddDependencies &&
+        driver->cuGraphRemoveDependencies)
         features |= GRIDDEP_FEATURE_GRAPH_EDGES;
     if (driver->cuGraphConditionalHandleCreate && driver->cuGraphAddNode)
         features |= GRIDDEP_FEATURE_CONDITIONAL;
@@ -418,7 +444,8 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
 
 /* ---- open and close ---- */
 
-static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *options, griddep_error *error)
+static int32_t prepare(griddep_runtime *runtime, const griddep_runtime_options *options,
+                       griddep_error *error)
 {
     const char *nvrtc = options->nvrtc ? options->nvrtc : gd_environment("GRIDDEP_NVRTC");
     int32_t status = read_log(&runtime->log, options, error);
@@ -473,8 +500,8 @@ static void release(griddep_runtime *runtime, bool abandoned)
     free(runtime);
 }
 
-int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *given, griddep_runtime **runtime,
-                           griddep_error *error)
+int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *given,
+                           griddep_runtime **runtime, griddep_error *error)
 {
     griddep_runtime_options options;
     griddep_runtime *opened = calloc(1, sizeof *opened);
@@ -494,8 +521,9 @@ int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *giv
         release(opened, false);
         return status;
     }
-    gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s", driver->path,
-                 driver->version / 1000, driver->version % 1000 / 10, opened->device_name, (int)opened->info.capability,
+    gd_log_write(&opened->log, GRIDDEP_LOG_INFO, "opened %s, API %d.%d, on %s (sm_%d)%s",
+                 driver->path, driver->version / 1000, driver->version % 1000 / 10,
+                 opened->device_name, (int)opened->info.capability,
                  opened->kill_switch ? "; GRIDDEP_PDL switches dependent launch off" : "");
     *runtime = opened;
     return GRIDDEP_OK;
@@ -534,12 +562,14 @@ void gd_runtime_release(griddep_runtime *runtime)
 void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code)
 {
     pthread_mutex_lock(&runtime->mutex);
-    gd_CUmodule *more = realloc(runtime->staying, ((size_t)runtime->staying_count + 1) * sizeof *more);
+    gd_CUmodule *more =
+        realloc(runtime->staying, ((size_t)runtime->staying_count + 1) * sizeof *more);
     if (more) {
         runtime->staying = more;
         more[runtime->staying_count++] = code;
     }
-    pthread_mutex_unlock(&runtime->mutex); /* where memory runs out it stays until the context ends */
+    pthread_mutex_unlock(
+        &runtime->mutex); /* where memory runs out it stays until the context ends */
 }
 
 int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error)
@@ -548,7 +578,8 @@ int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, g
 
     pthread_mutex_lock(&runtime->mutex);
     if (!runtime->nvrtc)
-        status = gd_nvrtc_open(runtime->nvrtc_path, runtime->driver->version, &runtime->nvrtc, error);
+        status =
+            gd_nvrtc_open(runtime->nvrtc_path, runtime->driver->version, &runtime->nvrtc, error);
     if (!status)
         *nvrtc = runtime->nvrtc;
     pthread_mutex_unlock(&runtime->mutex);
@@ -562,10 +593,12 @@ static void keep_fallback(griddep_runtime *runtime, char *fallback)
         return;
     runtime->fallback = fallback;
     runtime->info.fallback = fallback;
-    gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the emulated driver is used, and no GPU: %s", fallback);
+    gd_log_write(&runtime->log, GRIDDEP_LOG_WARNING, "the emulated driver is used, and no GPU: %s",
+                 fallback);
 }
 
-int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runtime **runtime, griddep_error *error)
+int32_t griddep_runtime_open(const griddep_runtime_options *given, griddep_runtime **runtime,
+                             griddep_error *error)
 {
     griddep_runtime_options options;
     gd_driver *driver = NULL;
@@ -596,7 +629,8 @@ void griddep_runtime_close(griddep_runtime *runtime)
         gd_runtime_release(runtime);
 }
 
-int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error)
+int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info,
+                                 griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -604,5 +638,6 @@ int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info 
         return status;
     if (!runtime)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "runtime is NULL");
-    return gd_struct_write(info, &runtime->info, sizeof runtime->info, INFO_MINIMUM, "griddep_runtime_info", error);
+    return gd_struct_write(info, &runtime->info, sizeof runtime->info, INFO_MINIMUM,
+                           "griddep_runtime_info", error);
 }

@@ -1,5 +1,5 @@
-/* The runtime: a bound driver, a device, a context and a store. Everything that src/run makes holds a reference to
- * one. */
+/* The runtime: a bound driver, a device, a context and a store. Everything that src/run makes holds
+ * a reference to one. */
 #ifndef GD_RUN_RUNTIME_H
 #define GD_RUN_RUNTIME_H
 
@@ -46,39 +46,44 @@ struct griddep_runtime {
     griddep_module *modules;      /* those that are loaded */
     struct gd_timed_event *timed_events;
     struct gd_capture *captures; /* notes on launches in them, the newest first */
-    uint32_t users;        /* what a program can still make calls with: the runtime, modules, chains, graphs, ... */
-    struct gd_hold *ended; /* holds of captures that have ended: their modules are to be given back */
+    uint32_t
+        users; /* what a program can still make calls with: the runtime, modules, chains, graphs,
+                * ... */
+    struct gd_hold
+        *ended; /* holds of captures that have ended: their modules are to be given back */
     struct gd_chain_lanes *aside; /* lanes of chains that were ended while a capture had them */
     atomic_bool pending;          /* there is something in these two lists */
-    gd_CUmodule *staying;         /* code of modules that ended, which stays until the runtime ends */
+    gd_CUmodule *staying; /* code of modules that ended, which stays until the runtime ends */
     uint32_t staying_count;
-    pthread_mutex_t mutex; /* guards nvrtc, and modules to staying; no driver call is made under it */
+    pthread_mutex_t
+        mutex; /* guards nvrtc, and modules to staying; no driver call is made under it */
     bool mutex_ready;
 };
 
-/* Opens a runtime on a driver table that is bound already; the runtime owns it from now on, also when the call fails.
- * Tests hand in theirs here. */
-int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *options, griddep_runtime **runtime,
-                           griddep_error *error);
+/* Opens a runtime on a driver table that is bound already; the runtime owns it from now on, also
+ * when the call fails. Tests hand in theirs here. */
+int32_t gd_runtime_open_on(gd_driver *driver, const griddep_runtime_options *options,
+                           griddep_runtime **runtime, griddep_error *error);
 
 /* A hold of something that a program can make calls with, and its end. */
 griddep_runtime *gd_runtime_hold(griddep_runtime *runtime);
 void gd_runtime_release(griddep_runtime *runtime);
 
-/* The two parts of the end, for what is held by captures when the program has ended it: it makes no calls any more; and
- * it is gone, `abandoned` where nothing may be asked of the driver. */
+/* The two parts of the end, for what is held by captures when the program has ended it: it makes no
+ * calls any more; and it is gone, `abandoned` where nothing may be asked of the driver. */
 void gd_runtime_retire(griddep_runtime *runtime);
 void gd_runtime_forget(griddep_runtime *runtime, bool abandoned);
 
 /* Keeps the code of a module until the runtime ends. */
 void gd_runtime_keep_code(griddep_runtime *runtime, gd_CUmodule code);
 
-/* Makes the runtime's context current for the calling thread. *pushed says whether gd_runtime_leave has to undo it. */
+/* Makes the runtime's context current for the calling thread. *pushed says whether gd_runtime_leave
+ * has to undo it. */
 int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error);
 void gd_runtime_leave(const griddep_runtime *runtime, bool pushed);
 
-/* The same around calls that end what the driver has, which then neither fail in a thread that captures, nor spoil its
- * capture. What is left also where entering fails. */
+/* The same around calls that end what the driver has, which then neither fail in a thread that
+ * captures, nor spoil its capture. What is left also where entering fails. */
 typedef struct gd_ending {
     bool pushed, exchanged;
     gd_CUstreamCaptureMode mode; /* of the thread */
@@ -87,12 +92,13 @@ typedef struct gd_ending {
 int32_t gd_runtime_enter_to_end(griddep_runtime *runtime, gd_ending *ending, griddep_error *error);
 void gd_runtime_leave_ended(const griddep_runtime *runtime, const gd_ending *ending);
 
-/* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after a driver call on it
- * failed. */
+/* GRIDDEP_ERROR_STREAM when the stream belongs to another context, else `status`; to be asked after
+ * a driver call on it failed. */
 int32_t gd_runtime_blame_stream(const griddep_runtime *runtime, gd_CUstream stream, int32_t status,
                                 griddep_error *error);
 
 /* The runtime's NVRTC, opened at the first call. */
-int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc, griddep_error *error);
+int32_t gd_runtime_get_nvrtc(griddep_runtime *runtime, const gd_nvrtc **nvrtc,
+                             griddep_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* The shelf: hand-authored PTX, embedded at build time (shelf.inc), found by name and capability, and its head
- * comments. */
+/* The shelf: hand-authored PTX, embedded at build time (shelf.inc), found by name and capability,
+ * and its head comments. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,7 +14,9 @@ typedef struct shelf_entry {
     const char *family;
     const char *file;
     int32_t capability;
-    bool exact; /* the target is that capability's own, such as sm_90a: newer devices do not take it */
+    bool
+        exact; /* the target is that capability's own, such as sm_90a: newer devices do not take
+                * it */
     const char *text;
     uint64_t bytes;
 } shelf_entry;
@@ -67,8 +69,9 @@ static bool serves(const shelf_entry *entry, int32_t capability)
 
 static int32_t refuse(const shelf_entry *least, int32_t capability, griddep_error *error)
 {
-    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "kernel %s %s sm_%" PRId32 "%s; the device is sm_%" PRId32,
-                        least->name, least->exact ? "is for" : "needs", least->capability,
+    return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "kernel %s %s sm_%" PRId32 "%s; the device is sm_%" PRId32, least->name,
+                        least->exact ? "is for" : "needs", least->capability,
                         least->exact ? "a alone" : " or newer", capability);
 }
 
@@ -81,12 +84,13 @@ int32_t griddep_shelf_at(uint32_t index, griddep_shelf_info *info, griddep_error
     if (status)
         return status;
     if (index >= COUNT)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the shelf has %d entries; there is no number %" PRIu32,
-                            COUNT, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "the shelf has %d entries; there is no number %" PRIu32, COUNT, index);
     return write_info(&entries[index], info, error);
 }
 
-int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info, griddep_error *error)
+int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_info *info,
+                           griddep_error *error)
 {
     const shelf_entry *least = NULL;
     int32_t status = gd_error_check(error);
@@ -107,8 +111,8 @@ int32_t griddep_shelf_find(const char *name, int32_t capability, griddep_shelf_i
     return refuse(least, capability, error);
 }
 
-int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer, uint64_t capacity,
-                            uint64_t *bytes, griddep_error *error)
+int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *field, char *buffer,
+                            uint64_t capacity, uint64_t *bytes, griddep_error *error)
 {
     gd_text value = {0};
     int32_t status = gd_error_check(error);
@@ -121,7 +125,8 @@ int32_t griddep_shelf_field(const char *text, uint64_t text_bytes, const char *f
     if (value.failed)
         status = gd_error_memory(error);
     else if (!found)
-        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "the head comment has no field \"%s\"", field);
+        status = gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                              "the head comment has no field \"%s\"", field);
     else
         status = gd_text_export(gd_text_get(&value), value.bytes, buffer, capacity, bytes, error);
     gd_text_free(&value);

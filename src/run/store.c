@@ -1,4 +1,5 @@
-/* The store on disk. File format: struct header below, in the machine's byte order, then the content. */
+/* The store on disk. File format: struct header below, in the machine's byte order, then the
+ * content. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -107,8 +108,8 @@ static bool whole(const char *data, size_t bytes, const gd_store_key *key)
     if (bytes < sizeof header)
         return false;
     memcpy(&header, data, sizeof header);
-    if (memcmp(header.magic, "griddep", 8) || header.format != FORMAT || header.bytes != bytes - sizeof header ||
-        memcmp(header.key, key->digest, sizeof header.key))
+    if (memcmp(header.magic, "griddep", 8) || header.format != FORMAT ||
+        header.bytes != bytes - sizeof header || memcmp(header.key, key->digest, sizeof header.key))
         return false;
     digest_of(data + sizeof header, bytes - sizeof header, content);
     return !memcmp(header.content, content, sizeof content);
@@ -132,16 +133,17 @@ bool gd_store_load(gd_store *store, const gd_store_key *key, char **data, size_t
     entry_name(key, name);
     int32_t status = gd_trust_open_folder(store->directory, false, &folder, &error);
     if (!status)
-        status = gd_trust_read(folder, store->directory, name, sizeof(entry_header) + GD_STORE_MOST_ENTRY, &read,
-                               &read_bytes, &error);
+        status =
+            gd_trust_read(folder, store->directory, name,
+                          sizeof(entry_header) + GD_STORE_MOST_ENTRY, &read, &read_bytes, &error);
     bool found = !status && whole(read, read_bytes, key);
     if (found) {
         *bytes = read_bytes - sizeof(entry_header);
         memmove(read, read + sizeof(entry_header), *bytes + 1);
         *data = read;
     } else if (!status) {
-        gd_log_write(store->log, GRIDDEP_LOG_WARNING, "damaged entry of the store removed: %s/%s", store->directory,
-                     name);
+        gd_log_write(store->log, GRIDDEP_LOG_WARNING, "damaged entry of the store removed: %s/%s",
+                     store->directory, name);
         unlinkat(folder, name, 0);
         free(read);
     } else if (status != GRIDDEP_ERROR_NOT_FOUND) {
@@ -168,7 +170,8 @@ static bool has_entry_suffix(const char *name)
     return strlen(name) == NAME_LENGTH && !strcmp(name + 64, ENTRY_SUFFIX);
 }
 
-/* A temporary file of a writer that died: our suffix inside the name, GD_FILE_NEW at its end, and old. */
+/* A temporary file of a writer that died: our suffix inside the name, GD_FILE_NEW at its end, and
+ * old. */
 static bool is_stale(const char *name, const struct stat *status)
 {
     size_t length = strlen(name);
@@ -178,7 +181,8 @@ static bool is_stale(const char *name, const struct stat *status)
            time(NULL) - status->st_mtime > STALE_SECONDS;
 }
 
-/* Lists the entries of the folder, and removes what dead writers left; gives their number, and in *total their bytes.
+/* Lists the entries of the folder, and removes what dead writers left; gives their number, and in
+ *total their bytes.
  */
 static size_t list_entries(DIR *folder, entry_file **files, uint64_t *total)
 {
@@ -187,7 +191,8 @@ static size_t list_entries(DIR *folder, entry_file **files, uint64_t *total)
     *total = 0;
     for (struct dirent *item; (item = readdir(folder));) {
         struct stat status;
-        if (fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+        if (fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(status.st_mode))
             continue;
         if (is_stale(item->d_name, &status))
             unlinkat(dirfd(folder), item->d_name, 0);
@@ -242,7 +247,8 @@ bool gd_store_save(gd_store *store, const gd_store_key *key, const void *data, s
     if (!store)
         return false;
     if (bytes > GD_STORE_MOST_ENTRY) {
-        gd_log_write(store->log, GRIDDEP_LOG_DEBUG, "%zu bytes are too many for the store, which takes %d", bytes,
+        gd_log_write(store->log, GRIDDEP_LOG_DEBUG,
+                     "%zu bytes are too many for the store, which takes %d", bytes,
                      GD_STORE_MOST_ENTRY);
         return false;
     }

@@ -1,8 +1,10 @@
-/* Streams for callers that have no other way to get them, and what their calls share with those about events. */
+/* Streams for callers that have no other way to get them, and what their calls share with those
+ * about events. */
 #include "base/error.h"
 #include "run/stream.h"
 
-int32_t gd_stream_begin(griddep_runtime *runtime, const void *output, bool *pushed, griddep_error *error)
+int32_t gd_stream_begin(griddep_runtime *runtime, const void *output, bool *pushed,
+                        griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -14,8 +16,8 @@ int32_t gd_stream_begin(griddep_runtime *runtime, const void *output, bool *push
     return gd_runtime_enter(runtime, pushed, error);
 }
 
-int32_t gd_stream_finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result, gd_CUstream stream,
-                         const char *what, griddep_error *error)
+int32_t gd_stream_finish(const griddep_runtime *runtime, bool pushed, gd_CUresult result,
+                         gd_CUstream stream, const char *what, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -35,7 +37,8 @@ int32_t griddep_stream_create(griddep_runtime *runtime, void **stream, griddep_e
 
     if (status)
         return status;
-    status = gd_stream_finish(runtime, pushed, runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING),
+    status = gd_stream_finish(runtime, pushed,
+                              runtime->driver->cuStreamCreate(&created, GD_CU_STREAM_NON_BLOCKING),
                               NULL, "a new stream", error);
     if (!status)
         *stream = created;
@@ -48,8 +51,8 @@ int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_e
     int32_t status = gd_stream_begin(runtime, stream, &pushed, error);
 
     return status ? status
-                  : gd_stream_finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream), stream,
-                                     "destroying a stream", error);
+                  : gd_stream_finish(runtime, pushed, runtime->driver->cuStreamDestroy(stream),
+                                     stream, "destroying a stream", error);
 }
 
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error)
@@ -63,12 +66,14 @@ int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, gridd
                             "waiting for a stream", error);
 }
 
-int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error)
+int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event,
+                                  griddep_error *error)
 {
     bool pushed;
     int32_t status = gd_stream_begin(runtime, event, &pushed, error);
 
     return status ? status
-                  : gd_stream_finish(runtime, pushed, runtime->driver->cuStreamWaitEvent(stream, event, 0), stream,
+                  : gd_stream_finish(runtime, pushed,
+                                     runtime->driver->cuStreamWaitEvent(stream, event, 0), stream,
                                      "making a stream wait for an event", error);
 }

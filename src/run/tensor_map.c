@@ -1,5 +1,5 @@
-/* Tensor maps: what the driver asks of one, checked with words, then encoded by it. The rules are those of cuda.h at
- * cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. */
+/* Tensor maps: what the driver asks of one, checked with words, then encoded by it. The rules are
+ * those of cuda.h at cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,14 +19,17 @@ enum {
 static const uint64_t most_elements = UINT64_C(1) << 32; /* of a dimension */
 static const uint64_t stride_limit = UINT64_C(1) << 40;
 
-_Static_assert(sizeof(griddep_tensor_map) == sizeof(gd_CUtensorMap), "griddep_tensor_map mirrors CUtensorMap");
+_Static_assert(sizeof(griddep_tensor_map) == sizeof(gd_CUtensorMap),
+               "griddep_tensor_map mirrors CUtensorMap");
 
-static int32_t refuse(griddep_error *error, const char *field, int index, uint64_t value, const char *rule)
+static int32_t refuse(griddep_error *error, const char *field, int index, uint64_t value,
+                      const char *rule)
 {
     if (index < 0)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: %s is %" PRIu64 "; %s", field, value, rule);
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: %s[%d] is %" PRIu64 "; %s", field, index, value,
-                        rule);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: %s is %" PRIu64 "; %s",
+                            field, value, rule);
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: %s[%d] is %" PRIu64 "; %s",
+                        field, index, value, rule);
 }
 
 /* ---- constants ---- */
@@ -69,11 +72,13 @@ static int32_t check_constants(const griddep_tensor_options *options, griddep_er
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (checks[i].value < 0 || checks[i].value > checks[i].last)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: %s is %" PRId32 ", which is no %s",
-                                checks[i].field, checks[i].value, checks[i].constants);
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "tensor map: %s is %" PRId32 ", which is no %s", checks[i].field,
+                                checks[i].value, checks[i].constants);
     }
     if (options->fill == GRIDDEP_FILL_NAN && !is_float(options->type))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "tensor map: GRIDDEP_FILL_NAN needs a floating-point type");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "tensor map: GRIDDEP_FILL_NAN needs a floating-point type");
     if (options->interleave == GRIDDEP_INTERLEAVE_32B && options->swizzle != GRIDDEP_SWIZZLE_32B)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "tensor map: GRIDDEP_INTERLEAVE_32B needs GRIDDEP_SWIZZLE_32B");
@@ -89,13 +94,15 @@ static int32_t check_dimensions(const griddep_tensor_options *options, griddep_e
 
     for (uint32_t i = 0; i < MOST_RANK; i++) {
         bool used = i < options->rank;
-        if (used ? !options->dimensions[i] || options->dimensions[i] > most_elements : options->dimensions[i] != 0)
+        if (used ? !options->dimensions[i] || options->dimensions[i] > most_elements
+                 : options->dimensions[i] != 0)
             return refuse(error, "dimensions", (int)i, options->dimensions[i],
                           used ? "it may be 1 to 2^32" : "past the rank it must be 0");
     }
     if (options->dimensions[0] % unit)
         return refuse(error, "dimensions", 0, options->dimensions[0],
-                      unit == 128 ? "for this type it is a multiple of 128" : "for this type it is a multiple of 2");
+                      unit == 128 ? "for this type it is a multiple of 128"
+                                  : "for this type it is a multiple of 2");
     for (uint32_t i = 0; i < MOST_RANK - 1; i++) {
         bool used = i + 1 < options->rank;
         uint64_t stride = options->strides[i];
@@ -103,12 +110,13 @@ static int32_t check_dimensions(const griddep_tensor_options *options, griddep_e
             return refuse(error, "strides", (int)i, stride, "past the rank it must be 0");
         if (used && (!stride || stride % (wide ? 32 : 16) || stride >= stride_limit))
             return refuse(error, "strides", (int)i, stride,
-                          wide ? "it may be a multiple of 32 below 2^40" : "it may be a multiple of 16 below 2^40");
+                          wide ? "it may be a multiple of 32 below 2^40"
+                               : "it may be a multiple of 16 below 2^40");
     }
     if (!options->address || options->address % (wide ? 32 : 16))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "tensor map: the address 0x%" PRIx64 " is no multiple of %d, or 0", options->address,
-                            wide ? 32 : 16);
+                            "tensor map: the address 0x%" PRIx64 " is no multiple of %d, or 0",
+                            options->address, wide ? 32 : 16);
     return GRIDDEP_OK;
 }
 
@@ -131,15 +139,17 @@ static int32_t check_steps(griddep_tensor_options *options, griddep_error *error
 }
 
 /* What one copy takes of the innermost dimension. */
-static int32_t check_inner(const griddep_tensor_options *options, const char *field, int index, uint32_t elements,
-                           griddep_error *error)
+static int32_t check_inner(const griddep_tensor_options *options, const char *field, int index,
+                           uint32_t elements, griddep_error *error)
 {
     static const uint32_t spans[] = {0, 32, 64, 128, 128, 128, 128};
     uint64_t bits = (uint64_t)elements * element_bits(options->type);
     uint32_t span = spans[options->swizzle];
 
     if (is_spaced(options->type))
-        return elements == 128 ? GRIDDEP_OK : refuse(error, field, index, elements, "for this type it must be 128");
+        return elements == 128
+                   ? GRIDDEP_OK
+                   : refuse(error, field, index, elements, "for this type it must be 128");
     if (options->interleave != GRIDDEP_INTERLEAVE_NONE)
         return GRIDDEP_OK;
     if (index == 0 && bits % 128)
@@ -158,7 +168,8 @@ static int32_t check_rank(const griddep_tensor_options *options, bool three, gri
 
     if (options->rank >= least && options->rank <= MOST_RANK)
         return GRIDDEP_OK;
-    return refuse(error, "rank", -1, options->rank, least == 3 ? "here it may be 3 to 5" : "it may be 1 to 5");
+    return refuse(error, "rank", -1, options->rank,
+                  least == 3 ? "here it may be 3 to 5" : "it may be 1 to 5");
 }
 
 /* ---- the two modes ---- */
@@ -174,7 +185,8 @@ static int32_t check_tiled(griddep_tensor_options *options, griddep_error *error
     for (int i = 0; i < 3; i++) {
         if (options->lower[i] || options->upper[i] || options->channels || options->pixels)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "tensor map: lower, upper, channels and pixels are for im2col; here they must be 0");
+                                "tensor map: lower, upper, channels and pixels are for im2col; "
+                                "here they must be 0");
     }
     return check_inner(options, "box", 0, options->box[0], error);
 }
@@ -192,8 +204,8 @@ static int32_t check_corners(const griddep_tensor_options *options, griddep_erro
                 return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                                     "tensor map: %s[%" PRIu32 "] is %" PRId32 "; with rank %" PRIu32
                                     " it may be %" PRId32 " to %" PRId32,
-                                    k ? "upper" : "lower", i, corners[k], options->rank, used ? -reach : 0,
-                                    used ? reach - 1 : 0);
+                                    k ? "upper" : "lower", i, corners[k], options->rank,
+                                    used ? -reach : 0, used ? reach - 1 : 0);
         }
     }
     return GRIDDEP_OK;
@@ -205,7 +217,8 @@ static int32_t check_im2col(griddep_tensor_options *options, griddep_error *erro
 
     for (int i = 0; i < MOST_RANK && !status; i++) {
         if (options->box[i])
-            status = refuse(error, "box", i, options->box[i], "it is for tiled maps; here it must be 0");
+            status =
+                refuse(error, "box", i, options->box[i], "it is for tiled maps; here it must be 0");
     }
     if (!status && (!options->channels || options->channels > MOST_CHANNELS))
         status = refuse(error, "channels", -1, options->channels, "it may be 1 to 256");
@@ -214,13 +227,15 @@ static int32_t check_im2col(griddep_tensor_options *options, griddep_error *erro
     return status ? status : check_inner(options, "channels", -1, options->channels, error);
 }
 
-static int32_t read_options(griddep_tensor_options *options, const griddep_tensor_options *given, bool im2col,
-                            griddep_error *error)
+static int32_t read_options(griddep_tensor_options *options, const griddep_tensor_options *given,
+                            bool im2col, griddep_error *error)
 {
-    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given, "griddep_tensor_options", error);
+    int32_t status = gd_struct_read(options, sizeof *options, OPTIONS_MINIMUM, given,
+                                    "griddep_tensor_options", error);
 
     if (!status && options->reserved)
-        status = gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_tensor_options.reserved is not zero");
+        status = gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                              "griddep_tensor_options.reserved is not zero");
     if (!status)
         status = check_constants(options, error);
     if (!status)
@@ -241,14 +256,15 @@ static bool encodes_as_known(const gd_driver *driver, const gd_tensor_map *map)
     gd_CUtensorMap made, known;
 
     gd_tensor_map_write(&known, map);
-    return driver->cuTensorMapEncodeTiled(&made, map->type, map->rank, (void *)(uintptr_t)map->address, map->sizes,
-                                          map->strides + 1, map->box, map->steps, map->interleave, map->swizzle,
-                                          map->promotion, map->fill) == GD_CUDA_SUCCESS &&
+    return driver->cuTensorMapEncodeTiled(
+               &made, map->type, map->rank, (void *)(uintptr_t)map->address, map->sizes,
+               map->strides + 1, map->box, map->steps, map->interleave, map->swizzle,
+               map->promotion, map->fill) == GD_CUDA_SUCCESS &&
            memcmp(&made, &known, sizeof made) == 0;
 }
 
-/* Maps that have no value twice, in every field one that is not 0. Another driver, or another device, may encode
- * otherwise; then nothing is said of any map. */
+/* Maps that have no value twice, in every field one that is not 0. Another driver, or another
+ * device, may encode otherwise; then nothing is said of any map. */
 bool gd_tensor_map_is_understood(const griddep_runtime *runtime)
 {
     static const gd_tensor_map probes[] = {
@@ -290,16 +306,18 @@ bool gd_tensor_map_is_understood(const griddep_runtime *runtime)
 
 /* ---- public ---- */
 
-static gd_CUresult encode(const gd_driver *driver, const griddep_tensor_options *o, bool im2col, gd_CUtensorMap *map)
+static gd_CUresult encode(const gd_driver *driver, const griddep_tensor_options *o, bool im2col,
+                          gd_CUtensorMap *map)
 {
     void *address = (void *)(uintptr_t)o->address;
 
     if (im2col)
-        return driver->cuTensorMapEncodeIm2col(map, o->type, o->rank, address, o->dimensions, o->strides, o->lower,
-                                               o->upper, o->channels, o->pixels, o->steps, o->interleave, o->swizzle,
-                                               o->promotion, o->fill);
-    return driver->cuTensorMapEncodeTiled(map, o->type, o->rank, address, o->dimensions, o->strides, o->box, o->steps,
-                                          o->interleave, o->swizzle, o->promotion, o->fill);
+        return driver->cuTensorMapEncodeIm2col(
+            map, o->type, o->rank, address, o->dimensions, o->strides, o->lower, o->upper,
+            o->channels, o->pixels, o->steps, o->interleave, o->swizzle, o->promotion, o->fill);
+    return driver->cuTensorMapEncodeTiled(map, o->type, o->rank, address, o->dimensions, o->strides,
+                                          o->box, o->steps, o->interleave, o->swizzle, o->promotion,
+                                          o->fill);
 }
 
 static int32_t check_able(const griddep_runtime *runtime, bool im2col, griddep_error *error)
@@ -307,16 +325,18 @@ static int32_t check_able(const griddep_runtime *runtime, bool im2col, griddep_e
     const gd_driver *driver = runtime->driver;
 
     if (runtime->info.capability < 90)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "tensor maps need sm_90; the device is sm_%" PRId32,
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "tensor maps need sm_90; the device is sm_%" PRId32,
                             runtime->info.capability);
     if (im2col ? !driver->cuTensorMapEncodeIm2col : !driver->cuTensorMapEncodeTiled)
-        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "tensor maps need %s, which the driver lacks",
+        return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "tensor maps need %s, which the driver lacks",
                             im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled");
     return GRIDDEP_OK;
 }
 
-static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *given, bool im2col, griddep_tensor_map *map,
-                    griddep_error *error)
+static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *given, bool im2col,
+                    griddep_tensor_map *map, griddep_error *error)
 {
     griddep_tensor_options options;
     gd_CUtensorMap made; /* aligned as the driver wants it; the caller's need not be */
@@ -339,7 +359,8 @@ static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *give
         return status;
     gd_CUresult result = encode(runtime->driver, &options, im2col, &made);
     if (result != GD_CUDA_SUCCESS)
-        status = gd_driver_fail(runtime->driver, result, error, "encoding %s tensor map of rank %" PRIu32,
+        status = gd_driver_fail(runtime->driver, result, error,
+                                "encoding %s tensor map of rank %" PRIu32,
                                 im2col ? "an im2col" : "a tiled", options.rank);
     else
         memcpy(map, &made, sizeof *map);
@@ -347,7 +368,8 @@ static int32_t make(griddep_runtime *runtime, const griddep_tensor_options *give
     return status;
 }
 
-int32_t griddep_tensor_map_offline(const griddep_tensor_options *given, griddep_tensor_map *map, griddep_error *error)
+int32_t griddep_tensor_map_offline(const griddep_tensor_options *given, griddep_tensor_map *map,
+                                   griddep_error *error)
 {
     griddep_tensor_options options;
     int32_t status = gd_error_check(error);
@@ -361,7 +383,8 @@ int32_t griddep_tensor_map_offline(const griddep_tensor_options *given, griddep_
         return status;
     if (options.type >= GD_TENSOR_TYPES || options.swizzle > GRIDDEP_SWIZZLE_128B)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "tensor map: type %" PRId32 " with swizzle %" PRId32 " is for devices beyond sm_90",
+                            "tensor map: type %" PRId32 " with swizzle %" PRId32
+                            " is for devices beyond sm_90",
                             options.type, options.swizzle);
     gd_tensor_map made = {.address = options.address,
                           .rank = (uint8_t)options.rank,

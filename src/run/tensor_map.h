@@ -4,7 +4,8 @@
 
 #include "run/runtime.h"
 
-/* Whether it does so as ptx/require/tensor_map.h says, by maps that it is asked for. The runtime's context must be current. */
+/* Whether it does so as ptx/require/tensor_map.h says, by maps that it is asked for. The runtime's
+ * context must be current. */
 bool gd_tensor_map_is_understood(const griddep_runtime *runtime);
 
 #endif

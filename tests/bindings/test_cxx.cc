@@ -1,4 +1,5 @@
-// The C++ binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the text that is loaded; the last line sums up the cases.
+// The C++ binding, on the emulated driver or, with GRIDDEP_DRIVER=nvidia, on a GPU. PTX names the
+// text that is loaded; the last line sums up the cases.
 #include "griddep.hpp"
 
 #include <atomic>
@@ -13,7 +14,8 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr uint32_t count = 1000;
 int passed, failed;
@@ -80,7 +82,8 @@ struct session {
 
     session()
     {
-        chain.add(module.kernel("square"), shape(), x, y, count).add(module.kernel("shift"), shape(), y, z, 0.5f, count);
+        chain.add(module.kernel("square"), shape(), x, y, count)
+            .add(module.kernel("shift"), shape(), y, z, 0.5f, count);
     }
 };
 
@@ -103,7 +106,8 @@ void every_mode()
         on.chain.run(mode.c_str(), stream);
         REQUIRE(is_result(on.z.read(stream)));
         bool overlaps = mode.find("pdl") != std::string::npos;
-        REQUIRE(on.chain.hop(mode.c_str(), 1).reason == (overlaps ? GRIDDEP_REASON_SET : GRIDDEP_REASON_OFF));
+        REQUIRE(on.chain.hop(mode.c_str(), 1).reason ==
+                (overlaps ? GRIDDEP_REASON_SET : GRIDDEP_REASON_OFF));
     }
 }
 
@@ -113,7 +117,8 @@ void arguments()
     griddep::kernel shift = on.module.kernel("shift");
     REQUIRE(shift.launch(shape(), on.x, on.z.address(), 2.5f, count) == GRIDDEP_REASON_SET);
     REQUIRE(on.z.read()[3] == 5.5f);
-    REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5, count); }) == GRIDDEP_ERROR_SIGNATURE);
+    REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5, count); }) ==
+            GRIDDEP_ERROR_SIGNATURE);
     REQUIRE(status_of([&] { shift.launch(shape(), on.x, on.z, 2.5f); }) == GRIDDEP_ERROR_SIGNATURE);
 }
 
@@ -138,7 +143,8 @@ void what_is_not_there()
     REQUIRE(throws<std::logic_error>([&] { on.y.read(); }));
     REQUIRE(throws<std::logic_error>([&] { stream.synchronize(); }));
     REQUIRE(throws<std::logic_error>([&] { on.x.read(stream); }));
-    REQUIRE(throws<std::length_error>([&] { griddep::memory<float>(on.runtime, SIZE_MAX / 4 + 2); }));
+    REQUIRE(
+        throws<std::length_error>([&] { griddep::memory<float>(on.runtime, SIZE_MAX / 4 + 2); }));
     REQUIRE(throws<std::length_error>([&] { y.write(std::vector<float>(count + 1)); }));
     REQUIRE(throws<std::invalid_argument>([&] { on.chain.run("sideways"); }));
 }
@@ -175,7 +181,8 @@ void ends_on_another_thread()
 {
     session on;
     on.chain.run("pdl");
-    std::thread([module = std::move(on.module), chain = std::move(on.chain), x = std::move(on.x)] {}).join();
+    std::thread([module = std::move(on.module), chain = std::move(on.chain), x = std::move(on.x)] {
+    }).join();
     REQUIRE(is_result(on.z.read()));
 }
 

@@ -1,5 +1,6 @@
-/* What the suites of griddep bench run, on the emulated driver and in small: the ways to hand a step on, and the plans
- * that they build, against their references. The times are a GPU's business. */
+/* What the suites of griddep bench run, on the emulated driver and in small: the ways to hand a
+ * step on, and the plans that they build, against their references. The times are a GPU's
+ * business. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static griddep_error error;
 
 static void setup(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
     griddep_error_init(&error);
     ck_assert_msg(griddep_runtime_open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
 }
@@ -92,7 +94,8 @@ START_TEST(a_stale_word_is_seen)
     succeeds(griddep_stream_create(runtime, &stream, &error));
     succeeds(gd_handoff_open(runtime, module, &ways[3], &handoff, &error));
     succeeds(gd_handoff_run(&handoff, stream, &error));
-    succeeds(griddep_memory_write(runtime, handoff.memory + 4 * 200, &word, sizeof word, stream, &error));
+    succeeds(griddep_memory_write(runtime, handoff.memory + 4 * 200, &word, sizeof word, stream,
+                                  &error));
     succeeds(gd_handoff_run(&handoff, stream, &error));
     succeeds(gd_handoff_check(&handoff, stream, &right, &error));
     ck_assert(!right);
@@ -120,9 +123,12 @@ static void runs_as_expected(gd_plan *plan)
 }
 
 static const gd_fc_chain chains[] = {
-    {&gd_fc_kernels[0], 24, 16, 3, {2, 64, 4096}},   {&gd_fc_kernels[0], 16, 40, 3, {3, 32, 8192}},
-    {&gd_fc_kernels[0], 8, 8, 1, {1, 32, 0}},        {&gd_fc_kernels[1], 24, 16, 3, {2, 128, 16384}},
-    {&gd_fc_kernels[1], 16, 40, 3, {3, 128, 32768}}, {&gd_fc_kernels[2], 32, 32, 2, {4, 128, 16384}},
+    {&gd_fc_kernels[0], 24, 16, 3, {2, 64, 4096}},
+    {&gd_fc_kernels[0], 16, 40, 3, {3, 32, 8192}},
+    {&gd_fc_kernels[0], 8, 8, 1, {1, 32, 0}},
+    {&gd_fc_kernels[1], 24, 16, 3, {2, 128, 16384}},
+    {&gd_fc_kernels[1], 16, 40, 3, {3, 128, 32768}},
+    {&gd_fc_kernels[2], 32, 32, 2, {4, 128, 16384}},
     {&gd_fc_kernels[3], 48, 64, 2, {4, 256, 65536}},
 };
 
@@ -146,12 +152,15 @@ START_TEST(each_layer_reads_what_the_one_before_wrote)
 {
     gd_plan plan = {0};
     static const uint32_t x_of[] = {1, 2, 2, 4}, y_of[] = {2, 6, 6, 8};
-    uint32_t x = x_of[chains[_i].kernel - gd_fc_kernels], y = y_of[chains[_i].kernel - gd_fc_kernels];
+    uint32_t x = x_of[chains[_i].kernel - gd_fc_kernels],
+             y = y_of[chains[_i].kernel - gd_fc_kernels];
     gd_fc_chain_build(&chains[_i], &plan);
     for (uint32_t i = 1; i < plan.launch_count; i++)
-        ck_assert_uint_eq(plan.launches[i].arguments[x].buffer, plan.launches[i - 1].arguments[y].buffer);
+        ck_assert_uint_eq(plan.launches[i].arguments[x].buffer,
+                          plan.launches[i - 1].arguments[y].buffer);
     for (uint32_t i = 1; i < plan.launch_count; i++)
-        ck_assert_uint_ne(plan.launches[i].arguments[0].buffer, plan.launches[i - 1].arguments[0].buffer);
+        ck_assert_uint_ne(plan.launches[i].arguments[0].buffer,
+                          plan.launches[i - 1].arguments[0].buffer);
     gd_plan_free(&plan);
 }
 END_TEST
@@ -173,8 +182,9 @@ START_TEST(decoder_is_as_expected)
 }
 END_TEST
 
-/* Worked out by hand: 6 * 64 rows for q, k and v, 2 * 64 columns of the output, three times 128 for the feed-forward
- * part, by 64; the cache has 9 tokens of 2 heads of 64 for keys, and for values. */
+/* Worked out by hand: 6 * 64 rows for q, k and v, 2 * 64 columns of the output, three times 128 for
+ * the feed-forward part, by 64; the cache has 9 tokens of 2 heads of 64 for keys, and for
+ * values. */
 START_TEST(a_long_context_has_clusters_where_there_is_room)
 {
     static const gd_decoder decoder = {"long", 128, 4, 2, 64, 256, 4096, 1};
@@ -183,8 +193,10 @@ START_TEST(a_long_context_has_clusters_where_there_is_room)
     gd_plan plan = {0};
     succeeds(griddep_runtime_get_info(runtime, &info, &error));
     gd_decoder_build(&decoder, &info, false, &plan);
-    const griddep_launch_config config = gd_planlaunch_config(&plan.launches[1], GRIDDEP_PDL_DEFAULT, 132);
-    succeeds(griddep_attribute_cluster_scheduling_policy(&expected, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING, &error));
+    const griddep_launch_config config =
+        gd_planlaunch_config(&plan.launches[1], GRIDDEP_PDL_DEFAULT, 132);
+    succeeds(griddep_attribute_cluster_scheduling_policy(
+        &expected, GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING, &error));
     ck_assert_uint_eq(config.attribute_count, 1);
     ck_assert_mem_eq(config.attributes, &expected, sizeof expected);
     gd_plan_free(&plan);
@@ -193,7 +205,8 @@ END_TEST
 
 START_TEST(decoder_counts_its_bytes)
 {
-    ck_assert_uint_eq(gd_decoder_layer_bytes(&decoders[1]), 2 * ((384 + 128 + 384) * 64 + 2 * 9 * 128));
+    ck_assert_uint_eq(gd_decoder_layer_bytes(&decoders[1]),
+                      2 * ((384 + 128 + 384) * 64 + 2 * 9 * 128));
 }
 END_TEST
 
@@ -229,14 +242,17 @@ int main(void)
     Suite *suite = suite_create("bench");
     TCase *handing = tcase_create("handoff");
     tcase_add_checked_fixture(handing, setup, teardown);
-    tcase_add_loop_test(handing, each_step_sees_the_one_before, 0, (int)(sizeof ways / sizeof ways[0]));
+    tcase_add_loop_test(handing, each_step_sees_the_one_before, 0,
+                        (int)(sizeof ways / sizeof ways[0]));
     tcase_add_test(handing, a_stale_word_is_seen);
     suite_add_tcase(suite, handing);
     TCase *plans = tcase_create("plans");
     tcase_add_checked_fixture(plans, setup, teardown);
     tcase_add_loop_test(plans, fc_chain_is_as_expected, 0, (int)(sizeof chains / sizeof chains[0]));
-    tcase_add_loop_test(plans, each_layer_reads_what_the_one_before_wrote, 0, (int)(sizeof chains / sizeof chains[0]));
-    tcase_add_loop_test(plans, decoder_is_as_expected, 0, (int)(sizeof decoders / sizeof decoders[0]));
+    tcase_add_loop_test(plans, each_layer_reads_what_the_one_before_wrote, 0,
+                        (int)(sizeof chains / sizeof chains[0]));
+    tcase_add_loop_test(plans, decoder_is_as_expected, 0,
+                        (int)(sizeof decoders / sizeof decoders[0]));
     tcase_add_test(plans, a_long_context_has_clusters_where_there_is_room);
     tcase_add_test(plans, decoder_counts_its_bytes);
     suite_add_tcase(suite, plans);

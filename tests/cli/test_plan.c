@@ -1,5 +1,5 @@
-/* The command's plan, its comparison of results, and its job: what a plan follows from what it says, when two arrays
- * count as the same, and what a job on the emulated driver finds. */
+/* The command's plan, its comparison of results, and its job: what a plan follows from what it
+ * says, when two arrays count as the same, and what a job on the emulated driver finds. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -104,7 +104,8 @@ static bool allows(double tolerance, double absolute, const gd_difference *diffe
 #define INFINITE 0x7f800000U
 #define MINUS_INFINITE 0xff800000U
 
-/* Pairs of one element: whether their bits differ, by how much their values do, and so what is allowed. */
+/* Pairs of one element: whether their bits differ, by how much their values do, and so what is
+ * allowed. */
 static const struct {
     uint32_t got, wanted;
     uint64_t unequal;
@@ -161,7 +162,8 @@ START_TEST(limits_themselves_are_allowed)
 
     ck_assert(allows(0.5, -1, &difference) && !allows(0.49, -1, &difference));
     ck_assert(allows(-1, 1, &difference) && !allows(-1, 0.99, &difference));
-    ck_assert(allows(0.5, 1, &difference) && !allows(0.5, 0.5, &difference) && !allows(0.1, 1, &difference));
+    ck_assert(allows(0.5, 1, &difference) && !allows(0.5, 0.5, &difference) &&
+              !allows(0.1, 1, &difference));
     ck_assert(!allows(-1, -1, &difference) && !allows(0, 0, &difference));
 }
 END_TEST
@@ -198,7 +200,8 @@ END_TEST
 
 static uint32_t add_buffer(gd_plan *plan, const char *name, gd_type type, uint64_t count)
 {
-    return gd_build_buffer(plan, gd_heap_string(name), type, count, (gd_fill){.kind = GD_FILL_CONSTANT, .a = 1});
+    return gd_build_buffer(plan, gd_heap_string(name), type, count,
+                           (gd_fill){.kind = GD_FILL_CONSTANT, .a = 1});
 }
 
 static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel)
@@ -207,7 +210,8 @@ static gd_plan_launch *add_launch(gd_plan *plan, const char *kernel)
 }
 
 /* sum = a + b of `count` elements; offsets in elements of the buffers. */
-static void add_sum(gd_plan *plan, const uint32_t buffers[3], const uint64_t offsets[3], uint32_t count)
+static void add_sum(gd_plan *plan, const uint32_t buffers[3], const uint64_t offsets[3],
+                    uint32_t count)
 {
     static const gd_access accesses[] = {GD_ACCESS_READ, GD_ACCESS_READ, GD_ACCESS_WRITE};
     gd_plan_launch *launch = add_launch(plan, "vector_add");
@@ -241,8 +245,8 @@ START_TEST(grids_and_carveouts_are_offered_once)
     ck_assert(count == 2 && offered[0] == 8 && offered[1] == 12);
     free(offered);
 
-    launch =
-        (gd_plan_launch){.carveouts = carveouts, .carveout_count = 4, .has_carveout = true, .carveout_percent = 25};
+    launch = (gd_plan_launch){
+        .carveouts = carveouts, .carveout_count = 4, .has_carveout = true, .carveout_percent = 25};
     int32_t *percents = gd_plan_carveouts(&launch, &count);
     const int32_t parts[] = {0, 50, 75, 100, GRIDDEP_CARVEOUT_DEFAULT, 10};
     ck_assert_uint_eq(count, 6);
@@ -271,19 +275,24 @@ START_TEST(bytes_of_what_is_passed)
 {
     griddep_tensor_options tensor = {0};
 
-    ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .type = GD_TYPE_u8}), 8);
-    ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .tensor = &tensor}), 128);
+    ck_assert_uint_eq(
+        gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .type = GD_TYPE_u8}), 8);
+    ck_assert_uint_eq(
+        gd_plan_argument_bytes(&(gd_plan_argument){.is_buffer = true, .tensor = &tensor}), 128);
     ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.type = GD_TYPE_bf16}), 2);
     ck_assert_uint_eq(gd_plan_buffer_bytes(&(gd_plan_buffer){.type = GD_TYPE_f64, .count = 3}), 24);
 }
 END_TEST
 
-/* A buffer that is written and otherwise used by the same launch, or from an offset on, is not written first. */
+/* A buffer that is written and otherwise used by the same launch, or from an offset on, is not
+ * written first. */
 START_TEST(what_is_written_follows_from_the_launches)
 {
     gd_plan plan = {0};
-    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 32), b = add_buffer(&plan, "b", GD_TYPE_f32, 32);
-    const uint32_t c = add_buffer(&plan, "c", GD_TYPE_f32, 32), d = add_buffer(&plan, "d", GD_TYPE_f32, 32);
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 32),
+                   b = add_buffer(&plan, "b", GD_TYPE_f32, 32);
+    const uint32_t c = add_buffer(&plan, "c", GD_TYPE_f32, 32),
+                   d = add_buffer(&plan, "d", GD_TYPE_f32, 32);
     const uint64_t offsets[] = {16, 0, 16};
 
     add_sum(&plan, (uint32_t[]){a, a, b}, from_start, 32);
@@ -306,7 +315,8 @@ END_TEST
 START_TEST(only_a_tolerance_of_the_serial_run_lets_bits_differ)
 {
     gd_plan plan = {0};
-    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 1), b = add_buffer(&plan, "b", GD_TYPE_f32, 1);
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 1),
+                   b = add_buffer(&plan, "b", GD_TYPE_f32, 1);
 
     gd_build_expect(&plan, a, 0.5);
     ck_assert(!gd_plan_may_deviate(&plan, a));
@@ -331,7 +341,8 @@ START_TEST(a_launch_becomes_its_configuration)
     launch->shared_bytes = 48;
     launch->grid_is_multiprocessors = true;
     griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_OFF, 6);
-    ck_assert(config.grid[0] == 6 && config.block[0] == 32 && config.cluster[0] == 2 && config.shared_bytes == 48);
+    ck_assert(config.grid[0] == 6 && config.block[0] == 32 && config.cluster[0] == 2 &&
+              config.shared_bytes == 48);
     ck_assert_int_eq(config.pdl, GRIDDEP_PDL_OFF);
     launch->pdl = GRIDDEP_PDL_FORCE;
     launch->grid_is_multiprocessors = false;
@@ -355,11 +366,13 @@ END_TEST
 
 /* ---- references ---- */
 
-/* The reference gets what the kernel gets: from the offset on, and elements of the type that the kernel takes. */
+/* The reference gets what the kernel gets: from the offset on, and elements of the type that the
+ * kernel takes. */
 START_TEST(references_see_offsets_and_views)
 {
     gd_plan plan = {0};
-    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 8), bits = add_buffer(&plan, "bits", GD_TYPE_u32, 8);
+    const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 8),
+                   bits = add_buffer(&plan, "bits", GD_TYPE_u32, 8);
     const uint32_t sum = add_buffer(&plan, "sum", GD_TYPE_f32, 8);
     const uint64_t offsets[] = {4, 2, 1};
     float first[8], second[8], initial[8], wanted[8];
@@ -400,7 +413,8 @@ static griddep_runtime *runtime;
 
 static void setup(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
     griddep_error error;
     griddep_error_init(&error);
     ck_assert_msg(griddep_runtime_open(&options, &runtime, &error) == GRIDDEP_OK, "%s", error.text);
@@ -414,7 +428,8 @@ static void teardown(void)
 /* b = a + a, c = b + a: 2 and 3. */
 static void make_plan(gd_plan *plan)
 {
-    const uint32_t a = add_buffer(plan, "a", GD_TYPE_f32, 32), b = add_buffer(plan, "b", GD_TYPE_f32, 32);
+    const uint32_t a = add_buffer(plan, "a", GD_TYPE_f32, 32),
+                   b = add_buffer(plan, "b", GD_TYPE_f32, 32);
     const uint32_t c = add_buffer(plan, "c", GD_TYPE_f32, 32);
 
     add_sum(plan, (uint32_t[]){a, a, b}, from_start, 32);
@@ -450,7 +465,8 @@ END_TEST
 START_TEST(a_job_runs_the_modes_that_are_asked_for)
 {
     gd_plan plan = {0};
-    gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_PDL, .samples = GD_JOB_DEFAULT_SAMPLES};
+    gd_job job = {
+        .plan = &plan, .modes = 1U << GRIDDEP_MODE_PDL, .samples = GD_JOB_DEFAULT_SAMPLES};
 
     make_plan(&plan);
     ck_assert_int_eq(gd_job_run(&job, runtime), GD_EXIT_OK);
@@ -465,7 +481,8 @@ START_TEST(a_job_runs_the_modes_that_are_asked_for)
 }
 END_TEST
 
-/* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of 32. */
+/* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of
+ * 32. */
 static const struct {
     double tolerance, absolute;
     bool met;
@@ -490,7 +507,8 @@ START_TEST(a_job_tells_what_is_not_expected)
     plan.expectations[0].absolute = allowances[_i].absolute;
     ck_assert_int_eq(gd_job_run(&job, runtime), allowances[_i].met ? GD_EXIT_OK : GD_EXIT_DIFFERS);
     const gd_job_mode *ran = &job.results[GRIDDEP_MODE_SERIAL];
-    ck_assert(ran->equal && ran->met[0] == allowances[_i].met && job.as_expected == allowances[_i].met);
+    ck_assert(ran->equal && ran->met[0] == allowances[_i].met &&
+              job.as_expected == allowances[_i].met);
     ck_assert(ran->differences[0].unequal == 1 && ran->differences[0].first == 4);
     ck_assert(ran->differences[0].got == 3.0 && ran->differences[0].wanted == 3.5);
     unlink(path);
@@ -582,10 +600,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("plan");
-    TCase *comparison = tcase_create("comparison"), *plans = tcase_create("plans"), *jobs = tcase_create("jobs");
+    TCase *comparison = tcase_create("comparison"), *plans = tcase_create("plans"),
+          *jobs = tcase_create("jobs");
 
     tcase_add_test(comparison, the_nearest_word_is_meant);
-    tcase_add_loop_test(comparison, pairs_of_values_differ_as_they_should, 0, (int)(sizeof pairs / sizeof *pairs));
+    tcase_add_loop_test(comparison, pairs_of_values_differ_as_they_should, 0,
+                        (int)(sizeof pairs / sizeof *pairs));
     tcase_add_test(comparison, what_differs_first_is_told);
     tcase_add_test(comparison, limits_themselves_are_allowed);
     tcase_add_test(comparison, infinite_elements_do_not_hide_others);
@@ -604,7 +624,8 @@ int main(void)
     tcase_add_checked_fixture(jobs, setup, teardown);
     tcase_add_test(jobs, a_job_compares_each_mode);
     tcase_add_test(jobs, a_job_runs_the_modes_that_are_asked_for);
-    tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0, (int)(sizeof allowances / sizeof *allowances));
+    tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0,
+                        (int)(sizeof allowances / sizeof *allowances));
     tcase_add_test(jobs, jobs_share_the_serial_run);
     tcase_add_test(jobs, a_buffer_that_nobody_wrote_is_found);
     tcase_add_test(jobs, dumps_are_what_the_last_mode_left);

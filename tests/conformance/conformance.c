@@ -64,8 +64,8 @@ void driver_differs(const char *text, const char *file, int line)
         report = calloc(1, MOST);
     ck_assert_ptr_nonnull(report);
     report_count++;
-    int more =
-        snprintf(report + report_bytes, MOST - report_bytes, "\n    %s:%d: %s", name ? name + 1 : file, line, text);
+    int more = snprintf(report + report_bytes, MOST - report_bytes, "\n    %s:%d: %s",
+                        name ? name + 1 : file, line, text);
     if (more > 0 && (size_t)more < MOST - report_bytes)
         report_bytes += (size_t)more;
 }
@@ -85,23 +85,28 @@ void driver_good(entry_id id, gd_CUresult result, const char *text, const char *
         return;
     }
     const char *name = strrchr(file, '/');
-    ck_abort_msg("%s:%d: %s: %s%s", name ? name + 1 : file, line, text, result_name(result), report ? report : "");
+    ck_abort_msg("%s:%d: %s: %s%s", name ? name + 1 : file, line, text, result_name(result),
+                 report ? report : "");
 }
 
-void driver_bad(entry_id id, gd_CUresult result, gd_CUresult expected, const char *text, const char *file, int line)
+void driver_bad(entry_id id, gd_CUresult result, gd_CUresult expected, const char *text,
+                const char *file, int line)
 {
     char message[512];
 
-    __atomic_fetch_add(expected == GD_CUDA_SUCCESS ? &shared->good[id] : &shared->bad[id], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(expected == GD_CUDA_SUCCESS ? &shared->good[id] : &shared->bad[id], 1,
+                       __ATOMIC_RELAXED);
     if (result == expected)
         return;
-    snprintf(message, sizeof message, "%s: %s, expected %s", text, result_name(result), result_name(expected));
+    snprintf(message, sizeof message, "%s: %s, expected %s", text, result_name(result),
+             result_name(expected));
     driver_differs(message, file, line);
 }
 
 static void end_case(void)
 {
-    ck_assert_msg(!report_count, "%u results are not as expected:%s", report_count, report ? report : "");
+    ck_assert_msg(!report_count, "%u results are not as expected:%s", report_count,
+                  report ? report : "");
 }
 
 /* ---- crashes ---- */
@@ -177,8 +182,8 @@ any_function *driver_entry(entry_id id)
     memcpy(&find, &symbol, sizeof find);
     gd_CUresult result = find(entries[id].name, &found, entries[id].version, 0, &status);
     ck_assert_msg(result == GD_CUDA_SUCCESS && status == GD_CU_GET_PROC_ADDRESS_SUCCESS && found,
-                  "the driver has no %s of version %d: result %d, status %d", entries[id].name, entries[id].version,
-                  result, status);
+                  "the driver has no %s of version %d: result %d, status %d", entries[id].name,
+                  entries[id].version, result, status);
     memcpy(&resolved[id], &found, sizeof found);
     return resolved[id];
 }
@@ -364,7 +369,8 @@ void run(gd_CUfunction function, unsigned grid, unsigned block, void **parameter
     good(cuStreamSynchronize, (stream));
 }
 
-void run_two(gd_CUfunction function, unsigned grid, unsigned block, gd_CUdeviceptr in, gd_CUdeviceptr out)
+void run_two(gd_CUfunction function, unsigned grid, unsigned block, gd_CUdeviceptr in,
+             gd_CUdeviceptr out)
 {
     void *parameters[] = {&in, &out};
 
@@ -398,11 +404,10 @@ void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teard
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {module_suite,      memory_suite,  stream_suite,    launch_suite,
-                                      graph_suite,       capture_suite, dependent_suite, arithmetic_suite,
-                                      copy_suite,        instruction_suite, tensor_suite, texture_suite,
-                                      conditional_suite,
-                                      coverage_suite};
+    Suite *(*const suites[])(void) = {
+        module_suite,  memory_suite,    stream_suite,      launch_suite,  graph_suite,
+        capture_suite, dependent_suite, arithmetic_suite,  copy_suite,    instruction_suite,
+        tensor_suite,  texture_suite,   conditional_suite, coverage_suite};
     setenv("CK_DEFAULT_TIMEOUT", "1800", 0); /* how fast a machine is, nobody knows */
     SRunner *runner = srunner_create(device_suite());
 

@@ -1,8 +1,9 @@
-/* One suite for every driver: what the cases need. The driver is opened by dlopen and called through its ABI alone;
- * each call of an entry point is counted, so that the last case can tell which ones no case has called.
+/* One suite for every driver: what the cases need. The driver is opened by dlopen and called
+ * through its ABI alone; each call of an entry point is counted, so that the last case can tell
+ * which ones no case has called.
  *
- * good() calls and must succeed, else the case ends. bad() calls and must get that error; a case goes on after another
- * result, and fails at its end with the list of all of them. */
+ * good() calls and must succeed, else the case ends. bad() calls and must get that error; a case
+ * goes on after another result, and fails at its end with the list of all of them. */
 #ifndef GD_CONFORMANCE_H
 #define GD_CONFORMANCE_H
 
@@ -31,7 +32,8 @@ typedef enum entry_id {
 
 typedef void any_function(void);
 
-/* The entry point, from cuGetProcAddress_v2 with its version; ends the case where the driver has none. */
+/* The entry point, from cuGetProcAddress_v2 with its version; ends the case where the driver has
+ * none. */
 any_function *driver_entry(entry_id id);
 
 /* Whether the driver's library exports a symbol. */
@@ -40,42 +42,46 @@ bool is_exported(const char *symbol);
 /* Says which call comes next, for the report of a crash. */
 any_function *driver_before(entry_id id, const char *text, const char *file, int line);
 void driver_good(entry_id id, gd_CUresult result, const char *text, const char *file, int line);
-void driver_bad(entry_id id, gd_CUresult result, gd_CUresult expected, const char *text, const char *file, int line);
+void driver_bad(entry_id id, gd_CUresult result, gd_CUresult expected, const char *text,
+                const char *file, int line);
 void driver_differs(const char *text, const char *file, int line);
 
 /* The bare call: raw(cuCtxGetId, (NULL, &id)). */
 #define raw(symbol, arguments) ((call_##symbol *)driver_entry(ENTRY_##symbol)) arguments
 
-#define CALL(symbol, arguments)                                                                                        \
-    ((call_##symbol *)driver_before(ENTRY_##symbol, #symbol #arguments, __FILE__, __LINE__)) arguments
-#define good(symbol, arguments)                                                                                        \
+#define CALL(symbol, arguments)                                                                    \
+    ((call_##symbol *)driver_before(ENTRY_##symbol, #symbol #arguments, __FILE__, __LINE__))       \
+        arguments
+#define good(symbol, arguments)                                                                    \
     driver_good(ENTRY_##symbol, CALL(symbol, arguments), #symbol #arguments, __FILE__, __LINE__)
 
 #ifdef CONFORMANCE_SURVIVE
-/* To find out what another driver does: a crash in it is one more difference, and the case goes on. */
+/* To find out what another driver does: a crash in it is one more difference, and the case goes
+ * on. */
 #include <setjmp.h>
 extern sigjmp_buf driver_escape;
 extern volatile bool driver_may_escape;
-#define bad(expected, symbol, arguments)                                                                               \
-    do {                                                                                                               \
-        driver_may_escape = true;                                                                                      \
-        if (!sigsetjmp(driver_escape, 1))                                                                              \
-            driver_bad(ENTRY_##symbol, CALL(symbol, arguments), GD_CUDA_##expected, #symbol #arguments, __FILE__,      \
-                       __LINE__);                                                                                      \
-        else                                                                                                           \
-            driver_differs("the driver crashes in " #symbol #arguments, __FILE__, __LINE__);                           \
-        driver_may_escape = false;                                                                                     \
+#define bad(expected, symbol, arguments)                                                           \
+    do {                                                                                           \
+        driver_may_escape = true;                                                                  \
+        if (!sigsetjmp(driver_escape, 1))                                                          \
+            driver_bad(ENTRY_##symbol, CALL(symbol, arguments), GD_CUDA_##expected,                \
+                       #symbol #arguments, __FILE__, __LINE__);                                    \
+        else                                                                                       \
+            driver_differs("the driver crashes in " #symbol #arguments, __FILE__, __LINE__);       \
+        driver_may_escape = false;                                                                 \
     } while (0)
 #else
-#define bad(expected, symbol, arguments)                                                                               \
-    driver_bad(ENTRY_##symbol, CALL(symbol, arguments), GD_CUDA_##expected, #symbol #arguments, __FILE__, __LINE__)
+#define bad(expected, symbol, arguments)                                                           \
+    driver_bad(ENTRY_##symbol, CALL(symbol, arguments), GD_CUDA_##expected, #symbol #arguments,    \
+               __FILE__, __LINE__)
 #endif
 
 /* A fact that is no result of a call; the case goes on. */
-#define expect(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            driver_differs("not so: " #condition, __FILE__, __LINE__);                                                 \
+#define expect(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            driver_differs("not so: " #condition, __FILE__, __LINE__);                             \
     } while (0)
 
 /* ---- differences between drivers ---- */
@@ -99,7 +105,8 @@ extern gd_CUdevice device;
 extern gd_CUcontext context;
 extern gd_CUstream stream;
 
-/* Fixtures. The primary context is current, and there is one stream that does not wait for the default one. */
+/* Fixtures. The primary context is current, and there is one stream that does not wait for the
+ * default one. */
 void setup_context(void);
 void teardown_context(void);
 /* cuInit alone. */
@@ -116,7 +123,8 @@ int device_attribute(gd_CUdevice_attribute attribute);
 
 /* Launches in `stream` and waits for it. */
 void run(gd_CUfunction function, unsigned grid, unsigned block, void **parameters);
-void run_two(gd_CUfunction function, unsigned grid, unsigned block, gd_CUdeviceptr in, gd_CUdeviceptr out);
+void run_two(gd_CUfunction function, unsigned grid, unsigned block, gd_CUdeviceptr in,
+             gd_CUdeviceptr out);
 
 /* Numbers that do not repeat soon; the same in each run. */
 uint64_t next_random(uint64_t *state);

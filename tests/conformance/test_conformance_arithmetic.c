@@ -1,6 +1,6 @@
-/* Arithmetic, one instruction a kernel, over the same operands for all: each pair of values that matter, then random
- * ones. What is exact by the PTX ISA is compared bit by bit with arithmetic_rows.def; approximations keep the ISA's
- * bounds. */
+/* Arithmetic, one instruction a kernel, over the same operands for all: each pair of values that
+ * matter, then random ones. What is exact by the PTX ISA is compared bit by bit with
+ * arithmetic_rows.def; approximations keep the ISA's bounds. */
 #include "conformance.h"
 
 #include <fenv.h>
@@ -10,7 +10,8 @@
 __extension__ typedef __int128 signed_wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 #ifdef __SIZEOF_FLOAT128__
-__extension__ typedef __float128 quad; /* holds each sum of products of f16 and of bf16 near enough */
+__extension__ typedef __float128
+    quad; /* holds each sum of products of f16 and of bf16 near enough */
 #else
 typedef long double quad;
 #endif
@@ -137,7 +138,8 @@ static uint64_t reversed(uint64_t value, int bits)
 }
 
 /* The pseudo-code of PTX ISA 9.7.1.20, bfe. */
-static uint64_t field_of(uint64_t value, uint64_t position, uint64_t length, unsigned bits, bool is_signed)
+static uint64_t field_of(uint64_t value, uint64_t position, uint64_t length, unsigned bits,
+                         bool is_signed)
 {
     uint64_t pos = position & 255, len = length & 255, last = bits - 1, result = 0;
     uint64_t top = pos + len - 1 < last ? pos + len - 1 : last;
@@ -150,7 +152,8 @@ static uint64_t field_of(uint64_t value, uint64_t position, uint64_t length, uns
     return result;
 }
 
-static uint64_t field_into(uint64_t value, uint64_t into, uint64_t position, uint64_t length, unsigned bits)
+static uint64_t field_into(uint64_t value, uint64_t into, uint64_t position, uint64_t length,
+                           unsigned bits)
 {
     uint64_t pos = position & 255, len = length & 255;
 
@@ -242,7 +245,8 @@ static quad from_small(uint64_t bits, int exponent_bits, int fraction_bits)
     else if (exponent == 0)
         value = (quad)fraction * power_of_two(1 - bias - fraction_bits);
     else
-        value = (quad)(fraction + (UINT64_C(1) << fraction_bits)) * power_of_two(exponent - bias - fraction_bits);
+        value = (quad)(fraction + (UINT64_C(1) << fraction_bits)) *
+                power_of_two(exponent - bias - fraction_bits);
     return bits >> (exponent_bits + fraction_bits) & 1 ? -value : value;
 }
 
@@ -296,11 +300,11 @@ typedef uint64_t expectation(uint64_t a, uint64_t b, uint64_t c, uint64_t e);
 
 #define NAME_AT(line) row_at_##line
 #define NAME_OF(line) NAME_AT(line)
-#define ROW(text, operands, expression)                                                                                \
-    static uint64_t NAME_OF(__LINE__)(uint64_t a, uint64_t b, uint64_t c, uint64_t e)                                  \
-    {                                                                                                                  \
-        (void)a, (void)b, (void)c, (void)e;                                                                            \
-        return (uint64_t)(expression);                                                                                 \
+#define ROW(text, operands, expression)                                                            \
+    static uint64_t NAME_OF(__LINE__)(uint64_t a, uint64_t b, uint64_t c, uint64_t e)              \
+    {                                                                                              \
+        (void)a, (void)b, (void)c, (void)e;                                                        \
+        return (uint64_t)(expression);                                                             \
     }
 #include "arithmetic_rows.def"
 #undef ROW
@@ -336,9 +340,10 @@ static const uint64_t integers[] = {0,
                                     0x7fffffffffffffff,
                                     0x8000000000000000,
                                     0xffffffffffffffff};
-static const uint64_t floats[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3f800000,
-                                  0xbf800000, 0x3f800001, 0x3fc00000, 0x40490fdb, 0xc2f60000, 0x4b800001, 0x4f000000,
-                                  0xcf000001, 0x5f7fffff, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000};
+static const uint64_t floats[] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3f800000,
+    0xbf800000, 0x3f800001, 0x3fc00000, 0x40490fdb, 0xc2f60000, 0x4b800001, 0x4f000000,
+    0xcf000001, 0x5f7fffff, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000};
 static const uint64_t doubles[] = {0,
                                    0x8000000000000000,
                                    1,
@@ -358,10 +363,12 @@ static const uint64_t doubles[] = {0,
                                    0x7ff0000000000000,
                                    0xfff0000000000000,
                                    0x7ff8000000000000};
-static const uint64_t halves[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3c01,
-                                  0x3e00, 0x4248, 0xd640, 0x6400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
-static const uint64_t brains[] = {0,      0x8000, 1,      0x8001, 0x007f, 0x0080, 0x3f80, 0xbf80, 0x3f81,
-                                  0x3fc0, 0x4049, 0xc2f6, 0x4b80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0};
+static const uint64_t halves[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x0400,
+                                  0x3c00, 0xbc00, 0x3c01, 0x3e00, 0x4248, 0xd640,
+                                  0x6400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
+static const uint64_t brains[] = {0,      0x8000, 1,      0x8001, 0x007f, 0x0080,
+                                  0x3f80, 0xbf80, 0x3f81, 0x3fc0, 0x4049, 0xc2f6,
+                                  0x4b80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0};
 
 typedef struct operand_pool {
     const uint64_t *values;
@@ -395,13 +402,15 @@ static operand_pool pool_of(char letter)
 
 enum { SAMPLES = 768, OPERANDS = 4 };
 
-/* Operand `place` of sample `index`: the first two run through all pairs; the rest, and all later ones, by chance. */
+/* Operand `place` of sample `index`: the first two run through all pairs; the rest, and all later
+ * ones, by chance. */
 static uint64_t pick(char letter, int place, size_t index, uint64_t *random)
 {
     operand_pool pool = pool_of(letter);
     uint64_t chance = next_random(random), other = next_random(random);
     size_t pairs = pool.count * pool.count;
-    size_t at = index < pairs && place < 2 ? (place ? index / pool.count : index % pool.count) : chance % pool.count;
+    size_t at = index < pairs && place < 2 ? (place ? index / pool.count : index % pool.count)
+                                           : chance % pool.count;
     uint64_t value = pool.values[at % pool.count];
 
     if (letter == 'p')
@@ -446,22 +455,28 @@ static void write_row(builder *to, const struct row *row, size_t index)
     static const char names[] = "dabce";
 
     add(to,
-        ".visible .entry k%zu(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%t, %%at, w0, %%r;\n"
+        ".visible .entry k%zu(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%t, "
+        "%%at, w0, %%r;\n"
         "    .reg .b32 %%i, %%c, %%n, t0, t1;\n    .reg .pred q0;\n",
         index);
     for (size_t i = 0; row->operands[i]; i++)
         write_register(to, row->operands[i], names[i]);
     add(to,
-        "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n    mov.u32 %%c, %%ctaid.x;\n"
-        "    mov.u32 %%n, %%ntid.x;\n    mov.u32 %%i, %%tid.x;\n    mad.lo.u32 %%i, %%c, %%n, %%i;\n"
-        "    mul.wide.u32 %%at, %%i, %d;\n    add.u64 %%in, %%in, %%at;\n    mul.wide.u32 %%at, %%i, 8;\n"
+        "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n    mov.u32 %%c, "
+        "%%ctaid.x;\n"
+        "    mov.u32 %%n, %%ntid.x;\n    mov.u32 %%i, %%tid.x;\n    mad.lo.u32 %%i, %%c, %%n, "
+        "%%i;\n"
+        "    mul.wide.u32 %%at, %%i, %d;\n    add.u64 %%in, %%in, %%at;\n    mul.wide.u32 %%at, "
+        "%%i, 8;\n"
         "    add.u64 %%out, %%out, %%at;\n",
         OPERANDS * 8);
     for (size_t i = 1; row->operands[i]; i++) {
         if (row->operands[i] == 'p')
-            add(to, "    ld.global.u64 %%t, [%%in+%zu];\n    setp.ne.u64 %c, %%t, 0;\n", (i - 1) * 8, names[i]);
+            add(to, "    ld.global.u64 %%t, [%%in+%zu];\n    setp.ne.u64 %c, %%t, 0;\n",
+                (i - 1) * 8, names[i]);
         else
-            add(to, "    ld.global.b%u %c, [%%in+%zu];\n", pool_of(row->operands[i]).bits, names[i], (i - 1) * 8);
+            add(to, "    ld.global.b%u %c, [%%in+%zu];\n", pool_of(row->operands[i]).bits, names[i],
+                (i - 1) * 8);
     }
     add(to, "    %s\n", row->text);
     unsigned bits = pool_of(row->operands[0]).bits;
@@ -480,8 +495,8 @@ static uint64_t without_payload(char letter, uint64_t bits)
     if (letter == 'g')
         return isnan(g(bits)) ? 0x7fffffffffffffff : bits;
     if (letter == 'x' || letter == 'X')
-        bits =
-            PAIR(half(bits) != half(bits) ? 0x7fff : bits, half(HIGH(bits)) != half(HIGH(bits)) ? 0x7fff : HIGH(bits));
+        bits = PAIR(half(bits) != half(bits) ? 0x7fff : bits,
+                    half(HIGH(bits)) != half(HIGH(bits)) ? 0x7fff : HIGH(bits));
     if (letter == 'y' || letter == 'Y')
         bits = PAIR(brain(bits) != brain(bits) ? 0x7fff : bits,
                     brain(HIGH(bits)) != brain(HIGH(bits)) ? 0x7fff : HIGH(bits));
@@ -497,19 +512,23 @@ static void check_row(const struct row *row, const uint64_t *in, const uint64_t 
     for (size_t i = 0; i < SAMPLES; i++) {
         const uint64_t *o = in + i * OPERANDS;
         uint64_t expected = row->expected(o[0], o[1], o[2], o[3]) & mask;
-        if (without_payload(row->operands[0], out[i]) == without_payload(row->operands[0], expected))
+        if (without_payload(row->operands[0], out[i]) ==
+            without_payload(row->operands[0], expected))
             continue;
         char message[256];
-        snprintf(message, sizeof message, "%s of 0x%llx, 0x%llx, 0x%llx, 0x%llx gives 0x%llx, expected 0x%llx",
-                 row->text, (unsigned long long)o[0], (unsigned long long)o[1], (unsigned long long)o[2],
-                 (unsigned long long)o[3], (unsigned long long)out[i], (unsigned long long)expected);
+        snprintf(message, sizeof message,
+                 "%s of 0x%llx, 0x%llx, 0x%llx, 0x%llx gives 0x%llx, expected 0x%llx", row->text,
+                 (unsigned long long)o[0], (unsigned long long)o[1], (unsigned long long)o[2],
+                 (unsigned long long)o[3], (unsigned long long)out[i],
+                 (unsigned long long)expected);
         driver_differs(message, "arithmetic_rows.def", 0);
         if (++wrong == 3)
             break;
     }
 }
 
-static void run_row(gd_CUfunction function, const struct row *row, gd_CUdeviceptr in, gd_CUdeviceptr out)
+static void run_row(gd_CUfunction function, const struct row *row, gd_CUdeviceptr in,
+                    gd_CUdeviceptr out)
 {
     static uint64_t operands[SAMPLES * OPERANDS], results[SAMPLES];
     uint64_t random = 1;
@@ -517,7 +536,8 @@ static void run_row(gd_CUfunction function, const struct row *row, gd_CUdevicept
     memset(operands, 0, sizeof operands);
     for (size_t i = 0; i < SAMPLES; i++) {
         for (int place = 0; row->operands[place + 1]; place++)
-            operands[i * OPERANDS + (size_t)place] = pick(row->operands[place + 1], place, i, &random);
+            operands[i * OPERANDS + (size_t)place] =
+                pick(row->operands[place + 1], place, i, &random);
     }
     good(cuMemcpyHtoD_v2, (in, operands, sizeof operands));
     run_two(function, SAMPLES / 128, 128, in, out);
@@ -550,16 +570,21 @@ END_TEST
 
 /* ---- approximations ---- */
 
-/* The largest error: relative to the result, or absolute, as the PTX ISA gives it for each (9.7.3). */
+/* The largest error: relative to the result, or absolute, as the PTX ISA gives it for each
+ * (9.7.3). */
 static const struct approximation {
     const char *text;
     double (*function)(double);
     double low, high, relative, absolute;
 } approximations[] = {
-    {"rcp.approx.f32", NULL, 0.01, 1000, 0x1p-23, 0},     {"sqrt.approx.f32", sqrt, 0.001, 10000, 0x1p-23, 0},
-    {"rsqrt.approx.f32", NULL, 0.001, 10000, 0x1p-22, 0}, {"sin.approx.f32", sin, -3.14, 3.14, 0, 0x1p-20},
-    {"cos.approx.f32", cos, -3.14, 3.14, 0, 0x1p-20},     {"lg2.approx.f32", log2, 2.5, 1000, 0x1p-21, 0},
-    {"ex2.approx.f32", exp2, -20, 20, 0x1p-22, 0},        {"tanh.approx.f32", tanh, 0.1, 5, 0x1p-10, 0},
+    {"rcp.approx.f32", NULL, 0.01, 1000, 0x1p-23, 0},
+    {"sqrt.approx.f32", sqrt, 0.001, 10000, 0x1p-23, 0},
+    {"rsqrt.approx.f32", NULL, 0.001, 10000, 0x1p-22, 0},
+    {"sin.approx.f32", sin, -3.14, 3.14, 0, 0x1p-20},
+    {"cos.approx.f32", cos, -3.14, 3.14, 0, 0x1p-20},
+    {"lg2.approx.f32", log2, 2.5, 1000, 0x1p-21, 0},
+    {"ex2.approx.f32", exp2, -20, 20, 0x1p-22, 0},
+    {"tanh.approx.f32", tanh, 0.1, 5, 0x1p-10, 0},
 };
 
 static double exact_of(const struct approximation *item, double x)
@@ -577,14 +602,18 @@ START_TEST(approximate_instructions)
     char text[2048];
     uint64_t random = 3;
 
-    snprintf(text, sizeof text,
-             PTX_HEAD ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%at;\n"
-                      "    .reg .b32 %%i, %%c, %%n;\n    .reg .f32 %%x;\n    ld.param.u64 %%in, [in];\n"
-                      "    ld.param.u64 %%out, [out];\n    mov.u32 %%c, %%ctaid.x;\n    mov.u32 %%n, %%ntid.x;\n"
-                      "    mov.u32 %%i, %%tid.x;\n    mad.lo.u32 %%i, %%c, %%n, %%i;\n    mul.wide.u32 %%at, %%i, 4;\n"
-                      "    add.u64 %%in, %%in, %%at;\n    add.u64 %%out, %%out, %%at;\n    ld.global.f32 %%x, [%%in];\n"
-                      "    %s %%x, %%x;\n    st.global.f32 [%%out], %%x;\n    ret;\n}\n",
-             item->text);
+    snprintf(
+        text, sizeof text,
+        PTX_HEAD
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %%in, %%out, %%at;\n"
+        "    .reg .b32 %%i, %%c, %%n;\n    .reg .f32 %%x;\n    ld.param.u64 %%in, [in];\n"
+        "    ld.param.u64 %%out, [out];\n    mov.u32 %%c, %%ctaid.x;\n    mov.u32 %%n, %%ntid.x;\n"
+        "    mov.u32 %%i, %%tid.x;\n    mad.lo.u32 %%i, %%c, %%n, %%i;\n    mul.wide.u32 %%at, "
+        "%%i, 4;\n"
+        "    add.u64 %%in, %%in, %%at;\n    add.u64 %%out, %%out, %%at;\n    ld.global.f32 %%x, "
+        "[%%in];\n"
+        "    %s %%x, %%x;\n    st.global.f32 [%%out], %%x;\n    ret;\n}\n",
+        item->text);
     for (int i = 0; i < N; i++) {
         double part = (double)(next_random(&random) >> 11) * 0x1p-53;
         values[i] = (float)(item->low + part * (item->high - item->low));
@@ -595,8 +624,9 @@ START_TEST(approximate_instructions)
     read_back(results, out, sizeof results);
     for (int i = 0; i < N; i++) {
         double exact = exact_of(item, (double)values[i]), error = fabs((double)results[i] - exact);
-        ck_assert_msg(error <= item->absolute + item->relative * fabs(exact), "%s of %a is %a, exact is %a", item->text,
-                      (double)values[i], (double)results[i], exact);
+        ck_assert_msg(error <= item->absolute + item->relative * fabs(exact),
+                      "%s of %a is %a, exact is %a", item->text, (double)values[i],
+                      (double)results[i], exact);
     }
     release(in);
     release(out);
@@ -606,7 +636,8 @@ END_TEST
 
 Suite *arithmetic_suite(void)
 {
-    const conformance_case cases[] = {{exact_instructions, 0}, {approximate_instructions, COUNT_OF(approximations)}};
+    const conformance_case cases[] = {{exact_instructions, 0},
+                                      {approximate_instructions, COUNT_OF(approximations)}};
     Suite *suite = suite_create("arithmetic");
 
     add_cases(suite, "arithmetic", setup_context, teardown_context, cases, COUNT_OF(cases));

@@ -92,7 +92,8 @@ START_TEST(facts_of_captures)
     good(cuGraphDestroy, (graph));
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo, (stream, NULL, &id));
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v2, (stream, NULL, &id, NULL, NULL, NULL));
-    bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v3, (stream, NULL, &id, NULL, NULL, NULL, NULL));
+    bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v3,
+        (stream, NULL, &id, NULL, NULL, NULL, NULL));
 }
 END_TEST
 
@@ -111,7 +112,8 @@ static bool have_ended(int count)
     return atomic_load(&ended_objects) == count;
 }
 
-/* A captured graph owns references to user objects, and its clones and executables have their own. */
+/* A captured graph owns references to user objects, and its clones and executables have their
+ * own. */
 START_TEST(user_objects_of_captures)
 {
     gd_CUgraph graph = NULL, clone = NULL;
@@ -120,7 +122,8 @@ START_TEST(user_objects_of_captures)
     gd_CUstreamCaptureStatus status = 99;
 
     atomic_store(&ended_objects, 0);
-    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuUserObjectCreate,
+         (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     good(cuStreamBeginCapture_v2, (stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
     good(cuMemsetD32Async, (a, 1, 1, stream));
     good(cuStreamGetCaptureInfo_v3, (stream, &status, NULL, &graph, NULL, NULL, NULL));
@@ -136,8 +139,9 @@ START_TEST(user_objects_of_captures)
 }
 END_TEST
 
-/* A capture that fails has no graph, and what that owned has gone, though an event was recorded in it:
- * the capture is ended spoilt, ended before all is joined, or left by the stream that it began in. */
+/* A capture that fails has no graph, and what that owned has gone, though an event was recorded in
+ * it: the capture is ended spoilt, ended before all is joined, or left by the stream that it began
+ * in. */
 START_TEST(user_objects_of_failed_captures)
 {
     gd_CUstream begun = NULL, other = NULL;
@@ -150,7 +154,8 @@ START_TEST(user_objects_of_failed_captures)
     good(cuStreamCreate, (&begun, GD_CU_STREAM_NON_BLOCKING));
     good(cuStreamCreate, (&other, GD_CU_STREAM_NON_BLOCKING));
     good(cuEventCreate, (&event, GD_CU_EVENT_DISABLE_TIMING));
-    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuUserObjectCreate,
+         (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     good(cuStreamBeginCapture_v2, (begun, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
     good(cuEventRecord, (event, begun));
     good(cuStreamWaitEvent, (other, event, 0));
@@ -183,7 +188,8 @@ START_TEST(counts_of_user_objects)
     bad(ERROR_INVALID_VALUE, cuUserObjectCreate, (&object, &ended_objects, end_object, 1, 0));
     bad(ERROR_INVALID_VALUE, cuUserObjectCreate,
         (&object, &ended_objects, end_object, 0, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-    good(cuUserObjectCreate, (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    good(cuUserObjectCreate,
+         (&object, &ended_objects, end_object, 1, GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     good(cuUserObjectRetain, (object, 2));
     good(cuGraphCreate, (&graph, 0));
     good(cuGraphRetainUserObject, (graph, object, 2, 0));
@@ -230,11 +236,13 @@ START_TEST(captures_into_graphs)
 
     good(cuGraphCreate, (&graph, 0));
     good(cuGraphAddEmptyNode, (&first, graph, NULL, 0));
-    good(cuStreamBeginCaptureToGraph, (stream, graph, NULL, NULL, 0, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    good(cuStreamBeginCaptureToGraph,
+         (stream, graph, NULL, NULL, 0, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
     good(cuMemsetD32Async, (a, 1, 1, stream));
     good(cuStreamEndCapture, (stream, &ended));
     expect(ended == graph);
-    good(cuStreamBeginCaptureToGraph, (stream, graph, &first, NULL, 1, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
+    good(cuStreamBeginCaptureToGraph,
+         (stream, graph, &first, NULL, 1, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
     good(cuMemsetD32Async, (a, 1, 1, stream));
     good(cuStreamEndCapture, (stream, &ended));
     good(cuGraphNodeGetDependentNodes, (first, nodes, &count));
@@ -381,7 +389,8 @@ START_TEST(capture_errors)
     bad(ERROR_ILLEGAL_STATE, cuStreamEndCapture, (stream, &graph));
     bad(ERROR_ILLEGAL_STATE, cuStreamEndCapture, (stream, NULL));
     bad(ERROR_INVALID_VALUE, cuStreamBeginCapture_v2, (stream, 99));
-    bad(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture_v2, (NULL, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
+    bad(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture_v2,
+        (NULL, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
     bad(ERROR_INVALID_VALUE, cuStreamIsCapturing, (stream, NULL));
     good(cuStreamBeginCapture_v2, (stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
     good(cuStreamIsCapturing, (GD_CU_STREAM_LEGACY, &status));

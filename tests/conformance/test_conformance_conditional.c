@@ -1,34 +1,36 @@
-/* Conditional nodes: what they execute for each value, where values come from, what bodies can hold, and what happens
- * to graphs that have them. */
+/* Conditional nodes: what they execute for each value, where values come from, what bodies can
+ * hold, and what happens to graphs that have them. */
 #include "conformance.h"
 
-/* set and next give a value to the conditional of a handle; next counts a word up, and on below a limit. */
-static const char text[] =
-    PTX_HEAD ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-             ".visible .entry set(.param .u64 handle, .param .u32 value)\n{\n"
-             "    .reg .b64 %h;\n    .reg .b32 %v;\n    .param .b64 h;\n    .param .b32 v;\n"
-             "    ld.param.u64 %h, [handle];\n    ld.param.u32 %v, [value];\n"
-             "    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
-             "    call.uni cudaGraphSetConditional, (h, v);\n    ret;\n}\n"
-             ".visible .entry next(.param .u64 handle, .param .u64 word, .param .u32 limit)\n{\n"
-             "    .reg .b64 %h, %w;\n    .reg .b32 %c, %l, %v;\n    .reg .pred %p;\n"
-             "    .param .b64 h;\n    .param .b32 v;\n"
-             "    ld.param.u64 %h, [handle];\n    ld.param.u64 %w, [word];\n    ld.param.u32 %l, [limit];\n"
-             "    ld.global.u32 %c, [%w];\n    add.u32 %c, %c, 1;\n    st.global.u32 [%w], %c;\n"
-             "    setp.lt.u32 %p, %c, %l;\n    selp.u32 %v, 1, 0, %p;\n"
-             "    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
-             "    call.uni cudaGraphSetConditional, (h, v);\n    ret;\n}\n"
-             ".visible .entry count(.param .u64 word, .param .u32 more)\n{\n"
-             "    .reg .b64 %w;\n    .reg .b32 %c, %m;\n"
-             "    ld.param.u64 %w, [word];\n    ld.param.u32 %m, [more];\n"
-             "    ld.global.u32 %c, [%w];\n    add.u32 %c, %c, %m;\n    st.global.u32 [%w], %c;\n    ret;\n}\n"
-             ".visible .entry record(.param .u64 times, .param .u64 spin)\n{\n"
-             "    .reg .b64 %t, %s, %a, %b;\n    .reg .pred %p;\n"
-             "    mov.u64 %a, %globaltimer;\n    griddepcontrol.launch_dependents;\n"
-             "    ld.param.u64 %t, [times];\n    ld.param.u64 %s, [spin];\n    add.u64 %s, %s, %a;\n"
-             "AGAIN:\n    mov.u64 %b, %globaltimer;\n    setp.lt.u64 %p, %b, %s;\n    @%p bra AGAIN;\n"
-             "    griddepcontrol.wait;\n    mov.u64 %b, %globaltimer;\n"
-             "    st.global.u64 [%t], %a;\n    st.global.u64 [%t+8], %b;\n    ret;\n}\n";
+/* set and next give a value to the conditional of a handle; next counts a word up, and on below a
+ * limit. */
+static const char text[] = PTX_HEAD
+    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry set(.param .u64 handle, .param .u32 value)\n{\n"
+    "    .reg .b64 %h;\n    .reg .b32 %v;\n    .param .b64 h;\n    .param .b32 v;\n"
+    "    ld.param.u64 %h, [handle];\n    ld.param.u32 %v, [value];\n"
+    "    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
+    "    call.uni cudaGraphSetConditional, (h, v);\n    ret;\n}\n"
+    ".visible .entry next(.param .u64 handle, .param .u64 word, .param .u32 limit)\n{\n"
+    "    .reg .b64 %h, %w;\n    .reg .b32 %c, %l, %v;\n    .reg .pred %p;\n"
+    "    .param .b64 h;\n    .param .b32 v;\n"
+    "    ld.param.u64 %h, [handle];\n    ld.param.u64 %w, [word];\n    ld.param.u32 %l, [limit];\n"
+    "    ld.global.u32 %c, [%w];\n    add.u32 %c, %c, 1;\n    st.global.u32 [%w], %c;\n"
+    "    setp.lt.u32 %p, %c, %l;\n    selp.u32 %v, 1, 0, %p;\n"
+    "    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
+    "    call.uni cudaGraphSetConditional, (h, v);\n    ret;\n}\n"
+    ".visible .entry count(.param .u64 word, .param .u32 more)\n{\n"
+    "    .reg .b64 %w;\n    .reg .b32 %c, %m;\n"
+    "    ld.param.u64 %w, [word];\n    ld.param.u32 %m, [more];\n"
+    "    ld.global.u32 %c, [%w];\n    add.u32 %c, %c, %m;\n    st.global.u32 [%w], %c;\n    "
+    "ret;\n}\n"
+    ".visible .entry record(.param .u64 times, .param .u64 spin)\n{\n"
+    "    .reg .b64 %t, %s, %a, %b;\n    .reg .pred %p;\n"
+    "    mov.u64 %a, %globaltimer;\n    griddepcontrol.launch_dependents;\n"
+    "    ld.param.u64 %t, [times];\n    ld.param.u64 %s, [spin];\n    add.u64 %s, %s, %a;\n"
+    "AGAIN:\n    mov.u64 %b, %globaltimer;\n    setp.lt.u64 %p, %b, %s;\n    @%p bra AGAIN;\n"
+    "    griddepcontrol.wait;\n    mov.u64 %b, %globaltimer;\n"
+    "    st.global.u64 [%t], %a;\n    st.global.u64 [%t+8], %b;\n    ret;\n}\n";
 
 enum { WORDS = 16 };
 
@@ -61,7 +63,8 @@ static void teardown(void)
 
 /* ---- nodes ---- */
 
-static gd_CUgraphNode add_kernel(gd_CUgraph to, gd_CUgraphNode before, gd_CUfunction function, void **parameters)
+static gd_CUgraphNode add_kernel(gd_CUgraph to, gd_CUgraphNode before, gd_CUfunction function,
+                                 void **parameters)
 {
     gd_CUgraphNode node = NULL;
     gd_CUDA_KERNEL_NODE_PARAMS params = {.func = function,
@@ -87,15 +90,16 @@ static gd_CUgraphNode add_count(gd_CUgraph to, gd_CUgraphNode before, uint32_t w
     return add_kernel(to, before, count, parameters);
 }
 
-static gd_CUgraphNode add_set(gd_CUgraph to, gd_CUgraphNode before, gd_CUgraphConditionalHandle handle, uint32_t value)
+static gd_CUgraphNode add_set(gd_CUgraph to, gd_CUgraphNode before,
+                              gd_CUgraphConditionalHandle handle, uint32_t value)
 {
     void *parameters[] = {&handle, &value};
 
     return add_kernel(to, before, set, parameters);
 }
 
-static gd_CUgraphNode add_next(gd_CUgraph to, gd_CUgraphNode before, gd_CUgraphConditionalHandle handle, uint32_t word,
-                               uint32_t limit)
+static gd_CUgraphNode add_next(gd_CUgraph to, gd_CUgraphNode before,
+                               gd_CUgraphConditionalHandle handle, uint32_t word, uint32_t limit)
 {
     gd_CUdeviceptr address = words + word * sizeof(uint32_t);
     void *parameters[] = {&handle, &address, &limit};
@@ -107,18 +111,22 @@ static gd_CUgraphConditionalHandle make_handle(gd_CUgraph of, unsigned initial)
 {
     gd_CUgraphConditionalHandle handle = 0;
 
-    good(cuGraphConditionalHandleCreate, (&handle, of, context, initial, GD_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    good(cuGraphConditionalHandleCreate,
+         (&handle, of, context, initial, GD_CU_GRAPH_COND_ASSIGN_DEFAULT));
     return handle;
 }
 
-static gd_CUgraphNodeParams params_of(gd_CUgraphConditionalHandle handle, int32_t type, unsigned size)
+static gd_CUgraphNodeParams params_of(gd_CUgraphConditionalHandle handle, int32_t type,
+                                      unsigned size)
 {
-    return (gd_CUgraphNodeParams){.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
-                                  .is.conditional = {.handle = handle, .type = type, .size = size, .ctx = context}};
+    return (gd_CUgraphNodeParams){
+        .type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .is.conditional = {.handle = handle, .type = type, .size = size, .ctx = context}};
 }
 
-static gd_CUgraphNode add_conditional(gd_CUgraph to, gd_CUgraphNode before, gd_CUgraphConditionalHandle handle,
-                                      int32_t type, unsigned size, gd_CUgraph *bodies)
+static gd_CUgraphNode add_conditional(gd_CUgraph to, gd_CUgraphNode before,
+                                      gd_CUgraphConditionalHandle handle, int32_t type,
+                                      unsigned size, gd_CUgraph *bodies)
 {
     gd_CUgraphNode node = NULL;
     gd_CUgraphNodeParams params = params_of(handle, type, size);
@@ -160,7 +168,8 @@ START_TEST(if_and_else)
     for (unsigned initial = 0; initial < 3; initial++) {
         gd_CUgraph bodies[2], other = graph;
         good(cuGraphCreate, (&graph, 0));
-        add_conditional(graph, NULL, make_handle(graph, initial), GD_CU_GRAPH_COND_TYPE_IF, 2, bodies);
+        add_conditional(graph, NULL, make_handle(graph, initial), GD_CU_GRAPH_COND_TYPE_IF, 2,
+                        bodies);
         add_count(bodies[0], NULL, 0);
         add_count(bodies[1], NULL, 1);
         gd_CUgraphExec executable = instantiate();
@@ -180,7 +189,8 @@ START_TEST(an_if_behind_a_kernel)
     gd_CUgraph body;
     gd_CUgraphConditionalHandle handle = make_handle(graph, 0);
     gd_CUgraphNode setter = add_set(graph, NULL, handle, 5);
-    gd_CUgraphNode node = add_conditional(graph, setter, handle, GD_CU_GRAPH_COND_TYPE_IF, 1, &body);
+    gd_CUgraphNode node =
+        add_conditional(graph, setter, handle, GD_CU_GRAPH_COND_TYPE_IF, 1, &body);
     uint32_t zero = 0;
     void *parameters[] = {&handle, &zero};
     gd_CUDA_KERNEL_NODE_PARAMS params = {.func = set,
@@ -208,7 +218,8 @@ START_TEST(a_while_counts)
 {
     gd_CUgraph body;
     gd_CUgraphConditionalHandle handle = make_handle(graph, 1);
-    gd_CUgraphNode node = add_conditional(graph, NULL, handle, GD_CU_GRAPH_COND_TYPE_WHILE, 1, &body);
+    gd_CUgraphNode node =
+        add_conditional(graph, NULL, handle, GD_CU_GRAPH_COND_TYPE_WHILE, 1, &body);
 
     add_next(body, add_count(body, NULL, 1), handle, 0, 10);
     add_count(graph, node, 2);
@@ -217,7 +228,8 @@ START_TEST(a_while_counts)
     expect(are_words(10, 10, 1));
     launch(executable);
     launch(executable);
-    expect(are_words(11, 11, 2)); /* the second launch finds 10 in the word, so its first round is its last */
+    expect(are_words(
+        11, 11, 2)); /* the second launch finds 10 in the word, so its first round is its last */
     good(cuGraphExecDestroy, (executable));
 }
 END_TEST
@@ -228,7 +240,8 @@ START_TEST(a_switch_chooses)
         gd_CUgraph bodies[3], other = graph;
         good(cuGraphCreate, (&graph, 0));
         gd_CUgraphConditionalHandle handle = make_handle(graph, 7);
-        add_conditional(graph, add_set(graph, NULL, handle, value), handle, GD_CU_GRAPH_COND_TYPE_SWITCH, 3, bodies);
+        add_conditional(graph, add_set(graph, NULL, handle, value), handle,
+                        GD_CU_GRAPH_COND_TYPE_SWITCH, 3, bodies);
         for (uint32_t i = 0; i < 3; i++)
             add_count(bodies[i], NULL, i);
         gd_CUgraphExec executable = instantiate();
@@ -259,8 +272,8 @@ START_TEST(values_begin_anew)
 }
 END_TEST
 
-/* A conditional node in a body, whose handle was made for the outermost graph or for the body; a kernel inside of a
- * graph in a node sets the value. */
+/* A conditional node in a body, whose handle was made for the outermost graph or for the body; a
+ * kernel inside of a graph in a node sets the value. */
 START_TEST(nested_nodes)
 {
     gd_CUgraph body, inner[2], child = NULL;
@@ -310,8 +323,10 @@ START_TEST(overlap_in_a_body)
         gd_CUdeviceptr place = times + 16 * i;
         void *parameters[] = {&place, (void *)(uintptr_t)&spin};
         if (i == 1)
-            node = add_conditional(graph, nodes[0], make_handle(graph, 1), GD_CU_GRAPH_COND_TYPE_IF, 1, &body);
-        nodes[i] = add_kernel(i == 0 || i == 3 ? graph : body, i == 3 ? node : NULL, record, parameters);
+            node = add_conditional(graph, nodes[0], make_handle(graph, 1), GD_CU_GRAPH_COND_TYPE_IF,
+                                   1, &body);
+        nodes[i] =
+            add_kernel(i == 0 || i == 3 ? graph : body, i == 3 ? node : NULL, record, parameters);
     }
     good(cuGraphAddDependencies_v2, (body, &nodes[1], &nodes[2], &data, 1));
     gd_CUgraphExec executable = instantiate();
@@ -329,7 +344,8 @@ END_TEST
 START_TEST(edges_at_conditional_nodes)
 {
     gd_CUgraph body;
-    gd_CUgraphNode first = add_count(graph, NULL, 0), second = add_count(graph, NULL, 1), inner, node = NULL;
+    gd_CUgraphNode first = add_count(graph, NULL, 0), second = add_count(graph, NULL, 1), inner,
+                   node = NULL;
     gd_CUgraphNodeParams params = params_of(make_handle(graph, 1), GD_CU_GRAPH_COND_TYPE_IF, 1);
     gd_CUgraphEdgeData data = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
@@ -376,7 +392,8 @@ START_TEST(handles_are_checked)
     bad(ERROR_INVALID_VALUE, cuGraphDestroy, (bodies[0]));
     good(cuGraphCreate, (&other, 0));
     params = params_of(handle, GD_CU_GRAPH_COND_TYPE_IF, 1);
-    bad(ERROR_INVALID_VALUE, cuGraphAddNode_v2, (&node, other, NULL, NULL, 0, &params)); /* it has none */
+    bad(ERROR_INVALID_VALUE, cuGraphAddNode_v2,
+        (&node, other, NULL, NULL, 0, &params)); /* it has none */
     good(cuGraphDestroy, (other));
 }
 END_TEST
@@ -387,11 +404,13 @@ START_TEST(counts_of_bodies_are_checked)
         int32_t type;
         unsigned size;
         bool good;
-    } cases[] = {{0, 0, false}, {0, 1, true},  {0, 2, true}, {0, 3, false},  {1, 0, false}, {1, 1, true},
-                 {1, 2, false}, {2, 0, false}, {2, 1, true}, {2, 100, true}, {3, 1, false}, {-1, 1, false}};
+    } cases[] = {{0, 0, false}, {0, 1, true},   {0, 2, true},  {0, 3, false},
+                 {1, 0, false}, {1, 1, true},   {1, 2, false}, {2, 0, false},
+                 {2, 1, true},  {2, 100, true}, {3, 1, false}, {-1, 1, false}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        gd_CUgraphNodeParams params = params_of(make_handle(graph, 1), cases[i].type, cases[i].size);
+        gd_CUgraphNodeParams params =
+            params_of(make_handle(graph, 1), cases[i].type, cases[i].size);
         gd_CUgraphNode node = NULL;
         if (cases[i].good)
             good(cuGraphAddNode_v2, (&node, graph, NULL, NULL, 0, &params));
@@ -437,8 +456,9 @@ START_TEST(bodies_are_checked)
             good(cuGraphAddMemcpyNode, (&node, body, NULL, 0, &copy, context));
         bad(ERROR_INVALID_VALUE, cuGraphInstantiateWithParams, (&executable, graph, &params));
         expect(params.hErrNode_out == node);
-        expect(params.result_out == (i < 3 ? GD_CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
-                                           : GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED));
+        expect(params.result_out == (i < 3
+                                         ? GD_CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
+                                         : GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED));
         good(cuGraphDestroyNode, (node));
     }
     copy.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE;
@@ -522,8 +542,8 @@ START_TEST(kernels_of_bodies_change)
 }
 END_TEST
 
-/* An update takes kernels in bodies over, and the value to begin with; handles count from the start in each graph, so
- * that those of the other graph mean the same. */
+/* An update takes kernels in bodies over, and the value to begin with; handles count from the start
+ * in each graph, so that those of the other graph mean the same. */
 START_TEST(updates_with_conditional_nodes)
 {
     gd_CUgraphExecUpdateResultInfo info;
@@ -537,14 +557,16 @@ START_TEST(updates_with_conditional_nodes)
         good(cuGraphCreate, (&other, 0));
         gd_CUgraphConditionalHandle same = make_handle(other, i == 1 ? 0 : 1);
         expect(same == handle);
-        add_conditional(other, NULL, same, i == 2 ? GD_CU_GRAPH_COND_TYPE_IF : GD_CU_GRAPH_COND_TYPE_WHILE, 1, &body);
+        add_conditional(other, NULL, same,
+                        i == 2 ? GD_CU_GRAPH_COND_TYPE_IF : GD_CU_GRAPH_COND_TYPE_WHILE, 1, &body);
         add_next(body, add_count(body, NULL, 2), same, 0, 5);
         memset(&info, 0, sizeof info);
         if (i == 2)
             bad(ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate_v2, (executable, other, &info));
         else
             good(cuGraphExecUpdate_v2, (executable, other, &info));
-        expect(info.result == (i == 2 ? GD_CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED : GD_CU_GRAPH_EXEC_UPDATE_SUCCESS));
+        expect(info.result == (i == 2 ? GD_CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED
+                                      : GD_CU_GRAPH_EXEC_UPDATE_SUCCESS));
         good(cuGraphDestroy, (other));
         launch(executable);
         expect(i == 0 ? are_words(5, 0, 5) : are_words(0, 0, 0));
@@ -555,15 +577,17 @@ END_TEST
 
 Suite *conditional_suite(void)
 {
-    const conformance_case values[] = {{if_and_else, 0},      {an_if_behind_a_kernel, 0}, {a_while_counts, 0},
-                                       {a_switch_chooses, 0}, {values_begin_anew, 0},     {nested_nodes, 0}};
+    const conformance_case values[] = {{if_and_else, 0},       {an_if_behind_a_kernel, 0},
+                                       {a_while_counts, 0},    {a_switch_chooses, 0},
+                                       {values_begin_anew, 0}, {nested_nodes, 0}};
     const conformance_case orders[] = {{overlap_in_a_body, 0}, {edges_at_conditional_nodes, 0}};
     const conformance_case refusals[] = {{handles_are_checked, 0},
                                          {counts_of_bodies_are_checked, 0},
                                          {bodies_are_checked, 0},
                                          {a_handle_needs_a_node, 0}};
-    const conformance_case executables[] = {
-        {one_executable_at_a_time, 0}, {kernels_of_bodies_change, 0}, {updates_with_conditional_nodes, 0}};
+    const conformance_case executables[] = {{one_executable_at_a_time, 0},
+                                            {kernels_of_bodies_change, 0},
+                                            {updates_with_conditional_nodes, 0}};
     Suite *suite = suite_create("conditional");
 
     add_cases(suite, "values", setup, teardown, values, COUNT_OF(values));

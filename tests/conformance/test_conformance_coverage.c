@@ -1,4 +1,5 @@
-/* The last suite: that the cases before it have asked for everything. It counts only where all of them ran. */
+/* The last suite: that the cases before it have asked for everything. It counts only where all of
+ * them ran. */
 #include "conformance.h"
 
 static const struct {
@@ -76,12 +77,14 @@ START_TEST(the_rest_is_not_supported)
         gd_CUresult (*function)(void) = NULL;
         void *found = NULL;
         gd_CUdriverProcAddressQueryResult status = -1;
-        good(cuGetProcAddress_v2, (unsupported[i].name, &found, unsupported[i].version, 0, &status));
-        ck_assert_msg(found != NULL, "%s of version %d: status %d", unsupported[i].name, unsupported[i].version,
-                      status);
+        good(cuGetProcAddress_v2,
+             (unsupported[i].name, &found, unsupported[i].version, 0, &status));
+        ck_assert_msg(found != NULL, "%s of version %d: status %d", unsupported[i].name,
+                      unsupported[i].version, status);
         memcpy(&function, &found, sizeof function);
         ck_assert_msg(function() == GD_CUDA_ERROR_NOT_SUPPORTED, "%s", unsupported[i].symbol);
-        ck_assert_msg(is_exported(unsupported[i].symbol), "%s is not exported", unsupported[i].symbol);
+        ck_assert_msg(is_exported(unsupported[i].symbol), "%s is not exported",
+                      unsupported[i].symbol);
     }
 }
 END_TEST

@@ -1,34 +1,42 @@
-/* Programmatic dependent launch: attribute 6 in streams and captures, programmatic and launch-completion events, edges
- * with ports, and what griddepcontrol.wait promises: the consumer sees the producer's data. That two kernels overlap is
- * allowed and never required; whether they did is printed. */
+/* Programmatic dependent launch: attribute 6 in streams and captures, programmatic and
+ * launch-completion events, edges with ports, and what griddepcontrol.wait promises: the consumer
+ * sees the producer's data. That two kernels overlap is allowed and never required; whether they
+ * did is printed. */
 #include "conformance.h"
 
 enum { N = 256, CTAS = 4, LINKS = 6 };
 
-/* Each thread adds one to its word of `in`. step triggers at once and waits first; late triggers after its work, which
- * is delayed; watch, without waiting, notes in word N of its output whether step's producer has finished. */
-#define HEAD_OF(name)                                                                                                  \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out, %at, %t<3>;\n"             \
-    "    .reg .b32 %v, %i, %c, %n;\n    .reg .pred %p;\n"                                                              \
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %n, "          \
-    "%ntid.x;\n"                                                                                                       \
-    "    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %c, %n, %i;\n    mul.wide.u32 %at, %i, 4;\n"                          \
+/* Each thread adds one to its word of `in`. step triggers at once and waits first; late triggers
+ * after its work, which is delayed; watch, without waiting, notes in word N of its output whether
+ * step's producer has finished. */
+#define HEAD_OF(name)                                                                              \
+    ".visible .entry " name                                                                        \
+    "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out, %at, %t<3>;\n"                 \
+    "    .reg .b32 %v, %i, %c, %n;\n    .reg .pred %p;\n"                                          \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %c, %ctaid.x;\n    "  \
+    "mov.u32 %n, "                                                                                 \
+    "%ntid.x;\n"                                                                                   \
+    "    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %c, %n, %i;\n    mul.wide.u32 %at, %i, 4;\n"      \
     "    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n"
-#define ADD_ONE "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
-#define DELAY                                                                                                          \
-    "    mov.u64 %t0, %globaltimer;\nagain:\n    mov.u64 %t1, %globaltimer;\n    sub.u64 %t2, %t1, %t0;\n"             \
+#define ADD_ONE                                                                                    \
+    "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
+#define DELAY                                                                                      \
+    "    mov.u64 %t0, %globaltimer;\nagain:\n    mov.u64 %t1, %globaltimer;\n    sub.u64 %t2, "    \
+    "%t1, %t0;\n"                                                                                  \
     "    setp.lt.u64 %p, %t2, 20000;\n    @%p bra again;\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
 
-static const char text[] =
-    PTX_HEAD HEAD_OF("step") TRIGGER WAIT ADD_ONE "    ret;\n}\n" HEAD_OF("slow") TRIGGER WAIT DELAY ADD_ONE
-    "    ret;\n}\n" HEAD_OF("late") WAIT DELAY ADD_ONE TRIGGER "    ret;\n}\n" HEAD_OF("quiet") ADD_ONE
+static const char text[] = PTX_HEAD HEAD_OF("step") TRIGGER WAIT ADD_ONE
+    "    ret;\n}\n" HEAD_OF("slow") TRIGGER WAIT DELAY ADD_ONE "    ret;\n}\n" HEAD_OF("late")
+        WAIT DELAY ADD_ONE TRIGGER "    ret;\n}\n" HEAD_OF("quiet") ADD_ONE
     "    ret;\n}\n"
-    ".visible .entry watch(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out;\n    .reg .b32 %before, "
+    ".visible .entry watch(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out;\n    .reg "
+    ".b32 %before, "
     "%after;\n"
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.volatile.global.u32 %before, [%in];\n" WAIT
-    "    ld.volatile.global.u32 %after, [%in];\n    st.global.v2.u32 [%out], {%before, %after};\n    ret;\n}\n";
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.volatile.global.u32 "
+    "%before, [%in];\n" WAIT "    ld.volatile.global.u32 %after, [%in];\n    st.global.v2.u32 "
+                             "[%out], {%before, %after};\n    ret;\n}\n";
 
 static gd_CUmodule module;
 static gd_CUdeviceptr buffers[LINKS + 1];
@@ -56,8 +64,8 @@ static gd_CUlaunchAttribute serialization(void)
                                   .value.programmaticStreamSerializationAllowed = 1};
 }
 
-static void launch(const char *name, gd_CUstream where, gd_CUdeviceptr in, gd_CUdeviceptr out, unsigned grid,
-                   unsigned block, gd_CUlaunchAttribute *attributes, unsigned count)
+static void launch(const char *name, gd_CUstream where, gd_CUdeviceptr in, gd_CUdeviceptr out,
+                   unsigned grid, unsigned block, gd_CUlaunchAttribute *attributes, unsigned count)
 {
     void *parameters[] = {&in, &out};
     const gd_CUlaunchConfig config = {.gridDimX = grid,
@@ -97,8 +105,8 @@ static void launch_chain(const char *producer, bool dependent)
 {
     for (int i = 0; i < LINKS; i++) {
         gd_CUlaunchAttribute attribute = serialization();
-        launch(i % 2 ? "step" : producer, stream, buffers[i], buffers[i + 1], CTAS, N / CTAS, &attribute,
-               dependent && i > 0 && strcmp(i % 2 ? "step" : producer, "quiet"));
+        launch(i % 2 ? "step" : producer, stream, buffers[i], buffers[i + 1], CTAS, N / CTAS,
+               &attribute, dependent && i > 0 && strcmp(i % 2 ? "step" : producer, "quiet"));
     }
 }
 
@@ -223,7 +231,8 @@ END_TEST
 /* Edges by hand, from each port. */
 START_TEST(explicit_edges)
 {
-    static const gd_CUgraphEdgeData kinds[] = {{0}, {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}};
+    static const gd_CUgraphEdgeData kinds[] = {
+        {0}, {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}};
     gd_CUdeviceptr parameters_of[2][2] = {{buffers[0], buffers[1]}, {buffers[1], buffers[2]}};
     static const char *const names[] = {"slow", "watch"};
     gd_CUgraph graph = NULL;
@@ -264,8 +273,9 @@ END_TEST
 
 static gd_CUlaunchAttribute event_attribute(gd_CUevent event, int form)
 {
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
-                                      .value.programmaticEvent = {.event = event, .triggerAtBlockStart = form}};
+    gd_CUlaunchAttribute attribute = {
+        .id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+        .value.programmaticEvent = {.event = event, .triggerAtBlockStart = form}};
 
     if (form == 2)
         attribute = (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
@@ -273,8 +283,9 @@ static gd_CUlaunchAttribute event_attribute(gd_CUevent event, int form)
     return attribute;
 }
 
-/* The consumer, in another stream, is launched behind the event; its wait covers the producer when the dependency is
- * programmatic, so that it is asked only where that holds: in a captured graph. */
+/* The consumer, in another stream, is launched behind the event; its wait covers the producer when
+ * the dependency is programmatic, so that it is asked only where that holds: in a captured
+ * graph. */
 START_TEST(events_make_edges)
 {
     static const unsigned char ports[] = {1, 2, 2};
@@ -299,7 +310,8 @@ START_TEST(events_make_edges)
     good(cuGraphGetEdges_v2, (graph, from, to, data, &count));
     ck_assert_uint_eq(count, 1);
     expect(data[0].from_port == ports[_i]);
-    expect(data[0].type == (_i == 2 ? GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT : GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC));
+    expect(data[0].type == (_i == 2 ? GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT
+                                    : GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC));
     good(cuGraphDestroy, (graph));
     good(cuEventDestroy_v2, (event));
     good(cuEventDestroy_v2, (join));
@@ -365,10 +377,12 @@ Suite *dependent_suite(void)
                                         {wait_makes_data_visible, 0},
                                         {plain_launches_do_not_overlap, 0},
                                         {a_fill_between_serializes, 0}};
-    const conformance_case graphs[] = {
-        {captures_make_programmatic_edges, 0}, {captures_without_it_make_ordinary_edges, 0}, {explicit_edges, 3}};
-    const conformance_case events[] = {
-        {events_make_edges, 3}, {events_of_launches_are_reached, 3}, {events_of_launches_have_no_timing, 3}};
+    const conformance_case graphs[] = {{captures_make_programmatic_edges, 0},
+                                       {captures_without_it_make_ordinary_edges, 0},
+                                       {explicit_edges, 3}};
+    const conformance_case events[] = {{events_make_edges, 3},
+                                       {events_of_launches_are_reached, 3},
+                                       {events_of_launches_have_no_timing, 3}};
     Suite *suite = suite_create("dependent launch");
 
     add_cases(suite, "streams", setup, teardown, streams, COUNT_OF(streams));

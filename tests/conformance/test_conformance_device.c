@@ -114,8 +114,10 @@ START_TEST(limits_of_the_architecture)
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) == INT32_MAX);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) == 65535);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) == 49152);
-    expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) == 227 * 1024);
-    expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) == 228 * 1024);
+    expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) ==
+           227 * 1024);
+    expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) ==
+           228 * 1024);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) == 1024);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK) == 65536);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) == 2048);
@@ -424,8 +426,10 @@ Suite *device_suite(void)
 {
     const conformance_case bare[] = {{before_init, 0}};
     const conformance_case device_cases[] = {
-        {versions, 0},        {results_have_words, 0},         {device_facts, 0},      {every_result_has_its_name, 0},
-        {device_identity, 0}, {limits_of_the_architecture, 0}, {names_and_versions, 0}};
+        {versions, 0},          {results_have_words, 0},
+        {device_facts, 0},      {every_result_has_its_name, 0},
+        {device_identity, 0},   {limits_of_the_architecture, 0},
+        {names_and_versions, 0}};
     const conformance_case contexts[] = {{primary_context, 0},
                                          {primary_context_flags, 0},
                                          {primary_context_reset, 0},

@@ -1,14 +1,16 @@
-/* Graphs made node by node: edges and their data, nodes of each type, clones, executables and their changes. */
+/* Graphs made node by node: edges and their data, nodes of each type, clones, executables and their
+ * changes. */
 #include "conformance.h"
 
 enum { BYTES = 64 };
 
 /* add writes a word that is `more` larger than what it reads. */
-static const char text[] = PTX_HEAD ".visible .entry add(.param .u64 in, .param .u64 out, .param .u32 more)\n{\n"
-                                    "    .reg .b64 %in, %out;\n    .reg .b32 %v, %m;\n"
-                                    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"
-                                    "    ld.param.u32 %m, [more];\n    ld.global.u32 %v, [%in];\n"
-                                    "    add.u32 %v, %v, %m;\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
+static const char text[] =
+    PTX_HEAD ".visible .entry add(.param .u64 in, .param .u64 out, .param .u32 more)\n{\n"
+             "    .reg .b64 %in, %out;\n    .reg .b32 %v, %m;\n"
+             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"
+             "    ld.param.u32 %m, [more];\n    ld.global.u32 %v, [%in];\n"
+             "    add.u32 %v, %v, %m;\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
 
 static gd_CUmodule module;
 static gd_CUfunction add;
@@ -59,8 +61,8 @@ typedef struct kernel_arguments {
     void *list[3];
 } kernel_arguments;
 
-static gd_CUDA_KERNEL_NODE_PARAMS kernel_of(kernel_arguments *arguments, gd_CUdeviceptr in, gd_CUdeviceptr out,
-                                            uint32_t more)
+static gd_CUDA_KERNEL_NODE_PARAMS kernel_of(kernel_arguments *arguments, gd_CUdeviceptr in,
+                                            gd_CUdeviceptr out, uint32_t more)
 {
     *arguments = (kernel_arguments){.in = in, .out = out, .more = more};
     arguments->list[0] = &arguments->in;
@@ -76,7 +78,8 @@ static gd_CUDA_KERNEL_NODE_PARAMS kernel_of(kernel_arguments *arguments, gd_CUde
                                         .kernelParams = arguments->list};
 }
 
-static gd_CUgraphNode add_kernel(gd_CUdeviceptr in, gd_CUdeviceptr out, uint32_t more, gd_CUgraphNode before)
+static gd_CUgraphNode add_kernel(gd_CUdeviceptr in, gd_CUdeviceptr out, uint32_t more,
+                                 gd_CUgraphNode before)
 {
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, in, out, more);
@@ -106,7 +109,8 @@ START_TEST(every_node_type)
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
     gd_CUDA_KERNEL_NODE_PARAMS_v1 first;
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {.dst = a, .value = 40, .elementSize = 4, .width = 4, .height = 1};
+    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = a, .value = 40, .elementSize = 4, .width = 4, .height = 1};
     gd_CUDA_MEMCPY3D copy = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .srcDevice = b,
                              .dstMemoryType = GD_CU_MEMORYTYPE_DEVICE,
@@ -120,10 +124,11 @@ START_TEST(every_node_type)
     gd_CUgraph child = NULL, inner = NULL;
     gd_CUevent event = NULL;
     gd_CUgraphExec executable = NULL;
-    static const gd_CUgraphNodeType types[] = {GD_CU_GRAPH_NODE_TYPE_MEMSET,       GD_CU_GRAPH_NODE_TYPE_KERNEL,
-                                               GD_CU_GRAPH_NODE_TYPE_MEMCPY,       GD_CU_GRAPH_NODE_TYPE_HOST,
-                                               GD_CU_GRAPH_NODE_TYPE_EMPTY,        GD_CU_GRAPH_NODE_TYPE_GRAPH,
-                                               GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT};
+    static const gd_CUgraphNodeType types[] = {
+        GD_CU_GRAPH_NODE_TYPE_MEMSET,       GD_CU_GRAPH_NODE_TYPE_KERNEL,
+        GD_CU_GRAPH_NODE_TYPE_MEMCPY,       GD_CU_GRAPH_NODE_TYPE_HOST,
+        GD_CU_GRAPH_NODE_TYPE_EMPTY,        GD_CU_GRAPH_NODE_TYPE_GRAPH,
+        GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD, GD_CU_GRAPH_NODE_TYPE_WAIT_EVENT};
 
     memcpy(&first, &params, sizeof first);
     good(cuEventCreate, (&event, GD_CU_EVENT_DISABLE_TIMING));
@@ -167,7 +172,8 @@ START_TEST(nodes_are_checked)
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
     gd_CUDA_KERNEL_NODE_PARAMS_v1 first;
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {.dst = a, .value = 40, .elementSize = 3, .width = 4, .height = 1};
+    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = a, .value = 40, .elementSize = 3, .width = 4, .height = 1};
     gd_CUDA_HOST_NODE_PARAMS call = {NULL, NULL};
     gd_CUgraphNode node = NULL;
     gd_CUgraphNodeType type = -1;
@@ -207,8 +213,8 @@ START_TEST(nodes_of_the_general_form)
     gd_CUgraphNode fill = NULL, kernel = NULL, empty = NULL;
     gd_CUgraphEdgeData data = {0};
 
-    params.is.memset =
-        (gd_CUDA_MEMSET_NODE_PARAMS){.dst = a, .value = 5, .elementSize = 4, .width = 1, .height = 1, .ctx = context};
+    params.is.memset = (gd_CUDA_MEMSET_NODE_PARAMS){
+        .dst = a, .value = 5, .elementSize = 4, .width = 1, .height = 1, .ctx = context};
     good(cuGraphAddNode, (&fill, graph, NULL, 0, &params));
     params = (gd_CUgraphNodeParams){.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
     params.is.kernel = kernel_of(&arguments, a, b, 2);
@@ -240,7 +246,8 @@ START_TEST(nodes_of_the_general_form)
 }
 END_TEST
 
-/* A graph without nodes, as a node, orders what stands around it. The kernel behind it was added first. */
+/* A graph without nodes, as a node, orders what stands around it. The kernel behind it was added
+ * first. */
 START_TEST(empty_graphs_order)
 {
     gd_CUgraph child = NULL;
@@ -282,7 +289,8 @@ START_TEST(edges)
     good(cuGraphGetEdges, (graph, NULL, NULL, &count));
     expect(count == 2);
     good(cuGraphGetEdges, (graph, list, other, &count));
-    expect(count == 2 && list[0] == first && other[0] == second && list[1] == second && other[1] == third);
+    expect(count == 2 && list[0] == first && other[0] == second && list[1] == second &&
+           other[1] == third);
     count = 4;
     good(cuGraphNodeGetDependencies, (second, list, &count));
     expect(count == 1 && list[0] == first);
@@ -325,7 +333,8 @@ START_TEST(edges_with_data)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, NULL),
                    third = add_kernel(c, a, 1, NULL), from[3], to[3];
-    gd_CUgraphEdgeData programmatic = {.from_port = 1, .type = 1}, order = {.from_port = 2, .type = 1}, data[3];
+    gd_CUgraphEdgeData programmatic = {.from_port = 1, .type = 1},
+                       order = {.from_port = 2, .type = 1}, data[3];
     size_t count = 0;
 
     good(cuGraphAddDependencies_v2, (graph, &first, &second, &programmatic, 1));
@@ -357,7 +366,8 @@ START_TEST(edges_with_data)
     gd_CUgraphExec executable = instantiate();
     good(cuGraphExecDestroy, (executable));
     good(cuGraphRemoveDependencies_v2, (graph, &first, &second, &programmatic, 1));
-    bad(ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2, (graph, &first, &second, &programmatic, 1));
+    bad(ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2,
+        (graph, &first, &second, &programmatic, 1));
     good(cuGraphRemoveDependencies_v2, (graph, &second, &third, NULL, 1));
     good(cuGraphGetEdges, (graph, NULL, NULL, &count));
     expect(count == 0);
@@ -368,10 +378,12 @@ END_TEST
 /* Which data an edge may have. */
 START_TEST(edge_data_is_checked)
 {
-    gd_CUgraphNode kernel = add_kernel(a, b, 1, NULL), next = add_kernel(b, c, 1, NULL), empty = NULL;
-    gd_CUgraphEdgeData to_port = {.to_port = 1}, port = {.from_port = 1}, unknown = {.from_port = 9},
-                       type = {.type = 9}, reserved = {.reserved = {1}}, programmatic = {.from_port = 1, .type = 1},
-                       no_port = {.type = 1}, order = {.from_port = 2};
+    gd_CUgraphNode kernel = add_kernel(a, b, 1, NULL), next = add_kernel(b, c, 1, NULL),
+                   empty = NULL;
+    gd_CUgraphEdgeData to_port = {.to_port = 1}, port = {.from_port = 1},
+                       unknown = {.from_port = 9}, type = {.type = 9}, reserved = {.reserved = {1}},
+                       programmatic = {.from_port = 1, .type = 1}, no_port = {.type = 1},
+                       order = {.from_port = 2};
 
     good(cuGraphAddEmptyNode, (&empty, graph, NULL, 0));
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies_v2, (graph, &kernel, &next, &to_port, 1));
@@ -403,7 +415,8 @@ END_TEST
 
 START_TEST(clones)
 {
-    gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first), found = NULL;
+    gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first),
+                   found = NULL;
     gd_CUgraph clone = NULL;
     gd_CUgraphExec executable = NULL;
     size_t count = 0;
@@ -487,7 +500,8 @@ START_TEST(kernel_parameters)
 
     good(cuGraphAddEmptyNode, (&empty, graph, NULL, 0));
     good(cuGraphKernelNodeGetParams_v2, (node, &params));
-    expect(params.func == add && params.gridDimX == 1 && params.blockDimZ == 1 && params.sharedMemBytes == 0);
+    expect(params.func == add && params.gridDimX == 1 && params.blockDimZ == 1 &&
+           params.sharedMemBytes == 0);
     expect(params.kernelParams && *(uint32_t *)params.kernelParams[2] == 1);
     good(cuGraphKernelNodeGetParams, (node, &first));
     expect(first.func == add && first.gridDimY == 1);
@@ -524,7 +538,8 @@ static void write_eight(void *user)
 
 START_TEST(other_parameters)
 {
-    gd_CUDA_MEMSET_NODE_PARAMS fill = {.dst = a, .value = 4, .elementSize = 4, .width = 1, .height = 1};
+    gd_CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = a, .value = 4, .elementSize = 4, .width = 1, .height = 1};
     gd_CUDA_MEMCPY3D copy = {.srcMemoryType = GD_CU_MEMORYTYPE_DEVICE,
                              .srcDevice = a,
                              .dstMemoryType = GD_CU_MEMORYTYPE_DEVICE,
@@ -571,7 +586,8 @@ END_TEST
 /* Attributes that kernel nodes have; those of launches alone they have not. */
 START_TEST(node_attributes)
 {
-    gd_CUgraphNode node = add_kernel(a, b, 1, NULL), other = add_kernel(b, c, 1, NULL), empty = NULL;
+    gd_CUgraphNode node = add_kernel(a, b, 1, NULL), other = add_kernel(b, c, 1, NULL),
+                   empty = NULL;
     gd_CUlaunchAttributeValue value = {.priority = 0}, found = {.priority = 99};
     int least = 0, greatest = 0;
 
@@ -586,10 +602,12 @@ START_TEST(node_attributes)
     good(cuGraphKernelNodeCopyAttributes, (other, node));
     good(cuGraphKernelNodeGetAttribute, (other, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
     expect(found.priority == greatest);
-    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute, (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute,
+        (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &found));
     bad(ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute,
         (node, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &found));
-    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeSetAttribute, (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    bad(ERROR_INVALID_VALUE, cuGraphKernelNodeSetAttribute,
+        (empty, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
     bad(ERROR_INVALID_VALUE, cuGraphKernelNodeSetAttribute,
         (node, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &value));
     bad(ERROR_INVALID_VALUE, cuGraphKernelNodeCopyAttributes, (empty, node));
@@ -598,7 +616,8 @@ END_TEST
 
 START_TEST(nodes_are_switched_off)
 {
-    gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first), empty = NULL;
+    gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first),
+                   empty = NULL;
     unsigned enabled = 99;
 
     good(cuGraphAddEmptyNode, (&empty, graph, NULL, 0));
@@ -675,14 +694,21 @@ END_TEST
 
 Suite *graph_suite(void)
 {
-    const conformance_case nodes[] = {
-        {every_node_type, 0}, {nodes_are_checked, 0}, {nodes_of_the_general_form, 0}, {empty_graphs_order, 0}};
-    const conformance_case edge_cases[] = {
-        {edges, 0}, {edges_exist_once, 0}, {edges_with_data, 0}, {edge_data_is_checked, 0}, {cycles_are_refused, 0},
-        {clones, 0}};
+    const conformance_case nodes[] = {{every_node_type, 0},
+                                      {nodes_are_checked, 0},
+                                      {nodes_of_the_general_form, 0},
+                                      {empty_graphs_order, 0}};
+    const conformance_case edge_cases[] = {{edges, 0},
+                                           {edges_exist_once, 0},
+                                           {edges_with_data, 0},
+                                           {edge_data_is_checked, 0},
+                                           {cycles_are_refused, 0},
+                                           {clones, 0}};
     const conformance_case executions[] = {
-        {executables, 0},      {null_executables, 0},       {kernel_parameters, 0}, {node_attributes, 0},
-        {other_parameters, 0}, {nodes_are_switched_off, 0}, {whole_updates, 0},     {destroyed_graphs_are_refused, 0}};
+        {executables, 0},       {null_executables, 0},
+        {kernel_parameters, 0}, {node_attributes, 0},
+        {other_parameters, 0},  {nodes_are_switched_off, 0},
+        {whole_updates, 0},     {destroyed_graphs_are_refused, 0}};
     Suite *suite = suite_create("graph");
 
     add_cases(suite, "nodes", setup, teardown, nodes, COUNT_OF(nodes));

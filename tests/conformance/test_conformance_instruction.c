@@ -1,5 +1,5 @@
-/* Control flow, calls, special registers, memory spaces, atomics, warps and barriers: small kernels whose results the
- * host works out for each thread. */
+/* Control flow, calls, special registers, memory spaces, atomics, warps and barriers: small kernels
+ * whose results the host works out for each thread. */
 #include <math.h>
 
 #include "conformance.h"
@@ -9,12 +9,15 @@ enum { MOST_THREADS = 256 };
 /* What thread `i` stores as its word. */
 typedef uint32_t expectation(uint32_t i);
 
-/* A kernel: %i is the thread's number in the grid, in and out are the two buffers, %at is where its word goes. */
-#define BEGIN                                                                                                          \
-    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out, %at, %d<12>;\n"                   \
-    "    .reg .b32 %i, %r<20>;\n    .reg .b16 %h<4>;\n    .reg .f32 %f<4>;\n    .reg .pred %p<8>;\n"                   \
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %r0, %ctaid.x;\n"                         \
-    "    mov.u32 %r1, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %r0, %r1, %i;\n"                           \
+/* A kernel: %i is the thread's number in the grid, in and out are the two buffers, %at is where its
+ * word goes. */
+#define BEGIN                                                                                      \
+    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %in, %out, %at, "        \
+    "%d<12>;\n"                                                                                    \
+    "    .reg .b32 %i, %r<20>;\n    .reg .b16 %h<4>;\n    .reg .f32 %f<4>;\n    .reg .pred "       \
+    "%p<8>;\n"                                                                                     \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %r0, %ctaid.x;\n"     \
+    "    mov.u32 %r1, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %r0, %r1, %i;\n"       \
     "    mul.wide.u32 %at, %i, 4;\n    add.u64 %at, %out, %at;\n"
 #define END "    st.global.u32 [%at], %r9;\n    ret;\n}\n"
 
@@ -190,190 +193,259 @@ static uint32_t rank_of(uint32_t i)
 
 static const sample control[] = {
     {"loops", NULL,
-     "    rem.u32 %r2, %i, 7;\n    mov.u32 %r3, 0;\n    mov.u32 %r9, 0;\nagain:\n    mad.lo.u32 %r4, %r3, %r3, %i;\n"
-     "    add.u32 %r9, %r9, %r4;\n    add.u32 %r3, %r3, 1;\n    setp.le.u32 %p0, %r3, %r2;\n    @%p0 bra again;\n",
+     "    rem.u32 %r2, %i, 7;\n    mov.u32 %r3, 0;\n    mov.u32 %r9, 0;\nagain:\n    mad.lo.u32 "
+     "%r4, %r3, %r3, %i;\n"
+     "    add.u32 %r9, %r9, %r4;\n    add.u32 %r3, %r3, 1;\n    setp.le.u32 %p0, %r3, %r2;\n    "
+     "@%p0 bra again;\n",
      2, 96, loop_sum},
     {"branch tables", NULL,
-     "    and.b32 %r2, %i, 3;\nlist: .branchtargets L0, L1, L2, L3;\n    brx.idx %r2, list;\nL0:\n    mov.u32 %r9, "
+     "    and.b32 %r2, %i, 3;\nlist: .branchtargets L0, L1, L2, L3;\n    brx.idx %r2, list;\nL0:\n "
+     "   mov.u32 %r9, "
      "100;\n"
-     "    bra.uni done;\nL1:\n    add.u32 %r9, %i, 200;\n    bra done;\nL2:\n    mov.u32 %r9, 300;\n    bra "
+     "    bra.uni done;\nL1:\n    add.u32 %r9, %i, 200;\n    bra done;\nL2:\n    mov.u32 %r9, "
+     "300;\n    bra "
      "done;\nL3:\n"
      "    mov.u32 %r9, 400;\ndone:\n",
      1, 64, table_jump},
     {"calls",
-     ".func (.param .b32 result) twice(.param .b32 value)\n{\n    .reg .b32 %v;\n    ld.param.b32 %v, [value];\n"
+     ".func (.param .b32 result) twice(.param .b32 value)\n{\n    .reg .b32 %v;\n    ld.param.b32 "
+     "%v, [value];\n"
      "    shl.b32 %v, %v, 1;\n    st.param.b32 [result], %v;\n    ret;\n}\n",
-     "    .param .b32 argument;\n    .param .b32 answer;\n    add.u32 %r2, %i, 5;\n    st.param.b32 [argument], %r2;\n"
-     "    call.uni (answer), twice, (argument);\n    ld.param.b32 %r3, [answer];\n    mov.u64 %d0, twice;\n"
+     "    .param .b32 argument;\n    .param .b32 answer;\n    add.u32 %r2, %i, 5;\n    "
+     "st.param.b32 [argument], %r2;\n"
+     "    call.uni (answer), twice, (argument);\n    ld.param.b32 %r3, [answer];\n    mov.u64 %d0, "
+     "twice;\n"
      "    st.param.b32 [argument], %i;\nshape: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-     "    call (answer), %d0, (argument), shape;\n    ld.param.b32 %r4, [answer];\n    add.u32 %r9, %r3, %r4;\n",
+     "    call (answer), %d0, (argument), shape;\n    ld.param.b32 %r4, [answer];\n    add.u32 "
+     "%r9, %r3, %r4;\n",
      1, 64, twice_plus},
     {"exit", NULL,
-     "    mov.u32 %r9, 1;\n    st.global.u32 [%at], %r9;\n    rem.u32 %r2, %i, 3;\n    setp.eq.u32 %p0, %r2, 0;\n"
+     "    mov.u32 %r9, 1;\n    st.global.u32 [%at], %r9;\n    rem.u32 %r2, %i, 3;\n    setp.eq.u32 "
+     "%p0, %r2, 0;\n"
      "    @%p0 exit;\n    mov.u32 %r9, 7;\n",
      1, 96, early},
     {"special registers", NULL,
-     "    mov.u32 %r2, %laneid;\n    mov.u32 %r3, %ctaid.x;\n    mov.u32 %r4, %ntid.x;\n    mov.u32 %r5, %nctaid.x;\n"
-     "    shl.b32 %r3, %r3, 5;\n    shl.b32 %r4, %r4, 8;\n    shr.u32 %r5, %r5, 1;\n    shl.b32 %r5, %r5, 20;\n"
+     "    mov.u32 %r2, %laneid;\n    mov.u32 %r3, %ctaid.x;\n    mov.u32 %r4, %ntid.x;\n    "
+     "mov.u32 %r5, %nctaid.x;\n"
+     "    shl.b32 %r3, %r3, 5;\n    shl.b32 %r4, %r4, 8;\n    shr.u32 %r5, %r5, 1;\n    shl.b32 "
+     "%r5, %r5, 20;\n"
      "    add.u32 %r9, %r2, %r3;\n    add.u32 %r9, %r9, %r4;\n    add.u32 %r9, %r9, %r5;\n",
      2, 64, places},
     {"clocks", NULL,
-     "    mov.u64 %d0, %globaltimer;\n    mov.u64 %d1, %clock64;\n    nanosleep.u32 2000;\n    mov.u64 %d2, "
+     "    mov.u64 %d0, %globaltimer;\n    mov.u64 %d1, %clock64;\n    nanosleep.u32 2000;\n    "
+     "mov.u64 %d2, "
      "%globaltimer;\n"
-     "    mov.u64 %d3, %clock64;\n    setp.ge.u64 %p0, %d2, %d0;\n    setp.gt.and.u64 %p1, %d3, %d1, %p0;\n"
+     "    mov.u64 %d3, %clock64;\n    setp.ge.u64 %p0, %d2, %d0;\n    setp.gt.and.u64 %p1, %d3, "
+     "%d1, %p0;\n"
      "    selp.u32 %r9, 1, 0, %p1;\n    pmevent 3;\n",
      1, 32, one},
     {"dependent launch without a partner", NULL,
-     "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    mov.u32 %r9, %i;\n", 2, 64, same},
-    {"register limits", NULL, "    setmaxnreg.inc.sync.aligned.u32 64;\n    mov.u32 %r9, %i;\n", 1, 128, same},
+     "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    mov.u32 %r9, %i;\n", 2,
+     64, same},
+    {"register limits", NULL, "    setmaxnreg.inc.sync.aligned.u32 64;\n    mov.u32 %r9, %i;\n", 1,
+     128, same},
 };
 
 static const sample memory[] = {
     {"shared", NULL,
-     "    .shared .align 16 .b8 room[1024];\n    mov.u32 %r2, room;\n    mad.lo.u32 %r3, %i, 4, %r2;\n    mul.lo.u32 "
+     "    .shared .align 16 .b8 room[1024];\n    mov.u32 %r2, room;\n    mad.lo.u32 %r3, %i, 4, "
+     "%r2;\n    mul.lo.u32 "
      "%r4, %i, 3;\n"
-     "    st.shared.u32 [%r3], %r4;\n    bar.sync 0;\n    xor.b32 %r3, %r3, 4;\n    ld.shared.u32 %r9, [%r3];\n",
+     "    st.shared.u32 [%r3], %r4;\n    bar.sync 0;\n    xor.b32 %r3, %r3, 4;\n    ld.shared.u32 "
+     "%r9, [%r3];\n",
      1, 256, shared_neighbour},
     {"local", NULL,
-     "    .local .align 16 .b8 room[64];\n    mov.u64 %d0, room;\n    add.u32 %r2, %i, 1;\n    add.u32 %r3, %i, 2;\n"
-     "    add.u32 %r4, %i, 3;\n    st.local.v4.u32 [%d0+16], {%i, %r2, %r3, %r4};\n    ld.local.v2.u32 {%r5, %r6}, "
+     "    .local .align 16 .b8 room[64];\n    mov.u64 %d0, room;\n    add.u32 %r2, %i, 1;\n    "
+     "add.u32 %r3, %i, 2;\n"
+     "    add.u32 %r4, %i, 3;\n    st.local.v4.u32 [%d0+16], {%i, %r2, %r3, %r4};\n    "
+     "ld.local.v2.u32 {%r5, %r6}, "
      "[%d0+16];\n"
-     "    ld.local.v2.u32 {%r7, %r8}, [%d0+24];\n    add.u32 %r9, %r5, %r6;\n    add.u32 %r9, %r9, %r7;\n    add.u32 "
+     "    ld.local.v2.u32 {%r7, %r8}, [%d0+24];\n    add.u32 %r9, %r5, %r6;\n    add.u32 %r9, %r9, "
+     "%r7;\n    add.u32 "
      "%r9, %r9, %r8;\n",
      1, 64, local_sum},
     {"constants", ".const .align 4 .u32 table[4] = {11, 22, 33, 44};\n",
-     "    and.b32 %r2, %i, 3;\n    mul.wide.u32 %d0, %r2, 4;\n    mov.u64 %d1, table;\n    add.u64 %d0, %d0, %d1;\n"
+     "    and.b32 %r2, %i, 3;\n    mul.wide.u32 %d0, %r2, 4;\n    mov.u64 %d1, table;\n    add.u64 "
+     "%d0, %d0, %d1;\n"
      "    ld.const.u32 %r9, [%d0];\n",
      1, 64, constant_entry},
     {"global widths", NULL,
-     "    mul.wide.u32 %d0, %i, 4;\n    add.u64 %d0, %in, %d0;\n    ld.global.nc.u32 %r2, [%d0];\n    and.b64 %d1, "
+     "    mul.wide.u32 %d0, %i, 4;\n    add.u64 %d0, %in, %d0;\n    ld.global.nc.u32 %r2, [%d0];\n "
+     "   and.b64 %d1, "
      "%d0, -16;\n"
-     "    ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%d1];\n    ld.global.u8 %h0, [%d0];\n    cvt.u32.u16 %r7, %h0;\n"
+     "    ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%d1];\n    ld.global.u8 %h0, [%d0];\n    "
+     "cvt.u32.u16 %r7, %h0;\n"
      "    xor.b32 %r9, %r2, %r3;\n    xor.b32 %r9, %r9, %r7;\n",
      1, 64, input_mixed},
     {"generic addresses", NULL,
-     "    .shared .align 4 .b8 room[4];\n    mov.u32 %r2, room;\n    cvt.u64.u32 %d0, %r2;\n    cvta.shared.u64 %d0, "
+     "    .shared .align 4 .b8 room[4];\n    mov.u32 %r2, room;\n    cvt.u64.u32 %d0, %r2;\n    "
+     "cvta.shared.u64 %d0, "
      "%d0;\n"
-     "    isspacep.shared %p0, %d0;\n    isspacep.global %p1, %d0;\n    not.pred %p1, %p1;\n    and.pred %p0, %p0, "
+     "    isspacep.shared %p0, %d0;\n    isspacep.global %p1, %d0;\n    not.pred %p1, %p1;\n    "
+     "and.pred %p0, %p0, "
      "%p1;\n"
-     "    cvta.to.shared.u64 %d1, %d0;\n    cvt.u32.u64 %r3, %d1;\n    setp.eq.and.u32 %p0, %r3, %r2, %p0;\n"
+     "    cvta.to.shared.u64 %d1, %d0;\n    cvt.u32.u64 %r3, %d1;\n    setp.eq.and.u32 %p0, %r3, "
+     "%r2, %p0;\n"
      "    isspacep.global %p2, %at;\n    and.pred %p0, %p0, %p2;\n    selp.u32 %r9, 1, 0, %p0;\n",
      1, 32, one},
     {"hints and fences", NULL,
-     "    prefetch.global.L2 [%in];\n    prefetchu.L1 [%in];\n    createpolicy.fractional.L2::evict_first.b64 %d0, "
+     "    prefetch.global.L2 [%in];\n    prefetchu.L1 [%in];\n    "
+     "createpolicy.fractional.L2::evict_first.b64 %d0, "
      "1.0;\n"
-     "    applypriority.global.L2::evict_normal [%in], 128;\n    membar.cta;\n    membar.gl;\n    fence.acq_rel.gpu;\n"
-     "    fence.sc.cta;\n    fence.proxy.async;\n    mul.wide.u32 %d1, %i, 4;\n    add.u64 %d1, %in, %d1;\n"
-     "    ld.global.L2::cache_hint.u32 %r2, [%d1], %d0;\n    ld.relaxed.gpu.global.u32 %r3, [%d1];\n"
-     "    ld.acquire.gpu.global.u32 %r4, [%d1];\n    ld.volatile.global.u32 %r5, [%d1];\n    ldu.global.u32 %r6, "
+     "    applypriority.global.L2::evict_normal [%in], 128;\n    membar.cta;\n    membar.gl;\n    "
+     "fence.acq_rel.gpu;\n"
+     "    fence.sc.cta;\n    fence.proxy.async;\n    mul.wide.u32 %d1, %i, 4;\n    add.u64 %d1, "
+     "%in, %d1;\n"
+     "    ld.global.L2::cache_hint.u32 %r2, [%d1], %d0;\n    ld.relaxed.gpu.global.u32 %r3, "
+     "[%d1];\n"
+     "    ld.acquire.gpu.global.u32 %r4, [%d1];\n    ld.volatile.global.u32 %r5, [%d1];\n    "
+     "ldu.global.u32 %r6, "
      "[%in];\n"
-     "    xor.b32 %r2, %r2, %r3;\n    xor.b32 %r4, %r4, %r5;\n    or.b32 %r2, %r2, %r4;\n    ld.global.u32 %r7, "
+     "    xor.b32 %r2, %r2, %r3;\n    xor.b32 %r4, %r4, %r5;\n    or.b32 %r2, %r2, %r4;\n    "
+     "ld.global.u32 %r7, "
      "[%in];\n"
      "    xor.b32 %r6, %r6, %r7;\n    or.b32 %r2, %r2, %r6;\n    add.u32 %r9, %r2, %i;\n",
      1, 64, same},
     {"release and acquire", NULL,
      "    .shared .align 4 .b8 flag[8];\n    mov.u32 %r2, flag;\n    setp.eq.u32 %p0, %i, 0;\n"
-     "    @%p0 st.shared.u32 [%r2], 0;\n    bar.sync 0;\n    setp.ne.u32 %p1, %i, 32;\n    @%p1 bra reader;\n"
+     "    @%p0 st.shared.u32 [%r2], 0;\n    bar.sync 0;\n    setp.ne.u32 %p1, %i, 32;\n    @%p1 "
+     "bra reader;\n"
      "    st.shared.u32 [%r2+4], 1;\n    st.release.cta.shared.u32 [%r2], 1;\nreader:\n"
-     "    ld.acquire.cta.shared.u32 %r3, [%r2];\n    setp.eq.u32 %p2, %r3, 0;\n    @%p2 bra reader;\n"
+     "    ld.acquire.cta.shared.u32 %r3, [%r2];\n    setp.eq.u32 %p2, %r3, 0;\n    @%p2 bra "
+     "reader;\n"
      "    ld.shared.u32 %r9, [%r2+4];\n",
      1, 64, one},
     {"discarded lines", NULL,
-     "    setp.ne.u32 %p0, %i, 0;\n    @%p0 bra past;\n    discard.global.L2 [%in+896], 128;\npast:\n    mov.u32 %r9, "
+     "    setp.ne.u32 %p0, %i, 0;\n    @%p0 bra past;\n    discard.global.L2 [%in+896], "
+     "128;\npast:\n    mov.u32 %r9, "
      "%i;\n",
      1, 32, same},
 };
 
 static const sample warps[] = {
     {"active lanes", NULL,
-     "    mov.u32 %r2, %laneid;\n    setp.lt.u32 %p0, %r2, 16;\n    @%p0 bra low;\n    activemask.b32 %r9;\n    bra "
+     "    mov.u32 %r2, %laneid;\n    setp.lt.u32 %p0, %r2, 16;\n    @%p0 bra low;\n    "
+     "activemask.b32 %r9;\n    bra "
      "done;\nlow:\n"
      "    activemask.b32 %r9;\ndone:\n",
      1, 64, masks},
     {"ballots", NULL,
-     "    rem.u32 %r2, %i, 3;\n    mov.u32 %r3, %laneid;\n    rem.u32 %r2, %r3, 3;\n    setp.eq.u32 %p0, %r2, 0;\n"
+     "    rem.u32 %r2, %i, 3;\n    mov.u32 %r3, %laneid;\n    rem.u32 %r2, %r3, 3;\n    "
+     "setp.eq.u32 %p0, %r2, 0;\n"
      "    vote.sync.ballot.b32 %r9, %p0, 0xffffffff;\n",
      1, 64, ballots},
     {"votes", NULL,
-     "    mov.u32 %r2, %laneid;\n    setp.eq.u32 %p0, %r2, 31;\n    vote.sync.any.pred %p1, %p0, 0xffffffff;\n"
-     "    vote.sync.all.pred %p2, %p0, 0xffffffff;\n    vote.sync.uni.pred %p3, %p0, 0xffffffff;\n    selp.u32 %r9, 1, "
+     "    mov.u32 %r2, %laneid;\n    setp.eq.u32 %p0, %r2, 31;\n    vote.sync.any.pred %p1, %p0, "
+     "0xffffffff;\n"
+     "    vote.sync.all.pred %p2, %p0, 0xffffffff;\n    vote.sync.uni.pred %p3, %p0, 0xffffffff;\n "
+     "   selp.u32 %r9, 1, "
      "0, %p1;\n"
-     "    selp.u32 %r3, 2, 0, %p2;\n    selp.u32 %r4, 4, 0, %p3;\n    or.b32 %r9, %r9, %r3;\n    or.b32 %r9, %r9, "
+     "    selp.u32 %r3, 2, 0, %p2;\n    selp.u32 %r4, 4, 0, %p3;\n    or.b32 %r9, %r9, %r3;\n    "
+     "or.b32 %r9, %r9, "
      "%r4;\n",
      1, 64, vote_bits},
     {"shuffles", NULL,
-     "    shfl.sync.up.b32 %r2|%p0, %i, 3, 0, 0xffffffff;\n    shfl.sync.down.b32 %r3|%p1, %i, 5, 31, 0xffffffff;\n"
-     "    shfl.sync.bfly.b32 %r4, %i, 9, 31, 0xffffffff;\n    shfl.sync.idx.b32 %r5, %i, 17, 31, 0xffffffff;\n"
-     "    mul.lo.u32 %r9, %r2, 7;\n    mad.lo.u32 %r9, %r3, 11, %r9;\n    mad.lo.u32 %r9, %r4, 13, %r9;\n"
+     "    shfl.sync.up.b32 %r2|%p0, %i, 3, 0, 0xffffffff;\n    shfl.sync.down.b32 %r3|%p1, %i, 5, "
+     "31, 0xffffffff;\n"
+     "    shfl.sync.bfly.b32 %r4, %i, 9, 31, 0xffffffff;\n    shfl.sync.idx.b32 %r5, %i, 17, 31, "
+     "0xffffffff;\n"
+     "    mul.lo.u32 %r9, %r2, 7;\n    mad.lo.u32 %r9, %r3, 11, %r9;\n    mad.lo.u32 %r9, %r4, 13, "
+     "%r9;\n"
      "    mad.lo.u32 %r9, %r5, 17, %r9;\n",
      1, 128, shuffled},
     {"matches", NULL,
-     "    and.b32 %r2, %i, 3;\n    match.any.sync.b32 %r9, %r2, 0xffffffff;\n    match.all.sync.b32 %r3|%p0, %r2, "
+     "    and.b32 %r2, %i, 3;\n    match.any.sync.b32 %r9, %r2, 0xffffffff;\n    "
+     "match.all.sync.b32 %r3|%p0, %r2, "
      "0xffffffff;\n"
      "    @%p0 mov.u32 %r9, 99;\n    bar.warp.sync 0xffffffff;\n",
      1, 64, matched},
     {"reductions", NULL,
-     "    mov.u32 %r2, %laneid;\n    redux.sync.add.u32 %r3, %r2, 0xffffffff;\n    redux.sync.max.s32 %r4, %r2, "
+     "    mov.u32 %r2, %laneid;\n    redux.sync.add.u32 %r3, %r2, 0xffffffff;\n    "
+     "redux.sync.max.s32 %r4, %r2, "
      "0xffffffff;\n"
      "    redux.sync.min.u32 %r5, %r2, 0xffffffff;\n    redux.sync.or.b32 %r6, %r2, 0xffffffff;\n"
-     "    redux.sync.and.b32 %r7, %r2, 0xffffffff;\n    add.u32 %r9, %r3, %r4;\n    add.u32 %r9, %r9, %r5;\n"
+     "    redux.sync.and.b32 %r7, %r2, 0xffffffff;\n    add.u32 %r9, %r3, %r4;\n    add.u32 %r9, "
+     "%r9, %r5;\n"
      "    add.u32 %r9, %r9, %r6;\n    add.u32 %r9, %r9, %r7;\n",
      1, 64, reduced},
-    {"elections", NULL, "    elect.sync %r2|%p0, 0xffffffff;\n    selp.u32 %r9, 1, 0, %p0;\n", 1, 64, elected},
+    {"elections", NULL, "    elect.sync %r2|%p0, 0xffffffff;\n    selp.u32 %r9, 1, 0, %p0;\n", 1,
+     64, elected},
 };
 
 static const sample barriers[] = {
     {"reversal", NULL,
-     "    .shared .align 4 .b8 room[512];\n    mov.u32 %r2, room;\n    mov.u32 %r3, %tid.x;\n    mad.lo.u32 %r4, %r3, "
+     "    .shared .align 4 .b8 room[512];\n    mov.u32 %r2, room;\n    mov.u32 %r3, %tid.x;\n    "
+     "mad.lo.u32 %r4, %r3, "
      "4, %r2;\n"
-     "    st.shared.u32 [%r4], %i;\n    barrier.sync 1;\n    sub.u32 %r5, 127, %r3;\n    mad.lo.u32 %r4, %r5, 4, %r2;\n"
+     "    st.shared.u32 [%r4], %i;\n    barrier.sync 1;\n    sub.u32 %r5, 127, %r3;\n    "
+     "mad.lo.u32 %r4, %r5, 4, %r2;\n"
      "    ld.shared.u32 %r9, [%r4];\n    barrier.cta.sync 2, 128;\n    bar.cta.sync 3;\n",
      2, 128, reversed_in_cta},
     {"reductions", NULL,
-     "    setp.lt.u32 %p0, %i, 64;\n    bar.red.popc.u32 %r2, 0, %p0;\n    barrier.red.and.pred %p1, 1, %p0;\n"
-     "    barrier.cta.red.or.pred %p2, 2, %p0;\n    bar.cta.red.popc.u32 %r3, 3, %p0;\n    selp.u32 %r9, %r2, 0, %p0;\n"
-     "    @%p1 mov.u32 %r9, 1000;\n    not.pred %p2, %p2;\n    @%p2 mov.u32 %r9, 2000;\n    sub.u32 %r3, %r3, %r2;\n"
+     "    setp.lt.u32 %p0, %i, 64;\n    bar.red.popc.u32 %r2, 0, %p0;\n    barrier.red.and.pred "
+     "%p1, 1, %p0;\n"
+     "    barrier.cta.red.or.pred %p2, 2, %p0;\n    bar.cta.red.popc.u32 %r3, 3, %p0;\n    "
+     "selp.u32 %r9, %r2, 0, %p0;\n"
+     "    @%p1 mov.u32 %r9, 1000;\n    not.pred %p2, %p2;\n    @%p2 mov.u32 %r9, 2000;\n    "
+     "sub.u32 %r3, %r3, %r2;\n"
      "    add.u32 %r9, %r9, %r3;\n",
      1, 128, counted},
     {"producers arrive", NULL,
-     "    .shared .align 4 .b8 room[512];\n    mov.u32 %r2, room;\n    mad.lo.u32 %r3, %i, 4, %r2;\n    setp.ge.u32 "
+     "    .shared .align 4 .b8 room[512];\n    mov.u32 %r2, room;\n    mad.lo.u32 %r3, %i, 4, "
+     "%r2;\n    setp.ge.u32 "
      "%p0, %i, 64;\n"
-     "    mov.u32 %r9, %i;\n    @%p0 bra produce;\n    bar.sync 1, 128;\n    barrier.sync 2, 128;\n    bar.sync 3, "
+     "    mov.u32 %r9, %i;\n    @%p0 bra produce;\n    bar.sync 1, 128;\n    barrier.sync 2, "
+     "128;\n    bar.sync 3, "
      "128;\n"
-     "    barrier.sync 4, 128;\n    ld.shared.u32 %r9, [%r3+256];\n    sub.u32 %r9, %r9, 64;\n    bra done;\nproduce:\n"
-     "    st.shared.u32 [%r3], %i;\n    bar.arrive 1, 128;\n    barrier.arrive 2, 128;\n    bar.cta.arrive 3, 128;\n"
+     "    barrier.sync 4, 128;\n    ld.shared.u32 %r9, [%r3+256];\n    sub.u32 %r9, %r9, 64;\n    "
+     "bra done;\nproduce:\n"
+     "    st.shared.u32 [%r3], %i;\n    bar.arrive 1, 128;\n    barrier.arrive 2, 128;\n    "
+     "bar.cta.arrive 3, 128;\n"
      "    barrier.cta.arrive 4, 128;\ndone:\n",
      1, 128, same},
     {"cluster barriers", NULL,
-     "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n    mov.u32 %r9, %i;\n", 2, 64, same},
+     "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n    mov.u32 %r9, "
+     "%i;\n",
+     2, 64, same},
 };
 
 /* CTAs of a cluster of two: each reads the other's shared memory. */
 static const sample clusters[] = {
     {"remote shared memory", NULL,
-     "    .shared .align 4 .b8 room[4];\n    mov.u32 %r2, room;\n    mov.u32 %r3, %cluster_ctarank;\n    add.u32 %r4, "
+     "    .shared .align 4 .b8 room[4];\n    mov.u32 %r2, room;\n    mov.u32 %r3, "
+     "%cluster_ctarank;\n    add.u32 %r4, "
      "%r3, 10;\n"
-     "    xor.b32 %r5, %r3, 1;\n    mapa.shared::cluster.u32 %r6, %r2, %r5;\n    getctarank.shared::cluster.u32 %r7, "
+     "    xor.b32 %r5, %r3, 1;\n    mapa.shared::cluster.u32 %r6, %r2, %r5;\n    "
+     "getctarank.shared::cluster.u32 %r7, "
      "%r6;\n"
-     "    mov.u32 %r8, %tid.x;\n    setp.eq.u32 %p0, %r8, 0;\n    @%p0 st.shared::cluster.u32 [%r6], %r4;\n"
-     "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    ld.shared.u32 %r9, "
+     "    mov.u32 %r8, %tid.x;\n    setp.eq.u32 %p0, %r8, 0;\n    @%p0 st.shared::cluster.u32 "
+     "[%r6], %r4;\n"
+     "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    "
+     "ld.shared.u32 %r9, "
      "[%r2];\n"
      "    sub.u32 %r9, 21, %r9;\n    setp.ne.u32 %p1, %r7, %r5;\n    @%p1 mov.u32 %r9, 99;\n",
      2, 32, rank_of},
     {"asynchronous stores", NULL,
-     "    .shared .align 8 .b8 room[8];\n    .shared .align 8 .b8 bar[8];\n    mov.u32 %r2, room;\n    mov.u32 %r10, "
+     "    .shared .align 8 .b8 room[8];\n    .shared .align 8 .b8 bar[8];\n    mov.u32 %r2, "
+     "room;\n    mov.u32 %r10, "
      "bar;\n"
      "    mov.u32 %r3, %cluster_ctarank;\n    add.u32 %r4, %r3, 10;\n    xor.b32 %r5, %r3, 1;\n"
-     "    mapa.shared::cluster.u32 %r6, %r2, %r5;\n    mapa.shared::cluster.u32 %r11, %r10, %r5;\n    mov.u32 %r8, "
+     "    mapa.shared::cluster.u32 %r6, %r2, %r5;\n    mapa.shared::cluster.u32 %r11, %r10, %r5;\n "
+     "   mov.u32 %r8, "
      "%tid.x;\n"
-     "    setp.eq.u32 %p0, %r8, 0;\n    @%p0 st.shared.v2.u32 [%r2], {0, 0};\n    @%p0 mbarrier.init.shared.b64 "
+     "    setp.eq.u32 %p0, %r8, 0;\n    @%p0 st.shared.v2.u32 [%r2], {0, 0};\n    @%p0 "
+     "mbarrier.init.shared.b64 "
      "[%r10], 1;\n"
-     "    @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r10], 8;\n    fence.mbarrier_init.release.cluster;\n"
-     "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    mov.u32 %r12, 5;\n"
+     "    @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r10], 8;\n    "
+     "fence.mbarrier_init.release.cluster;\n"
+     "    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n    "
+     "mov.u32 %r12, 5;\n"
      "    @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r6], %r4, [%r11];\n"
-     "    @%p0 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r6+4], %r12, "
+     "    @%p0 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+     "[%r6+4], %r12, "
      "[%r11];\nwait:\n"
-     "    mbarrier.try_wait.parity.shared.b64 %p1, [%r10], 0;\n    @!%p1 bra wait;\n    ld.shared.v2.u32 {%r13, %r14}, "
+     "    mbarrier.try_wait.parity.shared.b64 %p1, [%r10], 0;\n    @!%p1 bra wait;\n    "
+     "ld.shared.v2.u32 {%r13, %r14}, "
      "[%r2];\n"
      "    sub.u32 %r9, 16, %r13;\n    add.u32 %r9, %r9, %r14;\n",
      2, 32, rank_of},
@@ -469,10 +541,11 @@ static void run_sample(const sample *item, const gd_CUlaunchAttribute *attribute
     good(cuStreamSynchronize, (stream));
     read_back(output, out, sizeof output);
     for (uint32_t i = 0; i < threads; i++)
-        ck_assert_msg(output[i] == item->expected(i), "%s: thread %u has 0x%x, expected 0x%x", item->name, i, output[i],
-                      item->expected(i));
+        ck_assert_msg(output[i] == item->expected(i), "%s: thread %u has 0x%x, expected 0x%x",
+                      item->name, i, output[i], item->expected(i));
     for (uint32_t i = threads; i < MOST_THREADS; i++)
-        ck_assert_msg(output[i] == 0, "%s: word %u is 0x%x, and no thread writes it", item->name, i, output[i]);
+        ck_assert_msg(output[i] == 0, "%s: word %u is 0x%x, and no thread writes it", item->name, i,
+                      output[i]);
     release(in);
     release(out);
     good(cuModuleUnload, (module));
@@ -615,14 +688,15 @@ static uint32_t run_atomic(const atomic_form *form, bool is_shared)
 
     for (uint32_t i = 0; i < MOST_THREADS; i++)
         input[i] = input_of(i);
-    snprintf(text, sizeof text,
-             "%s%s    .shared .align 16 .b8 room[16];\n    mul.wide.u32 %%d0, %%i, 4;\n"
-             "    add.u64 %%d0, %%in, %%d0;\n    ld.global.u32 %%r2, [%%d0];\n    mov.u64 %%d1, %s;\n"
-             "    setp.eq.u32 %%p0, %%i, 0;\n    @%%p0 st.%s.u32 [%%d1], 0x%x;\n    bar.sync 0;\n"
-             "    %s%s.%s%s\n    bar.sync 0;\n    @!%%p0 bra done;\n    ld.%s.u32 %%r9, [%%d1];\n"
-             "    st.global.u32 [%%out], %%r9;\ndone:\n    ret;\n}\n",
-             PTX_HEAD, BEGIN, is_shared ? "room" : "%out", space, form->start, form->before, form->operation, space,
-             form->rest, space);
+    snprintf(
+        text, sizeof text,
+        "%s%s    .shared .align 16 .b8 room[16];\n    mul.wide.u32 %%d0, %%i, 4;\n"
+        "    add.u64 %%d0, %%in, %%d0;\n    ld.global.u32 %%r2, [%%d0];\n    mov.u64 %%d1, %s;\n"
+        "    setp.eq.u32 %%p0, %%i, 0;\n    @%%p0 st.%s.u32 [%%d1], 0x%x;\n    bar.sync 0;\n"
+        "    %s%s.%s%s\n    bar.sync 0;\n    @!%%p0 bra done;\n    ld.%s.u32 %%r9, [%%d1];\n"
+        "    st.global.u32 [%%out], %%r9;\ndone:\n    ret;\n}\n",
+        PTX_HEAD, BEGIN, is_shared ? "room" : "%out", space, form->start, form->before,
+        form->operation, space, form->rest, space);
     gd_CUmodule module = load(text);
     gd_CUdeviceptr in = allocate_with(input, sizeof input), out = allocate(sizeof input);
     run_two(function_of(module, "k"), 1, MOST_THREADS, in, out);
@@ -642,8 +716,8 @@ START_TEST(atomic_instructions)
         expected = form->fold(expected, i);
     for (int is_shared = 0; is_shared < 2; is_shared++) {
         uint32_t word = run_atomic(form, is_shared);
-        ck_assert_msg(word == expected, "%s%s in %s memory leaves 0x%x, expected 0x%x", form->operation, form->rest,
-                      is_shared ? "shared" : "global", word, expected);
+        ck_assert_msg(word == expected, "%s%s in %s memory leaves 0x%x, expected 0x%x",
+                      form->operation, form->rest, is_shared ? "shared" : "global", word, expected);
     }
 }
 END_TEST
@@ -651,9 +725,9 @@ END_TEST
 /* 64 bits, and what an atomic gives back: each old value is seen once. */
 START_TEST(atomics_give_old_values)
 {
-    static const char text[] = PTX_HEAD BEGIN
-        "    mul.wide.u32 %d0, %i, 8;\n    add.u64 %d0, %out, %d0;\n    atom.global.add.u64 %d1, [%in], 3;\n"
-        "    st.global.u64 [%d0], %d1;\n    ret;\n}\n";
+    static const char text[] = PTX_HEAD BEGIN "    mul.wide.u32 %d0, %i, 8;\n    add.u64 %d0, "
+                                              "%out, %d0;\n    atom.global.add.u64 %d1, [%in], 3;\n"
+                                              "    st.global.u64 [%d0], %d1;\n    ret;\n}\n";
     uint64_t words[MOST_THREADS], start = UINT64_C(0xfffffff0), seen = 0;
     gd_CUmodule module = load(text);
     gd_CUdeviceptr in = allocate_with(&start, sizeof start), out = allocate(sizeof words);
@@ -681,11 +755,13 @@ START_TEST(traps_end_the_context)
     static const char *const words[] = {"trap", "brkpt"};
     char text[256];
 
-    snprintf(text, sizeof text, PTX_HEAD ".visible .entry k()\n{\n    %s;\n    ret;\n}\n", words[_i]);
+    snprintf(text, sizeof text, PTX_HEAD ".visible .entry k()\n{\n    %s;\n    ret;\n}\n",
+             words[_i]);
     gd_CUmodule module = load(text);
     good(cuLaunchKernel, (function_of(module, "k"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
     gd_CUresult result = raw(cuStreamSynchronize, (stream));
-    ck_assert_msg(result != GD_CUDA_SUCCESS && raw(cuCtxSynchronize, ()) == result, "result %d", result);
+    ck_assert_msg(result != GD_CUDA_SUCCESS && raw(cuCtxSynchronize, ()) == result, "result %d",
+                  result);
     teardown_driver();
 }
 END_TEST

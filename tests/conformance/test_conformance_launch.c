@@ -9,17 +9,20 @@ static const char text[] = PTX_HEAD
     "    mov.u32 %v0, %nctaid.x;\n    mov.u32 %v1, %nctaid.y;\n    mov.u32 %v2, %nctaid.z;\n"
     "    mov.u32 %v3, %ntid.x;\n    mov.u32 %v4, %ntid.y;\n    mov.u32 %v5, %ntid.z;\n"
     "    mov.u32 %v6, %dynamic_smem_size;\n"
-    "    st.global.v4.u32 [%out], {%v0, %v1, %v2, %v3};\n    st.global.v4.u32 [%out+16], {%v4, %v5, %v6, %v7};\n"
+    "    st.global.v4.u32 [%out], {%v0, %v1, %v2, %v3};\n    st.global.v4.u32 [%out+16], {%v4, "
+    "%v5, %v6, %v7};\n"
     "    ret;\n}\n"
     ".visible .entry count(.param .u64 out)\n{\n    .reg .b64 %out;\n    .reg .b32 %v;\n"
     "    ld.param.u64 %out, [out];\n    atom.global.add.u32 %v, [%out], 1;\n    ret;\n}\n"
     ".visible .entry narrow()\n.maxntid 64, 1, 1\n{\n    ret;\n}\n"
     ".visible .entry exact()\n.reqntid 32, 2, 1\n{\n    ret;\n}\n"
     ".visible .entry pairs(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n"
-    "    .reg .b64 %out;\n    .reg .b32 %v;\n    ld.param.u64 %out, [out];\n    mov.u32 %v, %cluster_nctaid.x;\n"
+    "    .reg .b64 %out;\n    .reg .b32 %v;\n    ld.param.u64 %out, [out];\n    mov.u32 %v, "
+    "%cluster_nctaid.x;\n"
     "    st.global.u32 [%out], %v;\n    ret;\n}\n"
     ".visible .entry clusters(.param .u64 out)\n{\n    .reg .b64 %out;\n    .reg .b32 %v;\n"
-    "    ld.param.u64 %out, [out];\n    mov.u32 %v, %cluster_nctaid.x;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+    "    ld.param.u64 %out, [out];\n    mov.u32 %v, %cluster_nctaid.x;\n    st.global.u32 [%out], "
+    "%v;\n    ret;\n}\n"
     ".visible .entry halt()\n{\n    trap;\n}\n"
     ".visible .entry stray(.param .u64 at)\n{\n    .reg .b64 %at;\n    ld.param.u64 %at, [at];\n"
     "    st.global.u32 [%at], 1;\n    ret;\n}\n";
@@ -56,7 +59,8 @@ static void check_words(gd_CUdeviceptr out, const uint32_t expected[8])
     good(cuStreamSynchronize, (stream));
     read_back(words, out, sizeof words);
     for (int i = 0; i < 8; i++)
-        ck_assert_msg(words[i] == expected[i], "word %d is %u, expected %u", i, words[i], expected[i]);
+        ck_assert_msg(words[i] == expected[i], "word %d is %u, expected %u", i, words[i],
+                      expected[i]);
 }
 
 /* ---- what is launched ---- */
@@ -90,8 +94,8 @@ START_TEST(packed_arguments)
         uint32_t tag;
     } arguments = {out, 99};
     size_t bytes = 12;
-    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                     GD_CU_LAUNCH_PARAM_END};
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &bytes, GD_CU_LAUNCH_PARAM_END};
     gd_CUlaunchConfig config = config_of(1, 1);
     uint32_t tag = 1;
     void *parameters[] = {&out, &tag};
@@ -102,7 +106,8 @@ START_TEST(packed_arguments)
     arguments.tag = 98;
     good(cuLaunchKernelEx, (&config, shape, NULL, extra));
     check_words(out, (const uint32_t[]){1, 1, 1, 1, 1, 1, 0, 98});
-    bad(ERROR_INVALID_VALUE, cuLaunchKernel, (shape, 1, 1, 1, 1, 1, 1, 0, stream, parameters, extra));
+    bad(ERROR_INVALID_VALUE, cuLaunchKernel,
+        (shape, 1, 1, 1, 1, 1, 1, 0, stream, parameters, extra));
     bad(ERROR_INVALID_VALUE, cuLaunchKernel, (shape, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
     release(out);
 }
@@ -159,7 +164,8 @@ START_TEST(shapes_are_checked)
     bad(ERROR_INVALID_VALUE, cuLaunchKernelEx, (NULL, narrow, NULL, NULL));
     config.gridDimX = 0;
     bad(ERROR_INVALID_VALUE, cuLaunchKernelEx, (&config, narrow, NULL, NULL));
-    bad(ERROR_INVALID_VALUE, cuLaunchCooperativeKernel, (narrow, 1, 1, 1, 65, 1, 1, 0, stream, NULL));
+    bad(ERROR_INVALID_VALUE, cuLaunchCooperativeKernel,
+        (narrow, 1, 1, 1, 65, 1, 1, 0, stream, NULL));
     bad(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, cuLaunchCooperativeKernel,
         (narrow, 1 << 20, 1, 1, 64, 1, 1, 0, stream, NULL));
     good(cuStreamSynchronize, (stream));
@@ -193,13 +199,14 @@ START_TEST(shapes_at_their_limits)
         const unsigned *grid = rows[i].grid, *block = rows[i].block;
         if (!rows[i].fits) {
             bad(ERROR_INVALID_VALUE, cuLaunchKernel,
-                (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, stream, parameters,
-                 NULL));
+                (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared,
+                 stream, parameters, NULL));
             continue;
         }
-        good(cuLaunchKernel, (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, stream,
-                              parameters, NULL));
-        check_words(out, (uint32_t[8]){grid[0], grid[1], grid[2], block[0], block[1], block[2], rows[i].shared, tag});
+        good(cuLaunchKernel, (shape, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                              rows[i].shared, stream, parameters, NULL));
+        check_words(out, (uint32_t[8]){grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                       rows[i].shared, tag});
     }
     good(cuLaunchKernel, (narrow, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
     good(cuStreamSynchronize, (stream));
@@ -217,9 +224,11 @@ START_TEST(null_functions)
     bad(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     bad(ERROR_INVALID_HANDLE, cuLaunchCooperativeKernel, (NULL, 1, 1, 1, 1, 1, 1, 0, stream, NULL));
     bad(ERROR_INVALID_HANDLE, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&value, NULL, 32, 0));
-    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (&value, NULL, 32, 0, 0));
+    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        (&value, NULL, 32, 0, 0));
     bad(ERROR_INVALID_HANDLE, cuOccupancyMaxPotentialBlockSize, (&value, &value, NULL, NULL, 0, 0));
-    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxPotentialBlockSizeWithFlags, (&value, &value, NULL, NULL, 0, 0, 0));
+    bad(ERROR_INVALID_HANDLE, cuOccupancyMaxPotentialBlockSizeWithFlags,
+        (&value, &value, NULL, NULL, 0, 0, 0));
     bad(ERROR_INVALID_HANDLE, cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, NULL, 1, 32));
 }
 END_TEST
@@ -240,7 +249,8 @@ START_TEST(attributes)
         {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = -1},
         {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 1}},
         {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value.memSyncDomain = 0},
-        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 50},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+         .value.sharedMemCarveout = 50},
     };
     gd_CUlaunchConfig config = config_of(2, 2);
     uint32_t word = 0;
@@ -269,7 +279,8 @@ START_TEST(cluster_shapes)
     gd_CUfunction clusters = function_of(module, "clusters"), pairs = function_of(module, "pairs");
     gd_CUdeviceptr out = allocate(4);
     void *parameters[] = {&out};
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {4, 1, 1}};
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                      .value.clusterDim = {4, 1, 1}};
     gd_CUlaunchConfig config = config_of(8, 32);
     uint32_t word = 0;
 
@@ -322,7 +333,8 @@ START_TEST(occupancy)
     good(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (&blocks, count, 256, 0, 0));
     expect(blocks == 8);
     good(cuOccupancyMaxPotentialBlockSize, (&grid, &block, count, NULL, 0, 0));
-    expect(block == 1024 && grid == 2 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    expect(block == 1024 &&
+           grid == 2 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
     good(cuOccupancyMaxPotentialBlockSize, (&grid, &block, narrow, NULL, 0, 0));
     expect(block == 64);
     good(cuOccupancyMaxPotentialBlockSizeWithFlags, (&grid, &block, count, shared_for, 0, 256, 0));
@@ -331,24 +343,28 @@ START_TEST(occupancy)
     expect(bytes == 49152); /* no more than the function may ask for */
     bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor, (NULL, count, 32, 0));
     bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, count, 0, 0));
-    bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (&blocks, count, 32, 0, 100));
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        (&blocks, count, 32, 0, 100));
     bad(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize, (NULL, &block, count, NULL, 0, 0));
-    bad(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSizeWithFlags, (&grid, &block, count, NULL, 0, 0, 100));
+    bad(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSizeWithFlags,
+        (&grid, &block, count, NULL, 0, 0, 100));
     bad(ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, count, 0, 128));
     if (!DIFFERS(UNCHECKED_ARGUMENT))
         bad(ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock, (NULL, count, 2, 128));
 }
 END_TEST
 
-/* A function's preferred carve-out leaves CTAs what the next larger split of the SM's memory holds, and always one. */
+/* A function's preferred carve-out leaves CTAs what the next larger split of the SM's memory holds,
+ * and always one. */
 START_TEST(carved_occupancy)
 {
     static const struct carved {
         int percent;
         int blocks[4]; /* with 0, 7168, 32768 and 49152 bytes, 32 threads */
         size_t bytes;  /* for each of 8 */
-    } rows[] = {{0, {8, 1, 1, 1}, 1024},     {5, {16, 2, 1, 1}, 2048},    {10, {32, 4, 1, 1}, 4096},
-                {25, {32, 8, 1, 1}, 8192},   {50, {32, 16, 4, 2}, 16896}, {75, {32, 24, 5, 4}, 25088},
+    } rows[] = {{0, {8, 1, 1, 1}, 1024},     {5, {16, 2, 1, 1}, 2048},
+                {10, {32, 4, 1, 1}, 4096},   {25, {32, 8, 1, 1}, 8192},
+                {50, {32, 16, 4, 2}, 16896}, {75, {32, 24, 5, 4}, 25088},
                 {99, {32, 28, 6, 4}, 29184}, {-1, {32, 28, 6, 4}, 29184}};
     static const size_t shared[] = {0, 7168, 32768, 49152};
     gd_CUfunction count = function_of(module, "count");
@@ -356,10 +372,12 @@ START_TEST(carved_occupancy)
     size_t bytes = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        good(cuFuncSetAttribute, (count, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, rows[i].percent));
+        good(cuFuncSetAttribute,
+             (count, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, rows[i].percent));
         for (size_t k = 0; k < sizeof shared / sizeof shared[0]; k++) {
             good(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, count, 32, shared[k]));
-            ck_assert_msg(blocks == rows[i].blocks[k], "%d %%, %zu bytes: %d", rows[i].percent, shared[k], blocks);
+            ck_assert_msg(blocks == rows[i].blocks[k], "%d %%, %zu bytes: %d", rows[i].percent,
+                          shared[k], blocks);
         }
         good(cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, count, 8, 32));
         ck_assert_msg(bytes == rows[i].bytes, "%d %%: %zu", rows[i].percent, bytes);
@@ -375,8 +393,12 @@ START_TEST(cluster_occupancy)
     gd_CUfunction count = function_of(module, "count");
     gd_CUlaunchAttribute pair = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                  .value.clusterDim = {.x = 2, .y = 1, .z = 1}};
-    gd_CUlaunchConfig config = {
-        .gridDimX = 16, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchConfig config = {.gridDimX = 16,
+                                .gridDimY = 1,
+                                .gridDimZ = 1,
+                                .blockDimX = 128,
+                                .blockDimY = 1,
+                                .blockDimZ = 1};
     int value = 0;
 
     good(cuOccupancyMaxPotentialClusterSize, (&value, count, &config));
@@ -385,7 +407,8 @@ START_TEST(cluster_occupancy)
     config.attrs = &pair;
     config.numAttrs = 1;
     good(cuOccupancyMaxActiveClusters, (&value, count, &config));
-    expect(value > 0 && value <= 16 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    expect(value > 0 &&
+           value <= 16 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
     bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters, (&value, NULL, &config));
 }
 END_TEST
@@ -419,7 +442,8 @@ START_TEST(stray_addresses)
     gd_CUdeviceptr nowhere = 64;
     void *parameters[] = {&nowhere};
 
-    good(cuLaunchKernel, (function_of(module, "stray"), 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    good(cuLaunchKernel,
+         (function_of(module, "stray"), 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
     expect(raw(cuStreamSynchronize, (stream)) == GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     after_fault(GD_CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -431,7 +455,8 @@ START_TEST(skewed_addresses)
     void *parameters[] = {&skewed};
 
     good(cuCtxSynchronize, ());
-    good(cuLaunchKernel, (function_of(module, "stray"), 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    good(cuLaunchKernel,
+         (function_of(module, "stray"), 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
     expect(raw(cuStreamSynchronize, (stream)) == GD_CUDA_ERROR_MISALIGNED_ADDRESS);
     after_fault(GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
@@ -439,10 +464,11 @@ END_TEST
 
 Suite *launch_suite(void)
 {
-    const conformance_case cases[] = {{shapes, 0},         {packed_arguments, 0},   {arguments_are_copied, 0},
-                                      {all_ctas_run, 0},   {shapes_are_checked, 0}, {shapes_at_their_limits, 0},
-                                      {null_functions, 0}, {attributes, 0},         {cluster_shapes, 0},
-                                      {occupancy, 0},      {carved_occupancy, 0},   {cluster_occupancy, 0}};
+    const conformance_case cases[] = {
+        {shapes, 0},         {packed_arguments, 0},   {arguments_are_copied, 0},
+        {all_ctas_run, 0},   {shapes_are_checked, 0}, {shapes_at_their_limits, 0},
+        {null_functions, 0}, {attributes, 0},         {cluster_shapes, 0},
+        {occupancy, 0},      {carved_occupancy, 0},   {cluster_occupancy, 0}};
     const conformance_case faults[] = {{traps, 0}, {stray_addresses, 0}, {skewed_addresses, 0}};
     Suite *suite = suite_create("launch");
 

@@ -75,8 +75,10 @@ START_TEST(managed_memory)
     bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync, (address, 0, device, stream));
     good(cuMemPrefetchAsync_v2, (address, 4096, (gd_CUmemLocation){1, device}, 0, stream));
     good(cuStreamSynchronize, (stream));
-    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (address, 0, (gd_CUmemLocation){1, device}, 0, stream));
-    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (address, 4096, (gd_CUmemLocation){1, device}, 7, stream));
+    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2,
+        (address, 0, (gd_CUmemLocation){1, device}, 0, stream));
+    bad(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2,
+        (address, 4096, (gd_CUmemLocation){1, device}, 7, stream));
     good(cuMemFree_v2, (address));
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (&address, 4096, 0));
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (&address, 0, 1));
@@ -473,12 +475,16 @@ START_TEST(pointers)
     expect(managed == 0);
     good(cuPointerGetAttribute, (&start, GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address + 10));
     expect(start == address + 10);
-    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute, (&host, GD_CU_POINTER_ATTRIBUTE_HOST_POINTER, address));
-    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute, (NULL, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
+    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute,
+        (&host, GD_CU_POINTER_ATTRIBUTE_HOST_POINTER, address));
+    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute,
+        (NULL, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
     bad(ERROR_INVALID_VALUE, cuPointerGetAttribute, (&type, 1000, address));
-    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute, (&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234500));
+    bad(ERROR_INVALID_VALUE, cuPointerGetAttribute,
+        (&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234500));
     good(cuMemAllocHost_v2, (&host, 64));
-    good(cuPointerGetAttribute, (&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)host));
+    good(cuPointerGetAttribute,
+         (&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)host));
     expect(type == GD_CU_MEMORYTYPE_HOST);
     good(cuMemFreeHost, (host));
     release(address);

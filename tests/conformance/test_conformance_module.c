@@ -3,21 +3,23 @@
 
 #include <unistd.h>
 
-static const char text[] = PTX_HEAD ".visible .global .align 8 .b8 table[24] = {1, 2, 3};\n"
-                                    ".visible .const .align 4 .u32 factor = 3;\n"
-                                    ".visible .entry triple(.param .u64 in, .param .u64 out, .param .u32 extra)\n"
-                                    "{\n    .reg .b64 %in, %out;\n    .reg .b32 %v, %f, %e;\n"
-                                    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"
-                                    "    ld.param.u32 %e, [extra];\n    ld.global.u32 %v, [%in];\n"
-                                    "    ld.const.u32 %f, [factor];\n    mad.lo.u32 %v, %v, %f, %e;\n"
-                                    "    st.global.u32 [%out], %v;\n    ret;\n}\n"
-                                    ".visible .entry narrow()\n.maxntid 64, 1, 1\n{\n"
-                                    "    .shared .align 4 .b8 room[2048];\n    .reg .b32 %a, %v;\n"
-                                    "    mov.u32 %a, room;\n    ld.shared.u32 %v, [%a];\n"
-                                    "    st.shared.u32 [%a+4], %v;\n    ret;\n}\n";
+static const char text[] =
+    PTX_HEAD ".visible .global .align 8 .b8 table[24] = {1, 2, 3};\n"
+             ".visible .const .align 4 .u32 factor = 3;\n"
+             ".visible .entry triple(.param .u64 in, .param .u64 out, .param .u32 extra)\n"
+             "{\n    .reg .b64 %in, %out;\n    .reg .b32 %v, %f, %e;\n"
+             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"
+             "    ld.param.u32 %e, [extra];\n    ld.global.u32 %v, [%in];\n"
+             "    ld.const.u32 %f, [factor];\n    mad.lo.u32 %v, %v, %f, %e;\n"
+             "    st.global.u32 [%out], %v;\n    ret;\n}\n"
+             ".visible .entry narrow()\n.maxntid 64, 1, 1\n{\n"
+             "    .shared .align 4 .b8 room[2048];\n    .reg .b32 %a, %v;\n"
+             "    mov.u32 %a, room;\n    ld.shared.u32 %v, [%a];\n"
+             "    st.shared.u32 [%a+4], %v;\n    ret;\n}\n";
 
 static const char wrong[] = PTX_HEAD ".visible .entry k()\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n";
-static const char newer[] = ".version 99.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
+static const char newer[] =
+    ".version 99.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
 
 static void write_file(char *path, size_t bytes, const char *content)
 {
@@ -94,7 +96,8 @@ END_TEST
 
 START_TEST(newer_targets)
 {
-    static const char above[] = ".version 9.0\n.target sm_121\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n";
+    static const char above[] =
+        ".version 9.0\n.target sm_121\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n";
     gd_CUmodule module = NULL;
 
     bad(ERROR_INVALID_PTX, cuModuleLoadData, (&module, above));
@@ -108,8 +111,8 @@ START_TEST(compiler_messages)
     gd_CUjit_option options[] = {GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                                  GD_CU_JIT_INFO_LOG_BUFFER, GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
                                  GD_CU_JIT_LOG_VERBOSE};
-    void *values[] = {errors, (void *)(uintptr_t)sizeof errors, notes, (void *)(uintptr_t)sizeof notes,
-                      (void *)(uintptr_t)1};
+    void *values[] = {errors, (void *)(uintptr_t)sizeof errors, notes,
+                      (void *)(uintptr_t)sizeof notes, (void *)(uintptr_t)1};
     gd_CUjit_option unknown = 1000;
 
     good(cuModuleLoadDataEx, (&module, text, 5, options, values));
@@ -236,12 +239,14 @@ START_TEST(function_attributes)
     good(cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000));
     good(cuFuncGetAttribute, (&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, narrow));
     expect(value == 100000);
-    good(cuFuncGetAttribute, (&value, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, narrow));
+    good(cuFuncGetAttribute,
+         (&value, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, narrow));
     expect(value == -1);
     good(cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute,
         (narrow, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024));
-    bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101));
+    bad(ERROR_INVALID_VALUE, cuFuncSetAttribute,
+        (narrow, GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, GD_CU_FUNC_ATTRIBUTE_NUM_REGS, 10));
     bad(ERROR_INVALID_VALUE, cuFuncSetAttribute, (narrow, 1000, 0));
     bad(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, 1000, narrow));
@@ -274,23 +279,28 @@ START_TEST(unloaded_modules_are_refused)
 }
 END_TEST
 
-/* A function that nothing defines is told when a module is loaded, and where it is called; those of the system are
- * there, and so is an .extern variable, which is the module's own. */
+/* A function that nothing defines is told when a module is loaded, and where it is called; those of
+ * the system are there, and so is an .extern variable, which is the module's own. */
 START_TEST(unresolved_names)
 {
-    static const char open[] = PTX_HEAD ".extern .func nowhere(.param .b32 v);\n"
-                                        ".func unused()\n{\n    .param .b32 v;\n    call nowhere, (v);\n    ret;\n}\n"
-                                        ".visible .entry k()\n{\n    ret;\n}\n";
-    static const char system[] =
-        PTX_HEAD ".extern .func nowhere(.param .b32 v);\n.extern .func (.param .b64 r) malloc(.param .b64 v);\n"
-                 ".extern .func free(.param .b64 v);\n.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
-                 ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
-                 ".extern .global .align 4 .u32 number;\n"
-                 ".visible .entry store(.param .u64 out)\n{\n    .reg .b64 %out;\n    .reg .b32 %v;\n"
-                 "    ld.param.u64 %out, [out];\n    ld.global.u32 %v, [number];\n    add.u32 %v, %v, 3;\n"
-                 "    st.global.u32 [%out], %v;\n    ret;\n}\n"
-                 ".visible .entry heap()\n{\n    .param .b64 p, q;\n    .param .b32 i;\n    st.param.b64 [p], 1;\n"
-                 "    call (q), malloc, (p);\n    call free, (q);\n    ret;\n}\n";
+    static const char open[] =
+        PTX_HEAD ".extern .func nowhere(.param .b32 v);\n"
+                 ".func unused()\n{\n    .param .b32 v;\n    call nowhere, (v);\n    ret;\n}\n"
+                 ".visible .entry k()\n{\n    ret;\n}\n";
+    static const char system[] = PTX_HEAD
+        ".extern .func nowhere(.param .b32 v);\n.extern .func (.param .b64 r) malloc(.param .b64 "
+        "v);\n"
+        ".extern .func free(.param .b64 v);\n.extern .func (.param .b32 r) vprintf(.param .b64 a, "
+        ".param .b64 b);\n"
+        ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
+        ".param .b64 e);\n"
+        ".extern .global .align 4 .u32 number;\n"
+        ".visible .entry store(.param .u64 out)\n{\n    .reg .b64 %out;\n    .reg .b32 %v;\n"
+        "    ld.param.u64 %out, [out];\n    ld.global.u32 %v, [number];\n    add.u32 %v, %v, 3;\n"
+        "    st.global.u32 [%out], %v;\n    ret;\n}\n"
+        ".visible .entry heap()\n{\n    .param .b64 p, q;\n    .param .b32 i;\n    st.param.b64 "
+        "[p], 1;\n"
+        "    call (q), malloc, (p);\n    call free, (q);\n    ret;\n}\n";
     gd_CUmodule module = NULL;
     gd_CUdeviceptr address = 0;
     size_t bytes = 0;
@@ -316,17 +326,20 @@ START_TEST(unresolved_names)
 }
 END_TEST
 
-/* The address of a .const variable is one of memory: copies and kernels write there, and later launches read it. */
+/* The address of a .const variable is one of memory: copies and kernels write there, and later
+ * launches read it. */
 START_TEST(constants_are_written)
 {
-    static const char writer[] =
-        PTX_HEAD ".visible .const .align 4 .u32 factor[2] = {3, 4};\n"
-                 ".visible .entry put(.param .u64 to, .param .u32 v)\n{\n    .reg .b64 %to;\n    .reg .b32 %v;\n"
-                 "    ld.param.u64 %to, [to];\n    ld.param.u32 %v, [v];\n    st.global.u32 [%to], %v;\n"
-                 "    st.u32 [%to+4], %v;\n    ret;\n}\n"
-                 ".visible .entry get(.param .u64 to)\n{\n    .reg .b64 %to;\n    .reg .b32 %v, %w;\n"
-                 "    ld.param.u64 %to, [to];\n    ld.const.u32 %v, [factor];\n    ld.const.u32 %w, [factor+4];\n"
-                 "    mad.lo.u32 %v, %v, 1000, %w;\n    st.global.u32 [%to], %v;\n    ret;\n}\n";
+    static const char writer[] = PTX_HEAD
+        ".visible .const .align 4 .u32 factor[2] = {3, 4};\n"
+        ".visible .entry put(.param .u64 to, .param .u32 v)\n{\n    .reg .b64 %to;\n    .reg .b32 "
+        "%v;\n"
+        "    ld.param.u64 %to, [to];\n    ld.param.u32 %v, [v];\n    st.global.u32 [%to], %v;\n"
+        "    st.u32 [%to+4], %v;\n    ret;\n}\n"
+        ".visible .entry get(.param .u64 to)\n{\n    .reg .b64 %to;\n    .reg .b32 %v, %w;\n"
+        "    ld.param.u64 %to, [to];\n    ld.const.u32 %v, [factor];\n    ld.const.u32 %w, "
+        "[factor+4];\n"
+        "    mad.lo.u32 %v, %v, 1000, %w;\n    st.global.u32 [%to], %v;\n    ret;\n}\n";
     gd_CUmodule module = load(writer);
     gd_CUdeviceptr address = 0, out = allocate(4);
     size_t bytes = 0;
@@ -361,7 +374,8 @@ START_TEST(linking)
     char path[64];
 
     good(cuLinkCreate_v2, (0, NULL, NULL, &link));
-    good(cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, sizeof text, "text", 0, NULL, NULL));
+    good(cuLinkAddData_v2,
+         (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, sizeof text, "text", 0, NULL, NULL));
     good(cuLinkComplete, (link, &image, &bytes));
     expect(image && bytes);
     good(cuModuleLoadData, (&module, image));
@@ -372,7 +386,8 @@ START_TEST(linking)
     good(cuLinkCreate_v2, (0, NULL, NULL, &link));
     good(cuLinkAddFile_v2, (link, GD_CU_JIT_INPUT_PTX, path, 0, NULL, NULL));
     unlink(path);
-    bad(ERROR_FILE_NOT_FOUND, cuLinkAddFile_v2, (link, GD_CU_JIT_INPUT_PTX, "/no/such/file.ptx", 0, NULL, NULL));
+    bad(ERROR_FILE_NOT_FOUND, cuLinkAddFile_v2,
+        (link, GD_CU_JIT_INPUT_PTX, "/no/such/file.ptx", 0, NULL, NULL));
     good(cuLinkDestroy, (link));
 }
 END_TEST
@@ -386,49 +401,54 @@ START_TEST(linking_errors)
     bad(ERROR_INVALID_VALUE, cuLinkCreate_v2, (0, NULL, NULL, NULL));
     good(cuLinkCreate_v2, (0, NULL, NULL, &link));
     bad(ERROR_INVALID_PTX, cuLinkAddData_v2,
-        (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)wrong, sizeof wrong, "wrong", 0, NULL, NULL));
+        (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)wrong, sizeof wrong, "wrong", 0, NULL,
+         NULL));
     good(cuLinkDestroy, (link));
     good(cuLinkCreate_v2, (0, NULL, NULL, &link));
-    bad(ERROR_INVALID_VALUE, cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, NULL, 10, "none", 0, NULL, NULL));
-    bad(ERROR_INVALID_VALUE, cuLinkAddData_v2, (link, 1000, data, sizeof text, "text", 0, NULL, NULL));
+    bad(ERROR_INVALID_VALUE, cuLinkAddData_v2,
+        (link, GD_CU_JIT_INPUT_PTX, NULL, 10, "none", 0, NULL, NULL));
+    bad(ERROR_INVALID_VALUE, cuLinkAddData_v2,
+        (link, 1000, data, sizeof text, "text", 0, NULL, NULL));
     bad(ERROR_INVALID_VALUE, cuLinkAddFile_v2, (link, GD_CU_JIT_INPUT_PTX, NULL, 0, NULL, NULL));
     bad(ERROR_INVALID_VALUE, cuLinkComplete, (link, NULL, &bytes));
     good(cuLinkDestroy, (link));
-    bad(ERROR_INVALID_HANDLE, cuLinkAddData_v2, (NULL, GD_CU_JIT_INPUT_PTX, data, sizeof text, "", 0, NULL, NULL));
+    bad(ERROR_INVALID_HANDLE, cuLinkAddData_v2,
+        (NULL, GD_CU_JIT_INPUT_PTX, data, sizeof text, "", 0, NULL, NULL));
     bad(ERROR_INVALID_HANDLE, cuLinkComplete, (NULL, &image, &bytes));
     bad(ERROR_INVALID_HANDLE, cuLinkDestroy, (NULL));
 }
 END_TEST
 
-/* Names of two texts: what one declares the other defines, a weak definition gives way, and what is not .visible stays
- * its text's own. */
-static const char first_part[] =
-    PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 v);\n"
-             ".extern .global .align 4 .u32 count;\n.extern .global .align 8 .u64 pointer;\n"
-             ".global .align 4 .u32 own = 5;\n.weak .global .align 4 .u32 level = 1;\n"
-             ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
-             "    st.param.b32 [r], %v;\n    ret;\n}\n"
-             ".visible .entry sum(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n    .reg .b32 %v, %s;\n"
-             "    .param .b32 a, b;\n    ld.param.u64 %out, [out];\n    mov.u32 %v, 7;\n    st.param.b32 [a], %v;\n"
-             "    call (b), twice, (a);\n    ld.param.b32 %s, [b];\n    call (b), ten;\n"
-             "    ld.param.b32 %v, [b];\n    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [count];\n"
-             "    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [own];\n    add.u32 %s, %s, %v;\n"
-             "    ld.global.u32 %v, [level];\n    add.u32 %s, %s, %v;\n    ld.global.u64 %at, [pointer];\n"
-             "    ld.u32 %v, [%at];\n    add.u32 %s, %s, %v;\n    st.global.u32 [%out], %s;\n    ret;\n}\n";
-static const char second_part[] =
-    PTX_HEAD ".global .align 4 .u32 own = 100;\n.visible .global .align 4 .u32 level = 20000;\n"
-             ".visible .global .align 4 .u32 count = 1000;\n"
-             ".visible .global .align 8 .u64 pointer = generic(count);\n"
-             ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
-             "    st.param.b32 [r], %v;\n    ret;\n}\n"
-             ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    .reg .b32 %v, %o;\n"
-             "    ld.param.b32 %v, [v];\n    ld.global.u32 %o, [own];\n    mad.lo.u32 %v, %v, 2, %o;\n"
-             "    st.param.b32 [r], %v;\n    ret;\n}\n";
+/* Names of two texts: what one declares the other defines, a weak definition gives way, and what is
+ * not .visible stays its text's own. */
+static const char first_part[] = PTX_HEAD
+    ".extern .func (.param .b32 r) twice(.param .b32 v);\n"
+    ".extern .global .align 4 .u32 count;\n.extern .global .align 8 .u64 pointer;\n"
+    ".global .align 4 .u32 own = 5;\n.weak .global .align 4 .u32 level = 1;\n"
+    ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
+    "    st.param.b32 [r], %v;\n    ret;\n}\n"
+    ".visible .entry sum(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n    .reg .b32 %v, %s;\n"
+    "    .param .b32 a, b;\n    ld.param.u64 %out, [out];\n    mov.u32 %v, 7;\n    st.param.b32 "
+    "[a], %v;\n"
+    "    call (b), twice, (a);\n    ld.param.b32 %s, [b];\n    call (b), ten;\n"
+    "    ld.param.b32 %v, [b];\n    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [count];\n"
+    "    add.u32 %s, %s, %v;\n    ld.global.u32 %v, [own];\n    add.u32 %s, %s, %v;\n"
+    "    ld.global.u32 %v, [level];\n    add.u32 %s, %s, %v;\n    ld.global.u64 %at, [pointer];\n"
+    "    ld.u32 %v, [%at];\n    add.u32 %s, %s, %v;\n    st.global.u32 [%out], %s;\n    ret;\n}\n";
+static const char second_part[] = PTX_HEAD
+    ".global .align 4 .u32 own = 100;\n.visible .global .align 4 .u32 level = 20000;\n"
+    ".visible .global .align 4 .u32 count = 1000;\n"
+    ".visible .global .align 8 .u64 pointer = generic(count);\n"
+    ".weak .func (.param .b32 r) ten()\n{\n    .reg .b32 %v;\n    mov.u32 %v, 10;\n"
+    "    st.param.b32 [r], %v;\n    ret;\n}\n"
+    ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    .reg .b32 %v, %o;\n"
+    "    ld.param.b32 %v, [v];\n    ld.global.u32 %o, [own];\n    mad.lo.u32 %v, %v, 2, %o;\n"
+    "    st.param.b32 [r], %v;\n    ret;\n}\n";
 
 static void add_part(gd_CUlinkState link, const char *part, const char *name)
 {
-    good(cuLinkAddData_v2,
-         (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)part, strlen(part) + 1, name, 0, NULL, NULL));
+    good(cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)part, strlen(part) + 1,
+                            name, 0, NULL, NULL));
 }
 
 START_TEST(linking_several)
@@ -462,7 +482,8 @@ END_TEST
 
 START_TEST(linking_leaves_nothing_open)
 {
-    static const char twice[] = PTX_HEAD ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    ret;\n}\n";
+    static const char twice[] =
+        PTX_HEAD ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    ret;\n}\n";
     gd_CUlinkState link = NULL;
     void *image = NULL;
     size_t bytes = 0;
@@ -481,8 +502,8 @@ START_TEST(linking_leaves_nothing_open)
     values[1] = (void *)(uintptr_t)sizeof log;
     good(cuLinkCreate_v2, (2, names, values, &link));
     add_part(link, second_part, "two");
-    gd_CUresult result = raw(cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)twice, sizeof twice,
-                                                "again", 0, NULL, NULL));
+    gd_CUresult result = raw(cuLinkAddData_v2, (link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)twice,
+                                                sizeof twice, "again", 0, NULL, NULL));
     if (result == GD_CUDA_SUCCESS)
         result = raw(cuLinkComplete, (link, &image, &bytes));
     expect(result != GD_CUDA_SUCCESS);
@@ -523,10 +544,13 @@ START_TEST(libraries)
     expect(owner == library);
     good(cuKernelGetName, (&name, triple));
     expect(name && !strcmp(name, "triple"));
-    good(cuKernelGetAttribute, (&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, triple, device));
+    good(cuKernelGetAttribute,
+         (&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, triple, device));
     expect(value == 1024);
-    good(cuKernelSetAttribute, (GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536, triple, device));
-    good(cuKernelGetAttribute, (&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, triple, device));
+    good(cuKernelSetAttribute,
+         (GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536, triple, device));
+    good(cuKernelGetAttribute,
+         (&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, triple, device));
     expect(value == 65536);
     good(cuKernelGetParamInfo, (triple, 2, &offset, &bytes));
     expect(offset == 16 && bytes == 4);
@@ -564,7 +588,8 @@ START_TEST(libraries_from_files)
     good(cuLibraryGetKernel, (&triple, library, "triple"));
     check_triple(triple);
     good(cuLibraryUnload, (library));
-    bad(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile, (&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
+    bad(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
+        (&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
     bad(ERROR_INVALID_VALUE, cuLibraryLoadFromFile, (NULL, path, NULL, NULL, 0, NULL, NULL, 0));
     bad(ERROR_INVALID_VALUE, cuLibraryLoadFromFile, (&library, NULL, NULL, NULL, 0, NULL, NULL, 0));
     bad(ERROR_INVALID_VALUE, cuLibraryLoadData, (NULL, text, NULL, NULL, 0, NULL, NULL, 0));
@@ -615,11 +640,13 @@ Suite *module_suite(void)
                                         {constants_are_written, 0}};
     const conformance_case links[] = {
         {linking, 0}, {linking_errors, 0}, {linking_several, 2}, {linking_leaves_nothing_open, 0}};
-    const conformance_case libraries_[] = {{libraries, 0}, {libraries_from_files, 0}, {null_handles_of_libraries, 0}};
+    const conformance_case libraries_[] = {
+        {libraries, 0}, {libraries_from_files, 0}, {null_handles_of_libraries, 0}};
     Suite *suite = suite_create("module");
 
     add_cases(suite, "modules", setup_context, teardown_context, modules, COUNT_OF(modules));
     add_cases(suite, "linker", setup_context, teardown_context, links, COUNT_OF(links));
-    add_cases(suite, "libraries", setup_context, teardown_context, libraries_, COUNT_OF(libraries_));
+    add_cases(suite, "libraries", setup_context, teardown_context, libraries_,
+              COUNT_OF(libraries_));
     return suite;
 }

@@ -77,7 +77,8 @@ START_TEST(per_thread_default_stream)
     expect(get_id && get_id(GD_CU_STREAM_LEGACY, &null) == GD_CUDA_SUCCESS && null == legacy);
     good(cuStreamGetId, (NULL, &null));
     expect(null == legacy);
-    good(cuGetProcAddress_v2, ("cuInit", &found, 12000, GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    good(cuGetProcAddress_v2,
+         ("cuInit", &found, 12000, GD_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
     memcpy(&init, &found, sizeof found);
     good(cuGetProcAddress_v2, ("cuInit", &found, 12000, 0, NULL));
     memcpy(&plain, &found, sizeof found);
@@ -302,7 +303,9 @@ END_TEST
 Suite *stream_suite(void)
 {
     const conformance_case cases[] = {{streams, 0},
-                                      {default_streams, 0}, {per_thread_default_stream, 0}, {profiler, 0},
+                                      {default_streams, 0},
+                                      {per_thread_default_stream, 0},
+                                      {profiler, 0},
                                       {stream_errors, 0},
                                       {destroyed_streams_are_refused, 0},
                                       {events, 0},

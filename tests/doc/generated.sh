@@ -70,10 +70,10 @@ done
 for file in "$top"/man/*.1; do accept "$file has no subcommand" test -f "$work/man/$(basename "$file")"; done
 for command in $commands; do
     accept "Makefile.am installs no man/griddep-$command.1" grep -q "man/griddep-$command\.1" "$top/Makefile.am"
-    accept "src/cli/main.c has '$command', and so must the table" grep -q "{\"$command\", " "$top/src/cli/main.c"
+    accept "src/cli/main.c has '$command', and so must the table" grep -q "^    {\"$command\"," "$top/src/cli/main.c"
     accept "man/examples has no example of '$command'" grep -q "^    griddep $command\b" "$top/man/examples"
 done
-accept "the table has each subcommand of src/cli/main.c" test "$(grep -c '^    {"[a-z]*", "' "$top/src/cli/main.c")" -eq "$(echo "$commands" | wc -l)"
+accept "the table has each subcommand of src/cli/main.c" test "$(grep -c '^    {"[a-z]*",' "$top/src/cli/main.c")" -eq "$(echo "$commands" | wc -l)"
 for page in $(awk -f "$tools/roff.awk" -f "$tools/man-header.awk" -v list=1 "$top/include/griddep.h"); do
     accept "Makefile.am installs no man/$page.3" grep -q "man/$page\.3" "$top/Makefile.am"
 done

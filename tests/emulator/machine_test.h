@@ -1,4 +1,5 @@
-/* A device for one PTX text, and launches whose CTAs take turns, for tests of the interpreter without a driver. */
+/* A device for one PTX text, and launches whose CTAs take turns, for tests of the interpreter
+ * without a driver. */
 #ifndef GD_TESTS_EMULATOR_MACHINE_TEST_H
 #define GD_TESTS_EMULATOR_MACHINE_TEST_H
 
@@ -22,8 +23,8 @@ typedef struct device {
     gd_fault fault;
 } device;
 
-/* `cluster`: all 0: none; `turn`: warp-instructions of a CTA before the next one's; `backwards`: the
- * last CTA goes first. */
+/* `cluster`: all 0: none; `turn`: warp-instructions of a CTA before the next one's; `backwards`:
+ * the last CTA goes first. */
 typedef struct shape {
     uint32_t grid[3], block, cluster[3], shared, turn;
     bool backwards;
@@ -35,8 +36,10 @@ static inline void device_open(device *dev, const char *text)
 
     *dev = (device){0};
     dev->text = strdup(text);
-    ck_assert_int_eq(gd_ptx_module_parse(&dev->module, dev->text, (uint32_t)strlen(text), "test"), 0);
-    ck_assert_msg(dev->module.diagnostics->count == 0, "%s\n%s", dev->module.diagnostics->list[0].text, text);
+    ck_assert_int_eq(gd_ptx_module_parse(&dev->module, dev->text, (uint32_t)strlen(text), "test"),
+                     0);
+    ck_assert_msg(dev->module.diagnostics->count == 0, "%s\n%s",
+                  dev->module.diagnostics->list[0].text, text);
     dev->memory = gd_memory_create(UINT64_C(1) << 30);
     dev->program = gd_program_create(&dev->module, dev->memory, &error);
     ck_assert_msg(dev->program != NULL, "%d: %s\n%s", error.line, error.text, text);
@@ -68,7 +71,8 @@ static inline void *device_bytes(device *dev, uint64_t address)
 /* Whether a CTA still has something to do; one that waits for its grid is released at once. */
 static inline bool take_turn(gd_cta *cta, gd_cta_state *state, uint32_t turn, uint64_t *time)
 {
-    if (*state == GD_CTA_DONE || *state == GD_CTA_FAULT || (*state == GD_CTA_BLOCKED && !gd_cta_can_go_on(cta)))
+    if (*state == GD_CTA_DONE || *state == GD_CTA_FAULT ||
+        (*state == GD_CTA_BLOCKED && !gd_cta_can_go_on(cta)))
         return false;
     *state = gd_cta_run(cta, turn, *time);
     *time += turn;
@@ -104,13 +108,15 @@ static inline void run_cluster(device *dev, shape form, gd_cta **ctas, uint32_t 
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        ck_assert_msg(*result != GD_CTA_DONE || !ctas[i], "CTA %u of the cluster waits for ever", i);
+        ck_assert_msg(*result != GD_CTA_DONE || !ctas[i], "CTA %u of the cluster waits for ever",
+                      i);
         gd_cta_destroy(ctas[i]);
     }
 }
 
 /* Runs a grid, cluster after cluster. */
-static inline gd_cta_state run_grid(device *dev, const char *name, shape form, const void *parameters)
+static inline gd_cta_state run_grid(device *dev, const char *name, shape form,
+                                    const void *parameters)
 {
     const gd_entry *entry = gd_program_entry(dev->program, name);
     gd_program_error refusal;
@@ -140,7 +146,8 @@ static inline gd_cta_state run_grid(device *dev, const char *name, shape form, c
         clusters[i] = form.grid[i] / form.cluster[i];
     for (uint32_t n = 0; n < clusters[0] * clusters[1] * clusters[2] && state == GD_CTA_DONE; n++) {
         gd_cta *ctas[MOST_CTAS];
-        uint32_t origin[3] = {n % clusters[0], n / clusters[0] % clusters[1], n / clusters[0] / clusters[1]};
+        uint32_t origin[3] = {n % clusters[0], n / clusters[0] % clusters[1],
+                              n / clusters[0] / clusters[1]};
         for (uint32_t r = 0; r < size; r++) {
             const uint32_t inside[3] = {r % form.cluster[0], r / form.cluster[0] % form.cluster[1],
                                         r / form.cluster[0] / form.cluster[1]};

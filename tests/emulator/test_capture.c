@@ -8,8 +8,9 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry step()\n{\n"
-                          "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry step()\n{\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n";
 
 static griddep_error error;
 static griddep_runtime *runtime;
@@ -65,8 +66,8 @@ static void end_all(uint32_t default_streams)
     ck_assert_uint_eq(count_objects(GD_OBJECT_MODULE), 0);
 }
 
-/* The chain ends while the capture has its lanes. Before, it is prepared for a run, or run outside of
- * the capture, which changes nothing. */
+/* The chain ends while the capture has its lanes. Before, it is prepared for a run, or run outside
+ * of the capture, which changes nothing. */
 START_TEST(a_capture_has_its_lanes)
 {
     gd_CUgraph graph = NULL;
@@ -90,8 +91,9 @@ START_TEST(a_capture_has_its_lanes)
 }
 END_TEST
 
-/* The program ends the stream that it captures. Nobody can end the capture then, and it never lets go of
- * the lanes: they are ended with the chain all the same, and before when it is run once more. */
+/* The program ends the stream that it captures. Nobody can end the capture then, and it never lets
+ * go of the lanes: they are ended with the chain all the same, and before when it is run once
+ * more. */
 START_TEST(a_spoilt_capture_has_no_lanes)
 {
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));

@@ -1,7 +1,7 @@
-/* The emulated driver through its ABI: contexts, memory, modules, streams, events, launches, graphs, faults, misuse;
- * dependent launch under each schedule and model; and the library on top of it. EMULATED_DRIVER is the path of the
- * shared object, which this program is linked with too. Each test runs in a process of its own, because settings are
- * read once, by cuInit. */
+/* The emulated driver through its ABI: contexts, memory, modules, streams, events, launches,
+ * graphs, faults, misuse; dependent launch under each schedule and model; and the library on top of
+ * it. EMULATED_DRIVER is the path of the shared object, which this program is linked with too. Each
+ * test runs in a process of its own, because settings are read once, by cuInit. */
 #include <check.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,98 +18,127 @@
 
 enum { N = 64, BYTES = 4 * N };
 
-#define ck_result(call, expected)                                                                                      \
-    do {                                                                                                               \
-        gd_CUresult got_result = (call);                                                                               \
-        const char *got_name = "?", *got_words = "";                                                                   \
-        cuGetErrorName(got_result, &got_name);                                                                         \
-        cuGetErrorString(got_result, &got_words);                                                                      \
-        ck_assert_msg(got_result == (expected), "%s: %s (%s), expected %d", #call, got_name, got_words, (expected));   \
+#define ck_result(call, expected)                                                                  \
+    do {                                                                                           \
+        gd_CUresult got_result = (call);                                                           \
+        const char *got_name = "?", *got_words = "";                                               \
+        cuGetErrorName(got_result, &got_name);                                                     \
+        cuGetErrorString(got_result, &got_words);                                                  \
+        ck_assert_msg(got_result == (expected), "%s: %s (%s), expected %d", #call, got_name,       \
+                      got_words, (expected));                                                      \
     } while (0)
 #define ck_good(call) ck_result(call, GD_CUDA_SUCCESS)
 
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define TWO_POINTERS "(.param .u64 in, .param .u64 out)\n"
-#define ADDRESSES                                                                                                      \
-    "    .reg .b64 %in, %out, %at;\n    .reg .b32 %cta, %size, %i, %v;\n"                                              \
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                                                     \
-    "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"                              \
-    "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"                                              \
+#define ADDRESSES                                                                                  \
+    "    .reg .b64 %in, %out, %at;\n    .reg .b32 %cta, %size, %i, %v;\n"                          \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                                 \
+    "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"          \
+    "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"                          \
     "    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n"
-#define ADD_ONE "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
+#define ADD_ONE                                                                                    \
+    "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
 
-/* Each adds one to what it reads: step does it right; rash does not wait; late triggers after its work; quiet knows
- * nothing of dependent launch; pass waits for nothing and touches nothing. */
-static const char kernels[] =
-    HEADER ".visible .global .align 4 .u32 counter = 7;\n"
-           ".visible .entry step" TWO_POINTERS "{\n" ADDRESSES TRIGGER WAIT ADD_ONE "    ret;\n}\n"
-           ".visible .entry rash" TWO_POINTERS "{\n" ADDRESSES TRIGGER ADD_ONE "    ret;\n}\n"
-           ".visible .entry late" TWO_POINTERS "{\n" ADDRESSES WAIT ADD_ONE TRIGGER "    ret;\n}\n"
-           ".visible .entry quiet" TWO_POINTERS "{\n" ADDRESSES ADD_ONE "    ret;\n}\n"
-           ".visible .entry pass" TWO_POINTERS "{\n" TRIGGER "    ret;\n}\n"
-           ".visible .entry crash" TWO_POINTERS
-           "{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n    st.global.u32 [%a], 1;\n    ret;\n}\n"
-           ".visible .entry skew" TWO_POINTERS
-           "{\n    .reg .b64 %a;\n    ld.param.u64 %a, [out];\n    st.global.u32 [%a+2], 1;\n    ret;\n}\n"
-           ".visible .entry halt" TWO_POINTERS "{\n    trap;\n}\n"
-           ".visible .entry forever" TWO_POINTERS "{\nagain:\n    bra again;\n}\n"
-           ".visible .entry big" TWO_POINTERS "\n.maxntid 128, 1, 1\n{\n    ret;\n}\n";
+/* Each adds one to what it reads: step does it right; rash does not wait; late triggers after its
+ * work; quiet knows nothing of dependent launch; pass waits for nothing and touches nothing. */
+static const char kernels[] = HEADER
+    ".visible .global .align 4 .u32 counter = 7;\n"
+    ".visible .entry step" TWO_POINTERS "{\n" ADDRESSES TRIGGER WAIT ADD_ONE "    ret;\n}\n"
+    ".visible .entry rash" TWO_POINTERS "{\n" ADDRESSES TRIGGER ADD_ONE "    ret;\n}\n"
+    ".visible .entry late" TWO_POINTERS "{\n" ADDRESSES WAIT ADD_ONE TRIGGER "    ret;\n}\n"
+    ".visible .entry quiet" TWO_POINTERS "{\n" ADDRESSES ADD_ONE "    ret;\n}\n"
+    ".visible .entry pass" TWO_POINTERS "{\n" TRIGGER "    ret;\n}\n"
+    ".visible .entry crash" TWO_POINTERS
+    "{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n    st.global.u32 [%a], 1;\n    ret;\n}\n"
+    ".visible .entry skew" TWO_POINTERS
+    "{\n    .reg .b64 %a;\n    ld.param.u64 %a, [out];\n    st.global.u32 [%a+2], 1;\n    ret;\n}\n"
+    ".visible .entry halt" TWO_POINTERS "{\n    trap;\n}\n"
+    ".visible .entry forever" TWO_POINTERS "{\nagain:\n    bra again;\n}\n"
+    ".visible .entry big" TWO_POINTERS "\n.maxntid 128, 1, 1\n{\n    ret;\n}\n";
 
-/* Of clusters: ring passes what it reads to the next CTA, and adds one; gone writes to a CTA that has exited; in stuck, a CTA never
- * comes to the cluster's barrier. */
-static const char cluster_kernels[] =
-    HEADER ".visible .entry ring" TWO_POINTERS
-           ".reqnctapercluster 4, 1, 1 {\n    .reg .b32 %s, %r;\n    .shared .b32 s[2];\n" ADDRESSES TRIGGER WAIT
-           "    ld.global.u32 %v, [%in];\n    mov.u32 %s, s;\n    mov.u32 %r, %cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
-           "    and.b32 %r, %r, 3;\n    mapa.shared::cluster.u32 %s, %s, %r;\n    mad.lo.u32 %s, %i, 4, %s;\n    mul.lo.u32 %r, %cta, 8;\n"
-           "    sub.u32 %s, %s, %r;\n    st.shared::cluster.u32 [%s], %v;\n    barrier.cluster.arrive;\n"
-           "    barrier.cluster.wait;\n    mov.u32 %r, %tid.x;\n    mov.u32 %s, s;\n    mad.lo.u32 %s, %r, 4, %s;\n"
-           "    ld.shared.u32 %v, [%s];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
-           ".visible .entry gone" TWO_POINTERS
-           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    .shared .b32 s;\n    mov.u32 %r, %cluster_ctarank;\n"
-           "    setp.eq.u32 %p, %r, 1;\n    @%p exit;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    mov.u32 %r, s;\n"
-           "    mapa.shared::cluster.u32 %r, %r, 1;\n    st.shared::cluster.u32 [%r], 1;\n    ret;\n}\n"
-           ".visible .entry stuck" TWO_POINTERS
-           ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
-           "    setp.eq.u32 %p, %r, 1;\n    @%p bar.sync 1, 96;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    ret;\n}\n";
+/* Of clusters: ring passes what it reads to the next CTA, and adds one; gone writes to a CTA that
+ * has exited; in stuck, a CTA never comes to the cluster's barrier. */
+static const char cluster_kernels[] = HEADER
+    ".visible .entry ring" TWO_POINTERS
+    ".reqnctapercluster 4, 1, 1 {\n    .reg .b32 %s, %r;\n    .shared .b32 s[2];\n" ADDRESSES
+        TRIGGER WAIT "    ld.global.u32 %v, [%in];\n    mov.u32 %s, s;\n    mov.u32 %r, "
+                     "%cluster_ctarank;\n    add.u32 %r, %r, 1;\n"
+    "    and.b32 %r, %r, 3;\n    mapa.shared::cluster.u32 %s, %s, %r;\n    mad.lo.u32 %s, %i, 4, "
+    "%s;\n    mul.lo.u32 %r, %cta, 8;\n"
+    "    sub.u32 %s, %s, %r;\n    st.shared::cluster.u32 [%s], %v;\n    barrier.cluster.arrive;\n"
+    "    barrier.cluster.wait;\n    mov.u32 %r, %tid.x;\n    mov.u32 %s, s;\n    mad.lo.u32 %s, "
+    "%r, 4, %s;\n"
+    "    ld.shared.u32 %v, [%s];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    "
+    "ret;\n}\n"
+    ".visible .entry gone" TWO_POINTERS
+    ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    .reg .pred %p;\n    .shared .b32 s;\n    "
+    "mov.u32 %r, %cluster_ctarank;\n"
+    "    setp.eq.u32 %p, %r, 1;\n    @%p exit;\n    barrier.cluster.arrive;\n    "
+    "barrier.cluster.wait;\n    mov.u32 %r, s;\n"
+    "    mapa.shared::cluster.u32 %r, %r, 1;\n    st.shared::cluster.u32 [%r], 1;\n    ret;\n}\n"
+    ".visible .entry stuck" TWO_POINTERS ".reqnctapercluster 2, 1, 1 {\n    .reg .b32 %r;\n    "
+                                         ".reg .pred %p;\n    mov.u32 %r, %cluster_ctarank;\n"
+    "    setp.eq.u32 %p, %r, 1;\n    @%p bar.sync 1, 96;\n    barrier.cluster.arrive;\n    "
+    "barrier.cluster.wait;\n    ret;\n}\n";
 
 static gd_CUcontext context;
 static gd_CUmodule module, cluster_module;
 static gd_CUstream stream;
 static gd_CUdeviceptr a, b, c;
 
-/* Functions of the system: talk prints, and asserts that it is given no 3. barrier uses the words that cooperative groups use for
- * barriers of a grid: each CTA adds one to the second word of the workspace and waits for the others. scratch uses the
- * system's part of shared memory. */
+/* Functions of the system: talk prints, and asserts that it is given no 3. barrier uses the words
+ * that cooperative groups use for barriers of a grid: each CTA adds one to the second word of the
+ * workspace and waits for the others. scratch uses the system's part of shared memory. */
 static const char system_kernels[] = HEADER
     ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-    ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+    ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
+    ".param .b64 e);\n"
     ".extern .func (.param .b64 r) malloc (.param .b64 a);\n"
-    ".global .b8 text[] = {37, 100, 32, 37, 45, 53, 115, 124, 37, 42, 46, 49, 102, 32, 37, 108, 108, 120, 37, 37, 10, 0};\n"
+    ".global .b8 text[] = {37, 100, 32, 37, 45, 53, 115, 124, 37, 42, 46, 49, 102, 32, 37, 108, "
+    "108, 120, 37, 37, 10, 0};\n"
     ".global .b8 word[] = {119, 111, 114, 100, 0};\n"
-    ".visible .entry talk(.param .u32 in)\n{\n    .local .align 8 .b8 s[40];\n    .reg .b32 %v, %r;\n    .reg .b64 %t, %w, %a;\n"
+    ".visible .entry talk(.param .u32 in)\n{\n    .local .align 8 .b8 s[40];\n    .reg .b32 %v, "
+    "%r;\n    .reg .b64 %t, %w, %a;\n"
     "    .reg .pred %p;\n    .param .b64 x0, x1;\n    .param .b32 x2, y;\n    .param .b64 x3, x4;\n"
-    "    ld.param.u32 %v, [in];\n    mov.u64 %t, text;\n    mov.u64 %w, word;\n    mov.u64 %a, s;\n    cvta.local.u64 %a, %a;\n"
-    "    st.local.u32 [s], %v;\n    st.local.u64 [s+8], %w;\n    st.local.u32 [s+16], 6;\n    st.local.f64 [s+24], 0d3FF8000000000000;\n"
-    "    st.local.u64 [s+32], 1311768467463790320;\n    st.param.b64 [x0], %t;\n    st.param.b64 [x1], %a;\n"
-    "    call.uni (y), vprintf, (x0, x1);\n    ld.param.b32 %r, [y];\n    setp.ne.u32 %p, %r, 5;\n    @%p trap;\n"
-    "    setp.ne.u32 %p, %v, 3;\n    @%p ret;\n    st.param.b64 [x0], %w;\n    st.param.b64 [x1], %w;\n    st.param.b32 [x2], 77;\n"
-    "    st.param.b64 [x3], %w;\n    st.param.b64 [x4], 1;\n    call.uni __assertfail, (x0, x1, x2, x3, x4);\n    ret;\n}\n"
-    ".visible .entry barrier(.param .u64 out)\n{\n    .reg .b32 %l, %h, %n, %v;\n    .reg .b64 %a, %o;\n    .reg .pred %p;\n"
-    "    mov.u32 %l, %envreg2;\n    mov.u32 %h, %envreg1;\n    mov.b64 %a, {%l, %h};\n    setp.eq.u64 %p, %a, 0;\n    @%p trap;\n"
-    "    mov.u32 %n, %nctaid.x;\n    atom.add.release.gpu.u32 %v, [%a+4], 1;\nagain:\n    ld.acquire.gpu.u32 %v, [%a+4];\n"
-    "    setp.ne.u32 %p, %v, %n;\n    @%p bra again;\n    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %v;\n    ret;\n}\n"
-    ".visible .entry scratch(.param .u64 out)\n{\n    .reg .b32 %s, %e, %v;\n    .reg .b64 %o;\n    mov.u32 %s, %reserved_smem_offset_1;\n"
-    "    mov.u32 %e, %reserved_smem_offset_end;\n    sub.u32 %e, %e, %s;\n    st.shared.u32 [%s+12], %e;\n    ld.shared.u32 %v, [%s+12];\n"
+    "    ld.param.u32 %v, [in];\n    mov.u64 %t, text;\n    mov.u64 %w, word;\n    mov.u64 %a, "
+    "s;\n    cvta.local.u64 %a, %a;\n"
+    "    st.local.u32 [s], %v;\n    st.local.u64 [s+8], %w;\n    st.local.u32 [s+16], 6;\n    "
+    "st.local.f64 [s+24], 0d3FF8000000000000;\n"
+    "    st.local.u64 [s+32], 1311768467463790320;\n    st.param.b64 [x0], %t;\n    st.param.b64 "
+    "[x1], %a;\n"
+    "    call.uni (y), vprintf, (x0, x1);\n    ld.param.b32 %r, [y];\n    setp.ne.u32 %p, %r, 5;\n "
+    "   @%p trap;\n"
+    "    setp.ne.u32 %p, %v, 3;\n    @%p ret;\n    st.param.b64 [x0], %w;\n    st.param.b64 [x1], "
+    "%w;\n    st.param.b32 [x2], 77;\n"
+    "    st.param.b64 [x3], %w;\n    st.param.b64 [x4], 1;\n    call.uni __assertfail, (x0, x1, "
+    "x2, x3, x4);\n    ret;\n}\n"
+    ".visible .entry barrier(.param .u64 out)\n{\n    .reg .b32 %l, %h, %n, %v;\n    .reg .b64 %a, "
+    "%o;\n    .reg .pred %p;\n"
+    "    mov.u32 %l, %envreg2;\n    mov.u32 %h, %envreg1;\n    mov.b64 %a, {%l, %h};\n    "
+    "setp.eq.u64 %p, %a, 0;\n    @%p trap;\n"
+    "    mov.u32 %n, %nctaid.x;\n    atom.add.release.gpu.u32 %v, [%a+4], 1;\nagain:\n    "
+    "ld.acquire.gpu.u32 %v, [%a+4];\n"
+    "    setp.ne.u32 %p, %v, %n;\n    @%p bra again;\n    ld.param.u64 %o, [out];\n    "
+    "st.global.u32 [%o], %v;\n    ret;\n}\n"
+    ".visible .entry scratch(.param .u64 out)\n{\n    .reg .b32 %s, %e, %v;\n    .reg .b64 %o;\n   "
+    " mov.u32 %s, %reserved_smem_offset_1;\n"
+    "    mov.u32 %e, %reserved_smem_offset_end;\n    sub.u32 %e, %e, %s;\n    st.shared.u32 "
+    "[%s+12], %e;\n    ld.shared.u32 %v, [%s+12];\n"
     "    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %v;\n    ret;\n}\n"
-    ".func (.reg .u32 %r, .reg .u64 %w) old (.reg .u32 %x, .reg .f32 %y, .reg .u16 %h)\n{\n    .reg .b32 %t;\n    cvt.rzi.u32.f32 %t, %y;\n"
+    ".func (.reg .u32 %r, .reg .u64 %w) old (.reg .u32 %x, .reg .f32 %y, .reg .u16 %h)\n{\n    "
+    ".reg .b32 %t;\n    cvt.rzi.u32.f32 %t, %y;\n"
     "    sub.u32 %r, %x, %t;\n    cvt.u64.u16 %w, %h;\n    ret;\n}\n"
-    ".visible .entry registers(.param .u64 out)\n{\n    .reg .b32 %a, %b;\n    .reg .f32 %f;\n    .reg .b16 %h;\n    .reg .b64 %w, %o;\n"
-    "    mov.f32 %f, 0f40400000;\n    mov.u32 %a, 50;\n    mov.u16 %h, 65535;\n    call (%b, %w), old, (%a, %f, %h);\n    call (%b, %w), old, (%b, %f, %h);\n"
-    "    cvt.u32.u64 %a, %w;\n    add.u32 %a, %a, %b;\n    ld.param.u64 %o, [out];\n    st.global.u32 [%o], %a;\n    ret;\n}\n"
-    ".visible .entry heap()\n{\n    .param .b64 x, y;\n    st.param.b64 [x], 16;\n    call.uni (y), malloc, (x);\n    ret;\n}\n";
+    ".visible .entry registers(.param .u64 out)\n{\n    .reg .b32 %a, %b;\n    .reg .f32 %f;\n    "
+    ".reg .b16 %h;\n    .reg .b64 %w, %o;\n"
+    "    mov.f32 %f, 0f40400000;\n    mov.u32 %a, 50;\n    mov.u16 %h, 65535;\n    call (%b, %w), "
+    "old, (%a, %f, %h);\n    call (%b, %w), old, (%b, %f, %h);\n"
+    "    cvt.u32.u64 %a, %w;\n    add.u32 %a, %a, %b;\n    ld.param.u64 %o, [out];\n    "
+    "st.global.u32 [%o], %a;\n    ret;\n}\n"
+    ".visible .entry heap()\n{\n    .param .b64 x, y;\n    st.param.b64 [x], 16;\n    call.uni "
+    "(y), malloc, (x);\n    ret;\n}\n";
 
 /* ---- helpers ---- */
 
@@ -164,11 +193,12 @@ static gd_CUfunction function_of(const char *name)
     return function;
 }
 
-static gd_CUresult try_launch(gd_CUfunction function, gd_CUstream where, unsigned grid, unsigned block,
-                              gd_CUdeviceptr in, gd_CUdeviceptr out, bool dependent)
+static gd_CUresult try_launch(gd_CUfunction function, gd_CUstream where, unsigned grid,
+                              unsigned block, gd_CUdeviceptr in, gd_CUdeviceptr out, bool dependent)
 {
     void *parameters[2] = {&in, &out};
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
     const gd_CUlaunchConfig config = {.gridDimX = grid,
                                       .gridDimY = 1,
@@ -196,7 +226,8 @@ static uint32_t word_of(gd_CUdeviceptr buffer)
     ck_good(cuStreamSynchronize(stream));
     ck_good(cuMemcpyDtoH_v2(words, buffer, BYTES));
     for (int i = 1; i < N; i++)
-        ck_assert_msg(words[i] == words[0], "word %d is %" PRIu32 ", word 0 is %" PRIu32, i, words[i], words[0]);
+        ck_assert_msg(words[i] == words[0], "word %d is %" PRIu32 ", word 0 is %" PRIu32, i,
+                      words[i], words[0]);
     return words[0];
 }
 
@@ -226,7 +257,8 @@ START_TEST(tells_what_it_is)
     ck_assert_int_eq(10 * major + minor, 90);
     ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
     ck_assert_int_eq(value, 7);
-    ck_good(cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+    ck_good(
+        cuDeviceGetAttribute(&value, GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
     ck_assert_int_eq(value, 227 * 1024);
     ck_result(cuDeviceGetAttribute(&value, 5000, 0), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuDeviceTotalMem_v2(&bytes, 0));
@@ -260,8 +292,10 @@ START_TEST(names_fit_versions)
     ck_assert(function == (void *)(uintptr_t)cuGraphGetEdges);
     ck_good(cuGetProcAddress_v2("cuGraphGetEdges", &function, 12030, 0, NULL));
     ck_assert(function == (void *)(uintptr_t)cuGraphGetEdges_v2);
-    ck_result(cuGetProcAddress_v2("cuInit", &function, 13010, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_result(cuGetProcAddress_v2("cuInit", &function, 12000, 3, &found), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGetProcAddress_v2("cuInit", &function, 13010, 0, &found),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGetProcAddress_v2("cuInit", &function, 12000, 3, &found),
+              GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress_v2(NULL, &function, 12000, 0, &found), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGetProcAddress("cuNothing", &function, 12000, 0), GD_CUDA_ERROR_NOT_FOUND);
     ck_result(cuSurfObjectCreate(), GD_CUDA_ERROR_NOT_SUPPORTED);
@@ -285,7 +319,8 @@ START_TEST(contexts_stack_and_end)
     ck_good(cuStreamCreate(&inside, 0));
     ck_good(cuModuleLoadData(&code, kernels));
     /* A function and a stream of different contexts do not go together. */
-    ck_result(try_launch(function_of("step"), inside, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_result(try_launch(function_of("step"), inside, 1, 32, a, b, false),
+              GD_CUDA_ERROR_INVALID_HANDLE);
     ck_good(cuCtxDestroy_v2(made));
     ck_result(cuCtxDestroy_v2(made), GD_CUDA_ERROR_INVALID_CONTEXT);
     ck_result(cuStreamSynchronize(inside), GD_CUDA_ERROR_INVALID_HANDLE);
@@ -370,7 +405,8 @@ START_TEST(memory_is_checked)
     ck_result(cuMemFree_v2((gd_CUdeviceptr)(uintptr_t)host), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuMemFreeHost(host));
     ck_good(cuMemHostRegister_v2(words, sizeof words, 0));
-    ck_result(cuMemHostRegister_v2(words, sizeof words, 0), GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    ck_result(cuMemHostRegister_v2(words, sizeof words, 0),
+              GD_CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     ck_good(cuMemHostUnregister(words));
     ck_result(cuMemHostUnregister(words), GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     end_clean();
@@ -425,7 +461,8 @@ START_TEST(pointers_tell_where_they_point)
 {
     int32_t type = 0, ordinal = -1;
     uint64_t start = 0;
-    int32_t asked[3] = {GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+    int32_t asked[3] = {GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                        GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                         GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *answers[3] = {&type, &start, &ordinal};
     gd_CUcontext owner = NULL;
@@ -440,10 +477,12 @@ START_TEST(pointers_tell_where_they_point)
     ck_assert_ptr_eq(owner, context);
     ck_good(cuPointerGetAttributes(3, asked, answers, (gd_CUdeviceptr)(uintptr_t)&type));
     ck_assert_int_eq(type, 0);
-    ck_result(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)&type),
+    ck_result(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                    (gd_CUdeviceptr)(uintptr_t)&type),
               GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuMemHostAlloc(&host, 64, 2));
-    ck_good(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (gd_CUdeviceptr)(uintptr_t)host));
+    ck_good(cuPointerGetAttribute(&type, GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                  (gd_CUdeviceptr)(uintptr_t)host));
     ck_assert_int_eq(type, GD_CU_MEMORYTYPE_HOST);
     ck_good(cuMemFreeHost(host));
     end_clean();
@@ -477,7 +516,8 @@ END_TEST
 
 static gd_CUresult load_with_log(const char *text, char *log, unsigned bytes)
 {
-    gd_CUjit_option options[2] = {GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    gd_CUjit_option options[2] = {GD_CU_JIT_ERROR_LOG_BUFFER,
+                                  GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[2] = {log, (void *)(uintptr_t)bytes};
     gd_CUmodule made = NULL;
 
@@ -496,13 +536,16 @@ START_TEST(bad_code_is_refused_in_words)
     char log[1024], elf[64] = "\177ELF\2\1\1";
 
     setup();
-    ck_result(load_with_log(HEADER ".visible .entry k()\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n", log, sizeof log),
+    ck_result(load_with_log(HEADER ".visible .entry k()\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n",
+                            log, sizeof log),
               GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_msg(strstr(log, "line 6; error   :") && strstr(log, "%r9"), "%s", log);
-    ck_result(load_with_log(HEADER ".visible .entry k(\n{\n    ret;\n}\n", log, sizeof log), GD_CUDA_ERROR_INVALID_PTX);
+    ck_result(load_with_log(HEADER ".visible .entry k(\n{\n    ret;\n}\n", log, sizeof log),
+              GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_msg(strstr(log, "ptxas application ptx input, line 5; error   :"), "%s", log);
-    ck_result(load_with_log(".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n", log,
-                            sizeof log),
+    ck_result(load_with_log(
+                  ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n",
+                  log, sizeof log),
               GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_msg(strstr(log, ".target"), "%s", log);
     ck_result(load_with_log(".version 99.0\n.target sm_90\n.address_size 64\n", log, sizeof log),
@@ -515,7 +558,8 @@ START_TEST(bad_code_is_refused_in_words)
     ck_assert_msg(strstr(log, "a cubin cannot be emulated"), "%s", log);
     elf[18] = 62;
     ck_result(load_with_log(elf, log, sizeof log), GD_CUDA_ERROR_INVALID_IMAGE);
-    ck_result(load_with_log(HEADER ".visible .entry k(\n{ ret; }\n", log, 10), GD_CUDA_ERROR_INVALID_PTX);
+    ck_result(load_with_log(HEADER ".visible .entry k(\n{ ret; }\n", log, 10),
+              GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_uint_eq(strlen(log), 9);
     end_clean();
 }
@@ -533,8 +577,8 @@ START_TEST(linked_images_load_again)
     setup();
     ck_good(cuLinkCreate_v2(0, NULL, NULL, &link));
     ck_result(cuLinkComplete(link, &image, &bytes), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_good(
-        cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels, sizeof kernels, "k", 0, NULL, NULL));
+    ck_good(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels, sizeof kernels,
+                             "k", 0, NULL, NULL));
     ck_good(cuLinkComplete(link, &image, &bytes));
     char *copy = malloc(bytes);
     ck_assert_ptr_nonnull(copy);
@@ -578,13 +622,17 @@ START_TEST(modules_have_functions_and_variables)
     ck_assert_uint_eq(offset, 8);
     ck_assert_uint_eq(bytes, 8);
     ck_result(cuFuncGetParamInfo(function, 2, &offset, &bytes), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_good(cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_of("big")));
+    ck_good(
+        cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_of("big")));
     ck_assert_int_eq(value, 128);
-    ck_good(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200000));
-    ck_good(cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    ck_good(
+        cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200000));
+    ck_good(
+        cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     ck_assert_int_eq(value, 200000);
-    ck_result(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 240000),
-              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(
+        cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 240000),
+        GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuModuleGetGlobal_v2(&address, &bytes, module, "counter"));
     ck_assert_uint_eq(bytes, 4);
     ck_good(cuMemcpyDtoH_v2(&word, address, 4));
@@ -626,9 +674,14 @@ END_TEST
 START_TEST(launches_are_checked)
 {
     gd_CUfunction step, big;
-    gd_CUlaunchConfig config = {
-        .gridDimX = 1, .gridDimY = 70000, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    gd_CUlaunchConfig config = {.gridDimX = 1,
+                                .gridDimY = 70000,
+                                .gridDimZ = 1,
+                                .blockDimX = 32,
+                                .blockDimY = 1,
+                                .blockDimZ = 1};
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                      .value.cooperative = 1};
     void *parameters[2] = {&a, &b};
     size_t bytes = 0;
     int blocks = 0, value = 0;
@@ -668,18 +721,24 @@ START_TEST(launches_are_checked)
     config.blockDimX = 1024;
     ck_good(cuOccupancyMaxPotentialClusterSize(&blocks, step, &config));
     ck_assert_int_eq(blocks, value * 2 < 8 ? value * 2 : 8);
-    attribute = (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {2, 1, 1}};
+    attribute = (gd_CUlaunchAttribute){.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value.clusterDim = {2, 1, 1}};
     config.gridDimX = 4;
     ck_good(cuOccupancyMaxActiveClusters(&blocks, step, &config));
     ck_assert_int_eq(blocks, value); /* two of 1024 threads on an SM */
     config.gridDimX = 3;
-    ck_result(cuOccupancyMaxActiveClusters(&blocks, step, &config), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(cuOccupancyMaxActiveClusters(&blocks, step, &config),
+              GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
     const gd_CUlaunchAttribute refused[] = {
         {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}},
-        {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, .value.accessPolicyWindow.num_bytes = 1u << 30},
-        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 101},
-        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = UINT32_MAX},
-        {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}};
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+         .value.accessPolicyWindow.num_bytes = 1u << 30},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+         .value.sharedMemCarveout = 101},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+         .value.sharedMemCarveout = UINT32_MAX},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+         .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}};
     config.blockDimX = 32;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         attribute = refused[i];
@@ -695,8 +754,8 @@ START_TEST(arguments_come_packed_too)
 {
     uint64_t packed[3] = {0, 0, 0};
     size_t bytes = 16;
-    void *extra[5] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, packed, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                      GD_CU_LAUNCH_PARAM_END};
+    void *extra[5] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, packed, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
+                      &bytes, GD_CU_LAUNCH_PARAM_END};
     void *parameters[2] = {&a, &b};
 
     setup();
@@ -707,8 +766,9 @@ START_TEST(arguments_come_packed_too)
     bytes = 24;
     ck_result(cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, NULL, extra),
               GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-    ck_result(cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, parameters, extra),
-              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(
+        cuLaunchKernel(function_of("quiet"), 2, 1, 1, N / 2, 1, 1, 0, stream, parameters, extra),
+        GD_CUDA_ERROR_INVALID_VALUE);
     end_clean();
 }
 END_TEST
@@ -746,7 +806,8 @@ END_TEST
 
 /* ---- dependent launch ---- */
 
-/* The second kernel reads what the first writes, and does not wait: what it sees depends on the schedule. */
+/* The second kernel reads what the first writes, and does not wait: what it sees depends on the
+ * schedule. */
 static uint32_t run_pair(const char *first, const char *second)
 {
     launch(first, a, b, false);
@@ -825,8 +886,8 @@ START_TEST(what_stands_between_ends_the_overlap)
 }
 END_TEST
 
-/* The third waits for the second, which ended without waiting for the first: the contract promises nothing about the
- * first. */
+/* The third waits for the second, which ended without waiting for the first: the contract promises
+ * nothing about the first. */
 static uint32_t run_transitive(void)
 {
     launch("step", a, b, false);
@@ -1000,7 +1061,8 @@ START_TEST(model_time_repeats_and_shows_overlap)
     float plain = time_chain(false), again = time_chain(false), dependent = time_chain(true);
     ck_assert_float_gt(plain, 0);
     ck_assert_float_eq(plain, again);
-    ck_assert_msg(dependent < plain * 0.8f, "dependent %g ms, plain %g ms", (double)dependent, (double)plain);
+    ck_assert_msg(dependent < plain * 0.8f, "dependent %g ms, plain %g ms", (double)dependent,
+                  (double)plain);
     end_clean();
 }
 END_TEST
@@ -1072,7 +1134,8 @@ START_TEST(programmatic_events_start_other_streams)
     ck_good(cuEventCreate(&event, GD_CU_EVENT_DISABLE_TIMING));
     ck_good(cuEventCreate(&timed, 0));
     attribute.value.programmaticEvent.event = timed;
-    ck_result(cuLaunchKernelEx(&config, function_of("step"), parameters, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_result(cuLaunchKernelEx(&config, function_of("step"), parameters, NULL),
+              GD_CUDA_ERROR_NOT_SUPPORTED);
     launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, event);
     ck_good(cuStreamWaitEvent(other, event, 0));
     ck_good(try_launch(function_of("rash"), other, 2, N / 2, b, c, false));
@@ -1081,7 +1144,8 @@ START_TEST(programmatic_events_start_other_streams)
     ck_good(cuMemsetD32_v2(b, 100, N));
     launch_with_event("step", GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, event);
     ck_good(cuStreamWaitEvent(other, event, 0));
-    ck_good(try_launch(function_of("step"), other, 2, N / 2, b, c, false)); /* waits for the grid behind the event */
+    ck_good(try_launch(function_of("step"), other, 2, N / 2, b, c,
+                       false)); /* waits for the grid behind the event */
     ck_good(cuStreamSynchronize(other));
     ck_assert_uint_eq(word_of(c), 2);
     ck_good(cuEventDestroy_v2(event));
@@ -1134,7 +1198,8 @@ START_TEST(captures_keep_dependent_launch)
     ck_good(cuGraphUpload(executable, stream));
     ck_good(cuGraphLaunch(executable, stream));
     ck_assert_uint_eq(word_of(c), 101);
-    ck_good(cuGraphLaunch(executable, stream)); /* b has been written by now, so this one finds no stale word */
+    ck_good(cuGraphLaunch(executable,
+                          stream)); /* b has been written by now, so this one finds no stale word */
     ck_assert_uint_eq(word_of(c), 2);
     ck_good(cuGraphExecDestroy(executable));
     ck_result(cuGraphLaunch(executable, stream), GD_CUDA_ERROR_INVALID_HANDLE);
@@ -1142,7 +1207,8 @@ START_TEST(captures_keep_dependent_launch)
 }
 END_TEST
 
-static gd_CUgraphNode add_kernel(gd_CUgraph graph, const char *name, gd_CUdeviceptr in, gd_CUdeviceptr out)
+static gd_CUgraphNode add_kernel(gd_CUgraph graph, const char *name, gd_CUdeviceptr in,
+                                 gd_CUdeviceptr out)
 {
     void *parameters[2] = {&in, &out};
     gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL,
@@ -1181,15 +1247,21 @@ static uint32_t run_edge(const char *second, unsigned char type, unsigned char p
 START_TEST(explicit_edges_have_ports)
 {
     setup();
-    ck_assert_uint_eq(run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, GD_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT), 2);
     ck_assert_uint_eq(
-        run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC), 101);
-    ck_assert_uint_eq(
-        run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC), 2);
-    ck_assert_uint_eq(
-        run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER), 101);
-    ck_assert_uint_eq(
-        run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER), 2);
+        run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, GD_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT),
+        2);
+    ck_assert_uint_eq(run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                               GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC),
+                      101);
+    ck_assert_uint_eq(run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                               GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC),
+                      2);
+    ck_assert_uint_eq(run_edge("rash", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                               GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER),
+                      101);
+    ck_assert_uint_eq(run_edge("step", GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                               GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER),
+                      2);
     end_clean();
 }
 END_TEST
@@ -1197,9 +1269,12 @@ END_TEST
 START_TEST(edges_are_checked)
 {
     const gd_CUgraphEdgeData programmatic = {.from_port = 1, .type = 1};
-    const gd_CUgraphEdgeData bad[] = {
-        {.from_port = 0, .type = 1}, {.from_port = 1, .type = 0}, {.from_port = 3}, {.to_port = 1}, {.type = 2},
-        {.reserved = {0, 0, 1}}};
+    const gd_CUgraphEdgeData bad[] = {{.from_port = 0, .type = 1},
+                                      {.from_port = 1, .type = 0},
+                                      {.from_port = 3},
+                                      {.to_port = 1},
+                                      {.type = 2},
+                                      {.reserved = {0, 0, 1}}};
     gd_CUgraph graph, other;
     gd_CUgraphExec executable;
     gd_CUgraphNode node, empty;
@@ -1207,20 +1282,25 @@ START_TEST(edges_are_checked)
     setup();
     ck_good(cuGraphCreate(&graph, 0));
     ck_good(cuGraphCreate(&other, 0));
-    gd_CUgraphNode first = add_kernel(graph, "step", a, b), second = add_kernel(graph, "step", b, c),
+    gd_CUgraphNode first = add_kernel(graph, "step", a, b),
+                   second = add_kernel(graph, "step", b, c),
                    foreign = add_kernel(other, "step", a, b);
     ck_good(cuGraphAddEmptyNode(&empty, graph, &first, 1));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_result(cuGraphAddDependencies_v2(graph, &first, &second, &bad[i], 1), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_result(cuGraphAddDependencies_v2(graph, &first, &empty, &programmatic, 1), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_result(cuGraphAddDependencies_v2(graph, &empty, &second, &programmatic, 1), GD_CUDA_ERROR_INVALID_VALUE);
+        ck_result(cuGraphAddDependencies_v2(graph, &first, &second, &bad[i], 1),
+                  GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies_v2(graph, &first, &empty, &programmatic, 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
+    ck_result(cuGraphAddDependencies_v2(graph, &empty, &second, &programmatic, 1),
+              GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGraphAddDependencies(graph, &first, &foreign, 1), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGraphAddDependencies(graph, &first, &first, 1), GD_CUDA_ERROR_INVALID_VALUE);
     ck_result(cuGraphAddEmptyNode(&node, graph, &foreign, 1), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuGraphAddDependencies(graph, &first, &second, 1));
     ck_result(cuGraphAddDependencies(graph, &first, &second, 1), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuGraphAddDependencies(graph, &second, &first, 1));
-    ck_result(cuGraphInstantiateWithFlags(&executable, graph, 0), GD_CUDA_ERROR_INVALID_VALUE); /* a circle */
+    ck_result(cuGraphInstantiateWithFlags(&executable, graph, 0),
+              GD_CUDA_ERROR_INVALID_VALUE); /* a circle */
     ck_good(cuGraphRemoveDependencies(graph, &second, &first, 1));
     ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
     ck_good(cuGraphDestroyNode(second));
@@ -1236,7 +1316,12 @@ END_TEST
 START_TEST(kernel_nodes_have_attributes)
 {
     void *parameters[2] = {&a, &b};
-    gd_CUDA_KERNEL_NODE_PARAMS params = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 2, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUDA_KERNEL_NODE_PARAMS params = {.gridDimX = 8,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 2,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1};
     gd_CUlaunchAttributeValue value;
     gd_CUgraphNode plain, ring;
     gd_CUgraphExec executable;
@@ -1250,11 +1335,14 @@ START_TEST(kernel_nodes_have_attributes)
     params.func = function_of("ring");
     ck_good(cuGraphAddKernelNode_v2(&ring, graph, NULL, 0, &params));
     for (int id = 0; id < 18; id++) {
-        bool has = id == 1 || id == 2 || id == 4 || id == 5 || (id >= 8 && id <= 10) || id == 13 || id == 14;
+        bool has = id == 1 || id == 2 || id == 4 || id == 5 || (id >= 8 && id <= 10) || id == 13 ||
+                   id == 14;
         memset(&value, 7, sizeof value);
-        ck_result(cuGraphKernelNodeGetAttribute(plain, id, &value), has ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE);
+        ck_result(cuGraphKernelNodeGetAttribute(plain, id, &value),
+                  has ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE);
         if (id == GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            ck_assert(!value.clusterDim.x && !value.clusterDim.y && !value.clusterDim.z && value.pad[12] == 7);
+            ck_assert(!value.clusterDim.x && !value.clusterDim.y && !value.clusterDim.z &&
+                      value.pad[12] == 7);
         if (id == GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
             ck_assert(value.pad[0] == 0 && value.pad[1] == 1);
     }
@@ -1268,10 +1356,13 @@ START_TEST(kernel_nodes_have_attributes)
     ck_assert_int_eq(value.priority, 0);
     value.clusterDim.x = 3;
     value.clusterDim.y = value.clusterDim.z = 1;
-    ck_result(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(
+        cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value),
+        GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
     value.clusterDim.x = 2;
     ck_good(cuGraphKernelNodeSetAttribute(plain, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
-    ck_result(cuGraphKernelNodeSetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(cuGraphKernelNodeSetAttribute(ring, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value),
+              GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
     ck_result(cuGraphKernelNodeCopyAttributes(ring, plain), GD_CUDA_ERROR_INVALID_VALUE);
     ck_good(cuGraphKernelNodeCopyAttributes(plain, plain));
     value.clusterDim.x = 4;
@@ -1330,7 +1421,8 @@ START_TEST(graphs_nest_and_change)
     ck_assert_int_eq(information.result, 0);
     ck_good(cuGraphLaunch(executable, stream));
     ck_assert_uint_eq(word_of(a), 32);
-    ck_result(cuGraphExecUpdate_v2(executable, inner, &information), GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    ck_result(cuGraphExecUpdate_v2(executable, inner, &information),
+              GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     ck_assert_int_eq(information.result, GD_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
     ck_good(cuGraphNodeSetEnabled(executable, fill, 0));
     ck_good(cuGraphLaunch(executable, stream));
@@ -1356,7 +1448,8 @@ START_TEST(captures_fork_and_join)
     ck_good(cuEventCreate(&forked, 0));
     ck_good(cuEventCreate(&joined, 0));
     ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
-    ck_result(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_ERROR_ILLEGAL_STATE);
+    ck_result(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+              GD_CUDA_ERROR_ILLEGAL_STATE);
     launch("quiet", a, b, false);
     ck_good(cuEventRecord(forked, stream));
     ck_result(cuEventQuery(joined), GD_CUDA_SUCCESS);
@@ -1407,7 +1500,8 @@ START_TEST(captures_forbid_what_they_must)
     /* Allocation during a capture of mode global; synchronizing what is captured. */
     ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL));
     ck_result(cuMemAlloc_v2(&memory, 4), GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    ck_result(try_launch(function_of("quiet"), stream, 1, 32, a, b, false), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_result(try_launch(function_of("quiet"), stream, 1, 32, a, b, false),
+              GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     ck_result(cuStreamEndCapture(stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     ck_good(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED));
     ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -1473,7 +1567,8 @@ END_TEST
 
 /* ---- clusters ---- */
 
-/* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of them are there, and on four. */
+/* Values go around in clusters of four CTAs, in a chain of dependent launches; on one SM all of
+ * them are there, and on four. */
 START_TEST(clusters_share_memory)
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1"};
@@ -1484,7 +1579,8 @@ START_TEST(clusters_share_memory)
     ck_good(try_launch(function_of("ring"), stream, N / 2, 2, b, c, true));
     ck_good(try_launch(function_of("ring"), stream, N / 2, 2, c, a, true));
     ck_assert_uint_eq(word_of(a), 3);
-    ck_result(try_launch(function_of("ring"), stream, 6, 2, a, b, false), GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    ck_result(try_launch(function_of("ring"), stream, 6, 2, a, b, false),
+              GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
     end_clean();
 }
 END_TEST
@@ -1548,7 +1644,8 @@ START_TEST(parameters_may_be_registers)
 
     setup();
     void *arguments[] = {&a};
-    ck_good(cuLaunchKernel(system_function("registers"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    ck_good(cuLaunchKernel(system_function("registers"), 1, 1, 1, 32, 1, 1, 0, stream, arguments,
+                           NULL));
     ck_good(cuStreamSynchronize(stream));
     ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
     ck_assert_uint_eq(value, 65535 + 50 - 3 - 3);
@@ -1557,7 +1654,8 @@ END_TEST
 
 START_TEST(refused_modules_are_told)
 {
-    static const char newer[] = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    static const char newer[] =
+        ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
     gd_CUmodule loaded;
     char text[512] = "", path[] = "/tmp/griddep-log-XXXXXX";
     int file = mkstemp(path), kept = dup(2);
@@ -1571,25 +1669,31 @@ START_TEST(refused_modules_are_told)
     ck_assert_int_ge(pread(file, text, sizeof text - 1, 0), 0);
     close(file);
     unlink(path);
-    ck_assert_msg(strstr(text, "cuModuleLoadData: .target sm_100 is newer than the emulated sm_90: CUDA_ERROR_INVALID_PTX"), "%s", text);
+    ck_assert_msg(strstr(text, "cuModuleLoadData: .target sm_100 is newer than the emulated sm_90: "
+                               "CUDA_ERROR_INVALID_PTX"),
+                  "%s", text);
 }
 END_TEST
 
-/* A setting that cannot be read, or that nobody reads, ends cuInit with its name; once it is gone, cuInit succeeds. */
+/* A setting that cannot be read, or that nobody reads, ends cuInit with its name; once it is gone,
+ * cuInit succeeds. */
 START_TEST(settings_are_known_or_refused)
 {
     static const char *const wrong[][3] = {
-        {"GRIDDEP_EMULATOR_CHECK", "races", "GRIDDEP_EMULATOR_CHECK is \"races\"; it may be off, all, or a list"},
+        {"GRIDDEP_EMULATOR_CHECK", "races",
+         "GRIDDEP_EMULATOR_CHECK is \"races\"; it may be off, all, or a list"},
         {"GRIDDEP_EMULATOR_CHEK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
         {"GRIDDEP_EMULATOR_CHECKS", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
         {"GRIDDEP_EMULATOR_CEHCK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
         {"GRIDDEP_EMULATER_CHECK", "race", "did you mean GRIDDEP_EMULATOR_CHECK?"},
         {"GRIDDEP_EMULATOR_X", "", "GRIDDEP_EMULATOR_X is no variable that is read"},
         {"GRIDDEP_LGO", "error", "did you mean GRIDDEP_LOG?"},
-        {"GRIDDEP_LOG", "errors", "GRIDDEP_LOG is \"errors\"; it may be error, warning, info, debug or off"},
+        {"GRIDDEP_LOG", "errors",
+         "GRIDDEP_LOG is \"errors\"; it may be error, warning, info, debug or off"},
         {"GRIDDEP_EMULATOR_MODEL", "Contract", "it may be contract or observed"},
         {"GRIDDEP_EMULATOR_SCHEDULE", "random:", "it may be eager, lazy, or random:SEED"},
-        {"GRIDDEP_EMULATOR_SCHEDULE", "random:18446744073709551616", "it may be eager, lazy, or random:SEED"},
+        {"GRIDDEP_EMULATOR_SCHEDULE", "random:18446744073709551616",
+         "it may be eager, lazy, or random:SEED"},
         {"GRIDDEP_EMULATOR_MULTIPROCESSORS", "1025", "it may be a number from 1 to 1024"},
         {"GRIDDEP_EMULATOR_MEMORY", "1023K", "it may be bytes from 1M"},
         {"GRIDDEP_EMULATOR_STEPS", "1e9", "it may be a number from 0"},
@@ -1600,7 +1704,8 @@ START_TEST(settings_are_known_or_refused)
         setenv(wrong[i][0], wrong[i][1], 1);
         ck_assert_int_eq(cuInit(0), GD_CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_eq(cuGetErrorString(GD_CUDA_ERROR_INVALID_VALUE, &words), GD_CUDA_SUCCESS);
-        ck_assert_msg(strstr(words, wrong[i][2]) != NULL, "%s=%s: %s", wrong[i][0], wrong[i][1], words);
+        ck_assert_msg(strstr(words, wrong[i][2]) != NULL, "%s=%s: %s", wrong[i][0], wrong[i][1],
+                      words);
         unsetenv(wrong[i][0]);
     }
     setenv("GRIDDEP_APPLICATION", "1", 1); /* of somebody else */
@@ -1611,12 +1716,14 @@ START_TEST(settings_are_known_or_refused)
 }
 END_TEST
 
-/* The reason of a refusal is the thread's, until another call ends with the same result for no reason of its own. */
+/* The reason of a refusal is the thread's, until another call ends with the same result for no
+ * reason of its own. */
 START_TEST(refusals_have_reasons)
 {
-    static const char unknown[] = HEADER ".visible .entry k()\n{\n    .reg .b32 %r;\n    .reg .b64 %a;\n"
-                                         "    ld.globl.u32 %r, [%a];\n    ret;\n}\n"
-                                         ".visible .entry l()\n{\n    frobnicate.u32;\n    ret;\n}\n";
+    static const char unknown[] =
+        HEADER ".visible .entry k()\n{\n    .reg .b32 %r;\n    .reg .b64 %a;\n"
+               "    ld.globl.u32 %r, [%a];\n    ret;\n}\n"
+               ".visible .entry l()\n{\n    frobnicate.u32;\n    ret;\n}\n";
     const char *words = "";
     char information[512] = "";
     int names[] = {GD_CU_JIT_INFO_LOG_BUFFER, GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
@@ -1628,16 +1735,23 @@ START_TEST(refusals_have_reasons)
 
     setup();
     ck_good(cuModuleLoadDataEx(&loaded, unknown, 2, names, values));
-    ck_assert_msg(strstr(information, "line 8; warning : k: ld.globl.u32: modifier .globl is not emulated") != NULL, "%s",
-                  information);
+    ck_assert_msg(
+        strstr(information, "line 8; warning : k: ld.globl.u32: modifier .globl is not emulated") !=
+            NULL,
+        "%s", information);
     ck_good(cuModuleGetFunction(&function, loaded, "k"));
-    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+                     GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
-    ck_assert_str_eq(words, "kernel k cannot be launched: line 8: ld.globl.u32: modifier .globl is not emulated");
+    ck_assert_str_eq(
+        words,
+        "kernel k cannot be launched: line 8: ld.globl.u32: modifier .globl is not emulated");
     ck_good(cuModuleGetFunction(&function, loaded, "l"));
-    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+                     GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
-    ck_assert_str_eq(words, "kernel l cannot be launched: line 13: frobnicate.u32: unknown instruction");
+    ck_assert_str_eq(words,
+                     "kernel l cannot be launched: line 13: frobnicate.u32: unknown instruction");
 
     ck_good(cuGetProcAddress_v2("cuGLInit", &found, 13000, 0, NULL));
     memcpy(&by_name_only, &found, sizeof by_name_only);
@@ -1645,7 +1759,8 @@ START_TEST(refusals_have_reasons)
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
     ck_assert_str_eq(words, "cuGLInit is not emulated");
 
-    ck_assert_int_eq(cuModuleLoadData(&loaded, HEADER ".visible .entry k()\n{\n    mov.u32 %x, 1;\n    ret;\n}\n"),
+    ck_assert_int_eq(cuModuleLoadData(&loaded, HEADER
+                                      ".visible .entry k()\n{\n    mov.u32 %x, 1;\n    ret;\n}\n"),
                      GD_CUDA_ERROR_INVALID_PTX);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_INVALID_PTX, &words));
     ck_assert_msg(strstr(words, "line 6; error   : Unknown symbol '%x'") != NULL, "%s", words);
@@ -1655,14 +1770,17 @@ START_TEST(refusals_have_reasons)
 }
 END_TEST
 
-/* ptxas takes vector and 128-bit registers as parameters; on an H200 something else arrives in them. */
+/* ptxas takes vector and 128-bit registers as parameters; on an H200 something else arrives in
+ * them. */
 START_TEST(wide_register_parameters_are_refused)
 {
     static const char *const texts[] = {
-        HEADER ".func f(.reg .v2 .u32 %a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .v2 .u32 %v;\n"
-               "    call f, (%v);\n    ret;\n}\n",
-        HEADER ".func (.reg .b128 %a) f()\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .b128 %v;\n"
-               "    call (%v), f;\n    ret;\n}\n"};
+        HEADER
+        ".func f(.reg .v2 .u32 %a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .v2 .u32 %v;\n"
+        "    call f, (%v);\n    ret;\n}\n",
+        HEADER
+        ".func (.reg .b128 %a) f()\n{\n    ret;\n}\n.visible .entry k()\n{\n    .reg .b128 %v;\n"
+        "    call (%v), f;\n    ret;\n}\n"};
     const char *words = "";
     gd_CUmodule loaded;
     gd_CUfunction function;
@@ -1670,9 +1788,11 @@ START_TEST(wide_register_parameters_are_refused)
     setup();
     ck_good(cuModuleLoadData(&loaded, texts[_i]));
     ck_good(cuModuleGetFunction(&function, loaded, "k"));
-    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_eq(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+                     GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_good(cuGetErrorString(GD_CUDA_ERROR_NOT_SUPPORTED, &words));
-    ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s", words);
+    ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s",
+                  words);
 }
 END_TEST
 
@@ -1702,7 +1822,8 @@ START_TEST(a_forked_child_has_no_driver)
                         cuDeviceGetCount(&count) == GD_CUDA_ERROR_NOT_INITIALIZED &&
                         cuCtxSynchronize() == GD_CUDA_ERROR_NOT_INITIALIZED &&
                         cuInit(0) == GD_CUDA_ERROR_NOT_INITIALIZED &&
-                        cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == GD_CUDA_ERROR_NOT_INITIALIZED &&
+                        cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) ==
+                            GD_CUDA_ERROR_NOT_INITIALIZED &&
                         cuDriverGetVersion(&count) == GD_CUDA_SUCCESS;
             if (!same)
                 _exit(1);
@@ -1768,7 +1889,8 @@ START_TEST(the_systems_shared_memory_can_be_used)
 
     setup();
     void *arguments[] = {&a};
-    ck_good(cuLaunchKernel(system_function("scratch"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    ck_good(
+        cuLaunchKernel(system_function("scratch"), 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
     ck_good(cuStreamSynchronize(stream));
     ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
     ck_assert_uint_ge(value, 512);
@@ -1779,7 +1901,8 @@ START_TEST(stale_handles_are_noticed)
 {
     gd_CUstream gone;
     gd_CUfunction step;
-    void *made_up[] = {NULL, (void *)(uintptr_t)3, (void *)(uintptr_t)0x4700000010000010, &gone, (void *)UINTPTR_MAX};
+    void *made_up[] = {NULL, (void *)(uintptr_t)3, (void *)(uintptr_t)0x4700000010000010, &gone,
+                       (void *)UINTPTR_MAX};
     gd_CUevent event;
     size_t count = 0;
 
@@ -1799,7 +1922,8 @@ START_TEST(stale_handles_are_noticed)
         ck_result(cuStreamDestroy_v2(handle), GD_CUDA_ERROR_INVALID_HANDLE);
         ck_result(try_launch(handle, stream, 1, 32, a, b, false), GD_CUDA_ERROR_INVALID_HANDLE);
         ck_result(cuGraphGetNodes(handle, NULL, &count), GD_CUDA_ERROR_INVALID_VALUE);
-        ck_result(cuGraphLaunch(handle, stream), handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE);
+        ck_result(cuGraphLaunch(handle, stream),
+                  handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_ne(cuGraphDestroy(handle), GD_CUDA_SUCCESS);
         ck_assert_int_ne(cuGraphExecDestroy(handle), GD_CUDA_SUCCESS);
         ck_assert_int_ne(cuCtxDestroy_v2(handle), GD_CUDA_SUCCESS);
@@ -1817,10 +1941,11 @@ END_TEST
 
 static griddep_error error;
 
-#define ck_status(call)                                                                                                \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == GRIDDEP_OK, "%s: %s", griddep_status_name(got_status), error.text);                \
+#define ck_status(call)                                                                            \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == GRIDDEP_OK, "%s: %s", griddep_status_name(got_status),         \
+                      error.text);                                                                 \
     } while (0)
 
 static griddep_runtime *open_runtime(const char *cache)
@@ -1838,7 +1963,8 @@ static griddep_runtime *open_runtime(const char *cache)
 /* What it does not emulate is refused by name; what it does is answered by its own limits. */
 START_TEST(launch_features_are_told)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
     const griddep_tensor_options options = {.size = sizeof options,
                                             .type = GRIDDEP_TENSOR_F32,
                                             .address = 4096,
@@ -1900,7 +2026,8 @@ START_TEST(chains_give_the_same_in_every_mode)
         ck_status(griddep_chain_run(chain, mode, NULL, &error));
         ck_status(griddep_memory_read(runtime, words, memory, sizeof words, NULL, &error));
         for (uint32_t i = 0; i < 11 * N; i++)
-            ck_assert_msg(words[i] == i / N, "%s: word %" PRIu32 " is %" PRIu32, griddep_mode_name(mode), i, words[i]);
+            ck_assert_msg(words[i] == i / N, "%s: word %" PRIu32 " is %" PRIu32,
+                          griddep_mode_name(mode), i, words[i]);
     }
     griddep_chain_destroy(chain);
     griddep_module_unload(code);
@@ -1920,10 +2047,10 @@ static void add(Suite *suite, const char *name, const TTest *const *tests, size_
     suite_add_tcase(suite, tcase);
 }
 
-#define ADD(suite, name, ...)                                                                                          \
-    do {                                                                                                               \
-        const TTest *const tests[] = {__VA_ARGS__};                                                                    \
-        add(suite, name, tests, sizeof tests / sizeof *tests);                                                         \
+#define ADD(suite, name, ...)                                                                      \
+    do {                                                                                           \
+        const TTest *const tests[] = {__VA_ARGS__};                                                \
+        add(suite, name, tests, sizeof tests / sizeof *tests);                                     \
     } while (0)
 
 int main(void)
@@ -1931,24 +2058,30 @@ int main(void)
     Suite *suite = suite_create("emulated driver");
     TCase *loops = tcase_create("loops");
 
-    ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end, threads_share_a_context,
-        stale_handles_are_noticed);
-    ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused, refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself, parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name, cooperative_grids_have_a_workspace,
-        the_systems_shared_memory_can_be_used, the_step_limit_is_what_was_asked_for);
+    ADD(suite, "device", tells_what_it_is, names_fit_versions, contexts_stack_and_end,
+        threads_share_a_context, stale_handles_are_noticed);
+    ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused,
+        refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself,
+        parameters_may_be_registers, kernels_print_and_assert, device_malloc_is_refused_by_name,
+        cooperative_grids_have_a_workspace, the_systems_shared_memory_can_be_used,
+        the_step_limit_is_what_was_asked_for);
     ADD(suite, "memory", memory_is_checked, copies_and_fills_arrive, pointers_tell_where_they_point,
         stream_ordered_memory_lives_in_order);
-    ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again, modules_have_functions_and_variables,
-        libraries_give_kernels);
-    ADD(suite, "launches", launches_are_checked, arguments_come_packed_too, grids_larger_than_the_device_finish,
-        long_queues_run_by_themselves);
-    ADD(suite, "dependent launch", without_a_wait_stale_data_is_read, with_a_wait_fresh_data_is_read,
-        late_triggers_start_late, lazy_schedules_hide_the_race, plain_launches_do_not_overlap,
-        what_stands_between_ends_the_overlap, waits_are_for_direct_dependencies, observed_waits_reach_further,
+    ADD(suite, "modules", bad_code_is_refused_in_words, linked_images_load_again,
+        modules_have_functions_and_variables, libraries_give_kernels);
+    ADD(suite, "launches", launches_are_checked, arguments_come_packed_too,
+        grids_larger_than_the_device_finish, long_queues_run_by_themselves);
+    ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,
+        with_a_wait_fresh_data_is_read, late_triggers_start_late, lazy_schedules_hide_the_race,
+        plain_launches_do_not_overlap, what_stands_between_ends_the_overlap,
+        waits_are_for_direct_dependencies, observed_waits_reach_further,
         plain_launches_wait_for_everything, programmatic_events_start_other_streams);
-    ADD(suite, "streams", events_order_streams, streams_without_order_race, the_legacy_stream_orders_blocking_ones,
-        queries_make_progress, model_time_repeats_and_shows_overlap, host_functions_run_in_order);
-    ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports, edges_are_checked,
-        graphs_nest_and_change, kernel_nodes_have_attributes, captures_fork_and_join, captures_forbid_what_they_must);
+    ADD(suite, "streams", events_order_streams, streams_without_order_race,
+        the_legacy_stream_orders_blocking_ones, queries_make_progress,
+        model_time_repeats_and_shows_overlap, host_functions_run_in_order);
+    ADD(suite, "graphs", captures_keep_dependent_launch, explicit_edges_have_ports,
+        edges_are_checked, graphs_nest_and_change, kernel_nodes_have_attributes,
+        captures_fork_and_join, captures_forbid_what_they_must);
     tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
     tcase_add_loop_test(loops, wide_register_parameters_are_refused, 0, 2);
     tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);

@@ -1,7 +1,8 @@
-/* Memory that runs out: every allocation of the emulated driver and its interpreter fails in turn, while a program
- * loads, launches, captures, launches graphs and ends. The driver may refuse with its error codes; what it says is done
- * is done; and it ends without a crash or, as the sanitizers see, a leak. Each try is a process, because cuInit is
- * among the calls and a race detector that has run out of memory stays stopped. */
+/* Memory that runs out: every allocation of the emulated driver and its interpreter fails in turn,
+ * while a program loads, launches, captures, launches graphs and ends. The driver may refuse with
+ * its error codes; what it says is done is done; and it ends without a crash or, as the sanitizers
+ * see, a leak. Each try is a process, because cuInit is among the calls and a race detector that
+ * has run out of memory stays stopped. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 enum { THREADS = 32, CTAS = 2, WORDS = THREADS * CTAS, BYTES = 4 * WORDS, FAN = 34 };
 enum { FINE = 0, FAILED_WELL = 1, WRONG = 2, MOST = 100000 };
 
-/* Adds one by way of shared memory, twice: through barriers, and as an asynchronous copy behind an mbarrier; counts
- * itself. The second is of clusters and has a call with local memory. */
+/* Adds one by way of shared memory, twice: through barriers, and as an asynchronous copy behind an
+ * mbarrier; counts itself. The second is of clusters and has a call with local memory. */
 static const char kernels[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n"
     ".visible .global .align 4 .u32 counter;\n"
@@ -86,7 +87,8 @@ static gd_CUdeviceptr a, b;
 static bool launch(gd_CUfunction function, gd_CUdeviceptr in, gd_CUdeviceptr out)
 {
     void *parameters[] = {&in, &out};
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
     const gd_CUlaunchConfig config = {.gridDimX = CTAS,
                                       .gridDimY = 1,
@@ -131,11 +133,12 @@ static bool run_capture(void)
 {
     gd_CUgraph graph = NULL, clone = NULL;
     gd_CUgraphExec executable = NULL;
-    bool good = GOOD(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED)) && launch(step, a, b) &&
-                launch(step, b, a) && launch(pair, a, b);
+    bool good = GOOD(cuStreamBeginCapture_v2(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED)) &&
+                launch(step, a, b) && launch(step, b, a) && launch(pair, a, b);
 
     good = GOOD(cuStreamEndCapture(stream, &graph)) && good;
-    good = good && GOOD(cuGraphClone(&clone, graph)) && GOOD(cuGraphInstantiateWithFlags(&executable, clone, 0)) &&
+    good = good && GOOD(cuGraphClone(&clone, graph)) &&
+           GOOD(cuGraphInstantiateWithFlags(&executable, clone, 0)) &&
            GOOD(cuGraphLaunch(executable, stream)) && GOOD(cuGraphLaunch(executable, stream)) &&
            GOOD(cuStreamSynchronize(stream));
     if (executable)
@@ -158,8 +161,8 @@ static bool run_fan(void)
     for (int i = 0; good && i < FAN; i++)
         good = GOOD(cuGraphAddEmptyNode(&nodes[i], graph, NULL, 0));
     good = good && GOOD(cuGraphAddEmptyNode(&last, graph, nodes, FAN)) &&
-           GOOD(cuGraphInstantiateWithFlags(&executable, graph, 0)) && GOOD(cuGraphLaunch(executable, stream)) &&
-           GOOD(cuStreamSynchronize(stream));
+           GOOD(cuGraphInstantiateWithFlags(&executable, graph, 0)) &&
+           GOOD(cuGraphLaunch(executable, stream)) && GOOD(cuStreamSynchronize(stream));
     if (executable)
         GOOD(cuGraphExecDestroy(executable));
     if (graph)
@@ -177,10 +180,11 @@ static bool load_again(void)
     void *image, *host = NULL;
     size_t bytes;
     bool good = GOOD(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, NULL, NULL, 0)) &&
-                GOOD(cuLibraryGetKernel(&kernel, library, "step")) && GOOD(cuKernelGetFunction(&function, kernel)) &&
+                GOOD(cuLibraryGetKernel(&kernel, library, "step")) &&
+                GOOD(cuKernelGetFunction(&function, kernel)) &&
                 GOOD(cuLinkCreate_v2(0, NULL, NULL, &link)) &&
-                GOOD(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels, sizeof kernels, "kernels",
-                                      0, NULL, NULL)) &&
+                GOOD(cuLinkAddData_v2(link, GD_CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels,
+                                      sizeof kernels, "kernels", 0, NULL, NULL)) &&
                 GOOD(cuLinkComplete(link, &image, &bytes)) && GOOD(cuMemHostAlloc(&host, 4096, 0));
 
     if (host)
@@ -247,8 +251,10 @@ static int run(long fail)
     cuCtxSynchronize();
     const bool hit = fail_alloc_hit();
     fail_alloc_after(-1);
-    if (!right || (!hit && worst != GD_CUDA_SUCCESS) || (worst != GD_CUDA_SUCCESS && !is_expected(worst))) {
-        fprintf(stderr, "allocation %ld: %s; result %d of %s\n", fail, right ? "" : "wrong results", worst, where);
+    if (!right || (!hit && worst != GD_CUDA_SUCCESS) ||
+        (worst != GD_CUDA_SUCCESS && !is_expected(worst))) {
+        fprintf(stderr, "allocation %ld: %s; result %d of %s\n", fail, right ? "" : "wrong results",
+                worst, where);
         return WRONG;
     }
     return hit ? FAILED_WELL : FINE;
@@ -264,8 +270,8 @@ static int try(long fail)
         exit(run(fail));
     ck_assert_int_gt(child, 0);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < WRONG, "allocation %ld: status 0x%x", fail,
-                  (unsigned)status);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < WRONG, "allocation %ld: status 0x%x",
+                  fail, (unsigned)status);
     return WEXITSTATUS(status);
 }
 

@@ -1,5 +1,6 @@
-/* What the emulated driver's checks report: kinds of findings, their fields in the file, folding. Each test runs in a
- * process of its own, because settings are read once, by cuInit; what it finds is in a file. */
+/* What the emulated driver's checks report: kinds of findings, their fields in the file, folding.
+ * Each test runs in a process of its own, because settings are read once, by cuInit; what it finds
+ * is in a file. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -60,8 +61,8 @@ static void expect(const char *word, uint32_t times)
 {
     const char *text = get_report();
 
-    ck_assert_msg(count_words(text, word) == times, "%s is there %u times, not %u:\n%s", word, count_words(text, word),
-                  times, text);
+    ck_assert_msg(count_words(text, word) == times, "%s is there %u times, not %u:\n%s", word,
+                  count_words(text, word), times, text);
 }
 
 static gd_CUfunction load(const char *text)
@@ -265,11 +266,14 @@ START_TEST(utf8_passes_and_other_bytes_do_not)
     begin("all");
     gd_CUfunction function =
         load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n    mov.u64 %a, 64;\n"
-                    "    st.global.u32 /* gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, \xff\xc0\xaf \"\\ */ "
+                    "    st.global.u32 /* gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, "
+                    "\xff\xc0\xaf \"\\ */ "
                     "[%a], 1;\n    ret;\n}\n");
     ck_good(launch(function, 1, 32, 0));
     ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
-    expect("gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, \\ufffd\\ufffd\\ufffd \\\"\\\\ */ [%a], 1;", 1);
+    expect("gr\xc3\xb6\xc3\x9f\x65r \xe2\x82\xac \xf0\x9d\x84\x9e, \\ufffd\\ufffd\\ufffd \\\"\\\\ "
+           "*/ [%a], 1;",
+           1);
     end();
 }
 END_TEST
@@ -279,8 +283,9 @@ END_TEST
 START_TEST(a_refused_kernel_is_a_finding)
 {
     begin("race");
-    gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n"
-                                         "    stacksave.u32 %r;\n    ret;\n}\n");
+    gd_CUfunction function =
+        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n"
+                    "    stacksave.u32 %r;\n    ret;\n}\n");
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     expect("\"kind\":\"unsupported\"", 1);
@@ -293,8 +298,8 @@ END_TEST
 START_TEST(without_checks_nothing_is_reported)
 {
     begin("off");
-    gd_CUfunction function =
-        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n    stacksave.u32 %r;\n    ret;\n}\n");
+    gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n "
+                                         "   stacksave.u32 %r;\n    ret;\n}\n");
     ck_result(launch(function, 1, 32, 0), GD_CUDA_ERROR_NOT_SUPPORTED);
     ck_assert_str_eq(get_report(), "");
     end();
@@ -303,7 +308,8 @@ END_TEST
 
 /* ---- constants ---- */
 
-/* A store, an atomic operation and a copy by the address of a .const variable are findings, and are carried out. */
+/* A store, an atomic operation and a copy by the address of a .const variable are findings, and are
+ * carried out. */
 START_TEST(writes_to_constants_are_found)
 {
     uint64_t address;
@@ -313,11 +319,12 @@ START_TEST(writes_to_constants_are_found)
     uint32_t value = 0;
 
     begin("race");
-    ck_good(cuModuleLoadData(&module, HEADER ".visible .const .align 4 .u32 c = 3;\n"
-                                             ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n"
-                                             "    .reg .b32 %v;\n    ld.param.u64 %a, [a];\n    st.u32 [%a], 5;\n"
-                                             "    atom.global.add.u32 %v, [%a], 1;\n    ld.const.u32 %v, [c];\n"
-                                             "    ret;\n}\n"));
+    ck_good(cuModuleLoadData(&module, HEADER
+                             ".visible .const .align 4 .u32 c = 3;\n"
+                             ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a;\n"
+                             "    .reg .b32 %v;\n    ld.param.u64 %a, [a];\n    st.u32 [%a], 5;\n"
+                             "    atom.global.add.u32 %v, [%a], 1;\n    ld.const.u32 %v, [c];\n"
+                             "    ret;\n}\n"));
     ck_good(cuModuleGetFunction(&function, module, "k"));
     ck_good(cuModuleGetGlobal_v2(&address, &bytes, module, "c"));
     ck_good(launch(function, 1, 1, address));
@@ -334,19 +341,24 @@ END_TEST
 
 /* ---- local memory ---- */
 
-#define CALLEE                                                                                                         \
-    ".func (.param .b32 r) f(.param .b32 v, .param .b32 w)\n{\n    .local .align 8 .b8 l[16];\n    .reg .b32 %v;\n   " \
-    " "                                                                                                                \
+#define CALLEE                                                                                     \
+    ".func (.param .b32 r) f(.param .b32 v, .param .b32 w)\n{\n    .local .align 8 .b8 l[16];\n  " \
+    "  .reg .b32 %v;\n   "                                                                         \
+    " "                                                                                            \
     ".reg .b64 %d;\n    ld.param.b32 %v, [v];\n    st.local.b32 [l], %v;\n"
-#define CALLER                                                                                                         \
-    "    ld.local.b32 %v, [l+4];\n    st.param.b32 [r], %v;\n    ret;\n}\n"                                            \
-    ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %x;\n    .local .b32 own;\n    .reg .b64 %g;\n    {\n    "     \
-    ".param .b32 v;\n    .param .b32 w;\n    .param .b32 r;\n    mov.u32 %x, %tid.x;\n    st.param.b32 [v], %x;\n    " \
-    "st.param.b32 [w], %x;\n    call.uni (r), f, (v, w);\n    ld.param.b32 %x, [r];\n    }\n    st.local.b32 [own], "  \
-    "%x;\n    mov.u64 %g, own;\n    cvta.local.u64 %g, %g;\n    ld.b32 %x, [%g];\n    "                                \
+#define CALLER                                                                                     \
+    "    ld.local.b32 %v, [l+4];\n    st.param.b32 [r], %v;\n    ret;\n}\n"                        \
+    ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %x;\n    .local .b32 own;\n    .reg .b64 " \
+    "%g;\n    {\n    "                                                                             \
+    ".param .b32 v;\n    .param .b32 w;\n    .param .b32 r;\n    mov.u32 %x, %tid.x;\n    "        \
+    "st.param.b32 [v], %x;\n    "                                                                  \
+    "st.param.b32 [w], %x;\n    call.uni (r), f, (v, w);\n    ld.param.b32 %x, [r];\n    }\n    "  \
+    "st.local.b32 [own], "                                                                         \
+    "%x;\n    mov.u64 %g, own;\n    cvta.local.u64 %g, %g;\n    ld.b32 %x, [%g];\n    "            \
     "ret;\n}\n"
 
-/* l+4 is written in neither call of the first, and in each of the second; 8 bytes of which 4 are written pass. */
+/* l+4 is written in neither call of the first, and in each of the second; 8 bytes of which 4 are
+ * written pass. */
 START_TEST(unwritten_local_memory_is_found)
 {
     begin("initialized");
@@ -355,7 +367,8 @@ START_TEST(unwritten_local_memory_is_found)
     ck_good(cuCtxSynchronize());
     expect("\"kind\":\"uninitialized\"", 1);
     expect("\"line\":11,\"column\":5,\"instruction\":\"ld.local.b32 %v, [l+4];\"", 1);
-    function = load(HEADER CALLEE "    st.local.b32 [l+4], %v;\n    ld.local.b64 %d, [l];\n" CALLER);
+    function =
+        load(HEADER CALLEE "    st.local.b32 [l+4], %v;\n    ld.local.b64 %d, [l];\n" CALLER);
     ck_good(launch(function, 2, 32, 0));
     ck_good(cuCtxSynchronize());
     expect("\"kind\":\"uninitialized\"", 1);
@@ -366,10 +379,11 @@ END_TEST
 START_TEST(a_frame_begins_unwritten)
 {
     begin("initialized");
-    gd_CUfunction function =
-        load(HEADER ".func put()\n{\n    .local .b32 l;\n    st.local.b32 [l], 1;\n    ret;\n}\n"
-                    ".func get()\n{\n    .local .b32 l;\n    .reg .b32 %v;\n    ld.local.b32 %v, [l];\n    ret;\n}\n"
-                    ".visible .entry k(.param .u64 a)\n{\n    call put;\n    call get;\n    ret;\n}\n");
+    gd_CUfunction function = load(
+        HEADER ".func put()\n{\n    .local .b32 l;\n    st.local.b32 [l], 1;\n    ret;\n}\n"
+               ".func get()\n{\n    .local .b32 l;\n    .reg .b32 %v;\n    ld.local.b32 %v, [l];\n "
+               "   ret;\n}\n"
+               ".visible .entry k(.param .u64 a)\n{\n    call put;\n    call get;\n    ret;\n}\n");
     ck_good(launch(function, 1, 32, 0));
     ck_good(cuCtxSynchronize());
     expect("\"kind\":\"uninitialized\"", 1);
@@ -380,14 +394,15 @@ END_TEST
 /* ---- conditional nodes ---- */
 
 /* Sets the value of a conditional to what the kernel's argument says. */
-static const char setter[] =
-    HEADER ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-           ".visible .entry k(.param .u64 a, .param .u32 v)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
-           "    .param .b64 h;\n    .param .b32 w;\n    ld.param.u64 %a, [a];\n    ld.param.u32 %v, [v];\n"
-           "    st.param.b64 [h], %a;\n    st.param.b32 [w], %v;\n"
-           "    call.uni cudaGraphSetConditional, (h, w);\n    ret;\n}\n";
+static const char setter[] = HEADER
+    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry k(.param .u64 a, .param .u32 v)\n{\n    .reg .b64 %a;\n    .reg .b32 %v;\n"
+    "    .param .b64 h;\n    .param .b32 w;\n    ld.param.u64 %a, [a];\n    ld.param.u32 %v, [v];\n"
+    "    st.param.b64 [h], %a;\n    st.param.b32 [w], %v;\n"
+    "    call.uni cudaGraphSetConditional, (h, w);\n    ret;\n}\n";
 
-static gd_CUgraphNode add_setter(gd_CUgraph graph, gd_CUfunction function, uint64_t handle, uint32_t value)
+static gd_CUgraphNode add_setter(gd_CUgraph graph, gd_CUfunction function, uint64_t handle,
+                                 uint32_t value)
 {
     void *parameters[] = {&handle, &value};
     const gd_CUDA_KERNEL_NODE_PARAMS params = {.func = function,
@@ -404,7 +419,8 @@ static gd_CUgraphNode add_setter(gd_CUgraph graph, gd_CUfunction function, uint6
     return node;
 }
 
-static gd_CUgraphExec make_conditional(int32_t type, uint32_t initial, bool ordered, uint32_t setters)
+static gd_CUgraphExec make_conditional(int32_t type, uint32_t initial, bool ordered,
+                                       uint32_t setters)
 {
     gd_CUgraph graph;
     gd_CUgraphConditionalHandle handle = 0;
@@ -416,14 +432,16 @@ static gd_CUgraphExec make_conditional(int32_t type, uint32_t initial, bool orde
     ck_good(cuGraphConditionalHandleCreate(&handle, graph, context, initial, 1));
     for (uint32_t i = 0; i < setters; i++)
         before[i] = add_setter(graph, function, handle, i);
-    gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
-                                   .is.conditional = {.handle = handle, .type = type, .size = 1, .ctx = context}};
+    gd_CUgraphNodeParams params = {
+        .type = GD_CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .is.conditional = {.handle = handle, .type = type, .size = 1, .ctx = context}};
     ck_good(cuGraphAddNode_v2(&node, graph, before, NULL, ordered ? setters : 0, &params));
     ck_good(cuGraphInstantiateWithFlags(&executable, graph, 0));
     return executable;
 }
 
-/* A kernel that no edge orders before the node; two that no edge orders. All threads of one set the same. */
+/* A kernel that no edge orders before the node; two that no edge orders. All threads of one set the
+ * same. */
 START_TEST(unordered_values_are_races)
 {
     begin("race");
@@ -468,19 +486,23 @@ END_TEST
 
 /* ---- folding ---- */
 
-/* All CTAs write their number to the same words, over and over: each access but the first of a CTA races. */
+/* All CTAs write their number to the same words, over and over: each access but the first of a CTA
+ * races. */
 START_TEST(a_loop_of_races_is_one_finding)
 {
     uint64_t buffer;
 
     begin("race");
     ck_good(cuMemAlloc_v2(&buffer, 4096));
-    gd_CUfunction function =
-        load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a, %t;\n    .reg .b32 %i, %c;\n    .reg .pred "
-                    "%p;\n    ld.param.u64 %a, [a];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %i, %tid.x;\n    "
-                    "mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    mov.u32 %i, 0;\nagain:\n    "
-                    "st.global.u32 [%a], %c;\n    bar.sync 0;\n    add.u32 %i, %i, 1;\n    add.u32 %c, %c, 1;\n    "
-                    "setp.lt.u32 %p, %i, 2000;\n    @%p bra again;\n    ret;\n}\n");
+    gd_CUfunction function = load(
+        HEADER
+        ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a, %t;\n    .reg .b32 %i, %c;\n    "
+        ".reg .pred "
+        "%p;\n    ld.param.u64 %a, [a];\n    mov.u32 %c, %ctaid.x;\n    mov.u32 %i, %tid.x;\n    "
+        "mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    mov.u32 %i, 0;\nagain:\n    "
+        "st.global.u32 [%a], %c;\n    bar.sync 0;\n    add.u32 %i, %i, 1;\n    add.u32 %c, %c, "
+        "1;\n    "
+        "setp.lt.u32 %p, %i, 2000;\n    @%p bra again;\n    ret;\n}\n");
     ck_good(launch(function, 16, 32, buffer));
     ck_good(cuCtxSynchronize());
     expect("\"kind\":\"race\"", 1);

@@ -1,8 +1,9 @@
-/* Every instruction in every form: tests/emulator/forms.txt lists them one a line, as PTX text, a tab, and what it
- * changes; lines that begin with
- * `!` are forms that are valid for sm_90a and refused, with `+` such as are accepted but not run here. A form runs in a
- * warp of its own, with the same registers and memory each time (forms.h); what its lane 5 has in registers and local
- * memory, and what is in shared and global memory afterwards, is compared with the list.
+/* Every instruction in every form: tests/emulator/forms.txt lists them one a line, as PTX text, a
+ * tab, and what it changes; lines that begin with
+ * `!` are forms that are valid for sm_90a and refused, with `+` such as are accepted but not run
+ * here. A form runs in a warp of its own, with the same registers and memory each time (forms.h);
+ * what its lane 5 has in registers and local memory, and what is in shared and global memory
+ * afterwards, is compared with the list.
  *
  * GRIDDEP_UPDATE_GOLDEN=1 rewrites the list with what came out. */
 #include <stdio.h>
@@ -35,10 +36,13 @@ static struct {
 static const struct {
     const char *name;
     uint32_t offset, bytes;
-} fields[] = {{"p0", 0, 4},   {"p1", 4, 4},   {"h0", 8, 2},   {"h1", 10, 2},  {"h2", 12, 2},  {"h3", 14, 2},  {"r0", 16, 4},
-              {"r1", 20, 4},  {"r2", 24, 4},  {"r3", 28, 4},  {"r4", 32, 4},  {"r5", 36, 4},  {"r6", 40, 4},  {"r7", 44, 4},
-              {"d0", 48, 8},  {"d1", 56, 8},  {"d2", 64, 8},  {"d3", 72, 8},  {"d4", 80, 8},  {"d5", 88, 8},  {"d6", 96, 8},
-              {"d7", 104, 8}, {"x0", 112, 8}, {"x0.high", 120, 8}, {"x1", 128, 8}, {"x1.high", 136, 8}, {"c0c1", 144, 2}, {"c2c3", 146, 2}};
+} fields[] = {{"p0", 0, 4},   {"p1", 4, 4},        {"h0", 8, 2},     {"h1", 10, 2},
+              {"h2", 12, 2},  {"h3", 14, 2},       {"r0", 16, 4},    {"r1", 20, 4},
+              {"r2", 24, 4},  {"r3", 28, 4},       {"r4", 32, 4},    {"r5", 36, 4},
+              {"r6", 40, 4},  {"r7", 44, 4},       {"d0", 48, 8},    {"d1", 56, 8},
+              {"d2", 64, 8},  {"d3", 72, 8},       {"d4", 80, 8},    {"d5", 88, 8},
+              {"d6", 96, 8},  {"d7", 104, 8},      {"x0", 112, 8},   {"x0.high", 120, 8},
+              {"x1", 128, 8}, {"x1.high", 136, 8}, {"c0c1", 144, 2}, {"c2c3", 146, 2}};
 
 /* ---- the list ---- */
 
@@ -93,7 +97,8 @@ static void write_module(gd_text *text, size_t first, size_t count, bool refused
     gd_text_format(text, ".visible .entry base%s%s", form_prologue, form_epilogue);
     for (size_t i = first; i < first + count && i < forms.count; i++) {
         if (refused || is_run(&forms.list[i]))
-            gd_text_format(text, ".visible .entry e%zu%s%s%s", i, form_prologue, forms.list[i].text, form_epilogue);
+            gd_text_format(text, ".visible .entry e%zu%s%s%s", i, form_prologue, forms.list[i].text,
+                           form_epilogue);
     }
 }
 
@@ -103,7 +108,8 @@ typedef struct outcome {
     unsigned char dump[DUMP], global[BLOCK];
 } outcome;
 
-static gd_cta_state run_entry(device *dev, const char *name, uint64_t in, uint64_t dump, outcome *result)
+static gd_cta_state run_entry(device *dev, const char *name, uint64_t in, uint64_t dump,
+                              outcome *result)
 {
     struct {
         uint64_t in, dump;
@@ -122,7 +128,8 @@ static gd_cta_state run_entry(device *dev, const char *name, uint64_t in, uint64
     return state;
 }
 
-/* Tensor maps of one to five dimensions over the global memory, rows of 16 words; a box is 4 words by 1 in one dimension, by 2 in others. */
+/* Tensor maps of one to five dimensions over the global memory, rows of 16 words; a box is 4 words
+ * by 1 in one dimension, by 2 in others. */
 static void encode_maps(device *dev, uint64_t in)
 {
     const uint64_t sizes[] = {16, 4, 2, 1, 1}, strides[] = {64, 256, 512, 512};
@@ -130,14 +137,17 @@ static void encode_maps(device *dev, uint64_t in)
     gd_CUtensorMap map;
 
     for (uint32_t rank = 1; rank <= 5; rank++) {
-        ck_assert_int_eq(cuTensorMapEncodeTiled(&map, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, rank, (void *)(uintptr_t)in, sizes,
-                                                strides, box, steps, 0, 0, 0, 0),
+        ck_assert_int_eq(cuTensorMapEncodeTiled(&map, GD_CU_TENSOR_MAP_DATA_TYPE_UINT32, rank,
+                                                (void *)(uintptr_t)in, sizes, strides, box, steps,
+                                                0, 0, 0, 0),
                          GD_CUDA_SUCCESS);
-        memcpy(gd_program_variable(dev->program, "maps")->host + (rank - 1) * sizeof map, &map, sizeof map);
+        memcpy(gd_program_variable(dev->program, "maps")->host + (rank - 1) * sizeof map, &map,
+               sizeof map);
     }
 }
 
-static void describe_words(gd_text *text, char name, const unsigned char *bytes, const unsigned char *before, uint32_t count)
+static void describe_words(gd_text *text, char name, const unsigned char *bytes,
+                           const unsigned char *before, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i += 4) {
         uint32_t word;
@@ -148,17 +158,20 @@ static void describe_words(gd_text *text, char name, const unsigned char *bytes,
 }
 
 /* What differs from a run of nothing, and predicates that the form names. */
-static void describe(gd_text *text, const char *form_text, const outcome *result, const outcome *base)
+static void describe(gd_text *text, const char *form_text, const outcome *result,
+                     const outcome *base)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         uint64_t value = 0;
         memcpy(&value, result->dump + fields[i].offset, fields[i].bytes);
         bool named = fields[i].name[0] == 'p' && strstr(form_text, "p0");
-        if (named || memcmp(result->dump + fields[i].offset, base->dump + fields[i].offset, fields[i].bytes) != 0)
+        if (named || memcmp(result->dump + fields[i].offset, base->dump + fields[i].offset,
+                            fields[i].bytes) != 0)
             gd_text_format(text, " %s=%" PRIx64, fields[i].name, value);
     }
     describe_words(text, 's', result->dump + REGISTERS, base->dump + REGISTERS, BLOCK);
-    describe_words(text, 'l', result->dump + REGISTERS + BLOCK, base->dump + REGISTERS + BLOCK, LOCAL);
+    describe_words(text, 'l', result->dump + REGISTERS + BLOCK, base->dump + REGISTERS + BLOCK,
+                   LOCAL);
     describe_words(text, 'g', result->global, base->global, BLOCK);
 }
 
@@ -230,8 +243,9 @@ START_TEST(forms_do_what_the_list_says)
     }
     for (size_t i = 0; i < forms.count; i++) {
         if (is_run(&forms.list[i]))
-            ck_assert_msg(strcmp(outcomes[i], forms.list[i].expected) == 0, "%s\n  gives    %s\n  expected %s", forms.list[i].text,
-                          outcomes[i], forms.list[i].expected);
+            ck_assert_msg(strcmp(outcomes[i], forms.list[i].expected) == 0,
+                          "%s\n  gives    %s\n  expected %s", forms.list[i].text, outcomes[i],
+                          forms.list[i].expected);
         free(outcomes[i]);
     }
     free(outcomes);
@@ -259,8 +273,8 @@ START_TEST(others_are_refused)
         ck_assert_msg(entry->refused == is_refused(&forms.list[i]), "%s: %s", forms.list[i].text,
                       entry->refused ? refusal.text : "is not refused");
         size_t word = strcspn(forms.list[i].text, " ;");
-        ck_assert_msg(!entry->refused || !strncmp(refusal.text, forms.list[i].text, word), "%s: %s", forms.list[i].text,
-                      refusal.text);
+        ck_assert_msg(!entry->refused || !strncmp(refusal.text, forms.list[i].text, word), "%s: %s",
+                      forms.list[i].text, refusal.text);
     }
     device_close(&dev);
     gd_text_free(&text);
@@ -292,9 +306,11 @@ static void write_variant(gd_text *text, const char *form_text, int variant)
     else if (variant == WITHOUT_ALL)
         gd_text_format(text, "%.*s", (int)name, form_text);
     else if (last > form_text + name)
-        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text, variant == NUMBER_MORE ? ", 32" : last);
+        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text,
+                       variant == NUMBER_MORE ? ", 32" : last);
     else
-        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text, end == form_text + name ? " 32" : ", 32");
+        gd_text_format(text, "%.*s%s", (int)(end - form_text), form_text,
+                       end == form_text + name ? " 32" : ", 32");
     if (variant == LAST_TWICE && last > form_text + name)
         return; /* the rest stands behind the operand already */
     gd_text_string(text, end);
@@ -307,16 +323,20 @@ static void check_decoded(const gd_ptx_module *module, const gd_entry *entry)
     uint32_t next = function->instruction;
 
     if (entry->refused) {
-        ck_assert_msg(image->refusal.text[0] && image->refusal.line, "%s is refused without a reason", entry->name);
+        ck_assert_msg(image->refusal.text[0] && image->refusal.line,
+                      "%s is refused without a reason", entry->name);
         return;
     }
     for (uint32_t i = 0; i < image->code_count; i++)
         next += image->code[i].instruction == next;
-    ck_assert_msg(next == function->instruction_end, "an instruction became nothing: %s", entry->name);
-    ck_assert_msg(image->code[image->code_count - 1].run == gd_run_end, "%s has no end", entry->name);
+    ck_assert_msg(next == function->instruction_end, "an instruction became nothing: %s",
+                  entry->name);
+    ck_assert_msg(image->code[image->code_count - 1].run == gd_run_end, "%s has no end",
+                  entry->name);
 }
 
-/* An instruction becomes operations, or its entry is refused for a reason, whatever operands it has. */
+/* An instruction becomes operations, or its entry is refused for a reason, whatever operands it
+ * has. */
 START_TEST(each_instruction_is_decoded_or_refused)
 {
     const size_t declarations = (size_t)(strstr(form_prologue, "ld.param") - form_prologue);
@@ -327,14 +347,16 @@ START_TEST(each_instruction_is_decoded_or_refused)
         gd_text_string(&text, form_head);
         for (size_t i = first; i < first + BATCH && i < forms.count; i++) {
             for (int variant = 0; variant < VARIANTS; variant++) {
-                gd_text_format(&text, ".visible .entry e%zu_%d%.*s\n", i, variant, (int)declarations, form_prologue);
+                gd_text_format(&text, ".visible .entry e%zu_%d%.*s\n", i, variant,
+                               (int)declarations, form_prologue);
                 write_variant(&text, forms.list[i].text, variant);
                 gd_text_string(&text, "\n}\n");
             }
         }
         gd_ptx_module module = {0};
         gd_program_error error;
-        ck_assert_int_eq(gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
+        ck_assert_int_eq(
+            gd_ptx_module_parse(&module, gd_text_get(&text), (uint32_t)text.bytes, "test"), 0);
         ck_assert_msg(!module.diagnostics->count, "%s", module.diagnostics->list[0].text);
         gd_memory *memory = gd_memory_create(UINT64_C(1) << 30);
         gd_program *program = gd_program_create(&module, memory, &error);

@@ -1,6 +1,7 @@
-/* Programs that do everything wrong: random calls of the driver with handles of any kind, live, ended or made up. The
- * driver may refuse each of them; it may not crash, hang, or corrupt memory, which the sanitizers of the second build
- * would see. (tests/fuzz/execute.c does the same with PTX.) */
+/* Programs that do everything wrong: random calls of the driver with handles of any kind, live,
+ * ended or made up. The driver may refuse each of them; it may not crash, hang, or corrupt memory,
+ * which the sanitizers of the second build would see. (tests/fuzz/execute.c does the same with
+ * PTX.) */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ static const char kernels[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .global .align 4 .u32 counter = 7;\n"
     ".visible .entry add(.param .u64 in, .param .u64 out)\n{\n .reg .b64 %a, %b;\n .reg .b32 %v;\n"
-    " ld.param.u64 %a, [in];\n ld.param.u64 %b, [out];\n griddepcontrol.launch_dependents;\n griddepcontrol.wait;\n"
+    " ld.param.u64 %a, [in];\n ld.param.u64 %b, [out];\n griddepcontrol.launch_dependents;\n "
+    "griddepcontrol.wait;\n"
     " ld.global.u32 %v, [%a];\n add.u32 %v, %v, 1;\n st.global.u32 [%b], %v;\n ret;\n}\n"
     ".visible .entry spin(.param .u64 in, .param .u64 out)\n{\nagain: bra again;\n}\n";
 
@@ -57,12 +59,15 @@ static uint64_t any_address(void)
 {
     uint32_t chance = draw(20);
 
-    return chance == 0 ? 0 : chance == 1 ? draw(4096) : addresses[draw(ADDRESSES)] + (chance == 2 ? draw(1 << 20) : 0);
+    return chance == 0   ? 0
+           : chance == 1 ? draw(4096)
+                         : addresses[draw(ADDRESSES)] + (chance == 2 ? draw(1 << 20) : 0);
 }
 
 static size_t any_size(void)
 {
-    static const size_t sizes[] = {0, 1, 4, 256, 4096, 65536, SIZE_MAX, SIZE_MAX / 2, (size_t)1 << 40};
+    static const size_t sizes[] = {
+        0, 1, 4, 256, 4096, 65536, SIZE_MAX, SIZE_MAX / 2, (size_t)1 << 40};
 
     return sizes[draw(sizeof sizes / sizeof *sizes)];
 }
@@ -172,9 +177,10 @@ static void call_launch(void)
 {
     uint64_t in = any_address(), out = any_address();
     void *parameters[] = {&in, &out};
-    gd_CUlaunchAttribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                           .value.programmaticStreamSerializationAllowed = (int)draw(3)},
-                                          {.id = (gd_CUlaunchAttributeID)draw(20)}};
+    gd_CUlaunchAttribute attributes[2] = {
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+         .value.programmaticStreamSerializationAllowed = (int)draw(3)},
+        {.id = (gd_CUlaunchAttributeID)draw(20)}};
     gd_CUlaunchConfig config = {.gridDimX = draw(4),
                                 .gridDimY = 1,
                                 .gridDimZ = 1,
@@ -347,8 +353,9 @@ static void begin(void)
 
 START_TEST(calls)
 {
-    static void (*const areas[])(void) = {call_memory,  call_memory, call_stream, call_stream, call_launch,
-                                          call_capture, call_graph,  call_graph,  call_graph,  call_module};
+    static void (*const areas[])(void) = {call_memory, call_memory,  call_stream, call_stream,
+                                          call_launch, call_capture, call_graph,  call_graph,
+                                          call_graph,  call_module};
 
     state = (uint64_t)_i + 1;
     setenv("GRIDDEP_EMULATOR_STEPS", "20000", 1);

@@ -1,5 +1,6 @@
-/* The two forms of the lanes' operations, for any processor and for one with AVX2 and FMA, give the same bits: each
- * operation with random values and with those that find mistakes, all flags, whole warps and parts of one. */
+/* The two forms of the lanes' operations, for any processor and for one with AVX2 and FMA, give the
+ * same bits: each operation with random values and with those that find mistakes, all flags, whole
+ * warps and parts of one. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,11 @@ static uint64_t random_bits(void)
 static uint32_t random_word(void)
 {
     static const uint32_t special[] = {
-        0,          1,          0x80000000, 0x80000001, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0x007fffff,
-        0x00800000, 0x00800001, 0x3f800000, 0x3f7fffff, 0x3f7ffffe, 0x7f7fffff, 0xffffffff, 0x7fffffff, 0x7ff00000,
-        0xfff00000, 0x3ff00000, 0x7ff80000, 0x00100000, 0x3c003c00, 0x7c00fc00, 0x7e00fe00, 0x04000400, 0x03ff8001,
-        0x7bff3bff, 0x4f000000, 0xcf000000, 0x000000ff, 0x0000ffff, 31,         32,         33};
+        0,          1,          0x80000000, 0x80000001, 0x7f800000, 0xff800000, 0x7fc00000,
+        0x7f800001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000, 0x3f7fffff, 0x3f7ffffe,
+        0x7f7fffff, 0xffffffff, 0x7fffffff, 0x7ff00000, 0xfff00000, 0x3ff00000, 0x7ff80000,
+        0x00100000, 0x3c003c00, 0x7c00fc00, 0x7e00fe00, 0x04000400, 0x03ff8001, 0x7bff3bff,
+        0x4f000000, 0xcf000000, 0x000000ff, 0x0000ffff, 31,         32,         33};
     uint64_t r = random_bits();
 
     if ((r & 7) < 3)
@@ -50,7 +52,8 @@ static uint32_t random_word(void)
     return (uint32_t)(r >> 32);
 }
 
-/* Flags that an operation could have: modes of prmt and testp are few, a rounding is one of four. */
+/* Flags that an operation could have: modes of prmt and testp are few, a rounding is one of
+ * four. */
 static uint16_t random_flags(const char *name)
 {
     uint32_t r = (uint32_t)(random_bits() >> 20);
@@ -80,7 +83,11 @@ START_TEST(both_forms_agree)
     ck_assert(gd_lanes_base[op] != NULL);
     ck_assert(gd_lanes_avx2[op] != NULL);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        gd_code code = {.d = 0, .a = PLACE_BYTES, .b = 2 * PLACE_BYTES, .c = 3 * PLACE_BYTES, .e = 4 * PLACE_BYTES};
+        gd_code code = {.d = 0,
+                        .a = PLACE_BYTES,
+                        .b = 2 * PLACE_BYTES,
+                        .c = 3 * PLACE_BYTES,
+                        .e = 4 * PLACE_BYTES};
         uint32_t mask = round & 1 ? (uint32_t)random_bits() : UINT32_MAX;
         for (size_t i = 0; i < sizeof before; i += 4) {
             uint32_t word = random_word();
@@ -97,7 +104,8 @@ START_TEST(both_forms_agree)
         while (at < sizeof before && base[at] == other[at])
             at++;
         if (at < sizeof before)
-            ck_abort_msg("%s, flags %u, round %u: byte %zu differs", names[op], code.flags, round, at);
+            ck_abort_msg("%s, flags %u, round %u: byte %zu differs", names[op], code.flags, round,
+                         at);
     }
 }
 END_TEST

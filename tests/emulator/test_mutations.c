@@ -1,9 +1,10 @@
-/* The race detector against the shelf: each kernel of the shelf runs in a chain on the emulated driver, as it is and
- * with its wait deleted, delayed behind each load, narrowed to some threads, or carried by a barrier that is then taken
- * away. What is right must be quiet in every schedule and model, what is wrong must be found in every mode.
+/* The race detector against the shelf: each kernel of the shelf runs in a chain on the emulated
+ * driver, as it is and with its wait deleted, delayed behind each load, narrowed to some threads,
+ * or carried by a barrier that is then taken away. What is right must be quiet in every schedule
+ * and model, what is wrong must be found in every mode.
  *
- * Each run is a process of its own, since the emulated driver reads its settings once. EMULATED_DRIVER names the
- * driver. */
+ * Each run is a process of its own, since the emulated driver reads its settings once.
+ * EMULATED_DRIVER names the driver. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,27 +34,29 @@ enum {
 
 typedef struct argument {
     int32_t buffer; /* its number; -1: a value; -2: the address 0 */
-    uint32_t value; /* of a buffer: 0, or it is passed as a tensor map whose box has that many rows of 64 elements */
+    uint32_t
+        value; /* of a buffer: 0, or it is passed as a tensor map whose box has that many rows of 64
+                * elements */
 } argument;
 
-#define B(number)                                                                                                      \
-    {                                                                                                                  \
-        number, 0                                                                                                      \
+#define B(number)                                                                                  \
+    {                                                                                              \
+        number, 0                                                                                  \
     }
-#define V(number)                                                                                                      \
-    {                                                                                                                  \
-        -1, number                                                                                                     \
+#define V(number)                                                                                  \
+    {                                                                                              \
+        -1, number                                                                                 \
     }
 
 /* A square bf16 matrix of MAP_COLUMNS. */
-#define MAP(number, rows)                                                                                              \
-    {                                                                                                                  \
-        number, rows                                                                                                   \
+#define MAP(number, rows)                                                                          \
+    {                                                                                              \
+        number, rows                                                                               \
     }
 
-#define NONE                                                                                                           \
-    {                                                                                                                  \
-        -2, 0                                                                                                          \
+#define NONE                                                                                       \
+    {                                                                                              \
+        -2, 0                                                                                      \
     }
 
 typedef struct step {
@@ -73,24 +76,26 @@ typedef struct subject {
 #define EPSILON 0x3727c5ac /* 1e-5 */
 
 /* Attention of four heads of 128 at one key head: qkv, the caches, no angles, the position, y. */
-#define ATTENTION(qkv, k, v, y)                                                                                        \
-    {                                                                                                                  \
-        "attention_decode_bf16", 2, 64, 40000,                                                                         \
-            {B(qkv), B(k), B(v), NONE, B(PLACE), B(y), V(4), V(128), V(32), V(ONE)}, 10                                \
+#define ATTENTION(qkv, k, v, y)                                                                    \
+    {                                                                                              \
+        "attention_decode_bf16", 2, 64, 40000,                                                     \
+            {B(qkv), B(k), B(v), NONE, B(PLACE), B(y), V(4), V(128), V(32), V(ONE)}, 10            \
     }
 #define ONE 0x3f800000
 
 /* Tiles of 128 x 64 by two blocks that are no pair. */
-#define GEMM(from, weight, residual, to)                                                                               \
-    {                                                                                                                  \
-        "gemm_n64_bf16", 2, 288, 1024 + 2 * 24592,                                                                     \
-            {MAP(from, 128), MAP(weight, 32), MAP(weight, 32), NONE, residual, B(to), V(128), V(128), V(128), V(0)},   \
-            10                                                                                                         \
+#define GEMM(from, weight, residual, to)                                                           \
+    {                                                                                              \
+        "gemm_n64_bf16", 2, 288, 1024 + 2 * 24592,                                                 \
+            {MAP(from, 128), MAP(weight, 32), MAP(weight, 32), NONE,   residual,                   \
+             B(to),          V(128),          V(128),          V(128), V(0)},                      \
+            10                                                                                     \
     }
 
-/* Each chain has a buffer that a later launch reads and one that is written again, so that both orders are at stake.
- * Blocks of matvec_bf16 that split the columns have all their rows in shared memory at once: else the warp that fetches
- * comes to its wait after the others have left theirs, and a barrier there would never open. */
+/* Each chain has a buffer that a later launch reads and one that is written again, so that both
+ * orders are at stake. Blocks of matvec_bf16 that split the columns have all their rows in shared
+ * memory at once: else the warp that fetches comes to its wait after the others have left theirs,
+ * and a barrier there would never open. */
 static const subject subjects[] = {
     {"vector_add",
      4096,
@@ -126,16 +131,51 @@ static const subject subjects[] = {
      4},
     {"linear_bf16",
      524288,
-     {{"linear_bf16", 4, 128, 32768, {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(EPSILON)}, 10},
-      {"linear_bf16", 4, 128, 32768, {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(EPSILON)}, 10},
-      {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(EPSILON)}, 10},
-      {"linear_bf16", 4, 128, 32768, {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(EPSILON)}, 10}},
+     {{"linear_bf16",
+       4,
+       128,
+       32768,
+       {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(EPSILON)},
+       10},
+      {"linear_bf16",
+       4,
+       128,
+       32768,
+       {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(EPSILON)},
+       10},
+      {"linear_bf16",
+       4,
+       128,
+       32768,
+       {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(EPSILON)},
+       10},
+      {"linear_bf16",
+       4,
+       128,
+       32768,
+       {B(6), NONE, B(3), NONE, NONE, B(1), B(1), V(512), V(512), V(EPSILON)},
+       10}},
      4},
     {"skinny_bf16",
      524288,
-     {{"skinny_bf16", 4, 384, 110000, {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(3), V(EPSILON)}, 11},
-      {"skinny_bf16", 4, 384, 110000, {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(3), V(EPSILON)}, 11},
-      {"skinny_bf16", 4, 384, 110000, {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(3), V(EPSILON)}, 11},
+     {{"skinny_bf16",
+       4,
+       384,
+       110000,
+       {B(5), NONE, B(0), NONE, B(4), NONE, B(1), V(512), V(512), V(3), V(EPSILON)},
+       11},
+      {"skinny_bf16",
+       4,
+       384,
+       110000,
+       {B(5), B(6), B(1), B(4), NONE, B(1), B(2), V(512), V(512), V(3), V(EPSILON)},
+       11},
+      {"skinny_bf16",
+       4,
+       384,
+       110000,
+       {B(6), NONE, B(2), B(4), NONE, B(1), B(3), V(512), V(512), V(3), V(EPSILON)},
+       11},
       {"skinny_bf16",
        4,
        384,
@@ -151,9 +191,24 @@ static const subject subjects[] = {
      3},
     {"layer_norm_residual_f16",
      4096,
-     {{"layer_norm_residual_f16", 4, 64, 0, {B(0), B(1), B(4), B(5), B(2), B(3), V(512), V(EPSILON)}, 8},
-      {"layer_norm_residual_f16", 4, 64, 0, {B(3), B(2), B(4), B(5), B(6), B(1), V(512), V(EPSILON)}, 8},
-      {"layer_norm_residual_f16", 4, 64, 0, {B(1), B(6), B(4), B(5), B(2), B(3), V(512), V(EPSILON)}, 8}},
+     {{"layer_norm_residual_f16",
+       4,
+       64,
+       0,
+       {B(0), B(1), B(4), B(5), B(2), B(3), V(512), V(EPSILON)},
+       8},
+      {"layer_norm_residual_f16",
+       4,
+       64,
+       0,
+       {B(3), B(2), B(4), B(5), B(6), B(1), V(512), V(EPSILON)},
+       8},
+      {"layer_norm_residual_f16",
+       4,
+       64,
+       0,
+       {B(1), B(6), B(4), B(5), B(2), B(3), V(512), V(EPSILON)},
+       8}},
      3},
     {"gemm_n64_bf16", 32768, {GEMM(0, 5, NONE, 1), GEMM(1, 6, B(0), 2), GEMM(2, 5, B(1), 1)}, 3},
     {"spin",
@@ -162,7 +217,10 @@ static const subject subjects[] = {
       {"spin", 2, 64, 0, {B(1), B(2), V(40)}, 3},
       {"spin", 2, 64, 0, {B(2), B(1), V(40)}, 3}},
      3},
-    {"attention_decode_bf16", 8192, {ATTENTION(0, 3, 4, 1), ATTENTION(1, 5, 6, 2), ATTENTION(2, 7, 8, 1)}, 3},
+    {"attention_decode_bf16",
+     8192,
+     {ATTENTION(0, 3, 4, 1), ATTENTION(1, 5, 6, 2), ATTENTION(2, 7, 8, 1)},
+     3},
     {"rotary_append_bf16",
      16384,
      {{"rotary_append_bf16",
@@ -198,7 +256,8 @@ static void need(int32_t status, const griddep_error *error, const char *what)
     _exit(2);
 }
 
-static griddep_kernel *load(griddep_runtime *runtime, const char *name, const char *mutated, const char *text)
+static griddep_kernel *load(griddep_runtime *runtime, const char *name, const char *mutated,
+                            const char *text)
 {
     griddep_module *module;
     griddep_kernel *kernel;
@@ -206,14 +265,16 @@ static griddep_kernel *load(griddep_runtime *runtime, const char *name, const ch
 
     griddep_error_init(&error);
     if (!strcmp(name, mutated))
-        need(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), &error, "load");
+        need(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), &error,
+             "load");
     else
         need(griddep_module_load_shelf(runtime, name, NULL, &module, &error), &error, "load");
     need(griddep_kernel_get(module, name, &kernel, &error), &error, "kernel");
     return kernel;
 }
 
-static void make_map(griddep_runtime *runtime, uint64_t address, uint32_t rows, griddep_tensor_map *map)
+static void make_map(griddep_runtime *runtime, uint64_t address, uint32_t rows,
+                     griddep_tensor_map *map)
 {
     const griddep_tensor_options options = {.size = sizeof options,
                                             .type = GRIDDEP_TENSOR_BF16,
@@ -229,8 +290,8 @@ static void make_map(griddep_runtime *runtime, uint64_t address, uint32_t rows, 
     need(griddep_tensor_map_tiled(runtime, &options, map, &error), &error, "map");
 }
 
-static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *kernel, const step *from,
-                const uint64_t *buffers, bool first)
+static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *kernel,
+                const step *from, const uint64_t *buffers, bool first)
 {
     griddep_launch_config config = {.size = sizeof config,
                                     .grid = {from->grid},
@@ -246,14 +307,16 @@ static void add(griddep_runtime *runtime, griddep_chain *chain, griddep_kernel *
     griddep_error_init(&error);
     for (uint32_t i = 0; i < from->argument_count; i++) {
         const argument *item = &from->arguments[i];
-        arguments[i] = (griddep_argument){.bytes = item->buffer == -1 ? 4 : 8,
-                                          .value = item->buffer < 0 ? item->value : buffers[item->buffer]};
+        arguments[i] =
+            (griddep_argument){.bytes = item->buffer == -1 ? 4 : 8,
+                               .value = item->buffer < 0 ? item->value : buffers[item->buffer]};
         if (item->buffer < 0 || !item->value)
             continue;
         make_map(runtime, buffers[item->buffer], item->value, &maps[i]);
         arguments[i] = (griddep_argument){.bytes = sizeof maps[i], .data = &maps[i]};
     }
-    need(griddep_chain_add(chain, kernel, &config, arguments, from->argument_count, &error), &error, "add");
+    need(griddep_chain_add(chain, kernel, &config, arguments, from->argument_count, &error), &error,
+         "add");
 }
 
 static void run_child(const subject *of, const char *text, int32_t mode)
@@ -273,14 +336,17 @@ static void run_child(const subject *of, const char *text, int32_t mode)
     need(griddep_stream_create(runtime, &stream, &error), &error, "stream");
     for (uint32_t i = 0; i < BUFFERS; i++) {
         need(griddep_memory_allocate(runtime, of->bytes, &buffers[i], &error), &error, "allocate");
-        need(griddep_memory_write(runtime, buffers[i], zeros, of->bytes, stream, &error), &error, "write");
+        need(griddep_memory_write(runtime, buffers[i], zeros, of->bytes, stream, &error), &error,
+             "write");
     }
     free(zeros);
-    need(griddep_memory_write(runtime, buffers[PLACE], &first_place, sizeof first_place, stream, &error), &error,
-         "write");
+    need(griddep_memory_write(runtime, buffers[PLACE], &first_place, sizeof first_place, stream,
+                              &error),
+         &error, "write");
     need(griddep_chain_create(runtime, &chain, &error), &error, "chain");
     for (uint32_t i = 0; i < of->step_count; i++)
-        add(runtime, chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i], buffers, i == 0);
+        add(runtime, chain, load(runtime, of->steps[i].kernel, of->kernel, text), &of->steps[i],
+            buffers, i == 0);
     need(griddep_chain_run(chain, mode, stream, &error), &error, "run");
     need(griddep_stream_synchronize(runtime, stream, &error), &error, "synchronize");
     exit(0); /* runs the driver's destructor, which closes the report */
@@ -315,7 +381,8 @@ static outcome read_report(const char *path)
     return found;
 }
 
-static outcome run(const subject *of, const char *text, int32_t mode, const char *schedule, const char *model)
+static outcome run(const subject *of, const char *text, int32_t mode, const char *schedule,
+                   const char *model)
 {
     char path[] = "/tmp/griddep-mutations-XXXXXX";
     int file = mkstemp(path), status;
@@ -332,8 +399,8 @@ static outcome run(const subject *of, const char *text, int32_t mode, const char
         run_child(of, text, mode);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s, %s: the run ended with status 0x%x", of->kernel,
-                  schedule, (unsigned)status);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+                  "%s, %s: the run ended with status 0x%x", of->kernel, schedule, (unsigned)status);
     outcome found = read_report(path);
     unlink(path);
     return found;
@@ -364,16 +431,18 @@ static const char *find_wait(const subject *of, const char *text)
     return second && splits_columns(of) ? second + 4 : first;
 }
 
-/* The text with its wait replaced, and with `later` put in at a place behind it, which may be NULL. */
-static const char *replace_wait(const subject *of, const char *text, const char *replacement, const char *place,
-                                const char *later)
+/* The text with its wait replaced, and with `later` put in at a place behind it, which may be
+ * NULL. */
+static const char *replace_wait(const subject *of, const char *text, const char *replacement,
+                                const char *place, const char *later)
 {
     const char *wait = find_wait(of, text);
     int used = snprintf(made, sizeof made, "%.*s%s", (int)(wait - text), text, replacement);
     const char *rest = wait + strlen(WAIT);
 
     if (place)
-        used += snprintf(made + used, sizeof made - (size_t)used, "%.*s%s\n", (int)(place - rest), rest, later);
+        used += snprintf(made + used, sizeof made - (size_t)used, "%.*s%s\n", (int)(place - rest),
+                         rest, later);
     used += snprintf(made + used, sizeof made - (size_t)used, "%s", place ? place : rest);
     ck_assert_int_lt(used, (int)sizeof made);
     return made;
@@ -386,7 +455,8 @@ static const char *next_load(const char *at)
     return !load || (fetch && fetch < load) ? fetch : load;
 }
 
-/* Behind the nth load from global memory, from 0, that stands behind the wait; NULL past the last. */
+/* Behind the nth load from global memory, from 0, that stands behind the wait; NULL past the
+ * last. */
 static const char *find_behind_load(const subject *of, const char *text, uint32_t nth)
 {
     const char *at = find_wait(of, text);
@@ -398,21 +468,24 @@ static const char *find_behind_load(const subject *of, const char *text, uint32_
     return at;
 }
 
-/* A wait that only some threads execute: `value` is a special register, the predicate holds where it is below `limit`.
- */
-static const char *narrow(const char *value, const char *compare, const char *limit, const char *behind)
+/* A wait that only some threads execute: `value` is a special register, the predicate holds where
+ * it is below `limit`. */
+static const char *narrow(const char *value, const char *compare, const char *limit,
+                          const char *behind)
 {
     static char text[512];
 
     snprintf(text, sizeof text,
-             "{\n .reg .pred %%narrow;\n .reg .b32 %%some;\n mov.u32 %%some, %s;\n setp.%s.u32 %%narrow, %%some, %s;\n"
+             "{\n .reg .pred %%narrow;\n .reg .b32 %%some;\n mov.u32 %%some, %s;\n setp.%s.u32 "
+             "%%narrow, %%some, %s;\n"
              " @%%narrow " WAIT "\n%s }",
              value, compare, limit, behind);
     return text;
 }
 
-/* Whether the nth run of a text takes place. What the detector says does not depend on the sanitizers, which make each
- * run several times as long: with them every twelfth run does, and each text begins with another one. */
+/* Whether the nth run of a text takes place. What the detector says does not depend on the
+ * sanitizers, which make each run several times as long: with them every twelfth run does, and each
+ * text begins with another one. */
 static bool takes_place(const subject *of, int nth)
 {
     static int texts; /* of this test, which is a process of its own */
@@ -434,14 +507,15 @@ static void must_be_found(const subject *of, const char *text, const char *what)
         ck_assert_msg(found.races, "%s, wait %s, %s, %s: no race was found", of->kernel, what,
                       griddep_mode_name(modes[i / 2]), schedules[i % 2]);
         if (getenv("GRIDDEP_SHOW_MUTATIONS"))
-            fprintf(stderr, "%s, wait %s, %s, %s: %u\n  %.300s\n", of->kernel, what, griddep_mode_name(modes[i / 2]),
-                    schedules[i % 2], found.races, found.first);
+            fprintf(stderr, "%s, wait %s, %s, %s: %u\n  %.300s\n", of->kernel, what,
+                    griddep_mode_name(modes[i / 2]), schedules[i % 2], found.races, found.first);
     }
 }
 
 static void must_be_quiet(const subject *of, const char *text, const char *what)
 {
-    static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3", "random:4"};
+    static const char *const schedules[] = {"eager",    "lazy",     "random:1",
+                                            "random:2", "random:3", "random:4"};
 
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
@@ -449,8 +523,8 @@ static void must_be_quiet(const subject *of, const char *text, const char *what)
                 continue;
             const char *model = i % 2 ? "observed" : "contract";
             outcome found = run(of, text, mode, schedules[i], model);
-            ck_assert_msg(!found.races && !found.others, "%s, wait %s, %s, %s, %s: %s", of->kernel, what,
-                          griddep_mode_name(mode), schedules[i], model, found.first);
+            ck_assert_msg(!found.races && !found.others, "%s, wait %s, %s, %s, %s: %s", of->kernel,
+                          what, griddep_mode_name(mode), schedules[i], model, found.first);
         }
     }
 }
@@ -477,13 +551,15 @@ START_TEST(delayed)
     const char *text = shelf_text(of);
     uint32_t loads = 0;
 
-    for (const char *place; loads < MOST_LOADS && (place = find_behind_load(of, text, loads)); loads++) {
+    for (const char *place; loads < MOST_LOADS && (place = find_behind_load(of, text, loads));
+         loads++) {
         char what[64];
         snprintf(what, sizeof what, "behind load %u", loads);
         must_be_found(of, replace_wait(of, text, "", place, "\n    " WAIT), what);
     }
     ck_assert_uint_gt(loads, 0);
-    must_be_found(of, replace_wait(of, text, "", strstr(find_wait(of, text), "    ret;"), "    " WAIT),
+    must_be_found(of,
+                  replace_wait(of, text, "", strstr(find_wait(of, text), "    ret;"), "    " WAIT),
                   "before the end");
 }
 END_TEST
@@ -493,30 +569,42 @@ START_TEST(narrowed)
     const subject *of = &subjects[_i];
     const char *text = shelf_text(of);
 
-    must_be_found(of, replace_wait(of, text, narrow("%tid.x", "lt", "32", ""), NULL, NULL), "in warp 0 only");
+    must_be_found(of, replace_wait(of, text, narrow("%tid.x", "lt", "32", ""), NULL, NULL),
+                  "in warp 0 only");
     must_be_found(of, replace_wait(of, text, narrow("%tid.x", "ge", "32", ""), NULL, NULL),
                   "in all warps but the first");
-    /* Where the columns are split, the low lanes alone read x, and a barrier carries their wait to the lanes that
-     * store. */
-    must_be_found(of, replace_wait(of, text, narrow("%laneid", splits_columns(of) ? "ge" : "lt", "16", ""), NULL, NULL),
+    /* Where the columns are split, the low lanes alone read x, and a barrier carries their wait to
+     * the lanes that store. */
+    must_be_found(of,
+                  replace_wait(of, text,
+                               narrow("%laneid", splits_columns(of) ? "ge" : "lt", "16", ""), NULL,
+                               NULL),
                   "in half of each warp");
 }
 END_TEST
 
-/* One warp waits for all, and a barrier carries that to the others; without the barrier, or with one of a warp, they
- * have not waited. */
+/* One warp waits for all, and a barrier carries that to the others; without the barrier, or with
+ * one of a warp, they have not waited. */
 START_TEST(carried)
 {
     const subject *of = &subjects[_i];
     const char *text = shelf_text(of);
 
-    must_be_quiet(of, replace_wait(of, text, narrow("%tid.x", "lt", "32", " bar.sync 15;\n"), NULL, NULL),
-                  "carried by a barrier");
-    must_be_quiet(of, replace_wait(of, text, narrow("%laneid", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL, NULL),
+    must_be_quiet(
+        of, replace_wait(of, text, narrow("%tid.x", "lt", "32", " bar.sync 15;\n"), NULL, NULL),
+        "carried by a barrier");
+    must_be_quiet(of,
+                  replace_wait(of, text,
+                               narrow("%laneid", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL,
+                               NULL),
                   "carried by a barrier of the warp");
-    must_be_found(of, replace_wait(of, text, narrow("%tid.x", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL, NULL),
+    must_be_found(of,
+                  replace_wait(of, text,
+                               narrow("%tid.x", "eq", "0", " bar.warp.sync 0xffffffff;\n"), NULL,
+                               NULL),
                   "carried to one warp only");
-    must_be_found(of, replace_wait(of, text, narrow("%laneid", "eq", "0", ""), NULL, NULL), "carried by nothing");
+    must_be_found(of, replace_wait(of, text, narrow("%laneid", "eq", "0", ""), NULL, NULL),
+                  "carried by nothing");
 }
 END_TEST
 

@@ -1,5 +1,6 @@
-/* The race detector, told by hand what happens: for each rule of order a racing case and its nearest ordered neighbour,
- * then granularity, memory, many tasks, allocations that fail, and random schedules against a slow exact model. */
+/* The race detector, told by hand what happens: for each rule of order a racing case and its
+ * nearest ordered neighbour, then granularity, memory, many tasks, allocations that fail, and
+ * random schedules against a slow exact model. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,17 +86,18 @@ static uint32_t races(void)
 }
 
 #define NO_RACE() ck_assert_msg(races() == 0, "a false alarm: %s", world.text)
-#define RACE(words)                                                                                                    \
-    do {                                                                                                               \
-        ck_assert_msg(races() > 0, "a race was not found");                                                            \
-        ck_assert_msg(strstr(world.text, words) || strstr(world.missing, words), "\"%s\" lacks \"%s\"", world.text,    \
-                      words);                                                                                          \
-        ck_assert_msg(world.missing[0] != 0, "nothing is said to be missing");                                         \
+#define RACE(words)                                                                                \
+    do {                                                                                           \
+        ck_assert_msg(races() > 0, "a race was not found");                                        \
+        ck_assert_msg(strstr(world.text, words) || strstr(world.missing, words),                   \
+                      "\"%s\" lacks \"%s\"", world.text, words);                                   \
+        ck_assert_msg(world.missing[0] != 0, "nothing is said to be missing");                     \
     } while (0)
 
 /* ---- tasks ---- */
 
-static gd_race_task *make_kernel(const char *name, uint64_t stream, uint32_t ctas, uint32_t threads, uint32_t cluster)
+static gd_race_task *make_kernel(const char *name, uint64_t stream, uint32_t ctas, uint32_t threads,
+                                 uint32_t cluster)
 {
     const gd_race_task_info info = {.action = GD_ACTION_READ,
                                     .kernel = name,
@@ -193,14 +195,16 @@ static bool ask_equal(const void *context, uint32_t lane, uint32_t other)
     return world.equal;
 }
 
-static gd_race_operation operation_of(uint32_t thread, gd_action action, uint32_t bytes, int how, gd_scope scope)
+static gd_race_operation operation_of(uint32_t thread, gd_action action, uint32_t bytes, int how,
+                                      gd_scope scope)
 {
     return (gd_race_operation){.warp = thread / 32,
                                .mask = UINT32_C(1) << (thread % 32),
                                .site = world.site,
                                .bytes = bytes,
                                .action = action,
-                               .strong = (how != WEAK && how != ASYNC) || action == GD_ACTION_ATOMIC,
+                               .strong =
+                                   (how != WEAK && how != ASYNC) || action == GD_ACTION_ATOMIC,
                                .acquire = how == ACQUIRE || how == ACQ_REL,
                                .release = how == RELEASE || how == ACQ_REL,
                                .async = how == ASYNC,
@@ -208,8 +212,8 @@ static gd_race_operation operation_of(uint32_t thread, gd_action action, uint32_
                                .same = ask_same};
 }
 
-static void touch(gd_race_cta *cta, uint32_t thread, uint64_t offset, uint32_t bytes, gd_action action, int how,
-                  gd_scope scope)
+static void touch(gd_race_cta *cta, uint32_t thread, uint64_t offset, uint32_t bytes,
+                  gd_action action, int how, gd_scope scope)
 {
     uint64_t addresses[32] = {0};
     gd_race_operation operation = operation_of(thread, action, bytes, how, scope);
@@ -219,8 +223,8 @@ static void touch(gd_race_cta *cta, uint32_t thread, uint64_t offset, uint32_t b
     gd_race_global(cta, world.memory, &operation);
 }
 
-static void touch_shared(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner, uint64_t offset, gd_action action,
-                         int how)
+static void touch_shared(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner, uint64_t offset,
+                         gd_action action, int how)
 {
     uint64_t addresses[32] = {0};
     gd_race_operation operation = operation_of(thread, action, 4, how, GD_SCOPE_CTA);
@@ -304,8 +308,8 @@ START_TEST(tasks_of_a_stream)
 }
 END_TEST
 
-/* A program of PDL: first writes, mid overlaps it and may wait, last overlaps mid and waits; who may read what first
- * wrote? */
+/* A program of PDL: first writes, mid overlaps it and may wait, last overlaps mid and waits; who
+ * may read what first wrote? */
 static uint32_t run_transitive(bool mid_waits, uint32_t waiting_thread, bool barrier_behind)
 {
     gd_race_task *first = kernel("first", 1), *mid = kernel("mid", 1), *last = kernel("last", 1);
@@ -345,11 +349,13 @@ START_TEST(wait_orders_behind_direct_prerequisites)
 {
     ck_assert_uint_eq(run_transitive(true, 9, false), 0);
     ck_assert_uint_eq(run_transitive(false, 9, false), 1);
-    ck_assert_msg(strstr(world.text, "waits for mid (launch") || strstr(world.text, "waits for kernel mid (launch"),
+    ck_assert_msg(strstr(world.text, "waits for mid (launch") ||
+                      strstr(world.text, "waits for kernel mid (launch"),
                   "%s", world.text);
     ck_assert_ptr_nonnull(strstr(world.text, "ended without waiting for kernel first"));
     ck_assert_uint_eq(run_transitive(true, 8, false), 3);
-    ck_assert_ptr_nonnull(strstr(world.text, "in a thread that has not executed griddepcontrol.wait"));
+    ck_assert_ptr_nonnull(
+        strstr(world.text, "in a thread that has not executed griddepcontrol.wait"));
     ck_assert_uint_eq(run_transitive(true, 8, true), 0);
     ck_assert_uint_eq(run_transitive(true, 63, true), 0);
 }
@@ -362,7 +368,8 @@ START_TEST(wait_as_observed_orders_behind_all)
 }
 END_TEST
 
-/* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the second's read? */
+/* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the
+ * second's read? */
 static uint32_t run_edge(gd_race_port port, bool released, bool host)
 {
     gd_race_task *a = kernel("a", 1), *b = NULL;
@@ -403,7 +410,8 @@ START_TEST(ports)
     ck_assert_uint_eq(run_edge(GD_RACE_COMPLETE, false, false), 0);
     ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, false, false), 3);
     ck_assert_ptr_nonnull(strstr(world.text, "before its griddepcontrol.wait"));
-    /* What came before the fence is there when the dependent begins; what came behind the trigger is not. */
+    /* What came before the fence is there when the dependent begins; what came behind the trigger
+     * is not. */
     ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, true, false), 1);
     ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, true, false), 3);
     ck_assert_ptr_nonnull(strstr(world.text, "launch order"));
@@ -411,8 +419,8 @@ START_TEST(ports)
 }
 END_TEST
 
-/* The dependent that runs ahead reads what its prerequisite writes only later: the same words, the other way round in
- * time. */
+/* The dependent that runs ahead reads what its prerequisite writes only later: the same words, the
+ * other way round in time. */
 START_TEST(read_ahead_of_the_write)
 {
     gd_race_task *a = kernel("a", 1), *b = kernel("b", 1);
@@ -424,7 +432,8 @@ START_TEST(read_ahead_of_the_write)
     gd_race_cta *cb = cta_of(b);
     rd(cb, 0, 0);
     wr(ca, 0, 0);
-    RACE("kernel b (launch 2) reads allocation 0x700000000000 before its griddepcontrol.wait; kernel a (launch 1) "
+    RACE("kernel b (launch 2) reads allocation 0x700000000000 before its griddepcontrol.wait; "
+         "kernel a (launch 1) "
          "writes "
          "it");
     ck_assert_uint_eq(world.last.first.launch, 2);
@@ -441,7 +450,8 @@ END_TEST
 
 START_TEST(copies_and_fills)
 {
-    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1), *copy = other_task(GD_ACTION_COPY, 2);
+    gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1),
+                 *copy = other_task(GD_ACTION_COPY, 2);
 
     begin_behind(fill, NULL, GD_RACE_COMPLETE);
     gd_race_range(world.race, fill, world.memory, 0, MEMORY_BYTES, true);
@@ -531,7 +541,8 @@ END_TEST
 /* ---- patterns of release and acquire ---- */
 
 /* CTA 0 writes data and sets a flag, CTA 1 sees the flag and reads the data. */
-static uint32_t pass_message(int store, bool fence_before, int load, bool fence_behind, gd_scope scope)
+static uint32_t pass_message(int store, bool fence_before, int load, bool fence_behind,
+                             gd_scope scope)
 {
     gd_race_task *task = kernel("k", 1);
 
@@ -607,7 +618,8 @@ START_TEST(last_block_reduction)
 }
 END_TEST
 
-/* Every thread writes, fences and meets; one counts; all of the last CTA fence and read what others wrote. */
+/* Every thread writes, fences and meets; one counts; all of the last CTA fence and read what others
+ * wrote. */
 static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
 {
     gd_race_task *task = kernel("k", 1);
@@ -640,7 +652,8 @@ static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
     return found;
 }
 
-/* PTX ISA 8.9.3, 8.9.4: fence.sc are ordered as the communication between them is, with barriers on the way. */
+/* PTX ISA 8.9.3, 8.9.4: fence.sc are ordered as the communication between them is, with barriers on
+ * the way. */
 START_TEST(sequentially_consistent_fences)
 {
     ck_assert_uint_eq(reduce_by_all(true, true, true, true), 0);
@@ -651,7 +664,8 @@ START_TEST(sequentially_consistent_fences)
 }
 END_TEST
 
-/* A fence orders what its own thread did before it, not what a neighbour did that has not met it. */
+/* A fence orders what its own thread did before it, not what a neighbour did that has not met
+ * it. */
 START_TEST(fences_of_one_thread_alone)
 {
     gd_race_task *task = kernel("k", 1);
@@ -675,7 +689,8 @@ START_TEST(fences_of_one_thread_alone)
 }
 END_TEST
 
-/* The last to count resets the counter: its own atomic operation has read what the others left there. */
+/* The last to count resets the counter: its own atomic operation has read what the others left
+ * there. */
 START_TEST(plain_access_behind_an_atomic)
 {
     gd_race_task *task = kernel("k", 1);
@@ -738,7 +753,8 @@ END_TEST
 START_TEST(uninitialized_reads)
 {
     gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
-    gd_shadow *fresh = gd_shadow_create(world.race, BASE + MEMORY_BYTES, 64, NULL, false), *old = world.memory;
+    gd_shadow *fresh = gd_shadow_create(world.race, BASE + MEMORY_BYTES, 64, NULL, false),
+              *old = world.memory;
 
     world.memory = fresh;
     begin_behind(fill, NULL, GD_RACE_COMPLETE);
@@ -841,7 +857,8 @@ START_TEST(meetings_of_a_warp)
     RACE("bar.warp.sync between");
     rd(cta, 2, 128);
     RACE("bar.warp.sync between");
-    /* What a warp synchronized among itself goes along with what one of its lanes lets others know. */
+    /* What a warp synchronized among itself goes along with what one of its lanes lets others
+     * know. */
     wr(cta, 5, 192);
     gd_race_warp_sync(cta, 0, UINT32_MAX);
     gd_race_barrier_arrive(cta, 1, 0, 1, true);
@@ -1074,7 +1091,8 @@ START_TEST(atomics_and_plain_accesses)
 }
 END_TEST
 
-/* A release, then an atomic of a third that joins the chain, then an acquire; a store in between breaks it. */
+/* A release, then an atomic of a third that joins the chain, then an acquire; a store in between
+ * breaks it. */
 static uint32_t run_chain(gd_action between)
 {
     gd_race_task *task = kernel("k", 1);
@@ -1104,7 +1122,8 @@ START_TEST(release_sequences)
 }
 END_TEST
 
-/* A barrier of the grid made of a counter: twice, each CTA reads what its neighbour wrote before. */
+/* A barrier of the grid made of a counter: twice, each CTA reads what its neighbour wrote
+ * before. */
 static uint32_t run_grid_barrier(bool fences)
 {
     enum { CTAS = 4 };
@@ -1163,7 +1182,8 @@ START_TEST(bytes_are_told_apart)
                 touch(cta, 0, place + 16, sizes[i], GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
                 touch(cta, 40, place + at, sizes[j], GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
                 bool overlap = at < 16 + sizes[i] && 16 < at + sizes[j];
-                ck_assert_msg((races() > 0) == overlap, "%u bytes at 16, %u bytes at %u", sizes[i], sizes[j], at);
+                ck_assert_msg((races() > 0) == overlap, "%u bytes at 16, %u bytes at %u", sizes[i],
+                              sizes[j], at);
             }
         }
     }
@@ -1200,7 +1220,8 @@ START_TEST(every_reader_up_to_the_limit_is_found)
         /* All but one are ordered before the writer. */
         for (uint32_t i = 0; i < GD_RACE_READERS; i++) {
             if (i != who)
-                gd_race_mbarrier_arrive(cta, 0, UINT32_C(1) << (i * 7), cta, 0x400 + 8 * who, false);
+                gd_race_mbarrier_arrive(cta, 0, UINT32_C(1) << (i * 7), cta, 0x400 + 8 * who,
+                                        false);
         }
         gd_race_mbarrier_complete(cta, 0x400 + 8 * who);
         gd_race_mbarrier_wait(cta, 1, 1, cta, 0x400 + 8 * who);
@@ -1229,7 +1250,8 @@ START_TEST(memory_of_cells)
     uint64_t cells;
 
     begin_behind(fill, NULL, GD_RACE_COMPLETE);
-    gd_shadow *large = gd_shadow_create(world.race, BASE + (UINT64_C(1) << 32), UINT64_C(512) << 20, NULL, false);
+    gd_shadow *large =
+        gd_shadow_create(world.race, BASE + (UINT64_C(1) << 32), UINT64_C(512) << 20, NULL, false);
     gd_race_range(world.race, fill, large, 0, UINT64_C(512) << 20, true);
     gd_race_bytes(world.race, &cells);
     ck_assert_uint_eq(cells, 0);
@@ -1240,8 +1262,8 @@ START_TEST(memory_of_cells)
         uint64_t before, after, touched = 0;
         gd_race_bytes(world.race, &before);
         for (uint32_t at = 0; at < 4096; at += bytes, touched += bytes)
-            touch(cta, at / bytes % 32, bytes * 8192 % MEMORY_BYTES + at % 4096, bytes, GD_ACTION_WRITE, WEAK,
-                  GD_SCOPE_CTA);
+            touch(cta, at / bytes % 32, bytes * 8192 % MEMORY_BYTES + at % 4096, bytes,
+                  GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
         gd_race_bytes(world.race, &after);
         ck_assert_uint_le(after - before, 8 * touched / bytes + 0);
     }
@@ -1336,7 +1358,8 @@ START_TEST(any_allocation_may_fail)
         run_everything();
         bool hit = fail_alloc_hit();
         fail_alloc_after(-1);
-        ck_assert_msg(!opened || world.exhausted == hit, "allocation %ld: told %u times", n, world.exhausted);
+        ck_assert_msg(!opened || world.exhausted == hit, "allocation %ld: told %u times", n,
+                      world.exhausted);
         if (hit)
             ck_assert_uint_le(world.races, 2);
         close_world();
@@ -1349,7 +1372,8 @@ END_TEST
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("race");
-    TCase *tasks = tcase_create("tasks"), *observed = tcase_create("observed"), *ctas = tcase_create("cta");
+    TCase *tasks = tcase_create("tasks"), *observed = tcase_create("observed"),
+          *ctas = tcase_create("cta");
 
     tcase_add_checked_fixture(tasks, setup, close_world);
     tcase_add_test(tasks, tasks_of_a_stream);

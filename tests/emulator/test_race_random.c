@@ -1,7 +1,7 @@
-/* The race detector against a slow exact model: random schedules of a few tasks, in which the model keeps each access
- * there ever was and a clock of all threads for each thread. Up to a schedule's first race both must say the same of
- * each access; a race that the detector misses is let pass only where more accesses came together on a byte than it
- * keeps. */
+/* The race detector against a slow exact model: random schedules of a few tasks, in which the model
+ * keeps each access there ever was and a clock of all threads for each thread. Up to a schedule's
+ * first race both must say the same of each access; a race that the detector misses is let pass
+ * only where more accesses came together on a byte than it keeps. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +123,8 @@ static clock_of publish(uint32_t number)
 
 static bool overlaps(const access *a, const access *b)
 {
-    return a->space == b->space && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+    return a->space == b->space && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
 }
 
 static bool is_before(const access *old, const clock_of *clock, uint32_t own)
@@ -131,14 +132,16 @@ static bool is_before(const access *old, const clock_of *clock, uint32_t own)
     return old->part == own || old->index <= clock->at[old->part];
 }
 
-/* Whether the last write of a byte is an atomic operation, before the thread, that has read what an older one left. */
+/* Whether the last write of a byte is an atomic operation, before the thread, that has read what an
+ * older one left. */
 static bool is_observed(const access *old, uint32_t byte, const clock_of *clock, uint32_t own)
 {
     const access *last = NULL;
 
     for (uint32_t i = 0; i < w.count; i++) {
         const access *other = &w.list[i];
-        if (other->writes && other->space == old->space && byte >= other->offset && byte < other->offset + other->bytes)
+        if (other->writes && other->space == old->space && byte >= other->offset &&
+            byte < other->offset + other->bytes)
             last = other;
     }
     return old->atomic && last && last != old && last->atomic && is_before(last, clock, own);
@@ -157,7 +160,8 @@ static bool races_with(const access *old, const access *new, const clock_of *clo
     return !observed && !is_before(old, clock, own);
 }
 
-/* Whether more accesses than the detector keeps came together on a byte since its last plain write. */
+/* Whether more accesses than the detector keeps came together on a byte since its last plain
+ * write. */
 static bool is_crowded(const access *new)
 {
     for (uint32_t byte = new->offset; byte < new->offset + new->bytes; byte++) {
@@ -170,8 +174,9 @@ static bool is_crowded(const access *new)
             if (old->writes && !old->strong)
                 count = 0;
             uint32_t same = 0;
-            while (same < count && (kept[same]->part != old->part || kept[same]->strong != old->strong ||
-                                    kept[same]->writes != old->writes))
+            while (same < count &&
+                   (kept[same]->part != old->part || kept[same]->strong != old->strong ||
+                    kept[same]->writes != old->writes))
                 same++;
             kept[same] = old;
             count += same == count;
@@ -203,7 +208,8 @@ static bool refrains(const clock_of *clock, uint32_t own, access new)
     return false;
 }
 
-static gd_race_operation operation_of(uint32_t thread, uint32_t mask, uint32_t bytes, gd_action action)
+static gd_race_operation operation_of(uint32_t thread, uint32_t mask, uint32_t bytes,
+                                      gd_action action)
 {
     return (gd_race_operation){.warp = warp_of(thread),
                                .mask = mask,
@@ -214,11 +220,14 @@ static gd_race_operation operation_of(uint32_t thread, uint32_t mask, uint32_t b
                                .scope = GD_SCOPE_GPU};
 }
 
-/* One or both lanes of a warp read, write or update a few bytes, perhaps by an asynchronous copy. */
+/* One or both lanes of a warp read, write or update a few bytes, perhaps by an asynchronous
+ * copy. */
 static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
 {
     const uint32_t bytes = UINT32_C(1) << draw(5), space = draw(3), kind = draw(8);
-    const gd_action action = kind < 4 ? GD_ACTION_READ : kind < 7 ? GD_ACTION_WRITE : GD_ACTION_ATOMIC;
+    const gd_action action = kind < 4   ? GD_ACTION_READ
+                             : kind < 7 ? GD_ACTION_WRITE
+                                        : GD_ACTION_ATOMIC;
     const uint32_t mask = alone || draw(4) ? bit_of(thread) : 3;
     gd_race_operation operation = operation_of(thread, mask, bytes, action);
     uint64_t addresses[32] = {0};
@@ -242,7 +251,8 @@ static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
     for (uint32_t lane = 0; lane < 2; lane++) {
         const uint32_t actor = number_of(task, cta, warp_of(thread) * 2 + lane);
         if (mask >> lane & 1)
-            model_access(actor * KINDS + operation.async, &w.actors[actor].now, actor * KINDS, made[lane]);
+            model_access(actor * KINDS + operation.async, &w.actors[actor].now, actor * KINDS,
+                         made[lane]);
     }
     if (space)
         gd_race_shared(w.ctas[task][cta], w.ctas[task][space - 1], &operation);
@@ -253,18 +263,22 @@ static void do_access(uint32_t task, uint32_t cta, uint32_t thread, bool alone)
 /* A bulk copy into shared memory that completes on an mbarrier at once. */
 static void do_bulk(uint32_t task, uint32_t cta, uint32_t thread)
 {
-    const uint32_t actor = number_of(task, cta, thread), bytes = 16 * (1 + draw(80)), which = draw(2);
+    const uint32_t actor = number_of(task, cta, thread), bytes = 16 * (1 + draw(80)),
+                   which = draw(2);
     gd_race_operation operation = operation_of(thread, bit_of(thread), bytes, GD_ACTION_WRITE);
     const uint32_t part = actor * KINDS + 2 + which;
 
-    const access made = {.space = 1 + task * CTAS + cta, .offset = 0, .bytes = bytes, .writes = true};
+    const access made = {
+        .space = 1 + task * CTAS + cta, .offset = 0, .bytes = bytes, .writes = true};
 
     operation.async = true;
     if (refrains(&w.actors[actor].now, actor * KINDS, made))
         return;
     model_access(part, &w.actors[actor].now, actor * KINDS, made);
-    gd_race_shared_pieces(w.ctas[task][cta], w.ctas[task][cta], &operation, &(gd_race_piece){0, bytes}, 1);
-    gd_race_mbarrier_arrive(w.ctas[task][cta], warp_of(thread), bit_of(thread), w.ctas[task][cta], which * 8, true);
+    gd_race_shared_pieces(w.ctas[task][cta], w.ctas[task][cta], &operation,
+                          &(gd_race_piece){0, bytes}, 1);
+    gd_race_mbarrier_arrive(w.ctas[task][cta], warp_of(thread), bit_of(thread), w.ctas[task][cta],
+                            which * 8, true);
     w.pending[task][cta][which].at[part] = w.counts[part];
 }
 
@@ -274,7 +288,9 @@ static void do_bulk(uint32_t task, uint32_t cta, uint32_t thread)
 static void do_variable(uint32_t task, uint32_t cta, uint32_t thread)
 {
     const uint32_t which = draw(2), kind = draw(9), actor = number_of(task, cta, thread);
-    const gd_action action = kind < 3 ? GD_ACTION_READ : kind < 5 ? GD_ACTION_WRITE : GD_ACTION_ATOMIC;
+    const gd_action action = kind < 3   ? GD_ACTION_READ
+                             : kind < 5 ? GD_ACTION_WRITE
+                                        : GD_ACTION_ATOMIC;
     gd_race_operation operation = operation_of(thread, bit_of(thread), 4, action);
     uint64_t addresses[32] = {0};
     thread_model *a = &w.actors[actor];
@@ -415,7 +431,8 @@ static void do_mbarrier(uint32_t task, uint32_t cta, uint32_t thread)
 
 static void do_copies(uint32_t task, uint32_t cta, uint32_t thread)
 {
-    const uint32_t number = number_of(task, cta, thread), part = number * KINDS + 1, kind = draw(3), left = draw(2);
+    const uint32_t number = number_of(task, cta, thread), part = number * KINDS + 1, kind = draw(3),
+                   left = draw(2);
     thread_model *a = &w.actors[number];
     gd_race_cta *c = w.ctas[task][cta];
 
@@ -512,12 +529,14 @@ static void allow_wait(uint32_t task)
 
 static void copy_memory(void)
 {
-    const uint32_t part = ACTORS * KINDS + w.copies++, offset = 900 + draw(200), bytes = 1 + draw(3000);
+    const uint32_t part = ACTORS * KINDS + w.copies++, offset = 900 + draw(200),
+                   bytes = 1 + draw(3000);
     const access made = {.offset = offset, .bytes = bytes, .writes = draw(2)};
     const gd_race_task_info info = {.action = GD_ACTION_COPY, .stream = 3};
     gd_race_task *task = gd_race_task_create(w.race, &info);
     const bool behind = w.settled && draw(2);
-    const gd_race_dependency edge = {behind ? w.tasks[w.settled - 1] : NULL, GD_RACE_COMPLETE, false};
+    const gd_race_dependency edge = {behind ? w.tasks[w.settled - 1] : NULL, GD_RACE_COMPLETE,
+                                     false};
     clock_of start = w.host;
 
     if (behind)
@@ -575,8 +594,8 @@ static void do_dependent(uint32_t task, uint32_t cta, uint32_t thread)
 
 static void step(void)
 {
-    const uint32_t kind = draw(20), task = w.completed + draw(w.begun - w.completed), cta = draw(CTAS),
-                   thread = draw(THREADS);
+    const uint32_t kind = draw(20), task = w.completed + draw(w.begun - w.completed),
+                   cta = draw(CTAS), thread = draw(THREADS);
 
     if (kind < 7)
         do_access(task, cta, thread, false);
@@ -635,14 +654,17 @@ START_TEST(random_schedules)
         open_schedule(seed);
         for (uint32_t i = 0; i < STEPS && !w.raced; i++, steps++) {
             step();
-            ck_assert_msg(w.raced || !w.found, "seed %u, step %u: a false alarm: %s", seed, i, w.text);
-            ck_assert_msg(!w.raced || w.found || w.crowded, "seed %u, step %u: a race was not found", seed, i);
+            ck_assert_msg(w.raced || !w.found, "seed %u, step %u: a false alarm: %s", seed, i,
+                          w.text);
+            ck_assert_msg(!w.raced || w.found || w.crowded,
+                          "seed %u, step %u: a race was not found", seed, i);
         }
         racy += w.raced;
         missed += w.raced && !w.found;
         close_schedule();
     }
-    printf("%u schedules, %u steps: %u with a race, of which %u had more accesses at once than are kept\n",
+    printf("%u schedules, %u steps: %u with a race, of which %u had more accesses at once than are "
+           "kept\n",
            (uint32_t)SEEDS, steps, racy, missed);
     ck_assert_uint_gt(racy, SEEDS / 2);
     ck_assert_uint_lt(missed, racy / 20);

@@ -1,6 +1,7 @@
-/* The emulated driver under many threads and for a long time: threads that load, launch, copy, wait and end what they
- * made, by the driver's entry points and by the library; launches without growth; a driver that is opened again and
- * again. A ThreadSanitizer build of this program says most (HACKING.md). */
+/* The emulated driver under many threads and for a long time: threads that load, launch, copy, wait
+ * and end what they made, by the driver's entry points and by the library; launches without growth;
+ * a driver that is opened again and again. A ThreadSanitizer build of this program says most
+ * (HACKING.md). */
 #include <check.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,27 +24,40 @@ enum {
     GROWTH = 512 << 10
 }; /* freed memory is kept apart for a while */
 #else
-enum { LAUNCHES = 100000, SLOW_LAUNCHES = 10000000, OPENINGS = 1000, ROUNDS = 12, GROWTH = 2048 }; /* KiB */
+enum {
+    LAUNCHES = 100000,
+    SLOW_LAUNCHES = 10000000,
+    OPENINGS = 1000,
+    ROUNDS = 12,
+    GROWTH = 2048
+}; /* KiB */
 #endif
 
 enum { THREADS = 16, WORDS = 64, BYTES = 4 * WORDS };
 
 static const char kernels[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry add(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a, %b, %t;\n    .reg .b32 %v, %i;\n"
-    "    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n    mov.u32 %i, %tid.x;\n    mul.wide.u32 %t, %i, 4;\n"
+    ".visible .entry add(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a, %b, %t;\n    .reg "
+    ".b32 %v, %i;\n"
+    "    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n    mov.u32 %i, %tid.x;\n    "
+    "mul.wide.u32 %t, %i, 4;\n"
     "    add.u64 %a, %a, %t;\n    add.u64 %b, %b, %t;\n    griddepcontrol.launch_dependents;\n    "
-    "griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n    "
+    "griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 "
+    "[%b], %v;\n    "
     "ret;\n}\n"
     ".visible .entry empty()\n{\n    ret;\n}\n"
     ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-    ".visible .entry step(.param .u64 left, .param .u64 sum, .param .u64 handle)\n{\n    .reg .b64 %l, %s, %h;\n    "
+    ".visible .entry step(.param .u64 left, .param .u64 sum, .param .u64 handle)\n{\n    .reg .b64 "
+    "%l, %s, %h;\n    "
     ".reg .b32 %v, %w;\n"
-    "    ld.param.u64 %l, [left];\n    ld.param.u64 %s, [sum];\n    ld.param.u64 %h, [handle];\n    ld.global.u32 %v, "
+    "    ld.param.u64 %l, [left];\n    ld.param.u64 %s, [sum];\n    ld.param.u64 %h, [handle];\n   "
+    " ld.global.u32 %v, "
     "[%l];\n"
-    "    ld.global.u32 %w, [%s];\n    add.u32 %w, %w, %v;\n    sub.u32 %v, %v, 1;\n    st.global.u32 [%l], %v;\n    "
+    "    ld.global.u32 %w, [%s];\n    add.u32 %w, %w, %v;\n    sub.u32 %v, %v, 1;\n    "
+    "st.global.u32 [%l], %v;\n    "
     "st.global.u32 [%s], %w;\n"
-    "    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n    st.param.b32 [v], %v;\n"
+    "    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n    st.param.b32 "
+    "[v], %v;\n"
     "    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n";
 
 /* ---- the driver, opened by its path ---- */
@@ -106,9 +120,11 @@ static void set_checks(bool on)
     setenv("GRIDDEP_EMULATOR_REPORT", "/dev/null", 1);
 }
 
-static gd_CUresult launch(gd_CUfunction function, gd_CUstream stream, unsigned block, void **parameters)
+static gd_CUresult launch(gd_CUfunction function, gd_CUstream stream, unsigned block,
+                          void **parameters)
 {
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                       .value.programmaticStreamSerializationAllowed = 1};
     const gd_CUlaunchConfig config = {.gridDimX = 1,
                                       .gridDimY = 1,
@@ -136,9 +152,9 @@ static int use_driver(void)
     uint32_t words[WORDS];
     int bad = 0;
 
-    bad += cu.retain(&context, 0) != 0 || cu.current(context) != 0 || cu.load(&module, kernels) != 0 ||
-           cu.function(&function, module, "add") != 0 || cu.stream(&stream, 1) != 0 || cu.take(&a, BYTES) != 0 ||
-           cu.take(&b, BYTES) != 0;
+    bad += cu.retain(&context, 0) != 0 || cu.current(context) != 0 ||
+           cu.load(&module, kernels) != 0 || cu.function(&function, module, "add") != 0 ||
+           cu.stream(&stream, 1) != 0 || cu.take(&a, BYTES) != 0 || cu.take(&b, BYTES) != 0;
     if (bad)
         return bad;
     bad += cu.fill(a, 0, WORDS, stream) != 0;
@@ -150,8 +166,8 @@ static int use_driver(void)
     for (int i = 0; i < WORDS; i++)
         bad += words[i] != 8;
     bad += cu.give(a) != 0;
-    bad += cu.end_stream(stream) != 0 || cu.unload(module) != 0 || cu.give(b) != 0 || cu.current(NULL) != 0 ||
-           cu.release(0) != 0;
+    bad += cu.end_stream(stream) != 0 || cu.unload(module) != 0 || cu.give(b) != 0 ||
+           cu.current(NULL) != 0 || cu.release(0) != 0;
     return bad;
 }
 
@@ -166,23 +182,25 @@ static int run_loop(griddep_runtime *runtime, griddep_module *module)
     griddep_graph *body = NULL, *loop = NULL;
     griddep_kernel *step = NULL;
     griddep_argument arguments[3] = {{.bytes = 8}, {.bytes = 8}};
-    int bad = griddep_memory_allocate(runtime, sizeof start, &memory, NULL) != GRIDDEP_OK ||
-              griddep_memory_write(runtime, memory, start, sizeof start, NULL, NULL) != GRIDDEP_OK ||
-              griddep_kernel_get(module, "step", &step, NULL) != GRIDDEP_OK ||
-              griddep_conditional_create(1, &more, NULL) != GRIDDEP_OK ||
-              griddep_graph_create(runtime, &body, NULL) != GRIDDEP_OK ||
-              griddep_graph_create(runtime, &loop, NULL) != GRIDDEP_OK;
+    int bad =
+        griddep_memory_allocate(runtime, sizeof start, &memory, NULL) != GRIDDEP_OK ||
+        griddep_memory_write(runtime, memory, start, sizeof start, NULL, NULL) != GRIDDEP_OK ||
+        griddep_kernel_get(module, "step", &step, NULL) != GRIDDEP_OK ||
+        griddep_conditional_create(1, &more, NULL) != GRIDDEP_OK ||
+        griddep_graph_create(runtime, &body, NULL) != GRIDDEP_OK ||
+        griddep_graph_create(runtime, &loop, NULL) != GRIDDEP_OK;
 
     arguments[0].value = memory;
     arguments[1].value = memory + sizeof *start;
     bad = bad || griddep_conditional_argument(more, &arguments[2]) != GRIDDEP_OK ||
           griddep_graph_add_kernel(body, step, &config, arguments, 3, &node, NULL) != GRIDDEP_OK ||
-          griddep_graph_add_conditional(loop, GRIDDEP_CONDITIONAL_WHILE, more, &body, 1, &node, NULL) != GRIDDEP_OK;
+          griddep_graph_add_conditional(loop, GRIDDEP_CONDITIONAL_WHILE, more, &body, 1, &node,
+                                        NULL) != GRIDDEP_OK;
     griddep_graph_destroy(body);
     griddep_conditional_destroy(more);
     bad = bad || griddep_graph_launch(loop, NULL, NULL) != GRIDDEP_OK ||
-          griddep_memory_read(runtime, end, memory, sizeof end, NULL, NULL) != GRIDDEP_OK || end[0] != 0 ||
-          end[1] != 45;
+          griddep_memory_read(runtime, end, memory, sizeof end, NULL, NULL) != GRIDDEP_OK ||
+          end[0] != 0 || end[1] != 45;
     griddep_graph_destroy(loop);
     if (memory)
         bad += griddep_memory_free(runtime, memory, NULL) != GRIDDEP_OK;
@@ -191,13 +209,15 @@ static int run_loop(griddep_runtime *runtime, griddep_module *module)
 
 static int use_library(void)
 {
-    griddep_runtime_options options = {.size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
+    griddep_runtime_options options = {
+        .size = sizeof options, .driver = EMULATED_DRIVER, .store_directory = ""};
     griddep_runtime *runtime = NULL;
     griddep_module *module = NULL, *shelf = NULL;
     int bad = griddep_runtime_open(&options, &runtime, NULL) != GRIDDEP_OK;
 
     if (!bad)
-        bad = griddep_module_load(runtime, kernels, sizeof kernels - 1, NULL, &module, NULL) != GRIDDEP_OK ||
+        bad = griddep_module_load(runtime, kernels, sizeof kernels - 1, NULL, &module, NULL) !=
+                  GRIDDEP_OK ||
               griddep_module_load_shelf(runtime, "rms_norm", NULL, &shelf, NULL) != GRIDDEP_OK ||
               run_loop(runtime, module) != 0;
     griddep_module_unload(module);
@@ -281,7 +301,8 @@ START_TEST(launches_do_not_grow)
     const long after = get_resident();
     ck_assert_int_eq(cu.destroy(context), 0);
     ck_assert_int_gt(before, 0);
-    ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d launches", after - before, launches);
+    ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d launches", after - before,
+                  launches);
 }
 END_TEST
 
@@ -316,7 +337,8 @@ START_TEST(openings_leave_nothing)
         open_once();
     const long after = get_resident();
     ck_assert_int_gt(before, 0);
-    ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d openings", after - before, OPENINGS);
+    ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d openings", after - before,
+                  OPENINGS);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
-/* The interpreter's vector code: what is compiled for any processor and what is compiled for AVX2 must agree with each
- * other, with themselves under partial masks and with results written over operands, and sweeps with plain loops. */
+/* The interpreter's vector code: what is compiled for any processor and what is compiled for AVX2
+ * must agree with each other, with themselves under partial masks and with results written over
+ * operands, and sweeps with plain loops. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,13 @@ static uint64_t draw(void)
     return seed * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* Bits of all kinds: small and large numbers, zeros, infinities, NaNs, subnormals of either size. */
+/* Bits of all kinds: small and large numbers, zeros, infinities, NaNs, subnormals of either
+ * size. */
 static uint32_t draw_word(void)
 {
-    static const uint32_t special[] = {0,  0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001,
-                                       1,  0x3f800000, 0xffffffff, 0x7ff00000, 0x00000100, 0x4f000000,
-                                       31, 32,         33,         0x7c007c00};
+    static const uint32_t special[] = {
+        0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 1,  0x3f800000,
+        0xffffffff, 0x7ff00000, 0x00000100, 0x4f000000, 31,         32,         33, 0x7c007c00};
     uint64_t choice = draw();
 
     if (choice % 4 == 0)
@@ -63,12 +65,17 @@ static void fill_frame(unsigned char *to)
 }
 
 /* Runs an operation from a frame; the frame afterwards is in `result`. */
-static void run(gd_run *operation, const unsigned char *start, gd_slot d, uint32_t flags, uint32_t mask,
-                unsigned char *result)
+static void run(gd_run *operation, const unsigned char *start, gd_slot d, uint32_t flags,
+                uint32_t mask, unsigned char *result)
 {
     gd_warp warp = {.areas = {frame, frame, frame, frame}};
-    const gd_code code = {
-        .run = operation, .d = d, .a = PLACE, .b = 2 * PLACE, .c = 3 * PLACE, .e = 4 * PLACE, .flags = (uint16_t)flags};
+    const gd_code code = {.run = operation,
+                          .d = d,
+                          .a = PLACE,
+                          .b = 2 * PLACE,
+                          .c = 3 * PLACE,
+                          .e = 4 * PLACE,
+                          .flags = (uint16_t)flags};
 
     memcpy(frame, start, sizeof frame);
     operation(&warp, &code, mask);
@@ -90,20 +97,20 @@ static bool is_comparison(gd_lanes_op op)
     return op >= GD_LANES_EQ_16 && op <= GD_LANES_TESTP_F64;
 }
 
-static void check_masked(const unsigned char *start, const unsigned char *whole, const unsigned char *part,
-                         uint32_t mask, uint32_t bytes, gd_lanes_op op)
+static void check_masked(const unsigned char *start, const unsigned char *whole,
+                         const unsigned char *part, uint32_t mask, uint32_t bytes, gd_lanes_op op)
 {
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         const unsigned char *wanted = mask >> lane & 1 ? whole : start;
-        ck_assert_msg(!memcmp(part + lane * bytes, wanted + lane * bytes, bytes), "operation %d, lane %u, mask %08x",
-                      op, lane, mask);
+        ck_assert_msg(!memcmp(part + lane * bytes, wanted + lane * bytes, bytes),
+                      "operation %d, lane %u, mask %08x", op, lane, mask);
     }
 }
 
 START_TEST(operations_agree)
 {
-    static _Alignas(64) unsigned char start[sizeof frame], base[sizeof frame], fast[sizeof frame], part[sizeof frame],
-        over[sizeof frame];
+    static _Alignas(64) unsigned char start[sizeof frame], base[sizeof frame], fast[sizeof frame],
+        part[sizeof frame], over[sizeof frame];
     gd_lanes_op op = (gd_lanes_op)(_i + 1);
 
     for (int round = 0; round < ROUNDS; round++) {
@@ -112,7 +119,8 @@ START_TEST(operations_agree)
         run(gd_lanes_base[op], start, 0, flags, UINT32_MAX, base);
         if (has_avx2()) {
             run(gd_lanes_avx2[op], start, 0, flags, UINT32_MAX, fast);
-            ck_assert_msg(!memcmp(base, fast, sizeof base), "operation %d, flags %u: base and AVX2 differ", op, flags);
+            ck_assert_msg(!memcmp(base, fast, sizeof base),
+                          "operation %d, flags %u: base and AVX2 differ", op, flags);
         }
         if (is_comparison(op))
             continue;
@@ -123,8 +131,8 @@ START_TEST(operations_agree)
             check_masked(start, base, part, mask, bytes, op);
             for (gd_slot slot = PLACE; slot <= 4 * PLACE; slot += PLACE) {
                 run(operation, start, slot, flags, UINT32_MAX, over);
-                ck_assert_msg(!memcmp(over + slot, base, bytes * GD_LANES), "operation %d over the operand at %u", op,
-                              slot);
+                ck_assert_msg(!memcmp(over + slot, base, bytes * GD_LANES),
+                              "operation %d over the operand at %u", op, slot);
             }
         }
     }
@@ -143,8 +151,8 @@ START_TEST(lowest_lanes)
     if (_i && !has_avx2())
         return;
     for (int round = 0; round < ROUNDS * 10; round++) {
-        uint32_t pcs[GD_LANES], mask = draw_mask(), range = 1 + (uint32_t)(draw() % 6), least = UINT32_MAX,
-                                limit = UINT32_MAX;
+        uint32_t pcs[GD_LANES], mask = draw_mask(), range = 1 + (uint32_t)(draw() % 6),
+                                least = UINT32_MAX, limit = UINT32_MAX;
         uint32_t lanes = 0, found;
         for (uint32_t lane = 0; lane < GD_LANES; lane++)
             pcs[lane] = (uint32_t)(draw() >> 32) % range;
@@ -185,7 +193,8 @@ END_TEST
 /* PTX ISA 9.7.9.6, as its pseudocode has it. */
 static uint32_t shuffle_one(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c, bool *inside)
 {
-    int32_t by = (int32_t)(b & 31), clamp = (int32_t)(c & 31), segment = (int32_t)(c >> 8 & 31), self = (int32_t)lane;
+    int32_t by = (int32_t)(b & 31), clamp = (int32_t)(c & 31), segment = (int32_t)(c >> 8 & 31),
+            self = (int32_t)lane;
     int32_t most = (self & segment) | (clamp & ~segment), least = self & segment, from;
 
     switch (mode) {
@@ -217,7 +226,8 @@ START_TEST(shuffles)
         return;
     for (int round = 0; round < ROUNDS * 4; round++) {
         uint32_t a[GD_LANES], b[GD_LANES], c[GD_LANES], got[GD_LANES], mode = modes[round % 4];
-        uint32_t width = 32u >> (draw() % 6), uniform = (32 - width) << 8 | (mode == GD_SHFL_UP ? 0 : 31);
+        uint32_t width = 32u >> (draw() % 6),
+                 uniform = (32 - width) << 8 | (mode == GD_SHFL_UP ? 0 : 31);
         for (uint32_t lane = 0; lane < GD_LANES; lane++) {
             a[lane] = draw_word();
             b[lane] = (uint32_t)(draw() >> 32);
@@ -243,13 +253,16 @@ START_TEST(surveys)
     if (_i && !has_avx2())
         return;
     for (int round = 0; round < ROUNDS * 3; round++) {
-        const gd_code code = {.kind = GD_ADDRESS_WIDE, .address = PLACE, .value = (uint64_t)round * 8};
+        const gd_code code = {
+            .kind = GD_ADDRESS_WIDE, .address = PLACE, .value = (uint64_t)round * 8};
         uint32_t mask = draw_mask(), bytes = 1u << (draw() % 6), lowest = gd_lowest(mask);
         uint64_t start = draw() & ~UINT64_C(31), low = UINT64_MAX, high = 0;
         gd_places places;
         for (uint32_t lane = 0; lane < GD_LANES; lane++) {
             bool away = !(mask >> lane & 1) || round % 3 == 2;
-            base[lane] = away ? start + draw() % 4096 : round % 3 ? start : start + (uint64_t)lane * bytes;
+            base[lane] = away        ? start + draw() % 4096
+                         : round % 3 ? start
+                                     : start + (uint64_t)lane * bytes;
         }
         variant(_i)->survey(&warp, &code, mask, bytes, &places);
         GD_EACH_LANE(lane, mask)
@@ -275,9 +288,11 @@ typedef struct form {
     uint8_t bytes, lane_bytes, count;
 } form;
 
-static const form forms[] = {{2, 4, 1}, {4, 4, 1}, {4, 4, 2}, {4, 4, 4}, {8, 8, 1}, {8, 8, 2}, {16, 16, 1}};
+static const form forms[] = {{2, 4, 1}, {4, 4, 1}, {4, 4, 2},  {4, 4, 4},
+                             {8, 8, 1}, {8, 8, 2}, {16, 16, 1}};
 
-/* What is loaded is where it was, and what is stored comes back, at a place that no vector is aligned to. */
+/* What is loaded is where it was, and what is stored comes back, at a place that no vector is
+ * aligned to. */
 START_TEST(copies)
 {
     static unsigned char memory[GD_LANES * 16 + 8], back[sizeof memory];
@@ -298,7 +313,8 @@ START_TEST(copies)
             for (uint32_t element = 0; element < item->count; element++) {
                 unsigned char wanted[16] = {0};
                 memcpy(wanted, memory + 2 + lane * step + element * item->bytes, item->bytes);
-                ck_assert_mem_eq(frame + slots[element] + lane * item->lane_bytes, wanted, item->lane_bytes);
+                ck_assert_mem_eq(frame + slots[element] + lane * item->lane_bytes, wanted,
+                                 item->lane_bytes);
             }
         }
         memset(back, 0x55, sizeof back);

@@ -1,7 +1,8 @@
-/* Off means the same everywhere: each way to launch against each switch that is off, and what the driver was given. A
- * table of driver calls stands between the library and the driver, and counts whatever could let something start early:
- * attributes 6, 7 and 12 of launches, and edges from another port than a node's end. EMULATED_DRIVER names the driver,
- * or GRIDDEP_TEST_DRIVER another one ("nvidia": libcuda.so.1). The matrix is printed. */
+/* Off means the same everywhere: each way to launch against each switch that is off, and what the
+ * driver was given. A table of driver calls stands between the library and the driver, and counts
+ * whatever could let something start early: attributes 6, 7 and 12 of launches, and edges from
+ * another port than a node's end. EMULATED_DRIVER names the driver, or GRIDDEP_TEST_DRIVER another
+ * one ("nvidia": libcuda.so.1). The matrix is printed. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,15 +14,20 @@
 #include "run/runtime.h"
 
 /* out = in + 1. It triggers at its start, and waits before it reads. */
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                          ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n"
-                          "    .reg .b64 %a, %b;\n    .reg .b32 %v;\n"
-                          "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
-                          "    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n"
-                          "    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n"
-                          "    ret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n"
+    "    .reg .b64 %a, %b;\n    .reg .b32 %v;\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n"
+    "    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n"
+    "    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n"
+    "    ret;\n}\n";
 
-enum { WORDS = 8, STEPS = 3, AWAY = WORDS - 2 }; /* word AWAY + 1 is for a launch that nothing orders */
+enum {
+    WORDS = 8,
+    STEPS = 3,
+    AWAY = WORDS - 2
+}; /* word AWAY + 1 is for a launch that nothing orders */
 
 static griddep_error error;
 static griddep_runtime *runtime;
@@ -41,8 +47,8 @@ static void need(int32_t status)
 
 /* ---- between library and driver ---- */
 
-static gd_CUresult watch_launch(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters,
-                                void **extra)
+static gd_CUresult watch_launch(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                                void **parameters, void **extra)
 {
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const gd_CUlaunchAttribute *attribute = &config->attrs[i];
@@ -59,8 +65,9 @@ static bool is_early(const gd_CUgraphEdgeData *data)
     return data->from_port || data->type;
 }
 
-static gd_CUresult watch_edges(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                               const gd_CUgraphEdgeData *data, size_t count)
+static gd_CUresult watch_edges(gd_CUgraph graph, const gd_CUgraphNode *from,
+                               const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                               size_t count)
 {
     for (size_t i = 0; data && i < count; i++)
         early += is_early(&data[i]);
@@ -80,14 +87,15 @@ static void look_at(gd_CUgraph graph)
         early += is_early(&data[i]);
 }
 
-static gd_CUresult watch_instantiation(gd_CUgraphExec *executable, gd_CUgraph graph, unsigned long long flags)
+static gd_CUresult watch_instantiation(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                       unsigned long long flags)
 {
     look_at(graph);
     return real.cuGraphInstantiateWithFlags(executable, graph, flags);
 }
 
-static gd_CUresult watch_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                               gd_CUgraph child)
+static gd_CUresult watch_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                               size_t count, gd_CUgraph child)
 {
     look_at(child);
     return real.cuGraphAddChildGraphNode(node, graph, before, count, child);
@@ -116,7 +124,8 @@ static const struct switch_off *now;
 
 static void open_runtime(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .pdl = now->runtime};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = "", .pdl = now->runtime};
     const char *path = getenv("GRIDDEP_TEST_DRIVER");
     gd_driver *driver = NULL;
     uint32_t zeros[WORDS] = {0};
@@ -171,8 +180,11 @@ static void check_result(bool beside)
 
 static griddep_launch_config config_of(void *stream)
 {
-    return (griddep_launch_config){
-        .size = sizeof(griddep_launch_config), .grid = {1}, .block = {1}, .pdl = now->launch, .stream = stream};
+    return (griddep_launch_config){.size = sizeof(griddep_launch_config),
+                                   .grid = {1},
+                                   .block = {1},
+                                   .pdl = now->launch,
+                                   .stream = stream};
 }
 
 static griddep_argument word(int index)
@@ -207,7 +219,8 @@ static griddep_attribute recording(int32_t id)
     return attribute;
 }
 
-/* A launch that records an event, and one in the other stream that waits for it; the streams join again. */
+/* A launch that records an event, and one in the other stream that waits for it; the streams join
+ * again. */
 static void launch_steps_and_event(int32_t id)
 {
     const griddep_attribute attribute = recording(id);
@@ -388,7 +401,8 @@ static void launch_order_port(void)
     uint32_t node;
 
     need(griddep_graph_add_kernel(graph, step, &config, arguments, 2, &node, &error));
-    need(griddep_graph_add_edge(graph, 0, node, GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT, &error));
+    need(griddep_graph_add_edge(graph, 0, node, GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT,
+                                &error));
     run_graph(graph);
 }
 
@@ -423,7 +437,8 @@ static void conditional_body(void)
 
     need(griddep_graph_create(runtime, &outer, &error));
     need(griddep_conditional_create(1, &conditional, &error));
-    need(griddep_graph_add_conditional(outer, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node, &error));
+    need(griddep_graph_add_conditional(outer, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node,
+                                       &error));
     griddep_conditional_destroy(conditional);
     griddep_graph_destroy(body);
     run_graph(outer);
@@ -509,7 +524,8 @@ static void upgraded_foreign_capture(void)
     need(griddep_stream_synchronize(runtime, streams[0], &error));
     good(cuCtxPushCurrent(runtime->context));
     good(cuStreamBeginCapture(streams[0], GD_CU_STREAM_CAPTURE_MODE_RELAXED));
-    need(griddep_chain_run(chain, now->mode ? GRIDDEP_MODE_SERIAL : GRIDDEP_MODE_PDL, streams[0], &error));
+    need(griddep_chain_run(chain, now->mode ? GRIDDEP_MODE_SERIAL : GRIDDEP_MODE_PDL, streams[0],
+                           &error));
     good(cuStreamEndCapture(streams[0], &handle));
     griddep_chain_destroy(chain);
     need(griddep_graph_adopt(runtime, handle, GRIDDEP_GRAPH_OWN, &graph, &error));
@@ -555,7 +571,8 @@ static gd_CUgraph make_foreign(gd_CUgraphEdgeData data)
     return graph;
 }
 
-static const gd_CUgraphEdgeData from_trigger = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+static const gd_CUgraphEdgeData from_trigger = {.from_port =
+                                                    GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                                 .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
 
 static griddep_graph *adopt(gd_CUgraphEdgeData data)
@@ -600,7 +617,8 @@ static void grown_adopted_graph(void)
 
     need(griddep_graph_add_kernel(graph, step, &config, arguments, 2, &node, &error));
     need(griddep_graph_add_edge(graph, 0, node, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
-    need(griddep_graph_add_edge(graph, 1, node, GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, &error));
+    need(griddep_graph_add_edge(graph, 1, node, GRIDDEP_PORT_LAUNCH_ORDER,
+                                GRIDDEP_EDGE_PROGRAMMATIC, &error));
     run_graph(graph);
 }
 
@@ -611,7 +629,8 @@ enum { CHAIN = 1, FOREIGN = 2, BESIDE = 4 };
 static const struct way {
     const char *name;
     void (*go)(void);
-    int flags; /* CHAIN: it has a mode; FOREIGN: no launch is the library's; BESIDE: one runs beside the steps */
+    int flags; /* CHAIN: it has a mode; FOREIGN: no launch is the library's; BESIDE: one runs beside
+                * the steps */
 } ways[] = {
     {"launch", in_stream, 0},
     {"launch, packed", packed, 0},
@@ -647,7 +666,8 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 static bool applies(const struct way *way, const struct switch_off *off)
 {
-    return (!off->mode || way->flags & CHAIN) && !(off->launch == GRIDDEP_PDL_OFF && way->flags & FOREIGN);
+    return (!off->mode || way->flags & CHAIN) &&
+           !(off->launch == GRIDDEP_PDL_OFF && way->flags & FOREIGN);
 }
 
 START_TEST(off_is_off)

@@ -1,8 +1,9 @@
-/* Tensor copies and wgmma in kernels as they are written: a matrix product whose tiles go through a ring of stages,
- * with its results and with what the race detector says of it, as it is and with one of its waits taken away. Layouts
- * are compared with numbers worked out by hand.
+/* Tensor copies and wgmma in kernels as they are written: a matrix product whose tiles go through a
+ * ring of stages, with its results and with what the race detector says of it, as it is and with
+ * one of its waits taken away. Layouts are compared with numbers worked out by hand.
  *
- * Each test runs in a process of its own, because settings are read once, by cuInit; what it finds is in a file. */
+ * Each test runs in a process of its own, because settings are read once, by cuInit; what it finds
+ * is in a file. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,19 +66,33 @@ static uint64_t allocate(const void *data, size_t bytes)
 
 /* ---- a matrix product ---- */
 
-enum { M = 128, N = 128, K = 512, TILE = 64, STAGES = 4, STAGE_BYTES = 16384, SHARED = STAGES * STAGE_BYTES + 64 };
+enum {
+    M = 128,
+    N = 128,
+    K = 512,
+    TILE = 64,
+    STAGES = 4,
+    STAGE_BYTES = 16384,
+    SHARED = STAGES * STAGE_BYTES + 64
+};
 
-/* c = a * b^T, a tile of 64 by 64 a CTA. Warp 4 fetches, warps 0 to 3 multiply; a stage is free again when the product
- * behind it has read it, which one thread of the warpgroup tells. Lines with a mark behind "//" can be taken away. */
+/* c = a * b^T, a tile of 64 by 64 a CTA. Warp 4 fetches, warps 0 to 3 multiply; a stage is free
+ * again when the product behind it has read it, which one thread of the warpgroup tells. Lines with
+ * a mark behind "//" can be taken away. */
 static const char product[] =
     ".version 8.0\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 ring[];\n\n"
-    ".visible .entry k(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u64 c)\n{\n"
-    "    .reg .b64 %map_a, %map_b, %c, %at, %da, %db, %d<4>;\n    .reg .f32 %s<32>;\n    .reg .pred %p, %q, %first;\n"
-    "    .reg .b32 %t, %warp, %lane, %ring, %bar, %i, %stage, %place, %parity, %row, %column, %k, %x, %y;\n\n"
+    ".visible .entry k(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u64 "
+    "c)\n{\n"
+    "    .reg .b64 %map_a, %map_b, %c, %at, %da, %db, %d<4>;\n    .reg .f32 %s<32>;\n    .reg "
+    ".pred %p, %q, %first;\n"
+    "    .reg .b32 %t, %warp, %lane, %ring, %bar, %i, %stage, %place, %parity, %row, %column, %k, "
+    "%x, %y;\n\n"
     "    mov.b64 %map_a, a;\n    cvta.param.u64 %map_a, %map_a;\n    mov.b64 %map_b, b;\n"
     "    cvta.param.u64 %map_b, %map_b;\n    ld.param.u64 %c, [c];\n    mov.u32 %t, %tid.x;\n"
-    "    shr.u32 %warp, %t, 5;\n    and.b32 %lane, %t, 31;\n    mov.u32 %ring, ring;\n    add.u32 %bar, %ring, 65536;\n"
-    "    mov.u32 %x, %ctaid.x;\n    mov.u32 %y, %ctaid.y;\n    shl.b32 %x, %x, 6;\n    shl.b32 %y, %y, 6;\n"
+    "    shr.u32 %warp, %t, 5;\n    and.b32 %lane, %t, 31;\n    mov.u32 %ring, ring;\n    add.u32 "
+    "%bar, %ring, 65536;\n"
+    "    mov.u32 %x, %ctaid.x;\n    mov.u32 %y, %ctaid.y;\n    shl.b32 %x, %x, 6;\n    shl.b32 %y, "
+    "%y, 6;\n"
     "    setp.ne.u32 %p, %t, 0;\n    @%p bra ready;\n"
     "    prefetch.tensormap [%map_a];\n"
     "    mbarrier.init.shared.b64 [%bar], 1;\n    mbarrier.init.shared.b64 [%bar+8], 1;\n"
@@ -85,15 +100,19 @@ static const char product[] =
     "    mbarrier.init.shared.b64 [%bar+32], 1;\n    mbarrier.init.shared.b64 [%bar+40], 1;\n"
     "    mbarrier.init.shared.b64 [%bar+48], 1;\n    mbarrier.init.shared.b64 [%bar+56], 1;\n"
     "    fence.mbarrier_init.release.cluster;\n"
-    "ready:\n    bar.sync 0;\n    mov.u32 %i, 0;\n    setp.ne.u32 %p, %warp, 4;\n    @%p bra multiply;\n"
+    "ready:\n    bar.sync 0;\n    mov.u32 %i, 0;\n    setp.ne.u32 %p, %warp, 4;\n    @%p bra "
+    "multiply;\n"
     /* the one that fetches */
-    "    setmaxnreg.dec.sync.aligned.u32 40;\n    elect.sync _|%p, 0xffffffff;\n    @!%p bra over;\n"
-    "fetch:\n    and.b32 %stage, %i, 3;\n    mad.lo.u32 %place, %stage, 8, %bar;\n    shr.u32 %parity, %i, 2;\n"
+    "    setmaxnreg.dec.sync.aligned.u32 40;\n    elect.sync _|%p, 0xffffffff;\n    @!%p bra "
+    "over;\n"
+    "fetch:\n    and.b32 %stage, %i, 3;\n    mad.lo.u32 %place, %stage, 8, %bar;\n    shr.u32 "
+    "%parity, %i, 2;\n"
     "    and.b32 %parity, %parity, 1;\n    xor.b32 %parity, %parity, 1;\n"
     "empty:\n"
     "    mbarrier.try_wait.parity.shared.b64 %p, [%place+32], %parity; // EMPTY\n"
     "    @!%p bra empty; // EMPTY\n"
-    "    mbarrier.arrive.expect_tx.shared.b64 _, [%place], 16384;\n    mad.lo.u32 %row, %stage, 16384, %ring;\n"
+    "    mbarrier.arrive.expect_tx.shared.b64 _, [%place], 16384;\n    mad.lo.u32 %row, %stage, "
+    "16384, %ring;\n"
     "    shl.b32 %k, %i, 6;\n"
     "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
     "[%row], [%map_a, {%k, %y}], [%place];\n    add.u32 %row, %row, 8192;\n"
@@ -101,30 +120,40 @@ static const char product[] =
     "[%row], [%map_b, {%k, %x}], [%place];\n"
     "    add.u32 %i, %i, 1;\n    setp.lt.u32 %p, %i, 8;\n    @%p bra fetch;\n    bra over;\n"
     /* those that multiply */
-    "multiply:\n    setmaxnreg.inc.sync.aligned.u32 160;\n    setp.eq.u32 %first, %t, 0;\n    setp.ne.u32 %q, 0, 0;\n"
-    "next:\n    and.b32 %stage, %i, 3;\n    mad.lo.u32 %place, %stage, 8, %bar;\n    shr.u32 %parity, %i, 2;\n"
+    "multiply:\n    setmaxnreg.inc.sync.aligned.u32 160;\n    setp.eq.u32 %first, %t, 0;\n    "
+    "setp.ne.u32 %q, 0, 0;\n"
+    "next:\n    and.b32 %stage, %i, 3;\n    mad.lo.u32 %place, %stage, 8, %bar;\n    shr.u32 "
+    "%parity, %i, 2;\n"
     "    and.b32 %parity, %parity, 1;\n"
     "full:\n"
-    "    mbarrier.try_wait.parity.shared.b64 %p, [%place], %parity; // FULL\n    @!%p bra full; // FULL\n"
-    "    mad.lo.u32 %row, %stage, 16384, %ring;\n    and.b32 %row, %row, 0x3ffff;\n    shr.u32 %row, %row, 4;\n"
+    "    mbarrier.try_wait.parity.shared.b64 %p, [%place], %parity; // FULL\n    @!%p bra full; // "
+    "FULL\n"
+    "    mad.lo.u32 %row, %stage, 16384, %ring;\n    and.b32 %row, %row, 0x3ffff;\n    shr.u32 "
+    "%row, %row, 4;\n"
     "    cvt.u64.u32 %da, %row;\n    or.b64 %da, %da, DESCRIPTOR;\n    add.u64 %db, %da, 512;\n"
     "    wgmma.fence.sync.aligned;\n"
-    "    MULTIPLY\n    add.u64 %da, %da, 2;\n    add.u64 %db, %db, 2;\n    MULTIPLY\n    add.u64 %da, %da, 2;\n"
-    "    add.u64 %db, %db, 2;\n    MULTIPLY\n    add.u64 %da, %da, 2;\n    add.u64 %db, %db, 2;\n    MULTIPLY\n"
+    "    MULTIPLY\n    add.u64 %da, %da, 2;\n    add.u64 %db, %db, 2;\n    MULTIPLY\n    add.u64 "
+    "%da, %da, 2;\n"
+    "    add.u64 %db, %db, 2;\n    MULTIPLY\n    add.u64 %da, %da, 2;\n    add.u64 %db, %db, 2;\n  "
+    "  MULTIPLY\n"
     "    wgmma.commit_group.sync.aligned;\n"
     "    wgmma.wait_group.sync.aligned 1; // WAIT\n"
-    "    setp.eq.u32 %p, %i, 0;\n    @%p bra started;\n    add.u32 %stage, %stage, 3;\n    and.b32 %stage, %stage, 3;\n"
+    "    setp.eq.u32 %p, %i, 0;\n    @%p bra started;\n    add.u32 %stage, %stage, 3;\n    and.b32 "
+    "%stage, %stage, 3;\n"
     "    mad.lo.u32 %place, %stage, 8, %bar;\n"
     "    @%first mbarrier.arrive.shared.b64 _, [%place+32];\n"
     "started:\n    add.u32 %i, %i, 1;\n    setp.lt.u32 %p, %i, 8;\n    @%p bra next;\n"
     "    wgmma.wait_group.sync.aligned 0;\n"
-    "    shr.u32 %row, %lane, 2;\n    mad.lo.u32 %row, %warp, 16, %row;\n    add.u32 %row, %row, %y;\n"
-    "    and.b32 %column, %lane, 3;\n    mad.lo.u32 %column, %column, 2, %x;\n    mad.lo.u32 %row, %row, 128, "
+    "    shr.u32 %row, %lane, 2;\n    mad.lo.u32 %row, %warp, 16, %row;\n    add.u32 %row, %row, "
+    "%y;\n"
+    "    and.b32 %column, %lane, 3;\n    mad.lo.u32 %column, %column, 2, %x;\n    mad.lo.u32 %row, "
+    "%row, 128, "
     "%column;\n"
     "    mul.wide.u32 %at, %row, 4;\n    add.u64 %at, %at, %c;\n    STORE\n"
     "over:\n    ret;\n}\n";
 
-static void append(char *text, size_t capacity, const char *format, unsigned a, unsigned b, unsigned c)
+static void append(char *text, size_t capacity, const char *format, unsigned a, unsigned b,
+                   unsigned c)
 {
     size_t used = strlen(text);
 
@@ -159,10 +188,11 @@ static char *write_product(const char *mark, const char *descriptor)
 
     for (unsigned i = 0; i < 32; i++)
         append(sums, sizeof sums, i ? ", %%s%u" : "%%s%u", i, 0, 0);
-    snprintf(multiply, sizeof multiply,
-             "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%s}, %%da, %%db, %%q, 1, 1, 0, 0;\n"
-             "    setp.eq.u32 %%q, 0, 0;",
-             sums);
+    snprintf(
+        multiply, sizeof multiply,
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%s}, %%da, %%db, %%q, 1, 1, 0, 0;\n"
+        "    setp.eq.u32 %%q, 0, 0;",
+        sums);
     for (unsigned i = 0; i < 32; i += 2)
         append(store, sizeof store, "st.global.v2.f32 [%%at+%u], {%%s%u, %%s%u};\n    ",
                i / 4 * 32 + (i & 2) * 4 * N * 4, i, i + 1);
@@ -194,9 +224,10 @@ static void encode(gd_CUtensorMap *map, uint64_t address, uint64_t rows)
     const uint64_t sizes[] = {K, rows}, strides[] = {K * 2};
     const uint32_t box[] = {TILE, TILE}, steps[] = {1, 1};
 
-    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)address, sizes,
-                                   strides, box, steps, GD_CU_TENSOR_MAP_INTERLEAVE_NONE, GD_CU_TENSOR_MAP_SWIZZLE_128B,
-                                   GD_CU_TENSOR_MAP_L2_PROMOTION_L2_128B, GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    ck_good(cuTensorMapEncodeTiled(
+        map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)address, sizes, strides,
+        box, steps, GD_CU_TENSOR_MAP_INTERLEAVE_NONE, GD_CU_TENSOR_MAP_SWIZZLE_128B,
+        GD_CU_TENSOR_MAP_L2_PROMOTION_L2_128B, GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
 /* Runs the product and counts the elements that are wrong; all of them are when it does not end. */
@@ -216,8 +247,10 @@ static uint32_t run_product(const char *text)
     uint64_t target = allocate(NULL, sizeof c);
     void *parameters[] = {&map_a, &map_b, &target};
     gd_CUfunction function = load(text);
-    ck_good(cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED));
-    ck_good(cuLaunchKernel(function, N / TILE, M / TILE, 1, 160, 1, 1, SHARED, NULL, parameters, NULL));
+    ck_good(
+        cuFuncSetAttribute(function, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED));
+    ck_good(
+        cuLaunchKernel(function, N / TILE, M / TILE, 1, 160, 1, 1, SHARED, NULL, parameters, NULL));
     if (cuCtxSynchronize() != GD_CUDA_SUCCESS)
         return M * N;
     ck_good(cuMemcpyDtoH_v2(c, target, sizeof c));
@@ -249,15 +282,18 @@ static const struct {
     const char *mark, *text, *missing; /* a line of the kernel, and what is said of its absence */
 } mutations[] = {
     {"// FULL",
-     "kernel k (launch 1) reads shared memory that its asynchronous copy writes, before the copy's completion was "
+     "kernel k (launch 1) reads shared memory that its asynchronous copy writes, before the copy's "
+     "completion was "
      "waited for",
      "a wait for the mbarrier, or the group, on which the copy completes"},
     {"// EMPTY",
-     "kernel k (launch 1) writes shared memory that its asynchronous copy writes, before the copy's completion was "
+     "kernel k (launch 1) writes shared memory that its asynchronous copy writes, before the "
+     "copy's completion was "
      "waited for",
      "a wait for the mbarrier, or the group, on which the copy completes"},
     {"// WAIT",
-     "kernel k (launch 1) writes shared memory that its wgmma reads, before the group's completion was waited for",
+     "kernel k (launch 1) writes shared memory that its wgmma reads, before the group's completion "
+     "was waited for",
      "wgmma.wait_group for the group, before what tells the other thread that the memory is free"},
 };
 
@@ -275,8 +311,8 @@ END_TEST
 /* Swizzles of 64 and 32 bytes, none, and the right one with groups of rows at a wrong distance. */
 START_TEST(a_product_with_a_wrong_layout_is_wrong)
 {
-    static const char *const descriptors[] = {"0x8000004000010000", "0xc000004000010000", "0x0000004000010000",
-                                              "0x4000002000010000"};
+    static const char *const descriptors[] = {"0x8000004000010000", "0xc000004000010000",
+                                              "0x0000004000010000", "0x4000002000010000"};
 
     begin("eager");
     ck_assert_uint_gt(run_product(write_product(NULL, descriptors[_i])), M * N / 2);
@@ -285,7 +321,9 @@ END_TEST
 
 /* ---- what wgmma reads ---- */
 
-#define READS "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, 0, 0;\n"
+#define READS                                                                                      \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, "  \
+    "0, 0;\n"
 #define COMMIT "wgmma.commit_group.sync.aligned;\n"
 #define WAIT(left) "wgmma.wait_group.sync.aligned " #left ";\n"
 #define WRITE(warp) "@%w" #warp " st.shared.u32 [%own], %t;\n"
@@ -309,11 +347,15 @@ static const struct {
 START_TEST(wgmma_reads_until_it_was_waited_for)
 {
     static const char text[] =
-        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n    .reg .b64 %%d;\n"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n    .reg .b64 "
+        "%%d;\n"
         "    .reg .b32 %%own, %%t, %%i;\n    .reg .f32 %%f<4>;\n    .reg .pred %%w0, %%w1, %%p;\n"
-        "    .shared .align 1024 .b8 room[4096];\n    mov.u32 %%own, room;\n    mov.u32 %%t, %%tid.x;\n"
-        "    mov.u64 %%d, 0x0000001000080040;\n    mad.lo.u32 %%i, %%t, 32, %%own;\n    st.shared.v2.u64 [%%i], {%%d, "
-        "%%d};\n    st.shared.v2.u64 [%%i+16], {%%d, %%d};\n    setp.eq.u32 %%w0, %%t, 0;\n    setp.eq.u32 %%w1, "
+        "    .shared .align 1024 .b8 room[4096];\n    mov.u32 %%own, room;\n    mov.u32 %%t, "
+        "%%tid.x;\n"
+        "    mov.u64 %%d, 0x0000001000080040;\n    mad.lo.u32 %%i, %%t, 32, %%own;\n    "
+        "st.shared.v2.u64 [%%i], {%%d, "
+        "%%d};\n    st.shared.v2.u64 [%%i+16], {%%d, %%d};\n    setp.eq.u32 %%w0, %%t, 0;\n    "
+        "setp.eq.u32 %%w1, "
         "%%t, 32;\n    fence.proxy.async;\n    bar.sync 0;\n%s    ret;\n}\n";
     char kernel[4096];
 
@@ -323,20 +365,24 @@ START_TEST(wgmma_reads_until_it_was_waited_for)
     ck_good(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL));
     ck_good(cuCtxSynchronize());
     const char *told = get_report();
-    ck_assert_msg(!!strstr(told, "that its wgmma reads") == orders[_i].found && (orders[_i].found || !*told), "%s%s",
-                  orders[_i].body, told);
+    ck_assert_msg(!!strstr(told, "that its wgmma reads") == orders[_i].found &&
+                      (orders[_i].found || !*told),
+                  "%s%s", orders[_i].body, told);
 }
 END_TEST
 
 /* ---- faults ---- */
 
-#define WGMMA "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, 0, 0;\n"
-#define LOAD                                                                                                           \
-    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], [%map, {0, 0}], "        \
+#define WGMMA                                                                                      \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d, %d, 1, 1, 1, "  \
+    "0, 0;\n"
+#define LOAD                                                                                       \
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%box], "    \
+    "[%map, {0, 0}], "                                                                             \
     "[%bar];\n"
 
-/* Kernels of so many threads, and what ends them. %map: a tensor map of bytes; %d: a descriptor of the 1024 bytes of
- * shared memory. */
+/* Kernels of so many threads, and what ends them. %map: a tensor map of bytes; %d: a descriptor of
+ * the 1024 bytes of shared memory. */
 static const struct {
     unsigned threads;
     int rank, interleave;
@@ -347,7 +393,8 @@ static const struct {
      "read of 16 bytes of shared memory at 0x1480; it has 1032 bytes"},
     {128, 2, 0, "setp.eq.u32 %p, %t, 5; @%p bra done;\n" WGMMA, "this; all 32 have to"},
     {128, 2, 0,
-     "setp.lt.u32 %p, %t, 32; @%p bra done; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n",
+     "setp.lt.u32 %p, %t, 32; @%p bra done; wgmma.commit_group.sync.aligned; "
+     "wgmma.wait_group.sync.aligned 0;\n",
      "deadlock: warp 1 waits for a group of wgmma that others of its warpgroup never commit"},
     {1, 2, 0, "mov.b64 %map, other; cvta.global.u64 %map, %map;\n" LOAD,
      "is no tensor map that this driver has encoded"},
@@ -357,7 +404,8 @@ static const struct {
      "a tensor map with interleave is not emulated"},
     {1, 2, 0, "add.u32 %box, %box, 64;\n" LOAD, "which is no multiple of 128"},
     {1, 2, 0, "add.u32 %box, %box, 1024;\n" LOAD, "write to 512 bytes of shared memory"},
-    {1, 2, 0, "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {0, 0}], [%box];\n",
+    {1, 2, 0,
+     "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {0, 0}], [%box];\n",
      "a reduction that elements of the tensor map's type do not have"},
     {1, 2, 0, "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {24, 0}], [%box];\n",
      "begins at a place of its rows that is no multiple of 16 bytes (coordinate 0 is 24)"},
@@ -371,13 +419,14 @@ static uint64_t encode_bytes(gd_CUtensorMap *map, int rank, int interleave)
     const uint32_t box[] = {32, 16, 1}, steps[] = {1, 1, 1};
     uint64_t address = allocate(NULL, 4096);
 
-    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_UINT8, (uint32_t)rank, (void *)(uintptr_t)address,
-                                   sizes, strides, box, steps, interleave, 0, 0, 0));
+    ck_good(cuTensorMapEncodeTiled(map, GD_CU_TENSOR_MAP_DATA_TYPE_UINT8, (uint32_t)rank,
+                                   (void *)(uintptr_t)address, sizes, strides, box, steps,
+                                   interleave, 0, 0, 0));
     return address;
 }
 
-/* Of 1024 bytes in rows of 64 the box has the left half of each row, from row `y` on. Lines that write and read bytes
- * of the tensor. */
+/* Of 1024 bytes in rows of 64 the box has the left half of each row, from row `y` on. Lines that
+ * write and read bytes of the tensor. */
 #define STORE "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, 8}], [%box];\n"
 #define GROUP "cp.async.bulk.commit_group;\n"
 #define STORED "cp.async.bulk.wait_group 0;\n"
@@ -391,8 +440,10 @@ static const struct {
     {STORE GROUP READ(540) STORED, "that its asynchronous copy writes"},
     {STORE GROUP READ(544) STORED, NULL}, /* right of the box */
     {STORE GROUP READ(508) STORED, NULL}, /* above it */
-    {STORE GROUP "cp.async.bulk.wait_group.read 0;\n" READ(960) STORED, "that its asynchronous copy writes"},
-    {STORE GROUP "st.shared.u32 [%box+4], %t;\n" STORED, "writes shared memory that its asynchronous copy reads"},
+    {STORE GROUP "cp.async.bulk.wait_group.read 0;\n" READ(960) STORED,
+     "that its asynchronous copy writes"},
+    {STORE GROUP "st.shared.u32 [%box+4], %t;\n" STORED,
+     "writes shared memory that its asynchronous copy reads"},
     {STORE GROUP "cp.async.bulk.wait_group.read 0;\nst.shared.u32 [%box+4], %t;\n" STORED, NULL},
     {STORE GROUP "st.shared.u32 [%box+512], %t;\n" STORED, NULL}, /* behind the box */
 };
@@ -400,14 +451,19 @@ static const struct {
 START_TEST(each_byte_of_a_box_is_checked)
 {
     static const char text[] =
-        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 a[128], .param .u64 m)"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 "
+        "a[128], .param .u64 m)"
         "\n{\n    .reg .b64 %%map, %%at, %%i;\n    .reg .b32 %%box, %%t;\n    .reg .pred %%p;\n"
-        "    .shared .align 1024 .b8 box[1024];\n    mov.b64 %%map, a;\n    cvta.param.u64 %%map, %%map;\n"
+        "    .shared .align 1024 .b8 box[1024];\n    mov.b64 %%map, a;\n    cvta.param.u64 %%map, "
+        "%%map;\n"
         "    ld.param.u64 %%at, [m];\n    mov.u32 %%box, box;\n    mov.u32 %%t, 0;\n"
-        "fill:\n    cvt.u64.u32 %%i, %%t;\n    add.u64 %%i, %%i, %%at;\n    st.global.u32 [%%i], %%t;\n    add.u32 "
+        "fill:\n    cvt.u64.u32 %%i, %%t;\n    add.u64 %%i, %%i, %%at;\n    st.global.u32 [%%i], "
+        "%%t;\n    add.u32 "
         "%%box, "
-        "%%box, %%t;\n    st.shared.u32 [%%box], %%t;\n    sub.u32 %%box, %%box, %%t;\n    add.u32 %%t, %%t, 4;\n"
-        "    setp.lt.u32 %%p, %%t, 1024;\n    @%%p bra fill;\n    fence.proxy.async;\n%s    ret;\n}\n";
+        "%%box, %%t;\n    st.shared.u32 [%%box], %%t;\n    sub.u32 %%box, %%box, %%t;\n    add.u32 "
+        "%%t, %%t, 4;\n"
+        "    setp.lt.u32 %%p, %%t, 1024;\n    @%%p bra fill;\n    fence.proxy.async;\n%s    "
+        "ret;\n}\n";
     char kernel[4096];
     gd_CUtensorMap map;
 
@@ -423,28 +479,40 @@ START_TEST(each_byte_of_a_box_is_checked)
 }
 END_TEST
 
-/* A kernel triggers and stores a box; the next one loads the same box, behind its wait or in front of it. */
-#define DEPENDENT_BEGIN(name)                                                                                          \
-    ".visible .entry " name "(.param .align 64 .b8 a[128])\n{\n    .reg .b64 %map;\n    .reg .b32 %box, %bar, %t;\n"   \
-    "    .reg .pred %p;\n    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 bar;\n    mov.b64 %map, a;" \
-    "\n    cvta.param.u64 %map, %map;\n    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n"                               \
-    "    mbarrier.init.shared.b64 [%bar], 1;\n    mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 512;\n"
+/* A kernel triggers and stores a box; the next one loads the same box, behind its wait or in front
+ * of it. */
+#define DEPENDENT_BEGIN(name)                                                                      \
+    ".visible .entry " name                                                                        \
+    "(.param .align 64 .b8 a[128])\n{\n    .reg .b64 %map;\n    .reg .b32 %box, %bar, %t;\n"       \
+    "    .reg .pred %p;\n    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 "       \
+    "bar;\n    mov.b64 %map, a;"                                                                   \
+    "\n    cvta.param.u64 %map, %map;\n    mov.u32 %box, box;\n    mov.u32 %bar, bar;\n"           \
+    "    mbarrier.init.shared.b64 [%bar], 1;\n    mbarrier.arrive.expect_tx.shared.b64 _, "        \
+    "[%bar], 512;\n"
 #define DEPENDENT_WAIT "    griddepcontrol.wait;\n"
-#define DEPENDENT_LOAD                                                                                                 \
-    "    " LOAD "again:\n    mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;\n    @!%p bra again;\n"
+#define DEPENDENT_LOAD                                                                             \
+    "    " LOAD                                                                                    \
+    "again:\n    mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;\n    @!%p bra again;\n"
 
 static const char dependent[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" DEPENDENT_BEGIN(
     "first") "    griddepcontrol.launch_dependents;\n    mov.u32 %t, 0;\n"
-             "fill:\n    add.u32 %bar, %box, %t;\n    st.shared.u32 [%bar], %t;\n    add.u32 %t, %t, 4;\n"
+             "fill:\n    add.u32 %bar, %box, %t;\n    st.shared.u32 [%bar], %t;\n    add.u32 %t, "
+             "%t, 4;\n"
              "    setp.lt.u32 %p, %t, 1024;\n    @%p bra fill;\n    fence.proxy.async;\n"
-             "    " STORE GROUP STORED "    ret;\n}\n" DEPENDENT_BEGIN("late") DEPENDENT_LOAD DEPENDENT_WAIT
-    "    ret;\n}\n" DEPENDENT_BEGIN("right") DEPENDENT_WAIT DEPENDENT_LOAD "    ret;\n}\n";
+             "    " STORE GROUP STORED "    ret;\n}\n" DEPENDENT_BEGIN("late")
+                 DEPENDENT_LOAD DEPENDENT_WAIT "    ret;\n}\n" DEPENDENT_BEGIN("right")
+                     DEPENDENT_WAIT DEPENDENT_LOAD "    ret;\n}\n";
 
 START_TEST(a_tensor_copy_before_the_wait_is_found)
 {
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
-    gd_CUlaunchConfig config = {
-        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+    gd_CUlaunchConfig config = {.gridDimX = 1,
+                                .gridDimY = 1,
+                                .gridDimZ = 1,
+                                .blockDimX = 1,
+                                .blockDimY = 1,
+                                .blockDimZ = 1};
     gd_CUfunction first, second;
     gd_CUmodule module;
     gd_CUtensorMap map;
@@ -463,9 +531,11 @@ START_TEST(a_tensor_copy_before_the_wait_is_found)
     ck_good(cuLaunchKernelEx(&config, second, parameters, NULL));
     ck_good(cuCtxSynchronize());
     const char *told = get_report();
-    ck_assert_msg(_i ? !*told
-                     : strstr(told, "before its griddepcontrol.wait; kernel first (launch 1) writes it") != NULL,
-                  "%s", told);
+    ck_assert_msg(
+        _i ? !*told
+           : strstr(told, "before its griddepcontrol.wait; kernel first (launch 1) writes it") !=
+                 NULL,
+        "%s", told);
 }
 END_TEST
 
@@ -475,10 +545,13 @@ START_TEST(mistakes_are_faults)
         ".version 8.0\n.target sm_90a\n.address_size 64\n.global .align 64 .b8 other[128];\n"
         ".visible .entry k(.param .align 64 .b8 a[192])\n{\n    .reg .b64 %%map, %%d;\n"
         "    .reg .b32 %%box, %%bar, %%t;\n    .reg .f32 %%f<4>;\n    .reg .pred %%p;\n"
-        "    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 bar;\n    mov.b64 %%map, a;\n"
-        "    cvta.param.u64 %%map, %%map;\n    mov.u32 %%box, box;\n    mov.u32 %%bar, bar;\n    mov.u32 %%t, "
+        "    .shared .align 1024 .b8 box[1024];\n    .shared .align 8 .b64 bar;\n    mov.b64 "
+        "%%map, a;\n"
+        "    cvta.param.u64 %%map, %%map;\n    mov.u32 %%box, box;\n    mov.u32 %%bar, bar;\n    "
+        "mov.u32 %%t, "
         "%%tid.x;\n"
-        "    mov.u64 %%d, 0x0000000800080040;\n    setp.eq.u32 %%p, %%t, 0;\n    @%%p mbarrier.init.shared.b64 "
+        "    mov.u64 %%d, 0x0000000800080040;\n    setp.eq.u32 %%p, %%t, 0;\n    @%%p "
+        "mbarrier.init.shared.b64 "
         "[%%bar], 1;\n    %sdone:\n    ret;\n}\n";
     char kernel[4096];
     gd_CUtensorMap maps[2];
@@ -503,8 +576,10 @@ int main(void)
     tcase_add_loop_test(tcase, a_correct_product_is_right_and_quiet, 0, 5);
     tcase_add_loop_test(tcase, a_product_without_a_wait_is_found, 0, 3);
     tcase_add_loop_test(tcase, a_product_with_a_wrong_layout_is_wrong, 0, 4);
-    tcase_add_loop_test(tcase, wgmma_reads_until_it_was_waited_for, 0, (int)(sizeof orders / sizeof *orders));
-    tcase_add_loop_test(tcase, each_byte_of_a_box_is_checked, 0, (int)(sizeof accesses / sizeof *accesses));
+    tcase_add_loop_test(tcase, wgmma_reads_until_it_was_waited_for, 0,
+                        (int)(sizeof orders / sizeof *orders));
+    tcase_add_loop_test(tcase, each_byte_of_a_box_is_checked, 0,
+                        (int)(sizeof accesses / sizeof *accesses));
     tcase_add_loop_test(tcase, a_tensor_copy_before_the_wait_is_found, 0, 2);
     tcase_add_loop_test(tcase, mistakes_are_faults, 0, (int)(sizeof faults / sizeof *faults));
     suite_add_tcase(suite, tcase);

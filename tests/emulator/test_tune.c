@@ -1,5 +1,6 @@
-/* The tuner on the emulated driver: a chain whose kernels know nothing of dependent launch, what is found for it, and
- * what is remembered. EMULATED_DRIVER names the driver. Its model time makes every result the same each time. */
+/* The tuner on the emulated driver: a chain whose kernels know nothing of dependent launch, what is
+ * found for it, and what is remembered. EMULATED_DRIVER names the driver. Its model time makes
+ * every result the same each time. */
 #include <check.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,17 +18,19 @@ enum { THREADS = 64, LAUNCHES = 3, BUFFERS = LAUNCHES + 1, BYTES = THREADS * 4 }
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-/* out = in + 1 behind 20 us of work of its own, which a wait behind it lets run beside the kernel before. */
-#define WORK(before_load)                                                                                              \
-    HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"                                                  \
-         "    .reg .pred %p;\n    .reg .b32 %t, %v;\n    .reg .b64 %in, %out, %i, %start, %now;\n"                     \
-         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                                                \
-         "    mov.u64 %start, %globaltimer;\n"                                                                         \
-         "loop:\n    mov.u64 %now, %globaltimer;\n    sub.u64 %now, %now, %start;\n"                                   \
-         "    setp.lt.u64 %p, %now, 20000;\n    @%p bra loop;\n"                                                       \
-         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n"                                                      \
-         "    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n" before_load                                        \
-         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+/* out = in + 1 behind 20 us of work of its own, which a wait behind it lets run beside the kernel
+ * before. */
+#define WORK(before_load)                                                                          \
+    HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"                              \
+         "    .reg .pred %p;\n    .reg .b32 %t, %v;\n    .reg .b64 %in, %out, %i, %start, %now;\n" \
+         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n"                            \
+         "    mov.u64 %start, %globaltimer;\n"                                                     \
+         "loop:\n    mov.u64 %now, %globaltimer;\n    sub.u64 %now, %now, %start;\n"               \
+         "    setp.lt.u64 %p, %now, 20000;\n    @%p bra loop;\n"                                   \
+         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n"                                  \
+         "    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n" before_load                    \
+         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n  " \
+         "  ret;\n}\n"
 
 static const char plain[] = WORK("");
 
@@ -81,17 +84,22 @@ static void make_chain(const char *text)
     need(griddep_kernel_get(f.module, "work", &kernel, &error));
     for (uint32_t i = 0; i < BUFFERS; i++) {
         memset(f.image[i], i ? 0xff : 0, BYTES);
-        f.buffers[i] = (griddep_tune_buffer){
-            .size = sizeof f.buffers[i], .bytes = BYTES, .initial = i ? f.image[i] : NULL, .compared = i > 0};
+        f.buffers[i] = (griddep_tune_buffer){.size = sizeof f.buffers[i],
+                                             .bytes = BYTES,
+                                             .initial = i ? f.image[i] : NULL,
+                                             .compared = i > 0};
         need(griddep_memory_allocate(runtime, BYTES, &f.buffers[i].address, &error));
         need(griddep_memory_write(runtime, f.buffers[i].address, f.image[i], BYTES, NULL, &error));
     }
     for (uint32_t i = 0; i < LAUNCHES; i++) {
-        f.configs[i] = (griddep_launch_config){.size = sizeof f.configs[i], .grid = {1}, .block = {THREADS}};
+        f.configs[i] =
+            (griddep_launch_config){.size = sizeof f.configs[i], .grid = {1}, .block = {THREADS}};
         for (uint32_t k = 0; k < 2; k++) {
             f.arguments[i][k] = (griddep_argument){.bytes = 8, .value = f.buffers[i + k].address};
-            f.uses[i][k] = (griddep_check_argument){
-                .buffer = i + k + 1, .access = k ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_READ, .bytes = BYTES};
+            f.uses[i][k] =
+                (griddep_check_argument){.buffer = i + k + 1,
+                                         .access = k ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_READ,
+                                         .bytes = BYTES};
         }
         f.launches[i] = (griddep_tune_launch){.size = sizeof f.launches[i],
                                               .kernel = kernel,
@@ -111,7 +119,8 @@ static void end_chain(void)
 
 static int32_t tune(const griddep_tune_options *options, griddep_tune **result)
 {
-    return griddep_tune_run(runtime, f.launches, LAUNCHES, f.buffers, BUFFERS, options, result, &error);
+    return griddep_tune_run(runtime, f.launches, LAUNCHES, f.buffers, BUFFERS, options, result,
+                            &error);
 }
 
 static griddep_tune_info info_of(const griddep_tune *result)
@@ -136,7 +145,8 @@ static void run_choices(const griddep_tune *result)
         memcpy(config.grid, choice.grid, sizeof config.grid);
         config.pdl = choice.pdl;
         need(griddep_chain_add(chain, choice.kernel, &config, f.arguments[i], 2, &error));
-        need(griddep_memory_write(runtime, f.buffers[i + 1].address, f.image[i + 1], BYTES, NULL, &error));
+        need(griddep_memory_write(runtime, f.buffers[i + 1].address, f.image[i + 1], BYTES, NULL,
+                                  &error));
     }
     need(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
     need(griddep_memory_read(runtime, got, f.buffers[LAUNCHES].address, BYTES, NULL, &error));
@@ -160,7 +170,8 @@ START_TEST(finds_overlap)
     ck_assert(info.noise < 1e-9 && info.threshold > 0.004 && info.threshold < 0.006);
     ck_assert_msg(info.ratio < 0.7, "20 us of each kernel's work may overlap: %f", info.ratio);
     need(griddep_tune_get_choice(result, 1, &choice, &error));
-    ck_assert_msg(strstr(choice.text, "wait insert") && strstr(choice.text, "trigger"), "%s", choice.text);
+    ck_assert_msg(strstr(choice.text, "wait insert") && strstr(choice.text, "trigger"), "%s",
+                  choice.text);
     ck_assert_ptr_nonnull(choice.ptx);
     ck_assert_ptr_ne(choice.kernel, f.launches[1].kernel);
     run_choices(result);
@@ -188,15 +199,18 @@ START_TEST(tells_why)
     const double *before = reason.before, *after = reason.after;
     ck_assert_uint_eq(reason.runs, 1);
     ck_assert_uint_eq(reason.hops, LAUNCHES - 1);
-    ck_assert(before[GRIDDEP_TUNE_SPAN] > 60000 && after[GRIDDEP_TUNE_SPAN] < 0.7 * before[GRIDDEP_TUNE_SPAN]);
+    ck_assert(before[GRIDDEP_TUNE_SPAN] > 60000 &&
+              after[GRIDDEP_TUNE_SPAN] < 0.7 * before[GRIDDEP_TUNE_SPAN]);
     ck_assert(before[GRIDDEP_TUNE_LEAD] < 0 && after[GRIDDEP_TUNE_LEAD] > 15000);
     ck_assert(isnan(before[GRIDDEP_TUNE_HIDDEN]) && after[GRIDDEP_TUNE_HIDDEN] > 15000);
     ck_assert(before[GRIDDEP_TUNE_OVERLAP] <= 0 && after[GRIDDEP_TUNE_OVERLAP] > 0.5);
     ck_assert(before[GRIDDEP_TUNE_WORK] > 20000 && after[GRIDDEP_TUNE_WORK] < 5000);
-    /* Of a chain that has one launch after the other, gap and work of the hops are all but the first launch's time. */
+    /* Of a chain that has one launch after the other, gap and work of the hops are all but the
+     * first launch's time. */
     double hops = (before[GRIDDEP_TUNE_GAP] + before[GRIDDEP_TUNE_WORK]) * (LAUNCHES - 1);
     ck_assert(hops > 0.6 * before[GRIDDEP_TUNE_SPAN] && hops < 0.7 * before[GRIDDEP_TUNE_SPAN]);
-    for (int32_t i = 0; griddep_tune_get_trial(result, (uint32_t)i, &trial, NULL) == GRIDDEP_OK; i++) {
+    for (int32_t i = 0; griddep_tune_get_trial(result, (uint32_t)i, &trial, NULL) == GRIDDEP_OK;
+         i++) {
         if (griddep_tune_get_reason(result, i, &reason, &error))
             continue;
         faster += trial.outcome == GRIDDEP_TUNE_BETTER;
@@ -206,9 +220,11 @@ START_TEST(tells_why)
     ck_assert_uint_ge(faster, 1);
     ck_assert_uint_ge(slower, 1);
     ck_assert_int_eq(griddep_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_tune_get_reason(result, 10000, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_get_reason(result, 10000, &reason, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
-    ck_assert_int_eq(griddep_tune_get_reason(loaded, GRIDDEP_TUNE_WHOLE, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_get_reason(loaded, GRIDDEP_TUNE_WHOLE, &reason, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     griddep_tune_destroy(loaded);
     griddep_tune_destroy(result);
     end_chain();
@@ -224,9 +240,11 @@ START_TEST(tries_rounds)
              "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %t, %tid.x;\n"
              "    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n    add.u64 %out, %out, %i;\n"
              "    mov.u32 %n, 0;\n    mov.u32 %sum, 1;\n    griddepcontrol.wait;\n"
-             "rounds:\n    ld.volatile.global.u32 %v, [%in];\n    max.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
+             "rounds:\n    ld.volatile.global.u32 %v, [%in];\n    max.u32 %sum, %sum, %v;\n    "
+             "add.u32 %n, %n, 1;\n"
              "    setp.lt.u32 %p, %n, 8;\n    @%p bra rounds;\n"
-             "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n";
+             "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], "
+             "%v;\n    ret;\n}\n";
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune *result;
     uint32_t timed = 0;
@@ -254,7 +272,8 @@ START_TEST(tunes_what_cannot_be_traced)
     make_chain(text);
     need(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).changed, 1);
-    ck_assert_int_eq(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error),
+                     GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_msg(strstr(error.text, "share the variable shared"), "%s", error.text);
     griddep_tune_destroy(result);
     end_chain();
@@ -271,7 +290,8 @@ START_TEST(remembers)
     need(tune(&forget, &result));
     ck_assert_uint_eq(info_of(result).remembered, 0);
     griddep_tune_destroy(result);
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_null(loaded);
     need(tune(NULL, &result));
     need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
@@ -286,10 +306,12 @@ START_TEST(remembers)
     griddep_tune_destroy(result);
     griddep_tune_destroy(loaded);
     loaded = NULL;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, GRIDDEP_MODE_PDL, &loaded, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(
+        griddep_tune_load(runtime, f.launches, LAUNCHES, GRIDDEP_MODE_PDL, &loaded, &error),
+        GRIDDEP_ERROR_NOT_FOUND);
     f.configs[0].shared_bytes = 128;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
 }
 END_TEST
@@ -298,7 +320,8 @@ END_TEST
 START_TEST(remembers_for_one_build_of_the_driver)
 {
     char folder[] = "/tmp/griddep-test-driver-XXXXXX", driver[64], command[512];
-    griddep_runtime_options options = {.size = sizeof options, .driver = driver, .store_directory = cache};
+    griddep_runtime_options options = {
+        .size = sizeof options, .driver = driver, .store_directory = cache};
     griddep_tune *result = NULL, *loaded = NULL;
 
     make_chain(plain);
@@ -316,7 +339,8 @@ START_TEST(remembers_for_one_build_of_the_driver)
     need(griddep_runtime_open(&options, &runtime, &error));
     make_chain(plain);
     loaded = NULL;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
@@ -326,7 +350,8 @@ END_TEST
 /* A chain that has all of it already: nothing is found, nothing is changed or remembered. */
 START_TEST(finds_nothing)
 {
-    static const char right[] = WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n");
+    static const char right[] =
+        WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n");
     griddep_tune_options options = {.size = sizeof options, .least_gain = 0.9};
     griddep_tune_choice choice = {.size = sizeof choice};
     griddep_tune *result;
@@ -360,7 +385,8 @@ static int32_t stop_at_three(void *user, uint32_t done, uint32_t most, const cha
 START_TEST(stops)
 {
     uint32_t calls = 0;
-    griddep_tune_options options = {.size = sizeof options, .progress = stop_at_three, .progress_user = &calls};
+    griddep_tune_options options = {
+        .size = sizeof options, .progress = stop_at_three, .progress_user = &calls};
     griddep_tune *result;
 
     make_chain(plain);
@@ -380,8 +406,9 @@ START_TEST(refuses)
     griddep_tune_options options = {.size = sizeof options, .mode = GRIDDEP_MODE_GRAPH};
 
     make_chain(plain);
-    ck_assert_int_eq(griddep_tune_run(runtime, f.launches, 1, f.buffers, BUFFERS, NULL, &result, &error),
-                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(
+        griddep_tune_run(runtime, f.launches, 1, f.buffers, BUFFERS, NULL, &result, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "no hop"));
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
     options = (griddep_tune_options){.size = sizeof options, .flags = 2};
@@ -406,11 +433,11 @@ END_TEST
 START_TEST(wrong_grid)
 {
     static const uint32_t grids[] = {2};
-    static const char global[] =
-        HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
-             "    .reg .b32 %v;\n    .reg .b64 %in, %out;\n    griddepcontrol.wait;\n"
-             "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %v, %nctaid.x;\n"
-             "    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    static const char global[] = HEAD
+        ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+        "    .reg .b32 %v;\n    .reg .b64 %in, %out;\n    griddepcontrol.wait;\n"
+        "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %v, %nctaid.x;\n"
+        "    st.global.u32 [%out], %v;\n    ret;\n}\n";
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune *result;
     uint32_t different = 0;
@@ -432,7 +459,8 @@ START_TEST(wrong_grid)
 }
 END_TEST
 
-static uint32_t count_trials(const griddep_tune *result, const char *text, uint32_t launch, bool timed)
+static uint32_t count_trials(const griddep_tune *result, const char *text, uint32_t launch,
+                             bool timed)
 {
     griddep_tune_trial trial = {.size = sizeof trial};
     uint32_t count = 0;
@@ -442,7 +470,8 @@ static uint32_t count_trials(const griddep_tune *result, const char *text, uint3
     return count;
 }
 
-/* Carve-outs are tried for all launches that offer one, then for each; what a launch has is given up for `default`. */
+/* Carve-outs are tried for all launches that offer one, then for each; what a launch has is given
+ * up for `default`. */
 START_TEST(tries_carveouts)
 {
     static const int32_t first[] = {0, 100}, second[] = {100, GRIDDEP_CARVEOUT_DEFAULT};
@@ -462,11 +491,13 @@ START_TEST(tries_carveouts)
     need(tune(NULL, &result));
     ck_assert_uint_eq(count_trials(result, "carveout 0 for all that offer it", 0, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 0, true), 1);
-    ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 2, false), 1); /* the same */
+    ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 2, false),
+                      1); /* the same */
     ck_assert_uint_eq(count_trials(result, "carveout default for all that offer it", 2, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout 100", 0, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout 100", 2, true), 1);
-    ck_assert_uint_eq(count_trials(result, "carveout default", 2, false), 1); /* only launch 2 offers it */
+    ck_assert_uint_eq(count_trials(result, "carveout default", 2, false),
+                      1); /* only launch 2 offers it */
     need(griddep_tune_get_choice(result, 2, &choice, &error));
     ck_assert_int_eq(choice.carveout, 25); /* the model's time does not depend on it */
     need(griddep_tune_get_choice(result, 1, &choice, &error));
@@ -483,19 +514,22 @@ START_TEST(tries_carveouts)
 }
 END_TEST
 
-/* out = in + 1 + 0 * what a loop reads of a table, which no launch writes. The wait stands early and the trigger in the
- * middle, so that every place there is for them is another one. */
-static const char with_everything[] =
-    HEAD ".visible .entry work(.param .u64 in, .param .u64 out, .param .u64 table)\n{\n"
-         "    .reg .pred %p;\n    .reg .b32 %t, %v, %n, %sum;\n    .reg .b64 %in, %out, %table, %i;\n"
-         "    griddepcontrol.wait;\n"
-         "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.param.u64 %table, [table];\n"
-         "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n"
-         "    add.u64 %out, %out, %i;\n    add.u64 %table, %table, %i;\n    mov.u32 %n, 0;\n    mov.u32 %sum, 0;\n"
-         "rounds:\n    ld.global.u32 %v, [%table];\n    add.u32 %sum, %sum, %v;\n    add.u32 %n, %n, 1;\n"
-         "    setp.lt.u32 %p, %n, 40;\n    @%p bra rounds;\n    griddepcontrol.launch_dependents;\n"
-         "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    mul.lo.u32 %sum, %sum, 0;\n"
-         "    add.u32 %v, %v, %sum;\n    st.global.u32 [%out], %v;\n    mov.u32 %n, 0;\n    ret;\n}\n";
+/* out = in + 1 + 0 * what a loop reads of a table, which no launch writes. The wait stands early
+ * and the trigger in the middle, so that every place there is for them is another one. */
+static const char with_everything[] = HEAD
+    ".visible .entry work(.param .u64 in, .param .u64 out, .param .u64 table)\n{\n"
+    "    .reg .pred %p;\n    .reg .b32 %t, %v, %n, %sum;\n    .reg .b64 %in, %out, %table, %i;\n"
+    "    griddepcontrol.wait;\n"
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.param.u64 %table, "
+    "[table];\n"
+    "    mov.u32 %t, %tid.x;\n    mul.wide.u32 %i, %t, 4;\n    add.u64 %in, %in, %i;\n"
+    "    add.u64 %out, %out, %i;\n    add.u64 %table, %table, %i;\n    mov.u32 %n, 0;\n    mov.u32 "
+    "%sum, 0;\n"
+    "rounds:\n    ld.global.u32 %v, [%table];\n    add.u32 %sum, %sum, %v;\n    add.u32 %n, %n, "
+    "1;\n"
+    "    setp.lt.u32 %p, %n, 40;\n    @%p bra rounds;\n    griddepcontrol.launch_dependents;\n"
+    "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    mul.lo.u32 %sum, %sum, 0;\n"
+    "    add.u32 %v, %v, %sum;\n    st.global.u32 [%out], %v;\n    mov.u32 %n, 0;\n    ret;\n}\n";
 
 enum { TABLE_BYTES = 5 << 20 };
 
@@ -526,7 +560,8 @@ START_TEST(tries_all_classes)
                                         "carveout 100 for all that offer it"};
     static const uint32_t grids[] = {2};
     static const int32_t carveouts[] = {100};
-    const griddep_tune_options options = {.size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
+    const griddep_tune_options options = {
+        .size = sizeof options, .flags = GRIDDEP_TUNE_FORGET, .least_gain = 0.9};
     griddep_tune_buffer buffers[BUFFERS + 1];
     griddep_argument arguments[LAUNCHES][3];
     griddep_check_argument uses[LAUNCHES][3];
@@ -542,8 +577,8 @@ START_TEST(tries_all_classes)
         memcpy(arguments[i], f.arguments[i], sizeof f.arguments[i]);
         memcpy(uses[i], f.uses[i], sizeof f.uses[i]);
         arguments[i][2] = (griddep_argument){.bytes = 8, .value = buffers[BUFFERS].address};
-        uses[i][2] =
-            (griddep_check_argument){.buffer = BUFFERS + 1, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = TABLE_BYTES};
+        uses[i][2] = (griddep_check_argument){
+            .buffer = BUFFERS + 1, .access = GRIDDEP_ACCESS_CONSTANT, .bytes = TABLE_BYTES};
         f.launches[i].arguments = arguments[i];
         f.launches[i].uses = uses[i];
         f.launches[i].argument_count = 3;
@@ -551,7 +586,8 @@ START_TEST(tries_all_classes)
     f.launches[1].grids = grids;
     f.launches[1].carveouts = carveouts;
     f.launches[1].grid_count = f.launches[1].carveout_count = 1;
-    need(griddep_tune_run(runtime, f.launches, LAUNCHES, buffers, BUFFERS + 1, &options, &result, &error));
+    need(griddep_tune_run(runtime, f.launches, LAUNCHES, buffers, BUFFERS + 1, &options, &result,
+                          &error));
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         uint32_t timed = 0;
         for (uint32_t k = 0; griddep_tune_get_trial(result, k, &trial, NULL) == GRIDDEP_OK; k++)
@@ -564,7 +600,8 @@ START_TEST(tries_all_classes)
 }
 END_TEST
 
-/* A caller that was built before carve-outs has smaller structs; where a launch has one it is another chain. */
+/* A caller that was built before carve-outs has smaller structs; where a launch has one it is
+ * another chain. */
 START_TEST(remembers_carveouts)
 {
     const uint32_t old_size = offsetof(griddep_tune_launch, carveouts);
@@ -578,8 +615,8 @@ START_TEST(remembers_carveouts)
         memcpy(launches + i * old_size, &f.launches[i], old_size);
         memcpy(launches + i * old_size, &old_size, sizeof old_size);
     }
-    need(griddep_tune_run(runtime, (const griddep_tune_launch *)(const void *)launches, LAUNCHES, f.buffers, BUFFERS,
-                          NULL, &result, &error));
+    need(griddep_tune_run(runtime, (const griddep_tune_launch *)(const void *)launches, LAUNCHES,
+                          f.buffers, BUFFERS, NULL, &result, &error));
     need(griddep_tune_get_choice(result, 1, &choice, &error));
     griddep_tune_destroy(result);
     need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
@@ -587,7 +624,8 @@ START_TEST(remembers_carveouts)
     need(griddep_attribute_carveout(&carveout, 100, &error));
     f.configs[1].attributes = &carveout;
     f.configs[1].attribute_count = 1;
-    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     need(tune(NULL, &result));
     griddep_tune_destroy(result);
     need(griddep_tune_load(runtime, f.launches, LAUNCHES, 0, &loaded, &error));
@@ -605,13 +643,14 @@ static int32_t tune_little(const griddep_tune_options *options, griddep_tune **r
     return griddep_tune_run(runtime, f.launches, 2, f.buffers, 3, options, result, &error);
 }
 
-/* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the result is one that
- * holds. */
+/* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the
+ * result is one that holds. */
 START_TEST(memory_runs_out)
 {
-    static const char *const texts[] = {WORK(""),
-                                        WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")};
-    const griddep_tune_options options = {.size = sizeof options, .flags = _i ? 0 : GRIDDEP_TUNE_FORGET};
+    static const char *const texts[] = {
+        WORK(""), WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")};
+    const griddep_tune_options options = {.size = sizeof options,
+                                          .flags = _i ? 0 : GRIDDEP_TUNE_FORGET};
     uint32_t failures = 0;
     char *text = strdup(texts[_i]), *length = strstr(text, "20000");
 
@@ -624,7 +663,8 @@ START_TEST(memory_runs_out)
         int32_t status = tune_little(&options, &result);
         bool hit = fail_alloc_hit();
         fail_alloc_after(-1);
-        ck_assert_msg(!status || (hit && status == GRIDDEP_ERROR_MEMORY), "%ld: %d %s", n, (int)status, error.text);
+        ck_assert_msg(!status || (hit && status == GRIDDEP_ERROR_MEMORY), "%ld: %d %s", n,
+                      (int)status, error.text);
         ck_assert(!status == (result != NULL));
         failures += status == GRIDDEP_ERROR_MEMORY;
         griddep_tune_destroy(result);
@@ -637,17 +677,17 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-/* Launches that are never to overlap, of a kernel in which nothing can be inserted: nothing is run, and that is told.
- */
+/* Launches that are never to overlap, of a kernel in which nothing can be inserted: nothing is run,
+ * and that is told. */
 START_TEST(no_legal_variant)
 {
-    static const char full[] =
-        HEAD ".file 1 \"work.cu\"\n.visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
-             "    .reg .b32 %t, %v;\n    .reg .b64 %in, %out;\n"
-             "    .loc 1 1 0 ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
-             "    mad.wide.u32 %in, %t, 4, %in; mad.wide.u32 %out, %t, 4, %out;\n"
-             "    .loc 1 2 0 ld.global.u32 %v, [%in]; add.u32 %v, %v, 1;\n"
-             "    .loc 1 3 0 st.global.u32 [%out], %v;\n    .loc 1 4 0 ret;\n}\n";
+    static const char full[] = HEAD
+        ".file 1 \"work.cu\"\n.visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
+        "    .reg .b32 %t, %v;\n    .reg .b64 %in, %out;\n"
+        "    .loc 1 1 0 ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
+        "    mad.wide.u32 %in, %t, 4, %in; mad.wide.u32 %out, %t, 4, %out;\n"
+        "    .loc 1 2 0 ld.global.u32 %v, [%in]; add.u32 %v, %v, 1;\n"
+        "    .loc 1 3 0 st.global.u32 [%out], %v;\n    .loc 1 4 0 ret;\n}\n";
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune *result;
     uint32_t without_place = 0;
@@ -658,8 +698,8 @@ START_TEST(no_legal_variant)
     need(tune(NULL, &result));
     griddep_tune_info info = info_of(result);
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
-        ck_assert_msg(trial.outcome == GRIDDEP_TUNE_NO_PLACE || trial.outcome == GRIDDEP_TUNE_SAME, "%s: %s",
-                      trial.text, griddep_tune_outcome_text(trial.outcome));
+        ck_assert_msg(trial.outcome == GRIDDEP_TUNE_NO_PLACE || trial.outcome == GRIDDEP_TUNE_SAME,
+                      "%s: %s", trial.text, griddep_tune_outcome_text(trial.outcome));
         ck_assert_uint_gt(strlen(trial.detail), 0);
         without_place += trial.outcome == GRIDDEP_TUNE_NO_PLACE;
     }

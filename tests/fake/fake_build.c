@@ -1,4 +1,5 @@
-/* The fake driver's graphs that a program makes node by node, and what it changes of them and of executables. */
+/* The fake driver's graphs that a program makes node by node, and what it changes of them and of
+ * executables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +35,12 @@ static fake_node *find_in_graphs(const void *handle)
 
 /* ---- edges ---- */
 
-/* CUgraphEdgeData: ports of kernels alone, programmatic edges between kernels alone, and from a port other than the
- * end. */
+/* CUgraphEdgeData: ports of kernels alone, programmatic edges between kernels alone, and from a
+ * port other than the end. */
 static bool allows(const fake_node *from, const fake_node *to, const gd_CUgraphEdgeData *data)
 {
-    bool kernels = from->type == GD_CU_GRAPH_NODE_TYPE_KERNEL && to->type == GD_CU_GRAPH_NODE_TYPE_KERNEL;
+    bool kernels =
+        from->type == GD_CU_GRAPH_NODE_TYPE_KERNEL && to->type == GD_CU_GRAPH_NODE_TYPE_KERNEL;
 
     if (data->to_port || data->type > GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ||
         data->from_port > GD_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
@@ -58,7 +60,8 @@ static size_t find_edge(const fake_body *b, size_t from, size_t to)
     return SIZE_MAX;
 }
 
-static gd_CUresult add_edge(fake_body *b, const void *from_handle, const void *to_handle, gd_CUgraphEdgeData data)
+static gd_CUresult add_edge(fake_body *b, const void *from_handle, const void *to_handle,
+                            gd_CUgraphEdgeData data)
 {
     size_t from = find_node(b, from_handle), to = find_node(b, to_handle);
 
@@ -70,23 +73,26 @@ static gd_CUresult add_edge(fake_body *b, const void *from_handle, const void *t
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_add_edges(gd_CUgraph graph_handle, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                              const gd_CUgraphEdgeData *data, size_t count)
+gd_CUresult fake_do_add_edges(gd_CUgraph graph_handle, const gd_CUgraphNode *from,
+                              const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                              size_t count)
 {
     fake_object *graph = fake_object_find(GRAPH, graph_handle);
 
     if (!graph || (count && (!from || !to)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
-        gd_CUresult result = add_edge(&graph->is.graph, from[i], to[i], data ? data[i] : (gd_CUgraphEdgeData){0});
+        gd_CUresult result =
+            add_edge(&graph->is.graph, from[i], to[i], data ? data[i] : (gd_CUgraphEdgeData){0});
         if (result != GD_CUDA_SUCCESS)
             return result;
     }
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_remove_edges(gd_CUgraph graph_handle, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                 const gd_CUgraphEdgeData *data, size_t count)
+gd_CUresult fake_do_remove_edges(gd_CUgraph graph_handle, const gd_CUgraphNode *from,
+                                 const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                 size_t count)
 {
     const gd_CUgraphEdgeData ordinary = {0};
     fake_object *graph = fake_object_find(GRAPH, graph_handle);
@@ -96,7 +102,8 @@ gd_CUresult fake_do_remove_edges(gd_CUgraph graph_handle, const gd_CUgraphNode *
     fake_body *b = &graph->is.graph;
     for (size_t i = 0; i < count; i++) {
         size_t at = find_edge(b, find_node(b, from[i]), find_node(b, to[i]));
-        if (at == SIZE_MAX || memcmp(&b->edges[at].data, data ? &data[i] : &ordinary, sizeof ordinary))
+        if (at == SIZE_MAX ||
+            memcmp(&b->edges[at].data, data ? &data[i] : &ordinary, sizeof ordinary))
             return GD_CUDA_ERROR_INVALID_VALUE;
         b->edge_count--;
         memmove(b->edges + at, b->edges + at + 1, (b->edge_count - at) * sizeof *b->edges);
@@ -130,11 +137,12 @@ gd_CUresult fake_do_dependencies(gd_CUgraphNode node, gd_CUgraphNode *before, si
 /* ---- nodes ---- */
 
 /* Adds a node, which is taken over in any case. */
-static gd_CUresult add_node(gd_CUgraphNode *node, gd_CUgraph graph_handle, const gd_CUgraphNode *before, size_t count,
-                            fake_node *made)
+static gd_CUresult add_node(gd_CUgraphNode *node, gd_CUgraph graph_handle,
+                            const gd_CUgraphNode *before, size_t count, fake_node *made)
 {
     fake_object *graph = fake_object_find(GRAPH, graph_handle);
-    gd_CUresult result = node && graph && (before || !count) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+    gd_CUresult result =
+        node && graph && (before || !count) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 
     for (size_t i = 0; i < count && result == GD_CUDA_SUCCESS; i++) {
         if (find_node(&graph->is.graph, before[i]) == SIZE_MAX)
@@ -193,8 +201,8 @@ static gd_CUresult make_launch(const gd_CUDA_KERNEL_NODE_PARAMS *params, fake_la
     return fake_launch_make(&config, params->func, params->kernelParams, params->extra, launch);
 }
 
-gd_CUresult fake_do_add_kernel(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                               const gd_CUDA_KERNEL_NODE_PARAMS *params)
+gd_CUresult fake_do_add_kernel(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                               size_t count, const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
     fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_KERNEL};
     gd_CUresult result = make_launch(params, &made.launch);
@@ -202,11 +210,12 @@ gd_CUresult fake_do_add_kernel(gd_CUgraphNode *node, gd_CUgraph graph, const gd_
     return result == GD_CUDA_SUCCESS ? add_node(node, graph, before, count, &made) : result;
 }
 
-gd_CUresult fake_do_add_copy(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                             const gd_CUDA_MEMCPY3D *params)
+gd_CUresult fake_do_add_copy(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                             size_t count, const gd_CUDA_MEMCPY3D *params)
 {
     if (!params || params->srcMemoryType != GD_CU_MEMORYTYPE_UNIFIED ||
-        params->dstMemoryType != GD_CU_MEMORYTYPE_UNIFIED || params->Height != 1 || params->Depth != 1)
+        params->dstMemoryType != GD_CU_MEMORYTYPE_UNIFIED || params->Height != 1 ||
+        params->Depth != 1)
         return GD_CUDA_ERROR_INVALID_VALUE;
     fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_MEMCPY,
                       .target = params->dstDevice,
@@ -215,10 +224,11 @@ gd_CUresult fake_do_add_copy(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CU
     return add_node(node, graph, before, count, &made);
 }
 
-gd_CUresult fake_do_add_fill(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                             const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
+gd_CUresult fake_do_add_fill(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                             size_t count, const gd_CUDA_MEMSET_NODE_PARAMS_v1 *params)
 {
-    if (!params || params->elementSize != 1 || params->height != 1 || !fake_memory_has(params->dst, params->width))
+    if (!params || params->elementSize != 1 || params->height != 1 ||
+        !fake_memory_has(params->dst, params->width))
         return GD_CUDA_ERROR_INVALID_VALUE;
     fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_MEMSET,
                       .target = params->dst,
@@ -227,17 +237,18 @@ gd_CUresult fake_do_add_fill(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CU
     return add_node(node, graph, before, count, &made);
 }
 
-gd_CUresult fake_do_add_host(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                             const gd_CUDA_HOST_NODE_PARAMS *params)
+gd_CUresult fake_do_add_host(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                             size_t count, const gd_CUDA_HOST_NODE_PARAMS *params)
 {
     if (!params || !params->fn)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_HOST, .function = params->fn, .user = params->userData};
+    fake_node made = {
+        .type = GD_CU_GRAPH_NODE_TYPE_HOST, .function = params->fn, .user = params->userData};
     return add_node(node, graph, before, count, &made);
 }
 
-gd_CUresult fake_do_add_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                              gd_CUgraph child_handle)
+gd_CUresult fake_do_add_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                              size_t count, gd_CUgraph child_handle)
 {
     fake_object *child = fake_object_find(GRAPH, child_handle);
     fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_GRAPH};
@@ -249,19 +260,21 @@ gd_CUresult fake_do_add_child(gd_CUgraphNode *node, gd_CUgraph graph, const gd_C
     return add_node(node, graph, before, count, &made);
 }
 
-gd_CUresult fake_do_add_empty(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count)
+gd_CUresult fake_do_add_empty(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                              size_t count)
 {
     fake_node made = {.type = GD_CU_GRAPH_NODE_TYPE_EMPTY};
 
     return add_node(node, graph, before, count, &made);
 }
 
-gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                              gd_CUevent event, gd_CUgraphNodeType type)
+gd_CUresult fake_do_add_event(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                              size_t count, gd_CUevent event, gd_CUgraphNodeType type)
 {
     fake_node made = {.type = type, .event = event};
 
-    return fake_object_find(EVENT, event) ? add_node(node, graph, before, count, &made) : GD_CUDA_ERROR_INVALID_VALUE;
+    return fake_object_find(EVENT, event) ? add_node(node, graph, before, count, &made)
+                                          : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- conditional nodes ---- */
@@ -270,7 +283,8 @@ static fake_object *find_outermost(gd_CUgraph handle)
 {
     fake_object *graph = fake_object_find(GRAPH, handle);
 
-    return graph && graph->is.graph.outermost ? fake_object_find(GRAPH, graph->is.graph.outermost) : graph;
+    return graph && graph->is.graph.outermost ? fake_object_find(GRAPH, graph->is.graph.outermost)
+                                              : graph;
 }
 
 gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
@@ -290,8 +304,8 @@ gd_CUresult fake_do_conditional_handle(gd_CUgraphConditionalHandle *handle, gd_C
 }
 
 /* Its bodies never run. */
-gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                            gd_CUgraphNodeParams *params)
+gd_CUresult fake_do_add_any(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                            size_t count, gd_CUgraphNodeParams *params)
 {
     const fake_object *outermost = find_outermost(graph);
     gd_CUDA_CONDITIONAL_NODE_PARAMS *asked = &params->is.conditional;
@@ -346,7 +360,8 @@ static fake_node *find_in_executable(gd_CUgraphExec handle, const void *node)
 gd_CUresult fake_do_set_kernel(gd_CUgraphExec executable, bool is_executable, gd_CUgraphNode handle,
                                const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
-    fake_node *node = is_executable ? find_in_executable(executable, handle) : find_in_graphs(handle);
+    fake_node *node =
+        is_executable ? find_in_executable(executable, handle) : find_in_graphs(handle);
     fake_launch launch;
 
     if (!node || node->type != GD_CU_GRAPH_NODE_TYPE_KERNEL)
@@ -363,13 +378,14 @@ gd_CUresult fake_do_set_kernel(gd_CUgraphExec executable, bool is_executable, gd
     return GD_CUDA_SUCCESS;
 }
 
-/* Like an H200's driver: what nobody set is 0, but for the map of memory domains, and some attributes cannot be read.
- */
+/* Like an H200's driver: what nobody set is 0, but for the map of memory domains, and some
+ * attributes cannot be read. */
 gd_CUresult fake_do_get_node_attribute(gd_CUgraphNode handle, gd_CUlaunchAttributeID id,
                                        gd_CUlaunchAttributeValue *value)
 {
     const fake_node *node = find_in_graphs(handle);
-    const bool readable = (id >= 1 && id <= 5 && id != 3) || (id >= 8 && id <= 10) || id == 13 || id == 14;
+    const bool readable =
+        (id >= 1 && id <= 5 && id != 3) || (id >= 8 && id <= 10) || id == 13 || id == 14;
 
     if (!node || node->type != GD_CU_GRAPH_NODE_TYPE_KERNEL || !value || !readable)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -390,7 +406,8 @@ gd_CUresult fake_do_node_attribute(gd_CUgraphNode handle, gd_CUlaunchAttributeID
 
     if (!node || node->type != GD_CU_GRAPH_NODE_TYPE_KERNEL || !value ||
         id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
-        id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+        id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_CUlaunchConfig *config = &node->launch.config;
     config->attrs = fake_grow(config->attrs, (config->numAttrs + 1) * sizeof *config->attrs);
@@ -400,9 +417,11 @@ gd_CUresult fake_do_node_attribute(gd_CUgraphNode handle, gd_CUlaunchAttributeID
 
 /* ---- executables ---- */
 
-gd_CUresult fake_do_update(gd_CUgraphExec handle, gd_CUgraph graph_handle, gd_CUgraphExecUpdateResultInfo *info)
+gd_CUresult fake_do_update(gd_CUgraphExec handle, gd_CUgraph graph_handle,
+                           gd_CUgraphExecUpdateResultInfo *info)
 {
-    fake_object *executable = fake_object_find(EXECUTABLE, handle), *graph = fake_object_find(GRAPH, graph_handle);
+    fake_object *executable = fake_object_find(EXECUTABLE, handle),
+                *graph = fake_object_find(GRAPH, graph_handle);
 
     if (!executable || !graph || !info)
         return GD_CUDA_ERROR_INVALID_VALUE;

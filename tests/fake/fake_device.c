@@ -100,7 +100,8 @@ gd_CUresult fake_do_device_uuid(gd_CUuuid *uuid, gd_CUdevice device)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_device_attribute(int *value, gd_CUdevice_attribute attribute, gd_CUdevice device)
+gd_CUresult fake_do_device_attribute(int *value, gd_CUdevice_attribute attribute,
+                                     gd_CUdevice device)
 {
     if (!value || attribute <= 0 || attribute >= ATTRIBUTES)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -152,7 +153,8 @@ gd_CUresult fake_do_primary_retain(gd_CUcontext *context, gd_CUdevice device)
     return GD_CUDA_SUCCESS;
 }
 
-/* With the last retain the context is destroyed; what was made in it stays, unusable, and counts as leaked. */
+/* With the last retain the context is destroyed; what was made in it stays, unusable, and counts as
+ * leaked. */
 gd_CUresult fake_do_primary_release(gd_CUdevice device)
 {
     if (!is_device(device))

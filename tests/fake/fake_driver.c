@@ -1,5 +1,5 @@
-/* The fake driver's face: a wrapper per line of symbols.def that locks, records and scripts each call, and what tests
- * ask of the driver. */
+/* The fake driver's face: a wrapper per line of symbols.def that locks, records and scripts each
+ * call, and what tests ask of the driver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static gd_CUresult scripted_failure(int symbol)
 
     for (size_t i = 0; i < fake_state.failure_count; i++) {
         fake_failure *f = &fake_state.failures[i];
-        if (f->left && (f->symbol < 0 || f->symbol == symbol) && --f->left == 0 && result == GD_CUDA_SUCCESS)
+        if (f->left && (f->symbol < 0 || f->symbol == symbol) && --f->left == 0 &&
+            result == GD_CUDA_SUCCESS)
             result = f->result;
     }
     while (fake_state.failure_count && fake_state.failures[fake_state.failure_count - 1].left == 0)
@@ -44,7 +45,8 @@ static size_t record(int symbol, const uint64_t *arguments, size_t count, const 
 {
     if (fake_state.call_count == fake_state.call_capacity) {
         fake_state.call_capacity = fake_state.call_capacity ? 2 * fake_state.call_capacity : 64;
-        fake_state.calls = fake_grow(fake_state.calls, fake_state.call_capacity * sizeof *fake_state.calls);
+        fake_state.calls =
+            fake_grow(fake_state.calls, fake_state.call_capacity * sizeof *fake_state.calls);
     }
     fake_call *call = &fake_state.calls[fake_state.call_count];
     *call = (fake_call){.symbol = symbol_names[symbol], .argument_count = (uint32_t)count};
@@ -55,7 +57,8 @@ static size_t record(int symbol, const uint64_t *arguments, size_t count, const 
 }
 
 /* Leaves the lock held. *call is what leave() takes. */
-static gd_CUresult enter(int symbol, int needs, const uint64_t *arguments, size_t count, const char *text, size_t *call)
+static gd_CUresult enter(int symbol, int needs, const uint64_t *arguments, size_t count,
+                         const char *text, size_t *call)
 {
     fake_lock();
     *call = record(symbol, arguments, count, text);
@@ -78,19 +81,21 @@ static gd_CUresult leave(size_t call, gd_CUresult result)
 #include "cuda/symbols.def"
 #undef GD_SYMBOL
 
-#define ENTRY_TEXT(name, parameters, needs, action, text, ...)                                                         \
-    static gd_CUresult name##_entry parameters                                                                         \
-    {                                                                                                                  \
-        const uint64_t values[] = {__VA_ARGS__};                                                                       \
-        size_t call = 0;                                                                                               \
-        gd_CUresult result = enter(SYMBOL_##name, (needs), values, sizeof values / sizeof *values, text, &call);       \
-        if (result == GD_CUDA_SUCCESS || ((needs)&ENDS)) {                                                             \
-            gd_CUresult done = action;                                                                                 \
-            result = result == GD_CUDA_SUCCESS ? done : result;                                                        \
-        }                                                                                                              \
-        return leave(call, result);                                                                                    \
+#define ENTRY_TEXT(name, parameters, needs, action, text, ...)                                     \
+    static gd_CUresult name##_entry parameters                                                     \
+    {                                                                                              \
+        const uint64_t values[] = {__VA_ARGS__};                                                   \
+        size_t call = 0;                                                                           \
+        gd_CUresult result =                                                                       \
+            enter(SYMBOL_##name, (needs), values, sizeof values / sizeof *values, text, &call);    \
+        if (result == GD_CUDA_SUCCESS || ((needs)&ENDS)) {                                         \
+            gd_CUresult done = action;                                                             \
+            result = result == GD_CUDA_SUCCESS ? done : result;                                    \
+        }                                                                                          \
+        return leave(call, result);                                                                \
     }
-#define ENTRY(name, parameters, needs, action, ...) ENTRY_TEXT(name, parameters, needs, action, NULL, __VA_ARGS__)
+#define ENTRY(name, parameters, needs, action, ...)                                                \
+    ENTRY_TEXT(name, parameters, needs, action, NULL, __VA_ARGS__)
 #define N(value) ((uint64_t)(value))
 #define P(pointer) ((uint64_t)(uintptr_t)(pointer))
 
@@ -330,14 +335,15 @@ static int must_find_symbol(const char *name)
     return symbol;
 }
 
-static void count_leak(uint64_t count, const char *what, uint64_t *total, char *text, size_t capacity)
+static void count_leak(uint64_t count, const char *what, uint64_t *total, char *text,
+                       size_t capacity)
 {
     size_t used = strlen(text);
 
     if (count == 0)
         return;
-    snprintf(text + used, capacity - used, "%s%llu %s%s", *total ? ", " : "", (unsigned long long)count, what,
-             count > 1 ? "s" : "");
+    snprintf(text + used, capacity - used, "%s%llu %s%s", *total ? ", " : "",
+             (unsigned long long)count, what, count > 1 ? "s" : "");
     *total += count;
 }
 
@@ -363,7 +369,8 @@ void fake_driver_encode_maps(void (*write)(void *bytes, const gd_tensor_map *map
     fake_state.write_map = write;
 }
 
-gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version, uint64_t flags, int *found)
+gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, int version,
+                                         uint64_t flags, int *found)
 {
     int index = symbol ? find_symbol(symbol) : -1;
     int query = GD_CU_GET_PROC_ADDRESS_SUCCESS;
@@ -387,7 +394,8 @@ gd_CUresult fake_driver_get_proc_address(const char *symbol, void **function, in
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int *found)
+gd_CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+                                int *found)
 {
     return fake_driver_get_proc_address(symbol, function, version, flags, found);
 }
@@ -550,8 +558,9 @@ int32_t fake_driver_execution(uint64_t index, fake_launch *launch_)
 uint64_t fake_driver_leaks(char *buffer, size_t size)
 {
     static const char *const names[KINDS] = {
-        [MODULE] = "module", [MEMORY] = "allocation",           [STREAM] = "stream",  [EVENT] = "event",
-        [GRAPH] = "graph",   [EXECUTABLE] = "executable graph", [USER] = "user object"};
+        [MODULE] = "module",   [MEMORY] = "allocation", [STREAM] = "stream",
+        [EVENT] = "event",     [GRAPH] = "graph",       [EXECUTABLE] = "executable graph",
+        [USER] = "user object"};
     uint64_t counts[KINDS] = {0};
     uint64_t captured = 0;
     uint64_t retained = 0;

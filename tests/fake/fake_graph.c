@@ -1,4 +1,5 @@
-/* The fake driver's graphs: nodes and edges, their execution, and the records of launches that they are made of. */
+/* The fake driver's graphs: nodes and edges, their execution, and the records of launches that they
+ * are made of. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,12 @@ fake_launch fake_launch_copy(const fake_launch *launch)
     fake_launch copy = *launch;
 
     copy.kernel = fake_copy(launch->kernel, strlen(launch->kernel));
-    copy.parameters = (const unsigned char *)fake_copy((const char *)launch->parameters, launch->parameter_bytes);
+    copy.parameters =
+        (const unsigned char *)fake_copy((const char *)launch->parameters, launch->parameter_bytes);
     copy.config.attrs = fake_allocate(launch->config.numAttrs * sizeof *copy.config.attrs);
     if (launch->config.numAttrs)
-        memcpy(copy.config.attrs, launch->config.attrs, launch->config.numAttrs * sizeof *copy.config.attrs);
+        memcpy(copy.config.attrs, launch->config.attrs,
+               launch->config.numAttrs * sizeof *copy.config.attrs);
     return copy;
 }
 
@@ -109,8 +112,8 @@ fake_body fake_body_copy(const fake_body *from)
     return copy;
 }
 
-/* Capture is linear: a node depends on the one before. Attribute 6 between two kernels makes the edge programmatic;
- * with any other node before, it has no effect. */
+/* Capture is linear: a node depends on the one before. Attribute 6 between two kernels makes the
+ * edge programmatic; with any other node before, it has no effect. */
 void fake_body_add(fake_body *b, const fake_node *what)
 {
     b->nodes = fake_grow(b->nodes, (b->node_count + 1) * sizeof *b->nodes);
@@ -153,7 +156,8 @@ static gd_CUresult execute_kernel(const fake_launch *launch, bool from_graph)
 
 static gd_CUresult fake_body_execute(const fake_body *b);
 
-/* The memory was checked when the node was made; a copy out of or into freed memory would be the test's own fault. */
+/* The memory was checked when the node was made; a copy out of or into freed memory would be the
+ * test's own fault. */
 gd_CUresult fake_node_execute(const fake_node *n, bool from_graph)
 {
     void *target = (void *)(uintptr_t)n->target;
@@ -184,14 +188,16 @@ gd_CUresult fake_node_execute(const fake_node *n, bool from_graph)
 static gd_CUresult fake_body_execute(const fake_body *b)
 {
     for (size_t i = 0; i < b->node_count; i++) {
-        gd_CUresult result = b->nodes[i].disabled ? GD_CUDA_SUCCESS : fake_node_execute(&b->nodes[i], true);
+        gd_CUresult result =
+            b->nodes[i].disabled ? GD_CUDA_SUCCESS : fake_node_execute(&b->nodes[i], true);
         if (result != GD_CUDA_SUCCESS)
             return result;
     }
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_instantiate(gd_CUgraphExec *executable, gd_CUgraph handle, unsigned long long flags)
+gd_CUresult fake_do_instantiate(gd_CUgraphExec *executable, gd_CUgraph handle,
+                                unsigned long long flags)
 {
     const unsigned long long known = GD_CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                                      GD_CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
@@ -224,7 +230,8 @@ gd_CUresult fake_do_graph_upload(gd_CUgraphExec handle, gd_CUstream stream_handl
 {
     fake_object *stream = NULL;
 
-    if (!fake_object_find(EXECUTABLE, handle) || fake_stream_find(stream_handle, &stream) != GD_CUDA_SUCCESS)
+    if (!fake_object_find(EXECUTABLE, handle) ||
+        fake_stream_find(stream_handle, &stream) != GD_CUDA_SUCCESS)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     return fake_capture_check_waiting(stream);
 }
@@ -255,8 +262,8 @@ static bool loses_data(const fake_body *b, const gd_CUgraphEdgeData *data)
     return false;
 }
 
-gd_CUresult fake_do_graph_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
-                                size_t *count)
+gd_CUresult fake_do_graph_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                                gd_CUgraphEdgeData *data, size_t *count)
 {
     fake_object *graph = fake_object_find(GRAPH, handle);
 
@@ -296,8 +303,8 @@ gd_CUresult fake_do_node_type(gd_CUgraphNode handle, gd_CUgraphNodeType *type)
 
 /* ---- user objects ---- */
 
-gd_CUresult fake_do_user_create(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned count,
-                                unsigned flags)
+gd_CUresult fake_do_user_create(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy,
+                                unsigned count, unsigned flags)
 {
     if (!object || !destroy || !count || flags != GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -319,7 +326,8 @@ gd_CUresult fake_do_user_release(gd_CUuserObject object, unsigned count)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_user_own(gd_CUgraph graph, gd_CUuserObject object, unsigned count, unsigned flags)
+gd_CUresult fake_do_user_own(gd_CUgraph graph, gd_CUuserObject object, unsigned count,
+                             unsigned flags)
 {
     fake_object *owner = fake_object_find(GRAPH, graph), *o = fake_object_find(USER, object);
     fake_body *b = owner ? &owner->is.graph : NULL;

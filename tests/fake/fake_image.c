@@ -1,5 +1,5 @@
-/* The fake driver's reader of PTX: comments are blanked, words and punctuation follow one another, and only
- * declarations at module scope, entry headers and shared variables are looked at. */
+/* The fake driver's reader of PTX: comments are blanked, words and punctuation follow one another,
+ * and only declarations at module scope, entry headers and shared variables are looked at. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* reallocarray */
 #endif
@@ -19,7 +19,8 @@ typedef struct scanner {
     size_t bytes;      /* 0 at the end of the text */
 } scanner;
 
-/* A cubin is an ELF file without sections for the machine that cubins are for, with the PTX behind this header. */
+/* A cubin is an ELF file without sections for the machine that cubins are for, with the PTX behind
+ * this header. */
 typedef struct cubin_header {
     Elf64_Ehdr elf;
     char mark[8];
@@ -137,10 +138,11 @@ static size_t type_bytes(const scanner *s)
     static const struct {
         const char *name;
         size_t bytes;
-    } types[] = {{".b8", 1},    {".u8", 1},     {".s8", 1},      {".b16", 2},       {".u16", 2}, {".s16", 2},
-                 {".f16", 2},   {".bf16", 2},   {".b32", 4},     {".u32", 4},       {".s32", 4}, {".f32", 4},
-                 {".f16x2", 4}, {".bf16x2", 4}, {".b64", 8},     {".u64", 8},       {".s64", 8}, {".f64", 8},
-                 {".b128", 16}, {".texref", 8}, {".surfref", 8}, {".samplerref", 8}};
+    } types[] = {{".b8", 1},      {".u8", 1},        {".s8", 1},    {".b16", 2},    {".u16", 2},
+                 {".s16", 2},     {".f16", 2},       {".bf16", 2},  {".b32", 4},    {".u32", 4},
+                 {".s32", 4},     {".f32", 4},       {".f16x2", 4}, {".bf16x2", 4}, {".b64", 8},
+                 {".u64", 8},     {".s64", 8},       {".f64", 8},   {".b128", 16},  {".texref", 8},
+                 {".surfref", 8}, {".samplerref", 8}};
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (is(s, types[i].name))
@@ -156,8 +158,8 @@ typedef struct declaration {
     size_t alignment;
 } declaration;
 
-/* Reads ".align 8 .v2 .f32 name[4][2]", and ".u64 .ptr .global .align 16 name", up to what follows: a comma, an equal
- * sign, ... */
+/* Reads ".align 8 .v2 .f32 name[4][2]", and ".u64 .ptr .global .align 16 name", up to what follows:
+ * a comma, an equal sign, ... */
 static declaration read_declaration(scanner *s)
 {
     declaration found = {0};
@@ -202,7 +204,8 @@ static void add_parameter(fake_entry *entry, const declaration *found)
     size_t alignment = found->alignment ? found->alignment : 1;
     size_t offset = (entry->parameter_bytes + alignment - 1) / alignment * alignment;
 
-    entry->parameters = fake_grow(entry->parameters, (entry->parameter_count + 1) * sizeof *entry->parameters);
+    entry->parameters =
+        fake_grow(entry->parameters, (entry->parameter_count + 1) * sizeof *entry->parameters);
     entry->parameters[entry->parameter_count++] = (fake_parameter){offset, found->bytes};
     entry->parameter_bytes = offset + found->bytes;
 }
@@ -284,7 +287,8 @@ static void read_variable(scanner *s, fake_image *image, bool shared)
     if (shared) {
         image->shared_bytes += found.bytes;
     } else {
-        image->variables = fake_grow(image->variables, (image->variable_count + 1) * sizeof *image->variables);
+        image->variables =
+            fake_grow(image->variables, (image->variable_count + 1) * sizeof *image->variables);
         image->variables[image->variable_count++] =
             (fake_variable){fake_copy(found.name, found.name_bytes), found.bytes};
     }

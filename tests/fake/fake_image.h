@@ -1,6 +1,6 @@
-/* What the fake driver knows of code: entries, parameters and variables, read from PTX text by a small scanner, and a
- * "cubin" that is that text behind a header. Nothing of the project's own PTX front end is used, so that the two can
- * disagree. */
+/* What the fake driver knows of code: entries, parameters and variables, read from PTX text by a
+ * small scanner, and a "cubin" that is that text behind a header. Nothing of the project's own PTX
+ * front end is used, so that the two can disagree. */
 #ifndef FAKE_IMAGE_H
 #define FAKE_IMAGE_H
 
@@ -42,7 +42,8 @@ typedef struct fake_image {
     char *remark;        /* of the comment "// fake-jit-info: MESSAGE", else NULL */
 } fake_image;
 
-/* Reads `bytes` bytes of PTX (a zero byte at the end may be counted). Text without a .version gives version 0. */
+/* Reads `bytes` bytes of PTX (a zero byte at the end may be counted). Text without a .version gives
+ * version 0. */
 void fake_image_read(fake_image *image, const char *text, size_t bytes);
 
 void fake_image_free(fake_image *image);
@@ -50,7 +51,8 @@ void fake_image_free(fake_image *image);
 /* Makes a cubin of PTX for a capability; the caller frees it. */
 void *fake_cubin_make(const char *text, size_t text_bytes, int capability, size_t *bytes);
 
-/* The PTX and the capability that a cubin was made of. NULL where the image is no such cubin, or a damaged one. */
+/* The PTX and the capability that a cubin was made of. NULL where the image is no such cubin, or a
+ * damaged one. */
 const char *fake_cubin_read(const void *image, size_t *text_bytes, int *capability);
 
 /* Allocates, or ends the process with a message: a test cannot go on without memory. */

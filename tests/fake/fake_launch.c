@@ -1,4 +1,5 @@
-/* The fake driver's cuLaunchKernelEx: what it checks, and how the arguments are packed; occupancy and tensor maps. */
+/* The fake driver's cuLaunchKernelEx: what it checks, and how the arguments are packed; occupancy
+ * and tensor maps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static bool shape_fits(const gd_CUlaunchConfig *config, const fake_object *funct
     const unsigned *required = entry->required_block;
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 
-    if (required[0] &&
-        (config->blockDimX != required[0] || config->blockDimY != required[1] || config->blockDimZ != required[2]))
+    if (required[0] && (config->blockDimX != required[0] || config->blockDimY != required[1] ||
+                        config->blockDimZ != required[2]))
         return false;
     return within(config->gridDimX, GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) &&
            within(config->gridDimY, GD_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) &&
@@ -28,8 +29,8 @@ static bool shape_fits(const gd_CUlaunchConfig *config, const fake_object *funct
            config->sharedMemBytes <= (unsigned)function->is.function.dynamic_shared;
 }
 
-static gd_CUresult check_cluster(const gd_CUlaunchConfig *config, const gd_CUlaunchAttribute *attribute,
-                                 const fake_object *function)
+static gd_CUresult check_cluster(const gd_CUlaunchConfig *config,
+                                 const gd_CUlaunchAttribute *attribute, const fake_object *function)
 {
     unsigned x = attribute->value.clusterDim.x;
     unsigned y = attribute->value.clusterDim.y;
@@ -38,8 +39,10 @@ static gd_CUresult check_cluster(const gd_CUlaunchConfig *config, const gd_CUlau
 
     if (!fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] || fake_capability() < 90)
         return GD_CUDA_ERROR_NOT_SUPPORTED;
-    bool fits = x && y && z && config->gridDimX % x == 0 && config->gridDimY % y == 0 && config->gridDimZ % z == 0;
-    return fits && (uint64_t)x * y * z <= limit ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    bool fits = x && y && z && config->gridDimX % x == 0 && config->gridDimY % y == 0 &&
+                config->gridDimZ % z == 0;
+    return fits && (uint64_t)x * y * z <= limit ? GD_CUDA_SUCCESS
+                                                : GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
 /* Programmatic and launch completion events: a live event without timing. */
@@ -49,15 +52,18 @@ static gd_CUresult check_event(void *handle)
 
     if (!event)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    return event->is.event.flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
+    return event->is.event.flags & GD_CU_EVENT_DISABLE_TIMING ? GD_CUDA_SUCCESS
+                                                              : GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static gd_CUresult check_programmatic(void)
 {
-    return fake_state.version >= 11080 && fake_capability() >= 90 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_NOT_SUPPORTED;
+    return fake_state.version >= 11080 && fake_capability() >= 90 ? GD_CUDA_SUCCESS
+                                                                  : GD_CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static gd_CUresult check_attribute(const gd_CUlaunchConfig *config, const gd_CUlaunchAttribute *attribute,
+static gd_CUresult check_attribute(const gd_CUlaunchConfig *config,
+                                   const gd_CUlaunchAttribute *attribute,
                                    const fake_object *function)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -69,13 +75,15 @@ static gd_CUresult check_attribute(const gd_CUlaunchConfig *config, const gd_CUl
         return check_programmatic();
     case GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         result = check_programmatic();
-        return result == GD_CUDA_SUCCESS ? check_event(attribute->value.programmaticEvent.event) : result;
+        return result == GD_CUDA_SUCCESS ? check_event(attribute->value.programmaticEvent.event)
+                                         : result;
     case GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
         if (fake_state.version < 12030)
             return GD_CUDA_ERROR_NOT_SUPPORTED;
         return check_event(attribute->value.launchCompletionEvent.event);
     default:
-        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
+        return attribute->id >= 0 &&
+                       attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
                        attribute->id != 15
                    ? GD_CUDA_SUCCESS
                    : GD_CUDA_ERROR_INVALID_VALUE;
@@ -84,7 +92,8 @@ static gd_CUresult check_attribute(const gd_CUlaunchConfig *config, const gd_CUl
 
 static gd_CUresult check_config(const gd_CUlaunchConfig *config, const fake_object *function)
 {
-    if (!shape_fits(config, function) || config->numAttrs > LAUNCH_ATTRIBUTES || (config->numAttrs && !config->attrs))
+    if (!shape_fits(config, function) || config->numAttrs > LAUNCH_ATTRIBUTES ||
+        (config->numAttrs && !config->attrs))
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         gd_CUresult result = check_attribute(config, &config->attrs[i], function);
@@ -94,8 +103,8 @@ static gd_CUresult check_config(const gd_CUlaunchConfig *config, const fake_obje
     return GD_CUDA_SUCCESS;
 }
 
-/* The `extra` way. The buffer must be of the packed size: a larger one, a C struct with padding at its end, is refused.
- * A real driver takes a smaller one. */
+/* The `extra` way. The buffer must be of the packed size: a larger one, a C struct with padding at
+ * its end, is refused. A real driver takes a smaller one. */
 static gd_CUresult unpack_extra(const fake_entry *entry, void **extra, unsigned char *packed)
 {
     const void *buffer = NULL;
@@ -118,7 +127,8 @@ static gd_CUresult unpack_extra(const fake_entry *entry, void **extra, unsigned 
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult pack(const fake_entry *entry, void **parameters, void **extra, unsigned char *packed)
+static gd_CUresult pack(const fake_entry *entry, void **parameters, void **extra,
+                        unsigned char *packed)
 {
     if (parameters && extra)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -166,8 +176,8 @@ static void give_nodes(const gd_CUlaunchConfig *config)
     }
 }
 
-gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra,
-                             fake_launch *launch)
+gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction handle,
+                             void **parameters, void **extra, fake_launch *launch)
 {
     fake_object *function = fake_object_find(FUNCTION, handle);
 
@@ -193,7 +203,8 @@ gd_CUresult fake_launch_make(const gd_CUlaunchConfig *config, gd_CUfunction hand
     return result;
 }
 
-gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters, void **extra)
+gd_CUresult fake_do_launch(const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters,
+                           void **extra)
 {
     fake_object *function = fake_object_find(FUNCTION, handle);
     fake_object *stream = NULL;
@@ -229,12 +240,14 @@ gd_CUresult fake_do_priorities(int *least, int *greatest)
     return GD_CUDA_SUCCESS;
 }
 
-/* Whole warps; registers in units of 8 a thread; each CTA has some shared memory of the driver's. */
+/* Whole warps; registers in units of 8 a thread; each CTA has some shared memory of the
+ * driver's. */
 static int count_blocks(const fake_object *function, uint64_t threads, uint64_t shared)
 {
     const int *attributes = fake_state.attributes;
     uint64_t warps = (threads + 31) / 32;
-    uint64_t registers = (uint64_t)(function->is.function.module->is.module.registers + 7) / 8 * 8 * 32 * warps;
+    uint64_t registers =
+        (uint64_t)(function->is.function.module->is.module.registers + 7) / 8 * 8 * 32 * warps;
     uint64_t bytes = function->is.function.entry->shared_bytes + shared +
                      (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK];
     uint64_t most = (uint64_t)attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR];
@@ -269,8 +282,9 @@ gd_CUresult fake_do_cluster_size(int *size, gd_CUfunction handle, const gd_CUlau
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     /* A kernel that fills an SM finds fewer SMs side by side, as GPCs have 16 to 18 of them. */
-    bool large = count_blocks(function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
-                              config->sharedMemBytes) > 1;
+    bool large =
+        count_blocks(function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+                     config->sharedMemBytes) > 1;
     *size = function->is.function.non_portable_cluster && large ? 16 : 8;
     return GD_CUDA_SUCCESS;
 }
@@ -290,14 +304,18 @@ gd_CUresult fake_do_clusters(int *clusters, gd_CUfunction handle, const gd_CUlau
             blocks = (uint64_t)value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
     }
     uint64_t room = (uint64_t)count_blocks(
-        function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);
-    *clusters = (int)(room * (uint64_t)fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] / blocks);
+        function, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+        config->sharedMemBytes);
+    *clusters =
+        (int)(room * (uint64_t)fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] /
+              blocks);
     return GD_CUDA_SUCCESS;
 }
 
 /* A tiled map, by the function that was given. */
-static void write_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address, const uint64_t *sizes,
-                      const uint64_t *strides, const uint32_t *box, const uint32_t *steps)
+static void write_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address,
+                      const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                      const uint32_t *steps)
 {
     tensor.rank = (uint8_t)rank;
     tensor.address = (uint64_t)(uintptr_t)address;
@@ -310,11 +328,12 @@ static void write_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, 
     fake_state.write_map(map, &tensor);
 }
 
-gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank, void *address,
-                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
-                               const uint32_t *steps)
+gd_CUresult fake_do_tensor_map(gd_CUtensorMap *map, gd_tensor_map tensor, uint32_t rank,
+                               void *address, const uint64_t *sizes, const uint64_t *strides,
+                               const uint32_t *box, const uint32_t *steps)
 {
-    if (!map || (uintptr_t)map % 64 || !rank || rank > 5 || !address || !sizes || !steps || (rank > 1 && !strides))
+    if (!map || (uintptr_t)map % 64 || !rank || rank > 5 || !address || !sizes || !steps ||
+        (rank > 1 && !strides))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (fake_capability() < 90)
         return GD_CUDA_ERROR_NOT_SUPPORTED;

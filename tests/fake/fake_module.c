@@ -77,8 +77,8 @@ static void write_verbose(jit *j, const fake_image *image)
     if (image->remark)
         write_log(&j->info, image->remark);
     for (size_t i = 0; j->verbose && i < image->entry_count; i++) {
-        snprintf(line, sizeof line, "ptxas info    : Compiling entry function '%s' for 'sm_%d'", image->entries[i].name,
-                 fake_capability());
+        snprintf(line, sizeof line, "ptxas info    : Compiling entry function '%s' for 'sm_%d'",
+                 image->entries[i].name, fake_capability());
         write_log(&j->info, line);
         snprintf(line, sizeof line, "ptxas info    : Used %d registers", image->registers);
         write_log(&j->info, line);
@@ -90,7 +90,8 @@ static gd_CUresult refuse_version(const fake_image *image, int newest, jit *j)
     char line[256];
 
     snprintf(line, sizeof line,
-             "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current version is '%d.0'",
+             "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current "
+             "version is '%d.0'",
              image->version / 10, image->version % 10, newest);
     write_log(&j->error, line);
     return GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
@@ -100,13 +101,15 @@ static gd_CUresult refuse_code(const fake_image *image, jit *j)
 {
     char line[512];
 
-    snprintf(line, sizeof line, "ptxas application ptx input, line %d; error   : %s", image->error_line, image->error);
+    snprintf(line, sizeof line, "ptxas application ptx input, line %d; error   : %s",
+             image->error_line, image->error);
     write_log(&j->error, line);
     write_log(&j->error, "ptxas fatal   : Ptx assembly aborted due to errors");
     return GD_CUDA_ERROR_INVALID_PTX;
 }
 
-/* The results and the words are those of a driver with API 13.0. PTX 8 came with driver API 12, PTX 9 with 13. */
+/* The results and the words are those of a driver with API 13.0. PTX 8 came with driver API 12, PTX
+ * 9 with 13. */
 static gd_CUresult compile(const fake_image *image, jit *j)
 {
     int newest = fake_state.version / 1000 - 4;
@@ -118,8 +121,8 @@ static gd_CUresult compile(const fake_image *image, jit *j)
     if (image->version / 10 > newest)
         return refuse_version(image, newest, j);
     if (image->target > fake_capability()) {
-        write_log(&j->error,
-                  "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
+        write_log(&j->error, "ptxas fatal   : SM version specified by .target is higher than "
+                             "default SM version assumed");
         return GD_CUDA_ERROR_INVALID_PTX;
     }
     if (image->target_specific && image->target != fake_capability())
@@ -173,8 +176,8 @@ static gd_CUresult read_image(const char *image, fake_image *read, jit *j)
     return compile(read, j);
 }
 
-gd_CUresult fake_do_load(gd_CUmodule *module, const void *image, unsigned count, const gd_CUjit_option *options,
-                         void **values)
+gd_CUresult fake_do_load(gd_CUmodule *module, const void *image, unsigned count,
+                         const gd_CUjit_option *options, void **values)
 {
     fake_image read = {0};
 
@@ -229,7 +232,8 @@ gd_CUresult fake_do_get_function(gd_CUfunction *function, gd_CUmodule handle, co
     if (!module)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     for (fake_object *o = fake_state.objects; o; o = o->next) {
-        if (o->kind == FUNCTION && belongs(o, module) && !strcmp(o->is.function.entry->name, name)) {
+        if (o->kind == FUNCTION && belongs(o, module) &&
+            !strcmp(o->is.function.entry->name, name)) {
             *function = o->handle;
             return GD_CUDA_SUCCESS;
         }
@@ -237,7 +241,8 @@ gd_CUresult fake_do_get_function(gd_CUfunction *function, gd_CUmodule handle, co
     return GD_CUDA_ERROR_NOT_FOUND;
 }
 
-gd_CUresult fake_do_get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle, const char *name)
+gd_CUresult fake_do_get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle,
+                               const char *name)
 {
     fake_object *module = fake_object_find(MODULE, handle);
 
@@ -326,11 +331,13 @@ unsigned fake_maximum_threads(const fake_entry *entry)
     return threads && threads < limit ? threads : limit;
 }
 
-gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute, gd_CUfunction handle)
+gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute,
+                                  gd_CUfunction handle)
 {
     fake_object *function = fake_object_find(FUNCTION, handle);
 
-    if (!value || attribute < 0 || attribute > GD_CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+    if (!value || attribute < 0 ||
+        attribute > GD_CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
@@ -340,17 +347,20 @@ gd_CUresult fake_do_get_attribute(int *value, gd_CUfunction_attribute attribute,
         [GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = (int)fake_maximum_threads(entry),
         [GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)entry->shared_bytes,
         [GD_CU_FUNC_ATTRIBUTE_NUM_REGS] = image->registers,
-        [GD_CU_FUNC_ATTRIBUTE_PTX_VERSION] = image->target, /* the name misleads: it is the architecture */
+        [GD_CU_FUNC_ATTRIBUTE_PTX_VERSION] =
+            image->target, /* the name misleads: it is the architecture */
         [GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION] = fake_capability(),
         [GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->is.function.dynamic_shared,
         [GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->is.function.carveout,
-        [GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED] = function->is.function.non_portable_cluster,
+        [GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED] =
+            function->is.function.non_portable_cluster,
     };
     *value = values[attribute];
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult fake_do_set_attribute(gd_CUfunction handle, gd_CUfunction_attribute attribute, int value)
+gd_CUresult fake_do_set_attribute(gd_CUfunction handle, gd_CUfunction_attribute attribute,
+                                  int value)
 {
     fake_object *function = fake_object_find(FUNCTION, handle);
 
@@ -358,11 +368,14 @@ gd_CUresult fake_do_set_attribute(gd_CUfunction handle, gd_CUfunction_attribute 
         return GD_CUDA_ERROR_INVALID_HANDLE;
     int limit = fake_state.attributes[GD_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] -
                 (int)function->is.function.entry->shared_bytes;
-    if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= limit)
+    if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+        value <= limit)
         function->is.function.dynamic_shared = value;
-    else if (attribute == GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 && value <= 100)
+    else if (attribute == GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 &&
+             value <= 100)
         function->is.function.carveout = value;
-    else if (attribute == GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED && (value == 0 || value == 1))
+    else if (attribute == GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED &&
+             (value == 0 || value == 1))
         function->is.function.non_portable_cluster = value;
     else
         return GD_CUDA_ERROR_INVALID_VALUE;

@@ -1,7 +1,8 @@
-/* The fake driver in the place of the emulated one: FAKE_DRIVER_REPORT in the environment names a text that is appended
- * to the file of GRIDDEP_EMULATOR_REPORT at the end of the process, with @N@ replaced by the address of the Nth
- * allocation (from 0) and @SCHEDULE@ by what GRIDDEP_EMULATOR_SCHEDULE says. A text of that name with "." and the
- * schedule behind it is taken instead, where there is one. */
+/* The fake driver in the place of the emulated one: FAKE_DRIVER_REPORT in the environment names a
+ * text that is appended to the file of GRIDDEP_EMULATOR_REPORT at the end of the process, with @N@
+ * replaced by the address of the Nth allocation (from 0) and @SCHEDULE@ by what
+ * GRIDDEP_EMULATOR_SCHEDULE says. A text of that name with "." and the schedule behind it is taken
+ * instead, where there is one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static void write_word(FILE *text, FILE *report, const char *schedule)
 
 __attribute__((destructor)) static void write_report(void)
 {
-    const char *path = getenv("GRIDDEP_EMULATOR_REPORT"), *schedule = getenv("GRIDDEP_EMULATOR_SCHEDULE");
+    const char *path = getenv("GRIDDEP_EMULATOR_REPORT"),
+               *schedule = getenv("GRIDDEP_EMULATOR_SCHEDULE");
 
     schedule = schedule ? schedule : "eager";
     FILE *text = path ? open_text(schedule) : NULL;

@@ -1,4 +1,5 @@
-/* The fake driver's state: its lock, its settings, the list of objects, and the context stack of the calling thread. */
+/* The fake driver's state: its lock, its settings, the list of objects, and the context stack of
+ * the calling thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* a recursive mutex with a static initializer */
 #endif
@@ -93,7 +94,10 @@ fake_object *fake_object_create(fake_kind what, void *context)
 {
     fake_object *made = fake_allocate(sizeof *made);
 
-    *made = (fake_object){.kind = what, .context = context, .handle = fake_handle_create(), .next = fake_state.objects};
+    *made = (fake_object){.kind = what,
+                          .context = context,
+                          .handle = fake_handle_create(),
+                          .next = fake_state.objects};
     fake_state.objects = made;
     return made;
 }

@@ -1,4 +1,5 @@
-/* The fake driver's streams, their captures, and what is enqueued into them: copies, fills, events. */
+/* The fake driver's streams, their captures, and what is enqueued into them: copies, fills,
+ * events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static void invalidate(fake_object *stream)
     fake_body_free(&stream->is.stream.body);
 }
 
-/* The legacy default stream depends on every blocking stream, so it cannot be used while one of them captures. */
+/* The legacy default stream depends on every blocking stream, so it cannot be used while one of
+ * them captures. */
 static gd_CUresult check_legacy(bool use)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -42,8 +44,8 @@ static gd_CUresult check_legacy(bool use)
 
 static __thread gd_CUstreamCaptureMode thread_mode = GD_CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-/* A call that is unsafe during capture: forbidden by captures of mode global, and by those of this thread that are not
- * relaxed. */
+/* A call that is unsafe during capture: forbidden by captures of mode global, and by those of this
+ * thread that are not relaxed. */
 gd_CUresult fake_capture_check_unsafe(void)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -62,7 +64,8 @@ gd_CUresult fake_capture_check_unsafe(void)
     return result;
 }
 
-/* A call that a capturing stream cannot take: one that waits for it, or launches a graph into it. */
+/* A call that a capturing stream cannot take: one that waits for it, or launches a graph into
+ * it. */
 gd_CUresult fake_capture_check_waiting(fake_object *stream)
 {
     if (!stream)
@@ -76,7 +79,8 @@ gd_CUresult fake_capture_check_waiting(fake_object *stream)
                : GD_CUDA_SUCCESS;
 }
 
-/* Makes work a node where the stream captures, and executes it where it does not. What a node owns is copied. */
+/* Makes work a node where the stream captures, and executes it where it does not. What a node owns
+ * is copied. */
 gd_CUresult fake_stream_submit(fake_object *stream, const fake_node *work)
 {
     fake_node kept = *work;
@@ -123,7 +127,8 @@ gd_CUresult fake_do_allocate(gd_CUdeviceptr *address, size_t bytes)
     if (bytes > fake_state.memory_bytes - fake_state.memory_used)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     memory =
-        aligned_alloc(256, (bytes + 255) / 256 * 256); /* the device's, which tests of failing allocations let be */
+        aligned_alloc(256, (bytes + 255) / 256 *
+                               256); /* the device's, which tests of failing allocations let be */
     if (!memory)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     memset(memory, 0xA5, bytes); /* device memory holds anything */
@@ -165,17 +170,20 @@ static gd_CUresult transfer(const fake_node *work, gd_CUdeviceptr device, gd_CUs
     return fake_stream_submit(stream, work);
 }
 
-gd_CUresult fake_do_copy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream,
-                         gd_CUdeviceptr device)
+gd_CUresult fake_do_copy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
+                         gd_CUstream stream, gd_CUdeviceptr device)
 {
-    fake_node work = {.type = GD_CU_GRAPH_NODE_TYPE_MEMCPY, .target = target, .source = source, .bytes = bytes};
+    fake_node work = {
+        .type = GD_CU_GRAPH_NODE_TYPE_MEMCPY, .target = target, .source = source, .bytes = bytes};
 
     return transfer(&work, device, stream);
 }
 
-gd_CUresult fake_do_fill(gd_CUdeviceptr target, unsigned char value, size_t bytes, gd_CUstream stream)
+gd_CUresult fake_do_fill(gd_CUdeviceptr target, unsigned char value, size_t bytes,
+                         gd_CUstream stream)
 {
-    fake_node work = {.type = GD_CU_GRAPH_NODE_TYPE_MEMSET, .target = target, .value = value, .bytes = bytes};
+    fake_node work = {
+        .type = GD_CU_GRAPH_NODE_TYPE_MEMSET, .target = target, .value = value, .bytes = bytes};
 
     return transfer(&work, target, stream);
 }
@@ -228,7 +236,8 @@ gd_CUresult fake_do_exchange_mode(gd_CUstreamCaptureMode *mode)
 {
     gd_CUstreamCaptureMode old = thread_mode;
 
-    if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
+    if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL ||
+        *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
         return GD_CUDA_ERROR_INVALID_VALUE;
     thread_mode = *mode;
     *mode = old;
@@ -256,8 +265,8 @@ gd_CUresult fake_do_begin_capture(gd_CUstream handle, gd_CUstreamCaptureMode mod
 }
 
 /* Each capture has a graph of its own, whose handle serves as the id too. */
-gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
-                                 const gd_CUgraphNode **before, size_t *count)
+gd_CUresult fake_do_capture_info(gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id,
+                                 gd_CUgraph *graph, const gd_CUgraphNode **before, size_t *count)
 {
     fake_object *stream = NULL;
     gd_CUresult result = fake_do_is_capturing(handle, status);
@@ -308,7 +317,8 @@ gd_CUresult fake_do_end_capture(gd_CUstream handle, gd_CUgraph *graph, bool disc
 
 gd_CUresult fake_do_event_create(gd_CUevent *event, unsigned int flags)
 {
-    if (!event || flags > (GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS))
+    if (!event ||
+        flags > (GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS))
         return GD_CUDA_ERROR_INVALID_VALUE;
     fake_object *made = fake_object_create(EVENT, fake_context_handle());
     made->is.event.flags = flags;
@@ -322,7 +332,8 @@ gd_CUresult fake_do_event_record(gd_CUevent handle, gd_CUstream stream_handle)
     fake_object *stream = NULL;
     gd_CUresult result = fake_stream_find(stream_handle, &stream);
 
-    if (!event || result != GD_CUDA_SUCCESS || event->context != (stream ? stream->context : fake_context_handle()))
+    if (!event || result != GD_CUDA_SUCCESS ||
+        event->context != (stream ? stream->context : fake_context_handle()))
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (!stream)
         result = check_legacy(true);
@@ -350,7 +361,8 @@ gd_CUresult fake_do_event_synchronize(gd_CUevent handle)
     return GD_CUDA_ERROR_CAPTURED_EVENT;
 }
 
-gd_CUresult fake_do_event_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)
+gd_CUresult fake_do_event_elapsed(float *milliseconds, gd_CUevent start_handle,
+                                  gd_CUevent end_handle)
 {
     fake_object *start = fake_object_find(EVENT, start_handle);
     fake_object *end = fake_object_find(EVENT, end_handle);
@@ -381,7 +393,8 @@ gd_CUresult fake_do_synchronize(void)
     return result;
 }
 
-/* What is enqueued has run already, so there is nothing to wait for; a capture is of one stream alone. */
+/* What is enqueued has run already, so there is nothing to wait for; a capture is of one stream
+ * alone. */
 gd_CUresult fake_do_wait_event(gd_CUstream stream_handle, gd_CUevent handle, unsigned flags)
 {
     fake_object *event = fake_object_find(EVENT, handle);

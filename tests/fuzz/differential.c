@@ -1,29 +1,34 @@
-/* Differential fuzzing of the emulated driver against a real one: random PTX programs, run on both, compared bit for
- * bit.
+/* Differential fuzzing of the emulated driver against a real one: random PTX programs, run on both,
+ * compared bit for bit.
  *
- *   differential generate SEED                               prints the program of a seed as a module
- *   differential run --driver PATH --from SEED --count N --out FILE
+ *   differential generate SEED                               prints the program of a seed as a
+ *   module differential run --driver PATH --from SEED --count N --out FILE
  *   differential compare A B                                 of two result files
- *   differential digests FILE                                a line for each program: seed and digest
- *   differential coverage                                    checks that each instruction of ops.def comes up
+ *   differential digests FILE                                a line for each program: seed and
+ *   digest differential coverage                                    checks that each instruction of
+ *   ops.def comes up
  *
  * Options: --variant any|straight|split|carries (chains that mix additions and
- * subtractions with carry); --forms: instead of seeds, every alternative of every form by its number;
+ * subtractions with carry); --forms: instead of seeds, every alternative of every form by its
+ * number;
  * --jobs N processes;
- * --batch N programs a module; --digests-only: run keeps no results; --optimize 0..4 is the level of the driver's
- * compiler. generate takes --count too. Where programs come from is told by the same options in every command.
+ * --batch N programs a module; --digests-only: run keeps no results; --optimize 0..4 is the level
+ * of the driver's compiler. generate takes --count too. Where programs come from is told by the
+ * same options in every command.
  *
  * Against a GPU, whose results are the truth:
  *   differential run --driver libcuda.so.1 --optimize 0 --from 1 --count 10000 --jobs 16 --out gpu
- *   differential run --driver .libs/libgriddep-emulator.so.0 --from 1 --count 10000 --jobs 16 --out emulator
- *   differential compare gpu emulator
+ *   differential run --driver .libs/libgriddep-emulator.so.0 --from 1 --count 10000 --jobs 16 --out
+ *   emulator differential compare gpu emulator
  *
- * Without optimization an H200 (driver 580.159.04) and the emulator agree on all of 20,000 programs (87 million
- * results) but for the choice between two NaNs in a shared f64 atomic, which is now left open. With --optimize 4, the
- * driver's default, 2 in 100 programs differ, since its compiler does not keep to what it does without optimization,
- * among others: bfe and bfi with constant positions and lengths beyond 31; saturating conversions behind other
- * conversions, whose saturation it drops; 16-bit integers behind abs and neg, which it takes for positive though 0x8000
- * is not; NaNs through .sat. A difference that goes away with --optimize 0 is the compiler's.
+ * Without optimization an H200 (driver 580.159.04) and the emulator agree on all of 20,000 programs
+ * (87 million results) but for the choice between two NaNs in a shared f64 atomic, which is now
+ * left open. With --optimize 4, the driver's default, 2 in 100 programs differ, since its compiler
+ * does not keep to what it does without optimization, among others: bfe and bfi with constant
+ * positions and lengths beyond 31; saturating conversions behind other conversions, whose
+ * saturation it drops; 16-bit integers behind abs and neg, which it takes for positive though
+ * 0x8000 is not; NaNs through .sat. A difference that goes away with --optimize 0 is the
+ * compiler's.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -45,7 +50,8 @@ typedef struct options {
 
 static int usage(void)
 {
-    fputs("usage: differential generate SEED | run --driver PATH --from SEED --count N --out FILE | compare A B | "
+    fputs("usage: differential generate SEED | run --driver PATH --from SEED --count N --out FILE "
+          "| compare A B | "
           "digests FILE\n",
           stderr);
     return 64;
@@ -192,7 +198,8 @@ static int tell_digests(const char *path)
     FILE *file = fopen(path, "rb");
     diff_record record;
 
-    while (file && fread(&record, sizeof record, 1, file) == 1 && fseek(file, (long)record.bytes, SEEK_CUR) == 0)
+    while (file && fread(&record, sizeof record, 1, file) == 1 &&
+           fseek(file, (long)record.bytes, SEEK_CUR) == 0)
         printf("%" PRIu64 " %016" PRIx64 "\n", record.number, record.digest);
     return file && fclose(file) == 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-/* Finds the instructions on which two drivers differ. Since each result is stored, a difference shrinks to one
- * instruction and the values of its operands: those that were still equal. */
+/* Finds the instructions on which two drivers differ. Since each result is stored, a difference
+ * shrinks to one instruction and the values of its operands: those that were still equal. */
 #include "differential_compare.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ static double half(uint32_t bits, bool bfloat)
 {
     if (bfloat)
         return (double)single((uint64_t)bits << 16);
-    double value =
-        (bits & 0x7c00) == 0 ? ldexp(bits & 0x3ff, -24) : ldexp(1024 + (bits & 0x3ff), (int)(bits >> 10 & 31) - 25);
+    double value = (bits & 0x7c00) == 0 ? ldexp(bits & 0x3ff, -24)
+                                        : ldexp(1024 + (bits & 0x3ff), (int)(bits >> 10 & 31) - 25);
     if ((bits & 0x7c00) == 0x7c00)
         value = bits & 0x3ff ? NAN : INFINITY;
     return bits & 0x8000 ? -value : value;
@@ -48,11 +48,12 @@ static bool close_to(double a, double b, double relative, double absolute)
     return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)) + absolute;
 }
 
-static bool halves_close(uint64_t a, uint64_t b, bool bfloat, uint32_t count, double relative, double absolute)
+static bool halves_close(uint64_t a, uint64_t b, bool bfloat, uint32_t count, double relative,
+                         double absolute)
 {
     for (uint32_t shift = 0; shift < 16 * count; shift += 16) {
-        if (!close_to(half((uint32_t)(a >> shift) & 0xffff, bfloat), half((uint32_t)(b >> shift) & 0xffff, bfloat),
-                      relative, absolute))
+        if (!close_to(half((uint32_t)(a >> shift) & 0xffff, bfloat),
+                      half((uint32_t)(b >> shift) & 0xffff, bfloat), relative, absolute))
             return false;
     }
     return true;
@@ -115,7 +116,8 @@ bool diff_agree(diff_tolerance tolerance, char hint, uint64_t a, uint64_t b)
         return close_to((double)single(a), (double)single(b), 0x1.01p-11, 0x1p-149);
     case DIFF_EX2_F16:
     case DIFF_EX2_F16X2:
-        return halves_close(a, b, false, tolerance == DIFF_EX2_F16 ? 1 : 2, 0x1.8p-10 + 0x1p-11, 0x1p-24);
+        return halves_close(a, b, false, tolerance == DIFF_EX2_F16 ? 1 : 2, 0x1.8p-10 + 0x1p-11,
+                            0x1p-24);
     case DIFF_EX2_BF16:
     case DIFF_EX2_BF16X2:
         return halves_close(a, b, true, tolerance == DIFF_EX2_BF16 ? 1 : 2, 0x1.8p-7, 0);
@@ -181,9 +183,10 @@ static bool is_far(const pair *of, const diff_slot *item, uint32_t thread)
 {
     const diff_statement *statement = &of->program->statements[item->statement];
     const diff_value *value = &of->program->values[statement->uses[0]];
-    uint64_t bits = value->input != DIFF_NONE          ? of->inputs[thread * DIFF_INPUTS + value->input]
-                    : statement->slots[0] != DIFF_NONE ? of->a[statement->slots[0] * of->program->threads + thread]
-                                                       : UINT64_C(0x7f000000);
+    uint64_t bits = value->input != DIFF_NONE ? of->inputs[thread * DIFF_INPUTS + value->input]
+                    : statement->slots[0] != DIFF_NONE
+                        ? of->a[statement->slots[0] * of->program->threads + thread]
+                        : UINT64_C(0x7f000000);
 
     return !(fabsf(single(bits)) <= 314.0f) && isfinite(single(bits));
 }
@@ -224,8 +227,8 @@ static bool operands_agree(const pair *of, uint32_t slot, uint32_t thread)
         return false;
     for (uint32_t i = 0; i < item->use_count; i++) {
         const diff_value *value = &of->program->values[item->uses[i]];
-        if (value->input == DIFF_NONE &&
-            (item->slots[i] == DIFF_NONE || !stored_alike(of, item->slots[i], thread, item->crosses)))
+        if (value->input == DIFF_NONE && (item->slots[i] == DIFF_NONE ||
+                                          !stored_alike(of, item->slots[i], thread, item->crosses)))
             return false;
     }
     return item->use_count > 0;
@@ -253,8 +256,10 @@ static void describe(const pair *of, uint32_t slot, uint32_t thread, uint64_t nu
         const diff_value *value = &of->program->values[statement->uses[i]];
         if (value->input == DIFF_NONE && statement->slots[i] == DIFF_NONE)
             continue;
-        gd_text_format(text, "    %s = 0x%0*" PRIx64 "\n", diff_program_name(of->program, statement->uses[i]).text,
-                       (int)(2 * diff_hint_bytes(value->hint)), value_bits(of, value, statement->slots[i], thread));
+        gd_text_format(text, "    %s = 0x%0*" PRIx64 "\n",
+                       diff_program_name(of->program, statement->uses[i]).text,
+                       (int)(2 * diff_hint_bytes(value->hint)),
+                       value_bits(of, value, statement->slots[i], thread));
     }
     for (const char *line = body + statement->text, *end = body + statement->end; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -264,8 +269,9 @@ static void describe(const pair *of, uint32_t slot, uint32_t thread, uint64_t nu
         line += length + 1;
     }
     gd_text_format(text, "    %s: 0x%0*" PRIx64 " and 0x%0*" PRIx64 "%s\n",
-                   diff_program_name(of->program, item->value).text, (int)digits, of->a[at] & mask, (int)digits,
-                   of->b[at] & mask, item->tolerance > DIFF_NAN ? " (approximation)" : "");
+                   diff_program_name(of->program, item->value).text, (int)digits, of->a[at] & mask,
+                   (int)digits, of->b[at] & mask,
+                   item->tolerance > DIFF_NAN ? " (approximation)" : "");
 }
 
 /* Notes the differences of a program; returns whether there are any. */
@@ -285,7 +291,8 @@ static bool compare_program(const pair *of, uint64_t number, findings *into)
             if (!operands_agree(of, slot, thread))
                 continue;
             named = true;
-            diff_program_opcode(of->program, of->program->slots[slot].statement, opcode, sizeof opcode);
+            diff_program_opcode(of->program, of->program->slots[slot].statement, opcode,
+                                sizeof opcode);
             finding *item = find(into, opcode);
             if (item && item->times++ < 3)
                 describe(of, slot, thread, number, &item->example);
@@ -317,7 +324,9 @@ static int by_times(const void *a, const void *b)
 {
     uint64_t x = ((const finding *)a)->times, y = ((const finding *)b)->times;
 
-    return x < y ? 1 : x > y ? -1 : strcmp(((const finding *)a)->opcode, ((const finding *)b)->opcode);
+    return x < y   ? 1
+           : x > y ? -1
+                   : strcmp(((const finding *)a)->opcode, ((const finding *)b)->opcode);
 }
 
 static void tell(findings *found)
@@ -333,8 +342,8 @@ static void tell(findings *found)
 }
 
 /* 1: differs, 0: agrees, -1: the records do not belong together. */
-static int compare_records(const diff_range *range, const diff_record *x, const uint64_t *a, const diff_record *y,
-                           const uint64_t *b, findings *found)
+static int compare_records(const diff_range *range, const diff_record *x, const uint64_t *a,
+                           const diff_record *y, const uint64_t *b, findings *found)
 {
     static uint64_t inputs[DIFF_INPUTS * DIFF_MOST_THREADS];
     diff_program program;
@@ -344,11 +353,12 @@ static int compare_records(const diff_range *range, const diff_record *x, const 
         printf("program %" PRIu64 " was refused or failed\n", x->number);
         return 1;
     }
-    if (diff_range_make(range, x->number, &program) && program.slot_count == x->slots && x->slots == y->slots &&
-        program.threads == x->threads && x->threads == y->threads) {
+    if (diff_range_make(range, x->number, &program) && program.slot_count == x->slots &&
+        x->slots == y->slots && program.threads == x->threads && x->threads == y->threads) {
         diff_program_inputs(&program, inputs);
         pair of = {&program, a, b, inputs};
-        result = !x->bytes || !y->bytes ? x->digest != y->digest : compare_program(&of, x->number, found);
+        result = !x->bytes || !y->bytes ? x->digest != y->digest
+                                        : compare_program(&of, x->number, found);
     }
     diff_program_free(&program);
     return result;
@@ -372,8 +382,10 @@ typedef struct tally {
     int64_t differing; /* -1: not comparable */
 } tally;
 
-/* Records stand in the order of their numbers; one side may lack some, where a driver did not survive. */
-static void compare_files(const diff_range *range, reader *x, reader *y, findings *found, tally *into)
+/* Records stand in the order of their numbers; one side may lack some, where a driver did not
+ * survive. */
+static void compare_files(const diff_range *range, reader *x, reader *y, findings *found,
+                          tally *into)
 {
     advance(x);
     advance(y);
@@ -406,7 +418,8 @@ int64_t diff_compare(const char *first, const char *second, const diff_range *ra
     }
     tell(&found);
     if (all.differing >= 0)
-        printf("%" PRIu64 " programs compared, %" PRIu64 " results, %" PRId64 " programs differ, %" PRIu64 " missing\n",
+        printf("%" PRIu64 " programs compared, %" PRIu64 " results, %" PRId64
+               " programs differ, %" PRIu64 " missing\n",
                all.programs, all.results, all.differing, all.missing);
     if (x.file)
         fclose(x.file);

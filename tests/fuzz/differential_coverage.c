@@ -16,7 +16,8 @@ static bool is_without(const gd_op_info *op)
 {
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
         size_t length = strlen(without[i]);
-        if (strncmp(op->name, without[i], length) == 0 && (op->name[length] == '.' || !op->name[length]))
+        if (strncmp(op->name, without[i], length) == 0 &&
+            (op->name[length] == '.' || !op->name[length]))
             return true;
     }
     return false;
@@ -42,7 +43,8 @@ static bool note_range(const diff_range *range, bool *seen)
         bool made = diff_range_make(range, range->from + i, &program);
         if (made)
             diff_program_print(&program, 0, &text);
-        for (const char *line = gd_text_get(&text); line && *line; line = strchr(line, '\n'), line += line != NULL)
+        for (const char *line = gd_text_get(&text); line && *line;
+             line = strchr(line, '\n'), line += line != NULL)
             note_line(line, seen);
         diff_program_free(&program);
         gd_text_free(&text);
@@ -54,7 +56,8 @@ static bool note_range(const diff_range *range, bool *seen)
 
 int diff_coverage(void)
 {
-    const diff_range programs = {.from = 1, .count = 1000}, forms = {.count = UINT32_MAX, .forms = true};
+    const diff_range programs = {.from = 1, .count = 1000},
+                     forms = {.count = UINT32_MAX, .forms = true};
     bool seen[GD_OP_COUNT] = {false};
     int missing = 0, covered = 0;
 
@@ -64,7 +67,8 @@ int diff_coverage(void)
         covered += seen[op];
         if (seen[op] || is_without(&gd_ops[op]))
             continue;
-        printf("%s is in no program, and differential_without.def does not say why\n", gd_ops[op].name);
+        printf("%s is in no program, and differential_without.def does not say why\n",
+               gd_ops[op].name);
         missing++;
     }
     printf("%d instructions in programs, %d missing\n", covered, missing);

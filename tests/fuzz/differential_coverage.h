@@ -4,8 +4,8 @@
 
 #include "differential_run.h"
 
-/* Tells on stdout which instructions neither come up in programs nor are known not to; returns how many, -1 without
- * memory. */
+/* Tells on stdout which instructions neither come up in programs nor are known not to; returns how
+ * many, -1 without memory. */
 int diff_coverage(void);
 
 #endif

@@ -45,7 +45,8 @@ void diff_say_results(diff_program *program, const char *letters, const diff_res
 typedef void diff_make(diff_program *program);
 
 void diff_choose_from(diff_program *program, diff_make *const *list, uint32_t count);
-diff_make diff_make_carries, diff_make_mixed_carries, diff_make_memory, diff_make_lanes, diff_make_warp, diff_make_together;
+diff_make diff_make_carries, diff_make_mixed_carries, diff_make_memory, diff_make_lanes,
+    diff_make_warp, diff_make_together;
 /* The last operand of a warp's instruction: the lanes that are here. */
 void diff_say_mask(diff_program *program);
 

@@ -1,6 +1,7 @@
-/* Makes random PTX programs. What the ISA leaves undefined or unspecified is never emitted: no division of integers by
- * zero, no shuffle from a lane that is not there, no product and sum that may be fused or not, no access of memory that
- * another thread writes, no activemask (lanes need not have come together again, and on a GPU often have not). */
+/* Makes random PTX programs. What the ISA leaves undefined or unspecified is never emitted: no
+ * division of integers by zero, no shuffle from a lane that is not there, no product and sum that
+ * may be fused or not, no access of memory that another thread writes, no activemask (lanes need
+ * not have come together again, and on a GPU often have not). */
 #include "differential_make.h"
 
 #include <inttypes.h>
@@ -44,14 +45,14 @@ bool diff_chance(diff_program *program, uint32_t percent)
 
 /* ---- values that find mistakes ---- */
 
-static const uint32_t singles[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000,
-                                   0x80800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f800001, 0x3f7fffff, 0x7f7fffff,
-                                   0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fffffff, 0x7f800001,
-                                   0xffa00001, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f800000, 0x5f000000, 0xdf000000,
-                                   0x5f800000, 0x3f000000, 0xbf000000, 0x40200000, 0x33800000, 0x33000000, 0x3f7ffffe,
-                                   0x00800002, 0x477fe000, 0x477ff000, 0x47800000, 0x38800000, 0x387fe000, 0x33000001,
-                                   0x43e00000, 0x43e80000, 0x47600000, 0x3f804000, 0x3f808000, 0x3f801000, 0x7f7f8000,
-                                   0x437f0000, 0x42fe0000, 0xc3000000, 0x00400000, 0x3effffff, 0x4b000001, 0xcb7fffff};
+static const uint32_t singles[] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+    0x00800001, 0x3f800000, 0xbf800000, 0x3f800001, 0x3f7fffff, 0x7f7fffff, 0xff7fffff, 0x7f800000,
+    0xff800000, 0x7fc00000, 0xffc00000, 0x7fffffff, 0x7f800001, 0xffa00001, 0x4f000000, 0xcf000000,
+    0x4effffff, 0x4f800000, 0x5f000000, 0xdf000000, 0x5f800000, 0x3f000000, 0xbf000000, 0x40200000,
+    0x33800000, 0x33000000, 0x3f7ffffe, 0x00800002, 0x477fe000, 0x477ff000, 0x47800000, 0x38800000,
+    0x387fe000, 0x33000001, 0x43e00000, 0x43e80000, 0x47600000, 0x3f804000, 0x3f808000, 0x3f801000,
+    0x7f7f8000, 0x437f0000, 0x42fe0000, 0xc3000000, 0x00400000, 0x3effffff, 0x4b000001, 0xcb7fffff};
 static const uint64_t doubles[] = {UINT64_C(0),
                                    UINT64_C(1) << 63,
                                    UINT64_C(1),
@@ -90,9 +91,10 @@ static const uint64_t doubles[] = {UINT64_C(0),
                                    UINT64_C(0x40effe0000000000),
                                    UINT64_C(0x3ca0000000000000),
                                    UINT64_C(0x0008000000000000)};
-static const uint16_t halves[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x3c00, 0xbc00,
-                                  0x3c01, 0x3bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7fff, 0x7c01,
-                                  0x3800, 0x4100, 0x7800, 0x5bff, 0x57f8, 0x2000, 0x0200, 0x6400, 0xe401, 0x1400};
+static const uint16_t halves[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400,
+                                  0x3c00, 0xbc00, 0x3c01, 0x3bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
+                                  0x7e00, 0xfe00, 0x7fff, 0x7c01, 0x3800, 0x4100, 0x7800, 0x5bff,
+                                  0x57f8, 0x2000, 0x0200, 0x6400, 0xe401, 0x1400};
 static const uint64_t integers[] = {0,
                                     1,
                                     2,
@@ -129,7 +131,8 @@ static uint16_t random_half(uint64_t *state, bool bfloat)
         return (uint16_t)(bfloat ? DIFF_PICK(singles, r >> 40) >> 16 : DIFF_PICK(halves, r >> 40));
     if (how < 5)
         return (uint16_t)r;
-    return (uint16_t)(bfloat ? (r & 0x807f) | (120 + (r >> 40) % 16) << 7 : (r & 0x83ff) | (8 + (r >> 40) % 14) << 10);
+    return (uint16_t)(bfloat ? (r & 0x807f) | (120 + (r >> 40) % 16) << 7
+                             : (r & 0x83ff) | (8 + (r >> 40) % 14) << 10);
 }
 
 static uint32_t random_single(uint64_t *state)
@@ -208,7 +211,8 @@ void diff_program_inputs(const diff_program *program, uint64_t *inputs)
 
 /* ---- growing ---- */
 
-static bool grow(diff_program *program, void **list, uint32_t count, uint32_t *capacity, size_t each)
+static bool grow(diff_program *program, void **list, uint32_t count, uint32_t *capacity,
+                 size_t each)
 {
     if (count < *capacity)
         return true;
@@ -234,8 +238,9 @@ void diff_say(diff_program *program, const char *format, ...)
 
 /* ---- registers ---- */
 
-/* f32 and f64 have registers of their type. In untyped ones ptxas confuses numbers with bits: a shift by a b32 register
- * that add.f32 has written takes the float's integral part (seen with driver 580.159.04, at every optimization level).
+/* f32 and f64 have registers of their type. In untyped ones ptxas confuses numbers with bits: a
+ * shift by a b32 register that add.f32 has written takes the float's integral part (seen with
+ * driver 580.159.04, at every optimization level).
  */
 static uint32_t class_of(char hint)
 {
@@ -259,15 +264,17 @@ uint32_t diff_new_value(diff_program *program, char hint)
     if (!grow(program, (void **)&program->values, program->value_count, &program->value_capacity,
               sizeof *program->values))
         return 0;
-    program->values[program->value_count] =
-        (diff_value){.hint = hint, .number = diff_new_register(program, hint), .slot = DIFF_NONE, .input = DIFF_NONE};
+    program->values[program->value_count] = (diff_value){.hint = hint,
+                                                         .number = diff_new_register(program, hint),
+                                                         .slot = DIFF_NONE,
+                                                         .input = DIFF_NONE};
     return program->value_count++;
 }
 
 static void show(diff_program *program, uint32_t value)
 {
-    if (!grow(program, (void **)&program->visible, program->visible_count, &program->visible_capacity,
-              sizeof *program->visible))
+    if (!grow(program, (void **)&program->visible, program->visible_count,
+              &program->visible_capacity, sizeof *program->visible))
         return;
     program->visible[program->visible_count++] = value;
 }
@@ -277,7 +284,8 @@ diff_name diff_program_name(const diff_program *program, uint32_t value)
     const diff_value *item = &program->values[value];
     diff_name result;
 
-    snprintf(result.text, sizeof result.text, "%%%c%" PRIu32, class_letters[class_of(item->hint)], item->number);
+    snprintf(result.text, sizeof result.text, "%%%c%" PRIu32, class_letters[class_of(item->hint)],
+             item->number);
     return result;
 }
 
@@ -291,8 +299,8 @@ static uint32_t recast(diff_program *program, uint32_t value, char hint)
     copy = diff_new_value(program, hint);
     program->values[copy].slot = program->values[value].slot;
     program->values[copy].input = program->values[value].input;
-    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint), diff_program_name(program, copy).text,
-             diff_program_name(program, value).text);
+    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint),
+             diff_program_name(program, copy).text, diff_program_name(program, value).text);
     return copy;
 }
 
@@ -308,8 +316,8 @@ static uint32_t find(diff_program *program, char hint)
 
     do {
         uint32_t count = program->visible_count;
-        uint32_t at =
-            diff_chance(program, 50) && count > 8 ? count - 1 - diff_below(program, 8) : diff_below(program, count);
+        uint32_t at = diff_chance(program, 50) && count > 8 ? count - 1 - diff_below(program, 8)
+                                                            : diff_below(program, count);
         const diff_value *item = &program->values[program->visible[at]];
         if (!fits(item->hint, hint))
             continue;
@@ -333,11 +341,11 @@ static uint32_t choose(diff_program *program, char hint)
 
 void diff_begin(diff_program *program)
 {
-    if (!grow(program, (void **)&program->statements, program->statement_count, &program->statement_capacity,
-              sizeof *program->statements))
+    if (!grow(program, (void **)&program->statements, program->statement_count,
+              &program->statement_capacity, sizeof *program->statements))
         return;
-    program->statements[program->statement_count++] =
-        (diff_statement){.text = program->body.bytes, .end = program->body.bytes, .loops = program->looping};
+    program->statements[program->statement_count++] = (diff_statement){
+        .text = program->body.bytes, .end = program->body.bytes, .loops = program->looping};
 }
 
 void diff_crosses(diff_program *program)
@@ -378,20 +386,24 @@ void diff_store(diff_program *program, uint32_t value, diff_tolerance tolerance)
     program->statements[program->statement_count - 1].end = program->body.bytes;
     if (program->sparse && tolerance == DIFF_EXACT && diff_chance(program, 60))
         return;
-    if (!grow(program, (void **)&program->slots, program->slot_count, &program->slot_capacity, sizeof *program->slots))
+    if (!grow(program, (void **)&program->slots, program->slot_count, &program->slot_capacity,
+              sizeof *program->slots))
         return;
     uint32_t offset = program->slot_count * program->threads * 8;
     if (item->hint == 'p') {
         uint32_t bit = diff_new_register(program, 'w');
-        diff_say(program, "selp.u32 %%w%" PRIu32 ", 1, 0, %s;\n", bit, diff_program_name(program, value).text);
+        diff_say(program, "selp.u32 %%w%" PRIu32 ", 1, 0, %s;\n", bit,
+                 diff_program_name(program, value).text);
         diff_say(program, "st.global.b32 [%%out+%" PRIu32 "], %%w%" PRIu32 ";\n", offset, bit);
     } else {
         diff_say(program, "st.global.b%u [%%out+%" PRIu32 "], %s;\n", 8 * bytes, offset,
                  diff_program_name(program, value).text);
     }
     item->slot = program->slot_count;
-    program->slots[program->slot_count++] = (diff_slot){
-        .statement = program->statement_count - 1, .value = value, .hint = item->hint, .tolerance = tolerance};
+    program->slots[program->slot_count++] = (diff_slot){.statement = program->statement_count - 1,
+                                                        .value = value,
+                                                        .hint = item->hint,
+                                                        .tolerance = tolerance};
 }
 
 /* Ends a statement whose one result can be read from now on. */
@@ -462,8 +474,8 @@ static void nonzero(diff_program *program, char letter, char *into, size_t capac
     uint32_t source = diff_take(program, hint), number = diff_new_register(program, hint);
     char class_letter = class_letters[class_of(hint)];
 
-    diff_say(program, "or.b%u %%%c%" PRIu32 ", %s, 1;\n", 8 * diff_hint_bytes(hint), class_letter, number,
-             diff_program_name(program, source).text);
+    diff_say(program, "or.b%u %%%c%" PRIu32 ", %s, 1;\n", 8 * diff_hint_bytes(hint), class_letter,
+             number, diff_program_name(program, source).text);
     snprintf(into, capacity, "%%%c%" PRIu32, class_letter, number);
 }
 
@@ -504,8 +516,11 @@ static void source_text(diff_program *program, char letter, char *into, size_t c
         break;
     }
     bool negated = letter == 'q' && diff_chance(program, 40);
-    char hint = letter == 'q' ? 'p' : letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-    snprintf(into, capacity, "%s%s", negated ? "!" : "", diff_program_name(program, diff_take(program, hint)).text);
+    char hint = letter == 'q'                    ? 'p'
+                : letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a')
+                                                 : letter;
+    snprintf(into, capacity, "%s%s", negated ? "!" : "",
+             diff_program_name(program, diff_take(program, hint)).text);
 }
 
 void diff_add_result(diff_program *program, diff_results *into, char hint)
@@ -534,21 +549,26 @@ void diff_say_results(diff_program *program, const char *letters, const diff_res
 
     diff_say(program, "%s", vector ? "{" : "");
     for (uint32_t i = 0; i < made->count; i++)
-        diff_say(program, "%s%s", i ? (pair ? "|" : ", ") : "", diff_program_name(program, made->values[i]).text);
+        diff_say(program, "%s%s", i ? (pair ? "|" : ", ") : "",
+                 diff_program_name(program, made->values[i]).text);
     diff_say(program, "%s", vector ? "}" : "");
 }
 
 /* With a guard the result has a value before: that of another register. */
 static void say_guard(diff_program *program, const diff_results *made)
 {
-    uint32_t before = diff_take(program, program->values[made->values[0]].hint), guard = diff_take(program, 'p');
+    uint32_t before = diff_take(program, program->values[made->values[0]].hint),
+             guard = diff_take(program, 'p');
 
-    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(program->values[made->values[0]].hint),
-             diff_program_name(program, made->values[0]).text, diff_program_name(program, before).text);
-    diff_say(program, "@%s%s ", diff_chance(program, 50) ? "!" : "", diff_program_name(program, guard).text);
+    diff_say(
+        program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(program->values[made->values[0]].hint),
+        diff_program_name(program, made->values[0]).text, diff_program_name(program, before).text);
+    diff_say(program, "@%s%s ", diff_chance(program, 50) ? "!" : "",
+             diff_program_name(program, guard).text);
 }
 
-/* Goes on with a copy of an f32 or f64 whose NaN is always the same one; results of other kinds end here. */
+/* Goes on with a copy of an f32 or f64 whose NaN is always the same one; results of other kinds end
+ * here. */
 void diff_show_canonical(diff_program *program, uint32_t value)
 {
     char hint = program->values[value].hint;
@@ -560,10 +580,11 @@ void diff_show_canonical(diff_program *program, uint32_t value)
     diff_use(program, value);
     test = diff_new_register(program, 'p');
     copy = diff_new_value(program, hint);
-    diff_say(program, "testp.notanumber.%s %%p%" PRIu32 ", %s;\n", hint == 'f' ? "f32" : "f64", test,
-             diff_program_name(program, value).text);
+    diff_say(program, "testp.notanumber.%s %%p%" PRIu32 ", %s;\n", hint == 'f' ? "f32" : "f64",
+             test, diff_program_name(program, value).text);
     diff_say(program, "selp.b%u %s, %s, %s, %%p%" PRIu32 ";\n", 8 * diff_hint_bytes(hint),
-             diff_program_name(program, copy).text, hint == 'f' ? "0x7fc00001" : "0x7ffc000000000001",
+             diff_program_name(program, copy).text,
+             hint == 'f' ? "0x7fc00001" : "0x7ffc000000000001",
              diff_program_name(program, value).text, test);
     show(program, copy);
     program->statements[program->statement_count - 1].end = program->body.bytes;
@@ -583,8 +604,10 @@ static void emit_form(diff_program *program, const form *item, uint32_t way, boo
         if (*letter != '<' && *letter != '>')
             source_text(program, *letter, operands[count++], sizeof operands[0]);
     }
-    /* ptxas leaves the last step of a guarded set without the guard (seen with driver 580.159.04). */
-    if (guarded && made.count == 1 && program->values[made.values[0]].hint != 'p' && strncmp(text, "set.", 4) != 0)
+    /* ptxas leaves the last step of a guarded set without the guard (seen with driver
+     * 580.159.04). */
+    if (guarded && made.count == 1 && program->values[made.values[0]].hint != 'p' &&
+        strncmp(text, "set.", 4) != 0)
         say_guard(program, &made);
     diff_say(program, "%s ", text);
     diff_say_results(program, item->operands, &made);
@@ -627,8 +650,8 @@ static uint32_t new_variable(diff_program *program)
     diff_begin(program);
     source = diff_take(program, hint);
     value = diff_new_value(program, hint);
-    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint), diff_program_name(program, value).text,
-             diff_program_name(program, source).text);
+    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint),
+             diff_program_name(program, value).text, diff_program_name(program, source).text);
     return value;
 }
 
@@ -636,7 +659,8 @@ static void assign(diff_program *program, uint32_t variable)
 {
     char hint = program->values[variable].hint;
 
-    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint), diff_program_name(program, variable).text,
+    diff_say(program, "mov.b%u %s, %s;\n", 8 * diff_hint_bytes(hint),
+             diff_program_name(program, variable).text,
              diff_program_name(program, choose(program, hint)).text);
 }
 
@@ -682,7 +706,8 @@ static void branch(diff_program *program)
                  diff_program_name(program, yes).text,
                  outer == DIFF_NONE ? "0xffffffff" : diff_program_name(program, outer).text);
     }
-    diff_say(program, "@!%s bra L%" PRIu32 ";\n", diff_program_name(program, condition).text, label);
+    diff_say(program, "@!%s bra L%" PRIu32 ";\n", diff_program_name(program, condition).text,
+             label);
     program->mask = yes;
     path(program, variable);
     diff_say(program, "bra L%" PRIu32 ";\nL%" PRIu32 ":\n", label + 1, label);
@@ -697,13 +722,14 @@ static void branch(diff_program *program)
 /* One to four rounds, as many as each lane's value says. */
 static void loop(diff_program *program)
 {
-    uint32_t label = program->labels++, variable = new_variable(program), bound = choose(program, 'w');
+    uint32_t label = program->labels++, variable = new_variable(program),
+             bound = choose(program, 'w');
     uint32_t count = diff_new_register(program, 'w'), limit = diff_new_register(program, 'w'),
              again = diff_new_register(program, 'p');
     bool unknown = program->mask_unknown, looping = program->looping;
 
-    diff_say(program, "mov.u32 %%w%" PRIu32 ", 0;\nand.b32 %%w%" PRIu32 ", %s, 3;\nL%" PRIu32 ":\n", count, limit,
-             diff_program_name(program, bound).text, label);
+    diff_say(program, "mov.u32 %%w%" PRIu32 ", 0;\nand.b32 %%w%" PRIu32 ", %s, 3;\nL%" PRIu32 ":\n",
+             count, limit, diff_program_name(program, bound).text, label);
     program->mask_unknown = program->looping = true;
     show(program, variable);
     path(program, variable);
@@ -712,21 +738,26 @@ static void loop(diff_program *program)
     program->looping = looping;
     diff_say(program, "add.u32 %%w%" PRIu32 ", %%w%" PRIu32 ", 1;\n", count, count);
     diff_say(program,
-             "setp.le.u32 %%p%" PRIu32 ", %%w%" PRIu32 ", %%w%" PRIu32 ";\n@%%p%" PRIu32 " bra L%" PRIu32 ";\n", again,
-             count, limit, again, label);
+             "setp.le.u32 %%p%" PRIu32 ", %%w%" PRIu32 ", %%w%" PRIu32 ";\n@%%p%" PRIu32
+             " bra L%" PRIu32 ";\n",
+             again, count, limit, again, label);
     merge(program, variable);
 }
 
 /* A jump through a list of four labels. */
 static void indexed(diff_program *program)
 {
-    uint32_t label = program->labels, variable = new_variable(program), source = choose(program, 'w');
+    uint32_t label = program->labels, variable = new_variable(program),
+             source = choose(program, 'w');
     uint32_t index = diff_new_register(program, 'w');
     bool unknown = program->mask_unknown;
 
     program->labels += 6;
-    diff_say(program, "and.b32 %%w%" PRIu32 ", %s, 3;\n", index, diff_program_name(program, source).text);
-    diff_say(program, "L%" PRIu32 ": .branchtargets L%" PRIu32 ", L%" PRIu32 ", L%" PRIu32 ", L%" PRIu32 ";\n",
+    diff_say(program, "and.b32 %%w%" PRIu32 ", %s, 3;\n", index,
+             diff_program_name(program, source).text);
+    diff_say(program,
+             "L%" PRIu32 ": .branchtargets L%" PRIu32 ", L%" PRIu32 ", L%" PRIu32 ", L%" PRIu32
+             ";\n",
              label + 5, label, label + 1, label + 2, label + 3);
     diff_say(program, "brx.idx %%w%" PRIu32 ", L%" PRIu32 ";\n", index, label + 5);
     program->mask_unknown = true;
@@ -746,10 +777,11 @@ static void make_function(diff_program *program, uint32_t number, const char *le
     uint32_t visible = program->visible_count, count = 0;
 
     program->in_function = true;
-    diff_say(program, ".func (.param .b%u r) f%" PRIu64 "_%" PRIu32 "(", 8 * diff_hint_bytes(result), program->seed,
-             number);
+    diff_say(program, ".func (.param .b%u r) f%" PRIu64 "_%" PRIu32 "(",
+             8 * diff_hint_bytes(result), program->seed, number);
     for (const char *letter = letters; *letter; letter++, count++)
-        diff_say(program, "%s.param .b%u a%u", count ? ", " : "", 8 * diff_hint_bytes(*letter), count);
+        diff_say(program, "%s.param .b%u a%u", count ? ", " : "", 8 * diff_hint_bytes(*letter),
+                 count);
     diff_say(program, ")\n{\nREGISTERS\n");
     for (uint32_t i = 0; i < count; i++) {
         uint32_t value = diff_new_value(program, letters[i]);
@@ -791,8 +823,8 @@ static void call(diff_program *program)
     uint32_t arguments[7], value = diff_new_value(program, result);
     for (uint32_t i = 0; i < 7; i++)
         arguments[i] = diff_take(program, letters[i]);
-    diff_say(program, "call (%s), f%" PRIu64 "_%" PRIu32 ", (", diff_program_name(program, value).text, program->seed,
-             number);
+    diff_say(program, "call (%s), f%" PRIu64 "_%" PRIu32 ", (",
+             diff_program_name(program, value).text, program->seed, number);
     for (uint32_t i = 0; i < 7; i++)
         diff_say(program, "%s%s", i ? ", " : "", diff_program_name(program, arguments[i]).text);
     diff_say(program, ");\n");
@@ -843,32 +875,38 @@ static void block(diff_program *program, uint32_t statements)
         statement(program);
 }
 
-/* Reads the inputs into registers that the whole program sees, and makes a few predicates of them. */
+/* Reads the inputs into registers that the whole program sees, and makes a few predicates of
+ * them. */
 static void prologue(diff_program *program)
 {
     for (uint32_t i = 0; i < DIFF_INPUTS; i++) {
-        uint32_t value = diff_new_value(program, input_hints[i]), bytes = diff_hint_bytes(input_hints[i]);
+        uint32_t value = diff_new_value(program, input_hints[i]),
+                 bytes = diff_hint_bytes(input_hints[i]);
         if (program->failed)
             return;
         program->values[value].input = i;
-        diff_say(program, "ld.global.b%u %s, [%%in+%u];\n", 8 * bytes, diff_program_name(program, value).text, 8 * i);
+        diff_say(program, "ld.global.b%u %s, [%%in+%u];\n", 8 * bytes,
+                 diff_program_name(program, value).text, 8 * i);
         show(program, value);
     }
     for (uint32_t i = 0; i < 3; i++) {
         diff_begin(program);
-        uint32_t value = diff_new_value(program, 'p'), source = diff_take(program, i == 2 ? 's' : 'w');
+        uint32_t value = diff_new_value(program, 'p'),
+                 source = diff_take(program, i == 2 ? 's' : 'w');
         diff_say(program, "setp.%s %s, %s, %u;\n",
                  i == 0   ? "lt.s32"
                  : i == 1 ? "gt.u32"
                           : "lo.u32",
-                 diff_program_name(program, value).text, diff_program_name(program, source).text, i == 2 ? 35 : 100);
+                 diff_program_name(program, value).text, diff_program_name(program, source).text,
+                 i == 2 ? 35 : 100);
         diff_finish(program, value);
     }
 }
 
 static void start(diff_program *program, uint64_t seed, diff_variant variant)
 {
-    *program = (diff_program){.seed = seed, .random = seed ^ UINT64_C(0xbb67ae8584caa73b), .variant = variant};
+    *program = (diff_program){
+        .seed = seed, .random = seed ^ UINT64_C(0xbb67ae8584caa73b), .variant = variant};
     program->mask = DIFF_NONE;
     program->threads = diff_chance(program, 75) ? 64 : 128;
     program->sparse = diff_chance(program, 20);
@@ -925,7 +963,8 @@ void diff_program_free(diff_program *program)
 
 void diff_program_head(gd_text *text)
 {
-    gd_text_string(text, ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[64] = {");
+    gd_text_string(
+        text, ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[64] = {");
     for (uint32_t i = 0; i < 64; i++)
         gd_text_format(text, "%s%u", i ? ", " : "", (i * 167 + 13) & 255);
     gd_text_string(text, "};\n");
@@ -936,7 +975,8 @@ static void print_registers(const diff_program *program, gd_text *text)
     static const char *const types[] = {".b16", ".b32", ".b64", ".pred", ".f32", ".f64"};
 
     for (uint32_t i = 0; i < 6; i++)
-        gd_text_format(text, ".reg %s %%%c<%" PRIu32 ">;\n", types[i], class_letters[i], program->registers[i] + 1);
+        gd_text_format(text, ".reg %s %%%c<%" PRIu32 ">;\n", types[i], class_letters[i],
+                       program->registers[i] + 1);
 }
 
 static void print_functions(const diff_program *program, gd_text *text)
@@ -958,8 +998,10 @@ static void print_addresses(const diff_program *program, gd_text *text)
         text,
         ".reg .b64 %%in, %%out, %%own_global, %%own_local, %%own_shared, %%all_shared, %%table;\n"
         ".reg .b32 %%thread;\n.reg .pred %%is_first;\n"
-        ".local .align 16 .b8 private[16];\n.shared .align 16 .b8 places[%u];\n.shared .align 4 .b32 cell;\n"
-        "ld.param.u64 %%in, [inputs];\nld.param.u64 %%out, [outputs];\nld.param.u64 %%own_global, [scratch];\n"
+        ".local .align 16 .b8 private[16];\n.shared .align 16 .b8 places[%u];\n.shared .align 4 "
+        ".b32 cell;\n"
+        "ld.param.u64 %%in, [inputs];\nld.param.u64 %%out, [outputs];\nld.param.u64 %%own_global, "
+        "[scratch];\n"
         "mov.u32 %%thread, %%tid.x;\nsetp.eq.u32 %%is_first, %%thread, 0;\n"
         "mad.wide.u32 %%in, %%thread, %u, %%in;\nmad.wide.u32 %%out, %%thread, 8, %%out;\n"
         "mad.wide.u32 %%own_global, %%thread, %u, %%own_global;\nmov.u64 %%own_local, private;\n"
@@ -980,15 +1022,17 @@ void diff_program_print(const diff_program *program, uint32_t index, gd_text *te
     size_t first = body_start(program);
 
     print_functions(program, text);
-    gd_text_format(
-        text, ".visible .entry p%" PRIu32 "(.param .u64 inputs, .param .u64 outputs, .param .u64 scratch)\n{\n", index);
+    gd_text_format(text,
+                   ".visible .entry p%" PRIu32
+                   "(.param .u64 inputs, .param .u64 outputs, .param .u64 scratch)\n{\n",
+                   index);
     print_registers(program, text);
     print_addresses(program, text);
     gd_text_append(text, body, first);
     if (program->variant == DIFF_SPLIT) {
-        gd_text_string(text,
-                       ".reg .b32 %odd;\n.reg .pred %is_odd;\nand.b32 %odd, %w0, 1;\nsetp.ne.u32 %is_odd, %odd, 0;\n"
-                       "@%is_odd bra AGAIN;\n");
+        gd_text_string(text, ".reg .b32 %odd;\n.reg .pred %is_odd;\nand.b32 %odd, %w0, "
+                             "1;\nsetp.ne.u32 %is_odd, %odd, 0;\n"
+                             "@%is_odd bra AGAIN;\n");
         gd_text_append(text, body + first, program->body.bytes - first);
         gd_text_string(text, "bra END;\nAGAIN:\n");
         gd_text_append(text, body + first, program->body.bytes - first);
@@ -1000,18 +1044,22 @@ void diff_program_print(const diff_program *program, uint32_t index, gd_text *te
 }
 
 /* The last line of a statement that is no load names it; the first mnemonic otherwise. */
-void diff_program_opcode(const diff_program *program, uint32_t statement, char *into, size_t capacity)
+void diff_program_opcode(const diff_program *program, uint32_t statement, char *into,
+                         size_t capacity)
 {
-    const char *body = gd_text_get(&program->body), *at = body + program->statements[statement].text;
+    const char *body = gd_text_get(&program->body),
+               *at = body + program->statements[statement].text;
     const char *end = body + program->statements[statement].end, *best = at;
     size_t length = 0;
 
     for (; at < end; at = (const char *)memchr(at, 10, (size_t)(end - at)) + 1) {
         const char *op = *at == '@' ? strchr(at, ' ') + 1 : at;
-        if (strncmp(op, "mov.b", 5) != 0 && strncmp(op, "or.b", 4) != 0 && strncmp(op, "bar.sync", 8) != 0 &&
-            strncmp(op, "st.", 3) != 0 && strncmp(op, "cvta", 4) != 0)
+        if (strncmp(op, "mov.b", 5) != 0 && strncmp(op, "or.b", 4) != 0 &&
+            strncmp(op, "bar.sync", 8) != 0 && strncmp(op, "st.", 3) != 0 &&
+            strncmp(op, "cvta", 4) != 0)
             best = op;
-        if (strncmp(op, "atom", 4) == 0 || strncmp(op, "red.", 4) == 0 || strncmp(op, "mma", 3) == 0)
+        if (strncmp(op, "atom", 4) == 0 || strncmp(op, "red.", 4) == 0 ||
+            strncmp(op, "mma", 3) == 0)
             break;
         if (!memchr(at, '\n', (size_t)(end - at)))
             break;

@@ -1,5 +1,6 @@
-/* Random PTX programs for the comparison of two drivers. A program is an entry that reads inputs of each thread,
- * computes, and stores its results as raw bits, eight bytes a thread and slot. Everything follows from a seed. */
+/* Random PTX programs for the comparison of two drivers. A program is an entry that reads inputs of
+ * each thread, computes, and stores its results as raw bits, eight bytes a thread and slot.
+ * Everything follows from a seed. */
 #ifndef GD_DIFFERENTIAL_PROGRAM_H
 #define GD_DIFFERENTIAL_PROGRAM_H
 
@@ -18,8 +19,8 @@ enum {
 typedef enum diff_tolerance {
     DIFF_EXACT,
     DIFF_LAST, /* exact, but nothing reads it */
-    DIFF_NAN, /* exact, but one NaN is as good as another: which operand's it is, or whether it is made canonical, is up
-                 to ptxas */
+    DIFF_NAN, /* exact, but one NaN is as good as another: which operand's it is, or whether it is
+                 made canonical, is up to ptxas */
     DIFF_RCP,
     DIFF_DIV,
     DIFF_SQRT,
@@ -54,8 +55,8 @@ typedef struct diff_value {
 typedef struct diff_statement {
     size_t text, end;
     uint32_t uses[16], slots[16], use_count; /* values, and where each was stored then */
-    bool loops;                              /* executed more than once: the values in memory are the last ones */
-    bool crosses;                            /* reads what other threads have */
+    bool loops;   /* executed more than once: the values in memory are the last ones */
+    bool crosses; /* reads what other threads have */
 } diff_statement;
 
 typedef struct diff_slot {
@@ -65,8 +66,9 @@ typedef struct diff_slot {
     diff_tolerance tolerance;
 } diff_slot;
 
-/* STRAIGHT has no branches, barriers or warp operations. SPLIT executes a straight program's text in two copies, one
- * for lanes of odd value of an input and one for the others: its results must be those of the straight one. */
+/* STRAIGHT has no branches, barriers or warp operations. SPLIT executes a straight program's text
+ * in two copies, one for lanes of odd value of an input and one for the others: its results must be
+ * those of the straight one. */
 typedef enum diff_variant { DIFF_ANY, DIFF_STRAIGHT, DIFF_SPLIT, DIFF_CARRIES } diff_variant;
 
 typedef struct diff_program {
@@ -93,7 +95,8 @@ typedef struct diff_program {
 
 /* The program of a seed; false when there is no memory. */
 bool diff_program_make(diff_program *program, uint64_t seed, diff_variant variant);
-/* One instruction of every alternative of every form, each of them a program; false behind the last one. */
+/* One instruction of every alternative of every form, each of them a program; false behind the last
+ * one. */
 bool diff_program_form(diff_program *program, uint32_t index, uint64_t seed);
 void diff_program_free(diff_program *program);
 
@@ -115,6 +118,7 @@ diff_name diff_program_name(const diff_program *program, uint32_t value);
 uint32_t diff_hint_bytes(char hint);
 
 /* "mul.rn.ftz.f32": the instruction of a statement without its operands. */
-void diff_program_opcode(const diff_program *program, uint32_t statement, char *into, size_t capacity);
+void diff_program_opcode(const diff_program *program, uint32_t statement, char *into,
+                         size_t capacity);
 
 #endif

@@ -1,5 +1,5 @@
-/* Loads modules of random programs into a driver that is opened by its path, launches each program as one CTA and reads
- * its results. */
+/* Loads modules of random programs into a driver that is opened by its path, launches each program
+ * as one CTA and reads its results. */
 #include "differential_run.h"
 
 #include <dlfcn.h>
@@ -9,21 +9,25 @@
 
 #include "cuda/abi.h"
 
-#define ENTRIES(entry)                                                                                                 \
-    entry(cuInit, (unsigned flags)) entry(cuDeviceGet, (gd_CUdevice * device, int ordinal))                            \
-        entry(cuDevicePrimaryCtxRetain, (gd_CUcontext * context, gd_CUdevice device))                                  \
-            entry(cuCtxSetCurrent, (gd_CUcontext context)) entry(cuCtxSynchronize, (void))                             \
-                entry(cuModuleLoadDataEx, (gd_CUmodule * module, const void *image, unsigned count, int *options,      \
-                                           void **values)) entry(cuModuleUnload, (gd_CUmodule module))                 \
-                    entry(cuModuleGetFunction, (gd_CUfunction * function, gd_CUmodule module, const char *name))       \
-                        entry(cuMemAlloc_v2, (uint64_t * address, size_t bytes))                                       \
-                            entry(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))                      \
-                                entry(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))                        \
-                                    entry(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t bytes))             \
-                                        entry(cuLaunchKernel,                                                          \
-                                              (gd_CUfunction function, unsigned gx, unsigned gy, unsigned gz,          \
-                                               unsigned bx, unsigned by, unsigned bz, unsigned shared,                 \
-                                               gd_CUstream stream, void **parameters, void **extra))
+#define ENTRIES(entry)                                                                             \
+    entry(cuInit, (unsigned flags)) entry(cuDeviceGet, (gd_CUdevice * device, int ordinal))        \
+        entry(cuDevicePrimaryCtxRetain, (gd_CUcontext * context, gd_CUdevice device))              \
+            entry(cuCtxSetCurrent, (gd_CUcontext context)) entry(cuCtxSynchronize, (void))         \
+                entry(cuModuleLoadDataEx,                                                          \
+                      (gd_CUmodule * module, const void *image, unsigned count, int *options,      \
+                       void **values)) entry(cuModuleUnload, (gd_CUmodule module))                 \
+                    entry(cuModuleGetFunction,                                                     \
+                          (gd_CUfunction * function, gd_CUmodule module, const char *name))        \
+                        entry(cuMemAlloc_v2, (uint64_t * address, size_t bytes))                   \
+                            entry(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))  \
+                                entry(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))    \
+                                    entry(cuMemsetD8_v2,                                           \
+                                          (uint64_t to, unsigned char value, size_t bytes))        \
+                                        entry(cuLaunchKernel,                                      \
+                                              (gd_CUfunction function, unsigned gx, unsigned gy,   \
+                                               unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                                               unsigned shared, gd_CUstream stream,                \
+                                               void **parameters, void **extra))
 
 typedef struct driver {
 #define DECLARE(name, arguments) gd_CUresult(*name) arguments;
@@ -50,11 +54,11 @@ static bool find_entries(driver *to, const char *path)
         fprintf(stderr, "%s\n", dlerror());
         return false;
     }
-#define FIND(name, arguments)                                                                                          \
-    *(void **)&to->name = dlsym(library, #name);                                                                       \
-    if (!to->name) {                                                                                                   \
-        fprintf(stderr, "%s lacks %s\n", path, #name);                                                                 \
-        return false;                                                                                                  \
+#define FIND(name, arguments)                                                                      \
+    *(void **)&to->name = dlsym(library, #name);                                                   \
+    if (!to->name) {                                                                               \
+        fprintf(stderr, "%s lacks %s\n", path, #name);                                             \
+        return false;                                                                              \
     }
     ENTRIES(FIND)
 #undef FIND
@@ -70,7 +74,8 @@ static bool open_driver(driver *to, const char *path)
            check(to->cuDeviceGet(&device, 0), "cuDeviceGet") &&
            check(to->cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain") &&
            check(to->cuCtxSetCurrent(context), "cuCtxSetCurrent") &&
-           check(to->cuMemAlloc_v2(&to->inputs, DIFF_INPUTS * DIFF_MOST_THREADS * 8), "cuMemAlloc") &&
+           check(to->cuMemAlloc_v2(&to->inputs, DIFF_INPUTS * DIFF_MOST_THREADS * 8),
+                 "cuMemAlloc") &&
            check(to->cuMemAlloc_v2(&to->outputs, RESULT_BYTES), "cuMemAlloc") &&
            check(to->cuMemAlloc_v2(&to->scratch, DIFF_SCRATCH * DIFF_MOST_THREADS), "cuMemAlloc");
 }
@@ -113,7 +118,8 @@ static uint64_t digest_of(const diff_program *program, const uint64_t *results)
     return digest;
 }
 
-static bool launch(const driver *on, gd_CUmodule module, uint32_t index, const diff_program *program, uint64_t *results)
+static bool launch(const driver *on, gd_CUmodule module, uint32_t index,
+                   const diff_program *program, uint64_t *results)
 {
     static uint64_t inputs[DIFF_INPUTS * DIFF_MOST_THREADS];
     uint64_t in = on->inputs, out = on->outputs, scratch = on->scratch;
@@ -125,30 +131,38 @@ static bool launch(const driver *on, gd_CUmodule module, uint32_t index, const d
     snprintf(name, sizeof name, "p%" PRIu32, index);
     diff_program_inputs(program, inputs);
     return check(on->cuModuleGetFunction(&function, module, name), name) &&
-           check(on->cuMemcpyHtoD_v2(in, inputs, (size_t)program->threads * DIFF_INPUTS * 8), "cuMemcpyHtoD") &&
+           check(on->cuMemcpyHtoD_v2(in, inputs, (size_t)program->threads * DIFF_INPUTS * 8),
+                 "cuMemcpyHtoD") &&
            check(on->cuMemsetD8_v2(out, DIFF_UNWRITTEN, bytes), "cuMemsetD8") &&
-           check(on->cuMemsetD8_v2(scratch, 0, (size_t)program->threads * DIFF_SCRATCH), "cuMemsetD8") &&
-           check(on->cuLaunchKernel(function, 1, 1, 1, program->threads, 1, 1, 0, NULL, parameters, NULL),
+           check(on->cuMemsetD8_v2(scratch, 0, (size_t)program->threads * DIFF_SCRATCH),
+                 "cuMemsetD8") &&
+           check(on->cuLaunchKernel(function, 1, 1, 1, program->threads, 1, 1, 0, NULL, parameters,
+                                    NULL),
                  "cuLaunchKernel") &&
            check(on->cuCtxSynchronize(), "cuCtxSynchronize") &&
            check(on->cuMemcpyDtoH_v2(results, out, bytes), "cuMemcpyDtoH");
 }
 
-static bool write_record(FILE *file, const diff_program *program, uint64_t number, diff_state state, bool full,
-                         const uint64_t *results)
+static bool write_record(FILE *file, const diff_program *program, uint64_t number, diff_state state,
+                         bool full, const uint64_t *results)
 {
-    diff_record record = {.number = number, .slots = program->slot_count, .threads = program->threads, .state = state};
+    diff_record record = {.number = number,
+                          .slots = program->slot_count,
+                          .threads = program->threads,
+                          .state = state};
 
     if (state == DIFF_RAN) {
         record.digest = digest_of(program, results);
         record.bytes = full ? program->slot_count * program->threads * 8 : 0;
     }
-    return fwrite(&record, sizeof record, 1, file) == 1 && fwrite(results, 1, record.bytes, file) == record.bytes;
+    return fwrite(&record, sizeof record, 1, file) == 1 &&
+           fwrite(results, 1, record.bytes, file) == record.bytes;
 }
 
-/* Programs one by one when the driver refuses their module; a single one that it refuses is recorded so. */
-static bool run_batch(const driver *on, const diff_range *range, uint64_t first, uint32_t count, bool full,
-                      uint64_t *results, FILE *file)
+/* Programs one by one when the driver refuses their module; a single one that it refuses is
+ * recorded so. */
+static bool run_batch(const driver *on, const diff_range *range, uint64_t first, uint32_t count,
+                      bool full, uint64_t *results, FILE *file)
 {
     diff_program *programs = calloc(count, sizeof *programs);
     gd_text text = {0};
@@ -168,8 +182,11 @@ static bool run_batch(const driver *on, const diff_range *range, uint64_t first,
         done = write_record(file, &programs[0], first, DIFF_REFUSED, full, results);
     }
     for (uint32_t i = 0; i < made && module && done; i++) {
-        bool ran = programs[i].slot_count <= MOST_SLOTS && launch(on, module, i, &programs[i], results);
-        done = write_record(file, &programs[i], first + i, ran ? DIFF_RAN : DIFF_FAULT, full, results) && ran;
+        bool ran =
+            programs[i].slot_count <= MOST_SLOTS && launch(on, module, i, &programs[i], results);
+        done = write_record(file, &programs[i], first + i, ran ? DIFF_RAN : DIFF_FAULT, full,
+                            results) &&
+               ran;
         if (!ran)
             fprintf(stderr, "program %" PRIu64 " failed\n", first + i);
     }
@@ -190,7 +207,8 @@ bool diff_run(const diff_target *target, const diff_range *range, FILE *file)
 
     for (uint64_t at = 0; at < range->count && done; at += target->batch) {
         uint64_t left = range->count - at;
-        done = run_batch(&on, range, range->from + at, left < target->batch ? (uint32_t)left : target->batch,
+        done = run_batch(&on, range, range->from + at,
+                         left < target->batch ? (uint32_t)left : target->batch,
                          !target->digests_only, results, file);
     }
     free(results);

@@ -6,7 +6,8 @@
 
 #include "differential_program.h"
 
-/* A range of programs: those of seeds [from, from + count), or with `forms` the forms of these numbers. */
+/* A range of programs: those of seeds [from, from + count), or with `forms` the forms of these
+ * numbers. */
 typedef struct diff_range {
     uint64_t from, count;
     diff_variant variant;
@@ -35,8 +36,8 @@ typedef struct diff_target {
     bool digests_only;  /* results are not kept */
 } diff_target;
 
-/* Runs a range and appends records to a file. Says on stderr what fails; false when something could not be run or
- * written. */
+/* Runs a range and appends records to a file. Says on stderr what fails; false when something could
+ * not be run or written. */
 bool diff_run(const diff_target *target, const diff_range *range, FILE *file);
 
 #endif

@@ -1,5 +1,5 @@
-/* Statements that take several instructions: chains of carries, memory, what the threads of a CTA or the lanes of a
- * warp do together, mma. */
+/* Statements that take several instructions: chains of carries, memory, what the threads of a CTA
+ * or the lanes of a warp do together, mma. */
 #include "differential_make.h"
 
 #include <inttypes.h>
@@ -8,15 +8,16 @@
 
 /* ---- carries: a chain of additions, subtractions or products with sums ---- */
 
-static void carry_line(diff_program *program, const char *op, const char *type, char hint, uint32_t sources,
-                       diff_results *made)
+static void carry_line(diff_program *program, const char *op, const char *type, char hint,
+                       uint32_t sources, diff_results *made)
 {
     uint32_t taken[3];
 
     for (uint32_t i = 0; i < sources; i++)
         taken[i] = diff_take(program, hint);
     diff_add_result(program, made, hint);
-    diff_say(program, "%s%s %s", op, type, diff_program_name(program, made->values[made->count - 1]).text);
+    diff_say(program, "%s%s %s", op, type,
+             diff_program_name(program, made->values[made->count - 1]).text);
     for (uint32_t i = 0; i < sources; i++)
         diff_say(program, ", %s", diff_program_name(program, taken[i]).text);
     diff_say(program, ";\n");
@@ -57,8 +58,8 @@ void diff_make_carries(diff_program *program)
 
     diff_begin(program);
     for (uint32_t i = 0; i < 3; i++)
-        carry_line(program, lines[chain][i], types[type], type < 2 ? 'w' : 'd', lines[chain][i][0] == 'm' ? 3 : 2,
-                   &made);
+        carry_line(program, lines[chain][i], types[type], type < 2 ? 'w' : 'd',
+                   lines[chain][i][0] == 'm' ? 3 : 2, &made);
     for (uint32_t i = 0; i < made.count; i++)
         diff_finish(program, made.values[i]);
 }
@@ -71,10 +72,10 @@ typedef struct access_type {
     const char *registers; /* letters that may receive it */
 } access_type;
 
-static const access_type access_types[] = {{"b8", 1, "hwd"},  {"u8", 1, "hwd"},  {"s8", 1, "hwd"},  {"b16", 2, "hkb"},
-                                           {"u16", 2, "hwd"}, {"s16", 2, "hwd"}, {"b32", 4, "wfx"}, {"u32", 4, "wd"},
-                                           {"s32", 4, "wd"},  {"f32", 4, "f"},   {"b64", 8, "de"},  {"u64", 8, "d"},
-                                           {"s64", 8, "d"},   {"f64", 8, "e"}};
+static const access_type access_types[] = {
+    {"b8", 1, "hwd"},  {"u8", 1, "hwd"},  {"s8", 1, "hwd"}, {"b16", 2, "hkb"}, {"u16", 2, "hwd"},
+    {"s16", 2, "hwd"}, {"b32", 4, "wfx"}, {"u32", 4, "wd"}, {"s32", 4, "wd"},  {"f32", 4, "f"},
+    {"b64", 8, "de"},  {"u64", 8, "d"},   {"s64", 8, "d"},  {"f64", 8, "e"}};
 
 static uint32_t vector_length(diff_program *program, uint32_t bytes)
 {
@@ -88,20 +89,21 @@ static const char *vector_suffix(uint32_t count)
     return count == 4 ? ".v4" : count == 2 ? ".v2" : "";
 }
 
-/* Stores of 16 bytes at `address`, then a load of any type within them. `barrier` stands between the two. */
+/* Stores of 16 bytes at `address`, then a load of any type within them. `barrier` stands between
+ * the two. */
 static void say_store(diff_program *program, const char *space, const char *address)
 {
     if (diff_chance(program, 50)) {
         uint32_t a = diff_take(program, 'd'), b = diff_take(program, 'e');
-        diff_say(program, "st%s.v2.b64 [%s], {%s, %s};\n", space, address, diff_program_name(program, a).text,
-                 diff_program_name(program, b).text);
+        diff_say(program, "st%s.v2.b64 [%s], {%s, %s};\n", space, address,
+                 diff_program_name(program, a).text, diff_program_name(program, b).text);
         return;
     }
     uint32_t a = diff_take(program, 'w'), b = diff_take(program, 'f'), c = diff_take(program, 'x'),
              d = diff_take(program, 'y');
-    diff_say(program, "st%s.v4.b32 [%s], {%s, %s, %s, %s};\n", space, address, diff_program_name(program, a).text,
-             diff_program_name(program, b).text, diff_program_name(program, c).text,
-             diff_program_name(program, d).text);
+    diff_say(program, "st%s.v4.b32 [%s], {%s, %s, %s, %s};\n", space, address,
+             diff_program_name(program, a).text, diff_program_name(program, b).text,
+             diff_program_name(program, c).text, diff_program_name(program, d).text);
 }
 
 static void say_narrow_store(diff_program *program, const char *space, const char *address)
@@ -117,7 +119,8 @@ static void say_narrow_store(diff_program *program, const char *space, const cha
 
 static diff_results say_load(diff_program *program, const char *space, const char *address)
 {
-    const access_type *type = &access_types[diff_below(program, sizeof access_types / sizeof access_types[0])];
+    const access_type *type =
+        &access_types[diff_below(program, sizeof access_types / sizeof access_types[0])];
     uint32_t count = vector_length(program, type->bytes), whole = count * type->bytes;
     char hint = type->registers[diff_below(program, (uint32_t)strlen(type->registers))];
     diff_results made = {.count = 0};
@@ -182,7 +185,8 @@ static void constant_load(diff_program *program)
 
     diff_begin(program);
     diff_use(program, index);
-    diff_say(program, "and.b32 %%w%" PRIu32 ", %s, 3;\n", offset, diff_program_name(program, index).text);
+    diff_say(program, "and.b32 %%w%" PRIu32 ", %s, 3;\n", offset,
+             diff_program_name(program, index).text);
     diff_say(program, "mul.wide.u32 %%d%" PRIu32 ", %%w%" PRIu32 ", 16;\n", address, offset);
     diff_say(program, "add.u64 %%d%" PRIu32 ", %%d%" PRIu32 ", %%table;\n", address, address);
     snprintf(text, sizeof text, "%%d%" PRIu32, address);
@@ -190,8 +194,8 @@ static void constant_load(diff_program *program)
     finish_all(program, &made);
 }
 
-/* Two NaNs added in shared memory, where ptxas makes a loop around add.f64: which one stays depends on the optimization
- * level. */
+/* Two NaNs added in shared memory, where ptxas makes a loop around add.f64: which one stays depends
+ * on the optimization level. */
 static void finish_any_nan(diff_program *program, uint32_t value)
 {
     uint32_t slots = program->slot_count;
@@ -209,22 +213,25 @@ typedef struct atomic_form {
 } atomic_form;
 
 static const atomic_form atomics[] = {
-    {"add.u32", 'w', 1},        {"add.s32", 'w', 1},         {"add.u64", 'd', 1},       {"add.f32", 'f', 1},
-    {"add.f64", 'e', 1},        {"inc.u32", 'w', 1},         {"dec.u32", 'w', 1},       {"min.u32", 'w', 1},
-    {"min.s32", 'w', 1},        {"max.u32", 'w', 1},         {"max.s32", 'w', 1},       {"min.u64", 'd', 1},
-    {"min.s64", 'd', 1},        {"max.u64", 'd', 1},         {"max.s64", 'd', 1},       {"and.b32", 'w', 1},
-    {"or.b32", 'w', 1},         {"xor.b32", 'w', 1},         {"and.b64", 'd', 1},       {"or.b64", 'd', 1},
-    {"xor.b64", 'd', 1},        {"exch.b32", 'w', 1},        {"exch.b64", 'd', 1},      {"cas.b32", 'w', 2},
-    {"cas.b64", 'd', 2},        {"cas.b16", 'h', 2},         {"add.noftz.f16", 'k', 1}, {"add.noftz.f16x2", 'x', 1},
-    {"add.noftz.bf16", 'b', 1}, {"add.noftz.bf16x2", 'y', 1}};
+    {"add.u32", 'w', 1},         {"add.s32", 'w', 1},        {"add.u64", 'd', 1},
+    {"add.f32", 'f', 1},         {"add.f64", 'e', 1},        {"inc.u32", 'w', 1},
+    {"dec.u32", 'w', 1},         {"min.u32", 'w', 1},        {"min.s32", 'w', 1},
+    {"max.u32", 'w', 1},         {"max.s32", 'w', 1},        {"min.u64", 'd', 1},
+    {"min.s64", 'd', 1},         {"max.u64", 'd', 1},        {"max.s64", 'd', 1},
+    {"and.b32", 'w', 1},         {"or.b32", 'w', 1},         {"xor.b32", 'w', 1},
+    {"and.b64", 'd', 1},         {"or.b64", 'd', 1},         {"xor.b64", 'd', 1},
+    {"exch.b32", 'w', 1},        {"exch.b64", 'd', 1},       {"cas.b32", 'w', 2},
+    {"cas.b64", 'd', 2},         {"cas.b16", 'h', 2},        {"add.noftz.f16", 'k', 1},
+    {"add.noftz.f16x2", 'x', 1}, {"add.noftz.bf16", 'b', 1}, {"add.noftz.bf16x2", 'y', 1}};
 
-/* An atomic on the thread's own bytes: the old value and the new one. cas compares with what is there half of the time.
- */
+/* An atomic on the thread's own bytes: the old value and the new one. cas compares with what is
+ * there half of the time. */
 static void own_atomic(diff_program *program)
 {
     const atomic_form *item = &atomics[diff_below(program, sizeof atomics / sizeof atomics[0])];
     bool shared = diff_chance(program, 50);
-    const char *space = shared ? ".shared" : ".global", *at = shared ? "%own_shared" : "%own_global";
+    const char *space = shared ? ".shared" : ".global",
+               *at = shared ? "%own_shared" : "%own_global";
     uint32_t bits = 8 * diff_hint_bytes(item->hint);
     diff_results made = {.count = 0};
 
@@ -235,11 +242,14 @@ static void own_atomic(diff_program *program)
         a = before;
     diff_add_result(program, &made, item->hint);
     diff_add_result(program, &made, item->hint);
-    diff_say(program, "st%s.b%u [%s], %s;\n", space, bits, at, diff_program_name(program, before).text);
-    diff_say(program, "atom%s.%s %s, [%s], %s", space, item->text, diff_program_name(program, made.values[0]).text, at,
+    diff_say(program, "st%s.b%u [%s], %s;\n", space, bits, at,
+             diff_program_name(program, before).text);
+    diff_say(program, "atom%s.%s %s, [%s], %s", space, item->text,
+             diff_program_name(program, made.values[0]).text, at,
              diff_program_name(program, a).text);
     diff_say(program, item->sources == 2 ? ", %s;\n" : ";\n", diff_program_name(program, b).text);
-    diff_say(program, "ld%s.b%u %s, [%s];\n", space, bits, diff_program_name(program, made.values[1]).text, at);
+    diff_say(program, "ld%s.b%u %s, [%s];\n", space, bits,
+             diff_program_name(program, made.values[1]).text, at);
     diff_finish(program, made.values[0]);
     if (shared && strcmp(item->text, "add.f64") == 0)
         finish_any_nan(program, made.values[1]);
@@ -274,7 +284,8 @@ static void exchange(diff_program *program)
     say_barrier(program);
     say_store(program, ".shared", "%own_shared");
     say_barrier(program);
-    diff_say(program, "xor.b32 %%w%" PRIu32 ", %%thread, %u;\n", other, diff_below(program, program->threads));
+    diff_say(program, "xor.b32 %%w%" PRIu32 ", %%thread, %u;\n", other,
+             diff_below(program, program->threads));
     diff_say(program,
              "mul.wide.u32 %%d%" PRIu32 ", %%w%" PRIu32 ", 16;\nadd.u64 %%d%" PRIu32 ", %%d%" PRIu32
              ", %%all_shared;\n",
@@ -298,7 +309,8 @@ static void matrix_load(diff_program *program)
     say_barrier(program);
     for (uint32_t i = 0; i < count; i++)
         diff_add_result(program, &made, 'x');
-    diff_say(program, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 ", count, diff_chance(program, 50) ? ".trans" : "");
+    diff_say(program, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 ", count,
+             diff_chance(program, 50) ? ".trans" : "");
     diff_say_results(program, "<", &made);
     diff_say(program, ", [%%own_shared];\n");
     say_barrier(program);
@@ -337,7 +349,8 @@ static void common_reduction(diff_program *program)
 
     diff_begin(program);
     diff_crosses(program);
-    uint32_t first = diff_take(program, 'w'), value = diff_take(program, 'w'), result = diff_new_value(program, 'w');
+    uint32_t first = diff_take(program, 'w'), value = diff_take(program, 'w'),
+             result = diff_new_value(program, 'w');
     diff_say(program, "bar.sync 0;\n@%%is_first st.shared.b32 [cell], %s;\nbar.sync 0;\n",
              diff_program_name(program, first).text);
     diff_say(program, "red.shared.%s [cell], %s;\nbar.sync 0;\nld.shared.b32 %s, [cell];\n", op,
@@ -353,8 +366,9 @@ static void barrier_reduction(diff_program *program)
     diff_begin(program);
     diff_crosses(program);
     uint32_t source = diff_take(program, 'p'), result = diff_new_value(program, which ? 'p' : 'w');
-    diff_say(program, "bar.red.%s %s, 0, %s%s;\n", ops[which], diff_program_name(program, result).text,
-             diff_chance(program, 30) ? "!" : "", diff_program_name(program, source).text);
+    diff_say(program, "bar.red.%s %s, 0, %s%s;\n", ops[which],
+             diff_program_name(program, result).text, diff_chance(program, 30) ? "!" : "",
+             diff_program_name(program, source).text);
     diff_finish(program, result);
 }
 
@@ -375,7 +389,8 @@ static void vote(diff_program *program)
 
     diff_begin(program);
     diff_crosses(program);
-    uint32_t source = diff_take(program, 'p'), result = diff_new_value(program, mode == 3 ? 'w' : 'p');
+    uint32_t source = diff_take(program, 'p'),
+             result = diff_new_value(program, mode == 3 ? 'w' : 'p');
     diff_say(program, "vote.sync.%s %s, %s%s", modes[mode], diff_program_name(program, result).text,
              diff_chance(program, 30) ? "!" : "", diff_program_name(program, source).text);
     diff_say_mask(program);
@@ -408,8 +423,8 @@ static void redux(diff_program *program)
     diff_begin(program);
     diff_crosses(program);
     uint32_t source = diff_take(program, 'w'), result = diff_new_value(program, 'w');
-    diff_say(program, "redux.sync.%s %s, %s", ops[diff_below(program, 9)], diff_program_name(program, result).text,
-             diff_program_name(program, source).text);
+    diff_say(program, "redux.sync.%s %s, %s", ops[diff_below(program, 9)],
+             diff_program_name(program, result).text, diff_program_name(program, source).text);
     diff_say_mask(program);
     diff_finish(program, result);
 }
@@ -437,7 +452,8 @@ static void shuffle(diff_program *program)
 
     diff_begin(program);
     diff_crosses(program);
-    uint32_t source = diff_take(program, diff_chance(program, 50) ? 'w' : 'f'), by = diff_take(program, 's');
+    uint32_t source = diff_take(program, diff_chance(program, 50) ? 'w' : 'f'),
+             by = diff_take(program, 's');
     diff_add_result(program, &made, 'w');
     diff_add_result(program, &made, 'p');
     diff_say(program, "shfl.sync.%s.b32 ", modes[diff_below(program, 4)]);
@@ -454,8 +470,8 @@ static void transpose(diff_program *program)
     diff_begin(program);
     diff_crosses(program);
     uint32_t source = diff_take(program, 'x'), result = diff_new_value(program, 'x');
-    diff_say(program, "movmatrix.sync.aligned.m8n8.trans.b16 %s, %s;\n", diff_program_name(program, result).text,
-             diff_program_name(program, source).text);
+    diff_say(program, "movmatrix.sync.aligned.m8n8.trans.b16 %s, %s;\n",
+             diff_program_name(program, result).text, diff_program_name(program, source).text);
     diff_finish(program, result);
 }
 
@@ -468,21 +484,22 @@ typedef struct mma_form {
     bool half_sums;
 } mma_form;
 
-static const mma_form mmas[] = {{"m16n8k16.row.col.f32.f16.f16.f32", 4, 2, 4, 4, 'k', false},
-                                {"m16n8k8.row.col.f32.f16.f16.f32", 2, 1, 4, 4, 'k', false},
-                                {"m16n8k16.row.col.f16.f16.f16.f16", 4, 2, 2, 2, 'k', true},
-                                {"m16n8k8.row.col.f16.f16.f16.f16", 2, 1, 2, 2, 'k', true},
-                                {"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, 4, 4, 'b', false},
-                                {"m16n8k8.row.col.f32.bf16.bf16.f32", 2, 1, 4, 4, 'b', false},
-                                {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2, 4, 4, 'f', false},
-                                {"m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1, 4, 4, 'f', false},
-                                {"m16n8k16.row.col.s32.s8.s8.s32", 2, 1, 4, 4, 's', false},
-                                {"m16n8k32.row.col.s32.s8.u8.s32", 4, 2, 4, 4, 's', false},
-                                {"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 2, 4, 4, 's', false},
-                                {"m16n8k16.row.col.s32.u8.u8.s32", 2, 1, 4, 4, 's', false}};
+static const mma_form mmas[] = {
+    {"m16n8k16.row.col.f32.f16.f16.f32", 4, 2, 4, 4, 'k', false},
+    {"m16n8k8.row.col.f32.f16.f16.f32", 2, 1, 4, 4, 'k', false},
+    {"m16n8k16.row.col.f16.f16.f16.f16", 4, 2, 2, 2, 'k', true},
+    {"m16n8k8.row.col.f16.f16.f16.f16", 2, 1, 2, 2, 'k', true},
+    {"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, 4, 4, 'b', false},
+    {"m16n8k8.row.col.f32.bf16.bf16.f32", 2, 1, 4, 4, 'b', false},
+    {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2, 4, 4, 'f', false},
+    {"m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1, 4, 4, 'f', false},
+    {"m16n8k16.row.col.s32.s8.s8.s32", 2, 1, 4, 4, 's', false},
+    {"m16n8k32.row.col.s32.s8.u8.s32", 4, 2, 4, 4, 's', false},
+    {"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 2, 4, 4, 's', false},
+    {"m16n8k16.row.col.s32.u8.u8.s32", 2, 1, 4, 4, 's', false}};
 
-/* A register of factors made from any one: high bytes chosen from a few that stand for small numbers, or exponents cut
- * down. */
+/* A register of factors made from any one: high bytes chosen from a few that stand for small
+ * numbers, or exponents cut down. */
 static uint32_t factor(diff_program *program, char kind, bool small)
 {
     uint32_t source = diff_take(program, 'w'), cut = diff_new_register(program, 'w'),
@@ -493,8 +510,10 @@ static uint32_t factor(diff_program *program, char kind, bool small)
         diff_say(program, "mov.b32 %%w%" PRIu32 ", %s;\n", result, from.text);
     } else if (small) {
         const char *bytes = kind == 'k' ? "0xbc403c00" : "0xc0414000";
-        diff_say(program, "and.b32 %%w%" PRIu32 ", %s, %s;\n", cut, from.text, kind == 'f' ? "0x3000" : "0x3030");
-        diff_say(program, "or.b32 %%w%" PRIu32 ", %%w%" PRIu32 ", %s;\n", cut, cut, kind == 'f' ? "0x0444" : "0x0404");
+        diff_say(program, "and.b32 %%w%" PRIu32 ", %s, %s;\n", cut, from.text,
+                 kind == 'f' ? "0x3000" : "0x3030");
+        diff_say(program, "or.b32 %%w%" PRIu32 ", %%w%" PRIu32 ", %s;\n", cut, cut,
+                 kind == 'f' ? "0x0444" : "0x0404");
         diff_say(program, "prmt.b32 %%w%" PRIu32 ", %s, 0, %%w%" PRIu32 ";\n", result, bytes, cut);
     } else {
         diff_say(program, "and.b32 %%w%" PRIu32 ", %s, %s;\n", result, from.text,
@@ -507,19 +526,24 @@ static uint32_t addend(diff_program *program, const mma_form *item, bool small)
 {
     if (item->half_sums)
         return factor(program, 'k', small);
-    uint32_t source = diff_take(program, 'w'), result = diff_new_register(program, item->kind == 's' ? 'w' : 'f');
+    uint32_t source = diff_take(program, 'w'),
+             result = diff_new_register(program, item->kind == 's' ? 'w' : 'f');
     if (item->kind == 's')
-        diff_say(program, "mov.b32 %%w%" PRIu32 ", %s;\n", result, diff_program_name(program, source).text);
+        diff_say(program, "mov.b32 %%w%" PRIu32 ", %s;\n", result,
+                 diff_program_name(program, source).text);
     else if (small)
-        diff_say(program, "cvt.rn.f32.s8 %%f%" PRIu32 ", %s;\n", result, diff_program_name(program, source).text);
+        diff_say(program, "cvt.rn.f32.s8 %%f%" PRIu32 ", %s;\n", result,
+                 diff_program_name(program, source).text);
     else
         diff_say(program,
-                 "cvt.rn.f32.s16 %%f%" PRIu32 ", %s;\nmul.rn.f32 %%f%" PRIu32 ", %%f%" PRIu32 ", 0f38800000;\n", result,
-                 diff_program_name(program, source).text, result, result);
+                 "cvt.rn.f32.s16 %%f%" PRIu32 ", %s;\nmul.rn.f32 %%f%" PRIu32 ", %%f%" PRIu32
+                 ", 0f38800000;\n",
+                 result, diff_program_name(program, source).text, result, result);
     return result;
 }
 
-static void say_registers(diff_program *program, char letter, const uint32_t *registers, uint32_t count)
+static void say_registers(diff_program *program, char letter, const uint32_t *registers,
+                          uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         diff_say(program, "%s%%%c%" PRIu32, i ? ", " : ", {", letter, registers[i]);
@@ -582,7 +606,8 @@ void diff_make_warp(diff_program *program)
 
 void diff_make_together(diff_program *program)
 {
-    static diff_make *const together[] = {exchange, matrix_load, matrix_store, common_reduction, barrier_reduction};
+    static diff_make *const together[] = {exchange, matrix_load, matrix_store, common_reduction,
+                                          barrier_reduction};
 
     diff_choose_from(program, together, 5);
 }

@@ -1,17 +1,20 @@
-/* Mutated PTX, loaded into the emulated driver and executed with all checks: kernels of the shelf, forms of
- * tests/emulator/forms.txt, other texts, the differential fuzzer's programs, and programs of execute_program.c. The
- * driver may refuse each of them, and each launch may fail; nothing may crash, go on for ever, leak, or do what is
- * undefined in C.
+/* Mutated PTX, loaded into the emulated driver and executed with all checks: kernels of the shelf,
+ * forms of tests/emulator/forms.txt, other texts, the differential fuzzer's programs, and programs
+ * of execute_program.c. The driver may refuse each of them, and each launch may fail; nothing may
+ * crash, go on for ever, leak, or do what is undefined in C.
  *
- *   execute [--from N] [--count N] [--seconds S] [--jobs J] [FILE...]    (harness.h; *.txt is a list of forms)
- *   execute --print N FILE...                                            the text of a case
+ *   execute [--from N] [--count N] [--seconds S] [--jobs J] [FILE...]    (harness.h; *.txt is a
+ *   list of forms) execute --print N FILE...                                            the text of
+ *   a case
  *
- * In a build with clang and --enable-sanitizers (HACKING.md) it is tests/fuzz/execute. For libFuzzer, whose inputs are
- * texts:
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DFUZZ_LIBFUZZER -D_GNU_SOURCE
- *       -I include -I src -I tests -I BUILD -I BUILD/src tests/fuzz/execute*.c tests/fuzz/mutate.c tests/fuzz/harness.c
- *       tests/fuzz/differential_program.c tests/fuzz/differential_statement.c BUILD/.libs/libgriddep-machine.a
- *       BUILD/.libs/libgriddep-core.a -lm -ldl -lpthread -o fuzz_execute
+ * In a build with clang and --enable-sanitizers (HACKING.md) it is tests/fuzz/execute. For
+ * libFuzzer, whose inputs are texts:
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+ *   -DFUZZ_LIBFUZZER -D_GNU_SOURCE
+ *       -I include -I src -I tests -I BUILD -I BUILD/src tests/fuzz/execute*.c tests/fuzz/mutate.c
+ *       tests/fuzz/harness.c tests/fuzz/differential_program.c tests/fuzz/differential_statement.c
+ *       BUILD/.libs/libgriddep-machine.a BUILD/.libs/libgriddep-core.a -lm -ldl -lpthread -o
+ *       fuzz_execute
  *   fuzz_execute -max_len=65536 -rss_limit_mb=4096 -timeout=60 CORPUS */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +94,8 @@ static void take_forms(gd_text *text)
     gd_text_format(text, "%s.visible .entry k%s", form_head, form_prologue);
     for (uint32_t count = 1 + fuzz_draw(6); count; count--) {
         const char *form = files.forms[fuzz_draw(files.form_count)];
-        if (*form != '!' || fuzz_draw(16) == 0) /* one that is refused has its whole kernel refused */
+        if (*form != '!' ||
+            fuzz_draw(16) == 0) /* one that is refused has its whole kernel refused */
             gd_text_format(text, "%s\n", strchr("!+", *form) ? form + 2 : form);
     }
     gd_text_string(text, form_epilogue);
@@ -160,8 +164,10 @@ static uint64_t renew(void)
     void *context = NULL;
     uint64_t buffer = 0;
 
-    if (cuDevicePrimaryCtxReset_v2(0) != GD_CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&context, 0) != GD_CUDA_SUCCESS ||
-        cuCtxSetCurrent(context) != GD_CUDA_SUCCESS || cuMemAlloc_v2(&buffer, BUFFER_BYTES) != GD_CUDA_SUCCESS)
+    if (cuDevicePrimaryCtxReset_v2(0) != GD_CUDA_SUCCESS ||
+        cuDevicePrimaryCtxRetain(&context, 0) != GD_CUDA_SUCCESS ||
+        cuCtxSetCurrent(context) != GD_CUDA_SUCCESS ||
+        cuMemAlloc_v2(&buffer, BUFFER_BYTES) != GD_CUDA_SUCCESS)
         abort();
     return buffer;
 }
@@ -187,9 +193,11 @@ static size_t parameter_bytes(gd_CUfunction function)
 static bool launch(gd_CUfunction function, uint64_t buffer)
 {
     static unsigned char parameters[MOST_PARAMETER_BYTES];
-    static const unsigned grids[] = {1, 1, 2, 3}, blocks[] = {1, 32, 32, 33, 64, 128}, shared[] = {0, 1024, 16384};
+    static const unsigned grids[] = {1, 1, 2, 3}, blocks[] = {1, 32, 32, 33, 64, 128},
+                          shared[] = {0, 1024, 16384};
     size_t bytes = parameter_bytes(function);
-    void *extra[] = {(void *)1, parameters, (void *)2, &bytes, NULL}; /* CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE */
+    void *extra[] = {(void *)1, parameters, (void *)2, &bytes,
+                     NULL}; /* CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE */
     gd_CUlaunchAttribute early = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
     gd_CUlaunchConfig config = {.gridDimX = grids[fuzz_draw(4)],
                                 .gridDimY = grids[fuzz_draw(4)],

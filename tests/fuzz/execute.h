@@ -4,7 +4,8 @@
 
 #include "base/text.h"
 
-/* A program of instructions that read and write memory, wait for one another and fail, with operands drawn anyhow. */
+/* A program of instructions that read and write memory, wait for one another and fail, with
+ * operands drawn anyhow. */
 void execute_program(gd_text *text);
 
 #endif

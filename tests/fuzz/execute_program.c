@@ -174,14 +174,16 @@ static void put_number(char *text, size_t room)
 /* An instruction with operands drawn for its letters; numbers of 32 bits are cut. */
 static void put_instruction(char *text, size_t room)
 {
-    const char *at = instructions[fuzz_draw((uint32_t)(sizeof instructions / sizeof *instructions))];
+    const char *at =
+        instructions[fuzz_draw((uint32_t)(sizeof instructions / sizeof *instructions))];
     bool narrow = strstr(at, "R, I") != NULL || strstr(at, "sync I") != NULL;
     size_t used = 0;
 
     if (fuzz_draw(4) == 0)
         used = (size_t)snprintf(text, room, fuzz_draw(2) ? "@%%p%u " : "@!%%p%u ", fuzz_draw(3));
     for (char before = ' '; *at && used + 40 < room; before = *at++) {
-        bool alone = !(before >= 'a' && before <= 'z') && !(at[1] >= 'a' && at[1] <= 'z') && before != '.';
+        bool alone =
+            !(before >= 'a' && before <= 'z') && !(at[1] >= 'a' && at[1] <= 'z') && before != '.';
         char number[24];
         put_number(number, sizeof number);
         if (alone && *at == 'R')
@@ -202,7 +204,8 @@ static void put_instruction(char *text, size_t room)
     snprintf(text + used, room - used, ";");
 }
 
-/* The registers begin with addresses and small numbers, so that not every program faults at once. */
+/* The registers begin with addresses and small numbers, so that not every program faults at
+ * once. */
 void execute_program(gd_text *text)
 {
     static const char *const clusters[] = {"", "", ".reqnctapercluster 2, 1, 1 "};
@@ -210,16 +213,21 @@ void execute_program(gd_text *text)
 
     gd_text_format(
         text,
-        ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 16 .b8 g[64];\n.const .align 4 .b32 c[4] = {1, "
+        ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 16 .b8 g[64];\n.const "
+        ".align 4 .b32 c[4] = {1, "
         "2};\n"
-        ".func f(.param .b32 x)\n{\n.local .b32 q;\n.reg .b32 %%v;\nld.param.b32 %%v, [x];\nst.local.b32 [q], "
+        ".func f(.param .b32 x)\n{\n.local .b32 q;\n.reg .b32 %%v;\nld.param.b32 %%v, "
+        "[x];\nst.local.b32 [q], "
         "%%v;\nret;\n}\n"
-        ".func (.param .b32 r) h(.param .b32 x)\n{\n.reg .b32 %%v;\nld.param.b32 %%v, [x];\nbar.warp.sync -1;\n"
+        ".func (.param .b32 r) h(.param .b32 x)\n{\n.reg .b32 %%v;\nld.param.b32 %%v, "
+        "[x];\nbar.warp.sync -1;\n"
         "st.param.b32 [r], %%v;\nret;\n}\n"
-        ".visible .entry k(.param .u64 a, .param .u64 b) %s\n{\n.shared .align 16 .b8 s[256];\n.shared .align 8 .b64 "
+        ".visible .entry k(.param .u64 a, .param .u64 b) %s\n{\n.shared .align 16 .b8 "
+        "s[256];\n.shared .align 8 .b64 "
         "m;\n"
         ".local .align 16 .b8 l[32];\n.reg .b32 %%r<%u>;\n.reg .b64 %%d<%u>;\n.reg .pred %%p<3>;\n"
-        "p: .callprototype _ (.param .b32 _);\nmov.u32 %%r0, s;\nmov.u32 %%r1, %%tid.x;\nld.param.u64 %%d0, [a];\n"
+        "p: .callprototype _ (.param .b32 _);\nmov.u32 %%r0, s;\nmov.u32 %%r1, "
+        "%%tid.x;\nld.param.u64 %%d0, [a];\n"
         "ld.param.u64 %%d1, [b];\nmov.u32 %%r2, 16;\nsetp.lt.u32 %%p0, %%r1, 7;\n",
         clusters[fuzz_draw(3)], REGISTERS, REGISTERS);
 

@@ -1,5 +1,6 @@
-/* Mutated files that this project reads back: chain files, and entries of the store. A chain file that is read is the
- * same chain again after it was written; a damaged entry is no entry, whatever its header says.
+/* Mutated files that this project reads back: chain files, and entries of the store. A chain file
+ * that is read is the same chain again after it was written; a damaged entry is no entry, whatever
+ * its header says.
  *
  *   files [--from N] [--count N] [--seconds S] [--jobs J] CHAIN.yaml...    (harness.h)
  *   files --print N CHAIN.yaml... > CASE.yaml
@@ -162,7 +163,8 @@ static void make_chain(uint64_t number, sample *text)
     fuzz_seed(number);
     uint32_t seed = fuzz_draw(seed_count);
     memcpy(text->data, seeds[seed], text->bytes = seed_bytes[seed]);
-    for (uint32_t count = fuzz_draw(16) ? 1 + fuzz_draw(1 + fuzz_draw(6)) : 0; count && text->bytes; count--) {
+    for (uint32_t count = fuzz_draw(16) ? 1 + fuzz_draw(1 + fuzz_draw(6)) : 0; count && text->bytes;
+         count--) {
         const size_t at = fuzz_bits() % text->bytes;
         const uint32_t dice = fuzz_draw(8);
         if (dice == 0)
@@ -207,7 +209,8 @@ static void run_chain(uint64_t number)
 {
     sample text = {.bytes = 0};
     char path[32];
-    const int file = memfd_create("chain", 0), errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+    const int file = memfd_create("chain", 0), errors = dup(STDERR_FILENO),
+              nowhere = open("/dev/null", O_WRONLY);
 
     make_chain(number, &text);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -227,8 +230,8 @@ static void run_chain(uint64_t number)
     if (first) {
         fuzz_count(READ);
         if (!second || strcmp(first, second) != 0) {
-            fprintf(stderr, "written, read and written again:\n%s\ninstead of:\n%s\n", second ? second : "nothing",
-                    first);
+            fprintf(stderr, "written, read and written again:\n%s\ninstead of:\n%s\n",
+                    second ? second : "nothing", first);
             abort();
         }
     }
@@ -269,7 +272,8 @@ static void run_entry(uint64_t number)
     for (uint32_t i = 0; i < changes; i++) {
         const size_t at = fuzz_bits() % (size_t)whole, width = (size_t)1 << fuzz_draw(4);
         const uint64_t values[] = {
-            0, 1, 8, 22, 23, 24, 255, 0x7fffffff, UINT32_MAX, UINT64_MAX, UINT64_MAX - 88, fuzz_bits()};
+            0,          1, 8, 22, 23, 24, 255, 0x7fffffff, UINT32_MAX, UINT64_MAX, UINT64_MAX - 88,
+            fuzz_bits()};
         const uint64_t value = values[fuzz_draw(sizeof values / sizeof *values)];
         for (size_t k = 0; k < width && at + k < (size_t)whole; k++) {
             const unsigned char byte = (unsigned char)(value >> 8 * k);
@@ -279,7 +283,8 @@ static void run_entry(uint64_t number)
     }
     off_t length = whole;
     if (fuzz_draw(4) == 0)
-        length = fuzz_draw(2) ? (off_t)fuzz_draw((uint32_t)whole) : whole + (off_t)fuzz_draw(1 << 20);
+        length =
+            fuzz_draw(2) ? (off_t)fuzz_draw((uint32_t)whole) : whole + (off_t)fuzz_draw(1 << 20);
     if (pwrite(file, bytes, (size_t)whole, 0) != whole || ftruncate(file, length))
         abort();
     close(file);
@@ -327,12 +332,13 @@ static void print(uint64_t number, FILE *out)
 
 int main(int count, char **arguments)
 {
-    static const fuzz_target target = {.name = "files",
-                                       .counters = {"read as chains", "planned", "entries refused", "entries kept"},
-                                       .read_files = read_files,
-                                       .begin = begin,
-                                       .one = one,
-                                       .print = print};
+    static const fuzz_target target = {
+        .name = "files",
+        .counters = {"read as chains", "planned", "entries refused", "entries kept"},
+        .read_files = read_files,
+        .begin = begin,
+        .one = one,
+        .print = print};
 
     return fuzz_main(count, arguments, &target);
 }

@@ -1,11 +1,14 @@
-/* libFuzzer target for the PTX front end. The first bytes of an input choose the options of a rewrite, the rest is the
- * text. What must hold for any bytes: nothing crashes or hangs; a parsed text prints as it was; every function has a
- * flow and origins, or passes a named limit; a check comes to an end; a rewritten text parses, and rewriting it again
- * changes nothing; the conditions of its head comment can be evaluated.
+/* libFuzzer target for the PTX front end. The first bytes of an input choose the options of a
+ * rewrite, the rest is the text. What must hold for any bytes: nothing crashes or hangs; a parsed
+ * text prints as it was; every function has a flow and origins, or passes a named limit; a check
+ * comes to an end; a rewritten text parses, and rewriting it again changes nothing; the conditions
+ * of its head comment can be evaluated.
  *
  *   make_corpus.py SOURCE OUTPUT
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -D_GNU_SOURCE -I include -I src
- *       -I BUILD -I BUILD/src tests/fuzz/fuzz_ptx.c src/base/[a-z]*.c src/ptx/[a-z]*.c -lm -o fuzz_ptx
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -D_GNU_SOURCE
+ *   -I include -I src
+ *       -I BUILD -I BUILD/src tests/fuzz/fuzz_ptx.c src/base/[a-z]*.c src/ptx/[a-z]*.c -lm -o
+ *       fuzz_ptx
  *   fuzz_ptx -dict=OUTPUT/ptx.dict -max_len=16384 -rss_limit_mb=2048 -timeout=10 OUTPUT/corpus */
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +32,8 @@ static void require(bool holds, const char *what, const griddep_error *error)
     abort();
 }
 
-static void check_print(const griddep_ptx *ptx, const char *text, uint64_t size, griddep_error *error)
+static void check_print(const griddep_ptx *ptx, const char *text, uint64_t size,
+                        griddep_error *error)
 {
     uint64_t bytes = 0;
     char *printed = malloc(size + 1);
@@ -41,12 +45,15 @@ static void check_print(const griddep_ptx *ptx, const char *text, uint64_t size,
     free(printed);
 }
 
-static void check_flow(const gd_flow *flow, const gd_ptx_function *function, const griddep_error *error)
+static void check_flow(const gd_flow *flow, const gd_ptx_function *function,
+                       const griddep_error *error)
 {
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
         const gd_flow_block *block = &flow->blocks[gd_flow_block_of(flow, i)];
-        require(block->instruction <= i && i < block->instruction_end, "a block holds its instructions", error);
-        require(gd_flow_dominates(flow, i, i) && gd_flow_postdominates(flow, i, i), "dominance is reflexive", error);
+        require(block->instruction <= i && i < block->instruction_end,
+                "a block holds its instructions", error);
+        require(gd_flow_dominates(flow, i, i) && gd_flow_postdominates(flow, i, i),
+                "dominance is reflexive", error);
     }
 }
 
@@ -76,29 +83,34 @@ static void read_findings(const griddep_findings *findings, griddep_error *error
 {
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
-        require(!griddep_findings_get(findings, i, &finding, error), "a finding can be read", error);
+        require(!griddep_findings_get(findings, i, &finding, error), "a finding can be read",
+                error);
     }
 }
 
 /* An entry that a wait was put into waits on every path. */
-static void check_waits(const griddep_ptx *ptx, const griddep_rewrite_options *options, const griddep_error *error)
+static void check_waits(const griddep_ptx *ptx, const griddep_rewrite_options *options,
+                        const griddep_error *error)
 {
     if (options->wait != GRIDDEP_WAIT_MOVE && options->wait != GRIDDEP_WAIT_START)
         return;
     for (uint32_t i = 0; i < ptx->module.entry_count; i++) {
         const gd_ptx_function *entry = gd_ptx_get_function(ptx, i);
-        require((options->entry && strcmp(options->entry, entry->name)) || entry->traits & GRIDDEP_TRAIT_WAITS_ALWAYS,
+        require((options->entry && strcmp(options->entry, entry->name)) ||
+                    entry->traits & GRIDDEP_TRAIT_WAITS_ALWAYS,
                 "a rewritten entry waits on every path", error);
     }
 }
 
-static void check_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_error *error)
+static void check_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options,
+                          griddep_error *error)
 {
     griddep_ptx *once = NULL, *twice = NULL;
     griddep_findings *notes = NULL;
     int32_t status = griddep_ptx_rewrite(ptx, options, &once, &notes, error);
 
-    require(status != GRIDDEP_ERROR_SYNTAX && status != GRIDDEP_ERROR_MEMORY, "what was rewritten parses", error);
+    require(status != GRIDDEP_ERROR_SYNTAX && status != GRIDDEP_ERROR_MEMORY,
+            "what was rewritten parses", error);
     if (status)
         return;
     read_findings(notes, error);
@@ -115,7 +127,8 @@ static void check_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options 
 
 /* Conditions and extents come to an end with any values, and the check of a launch finds the
  * condition that the conditions one by one do. */
-static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices, const griddep_error *error)
+static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices,
+                               const griddep_error *error)
 {
     /* A tensor map's bytes may begin at each of the first ones. */
     static const uint64_t values[VALUES + GD_TENSOR_MAP_BYTES / 8] = {0,
@@ -202,7 +215,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t bytes = size < CHOICES ? size : size - CHOICES;
 
     griddep_error_init(&error);
-    require(!griddep_ptx_check(text, bytes, "fuzz", NULL, &findings, &error), "a check works", &error);
+    require(!griddep_ptx_check(text, bytes, "fuzz", NULL, &findings, &error), "a check works",
+            &error);
     read_findings(findings, &error);
     griddep_findings_destroy(findings);
     int32_t status = griddep_ptx_parse(text, bytes, "fuzz", &ptx, &error);

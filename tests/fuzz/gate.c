@@ -1,17 +1,19 @@
-/* The gate of GRIDDEP_PDL_AUTO against programs that run: random kernels (branches, loops, predicated exits, calls by
- * name and through registers, recursion, brx.idx, trap, exits in what is called, waits under conditions) as the middle
- * one of three on the emulated driver. The first triggers and then writes; the last waits and reads it.
+/* The gate of GRIDDEP_PDL_AUTO against programs that run: random kernels (branches, loops,
+ * predicated exits, calls by name and through registers, recursion, brx.idx, trap, exits in what is
+ * called, waits under conditions) as the middle one of three on the emulated driver. The first
+ * triggers and then writes; the last waits and reads it.
  *
  *   gate [--from SEED] [--count N] [--slow NS] [--text]
  *
- * Where AUTO sets the attribute no read is stale, and a model that executes the kernel's lines finds no way out without
- * a wait. Where it does not, a path is named on which each line follows the one before and none waits. The check finds
- * GD121 in those kernels and in no others. Forced to be dependent, with decisions on which the model leaves without a
- * wait, a kernel does let the last one read what is stale, in the schedule eager: the driver is as bad as a GPU.
+ * Where AUTO sets the attribute no read is stale, and a model that executes the kernel's lines
+ * finds no way out without a wait. Where it does not, a path is named on which each line follows
+ * the one before and none waits. The check finds GD121 in those kernels and in no others. Forced to
+ * be dependent, with decisions on which the model leaves without a wait, a kernel does let the last
+ * one read what is stale, in the schedule eager: the driver is as bad as a GPU.
  *
- * --text prints the programs. EMULATED_DRIVER names the driver, GRIDDEP_EMULATOR_SCHEDULE its order. For a GPU it is
- * "nvidia", and --slow 20000 makes the first kernel wait that long between trigger and write; what forced kernels then
- * do is counted and not judged. */
+ * --text prints the programs. EMULATED_DRIVER names the driver, GRIDDEP_EMULATOR_SCHEDULE its
+ * order. For a GPU it is "nvidia", and --slow 20000 makes the first kernel wait that long between
+ * trigger and write; what forced kernels then do is counted and not judged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +26,19 @@
 
 enum { BATCH = 32, RUNS = 3, CELLS = BATCH * RUNS, DEFAULT_COUNT = 1500, DEEPEST_CHECK = 8 };
 
-static const char head[] = ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 state[64];\n";
+static const char head[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 state[64];\n";
 static const char others[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry first(.param .u64 data, .param .u32 value, .param .u64 slow)\n{\n.reg .b64 %d, %s, %t, %u;\n"
-    ".reg .b32 %v;\n.reg .pred %p;\nld.param.u64 %d, [data];\nld.param.u32 %v, [value];\nld.param.u64 %s, [slow];\n"
+    ".visible .entry first(.param .u64 data, .param .u32 value, .param .u64 slow)\n{\n.reg .b64 "
+    "%d, %s, %t, %u;\n"
+    ".reg .b32 %v;\n.reg .pred %p;\nld.param.u64 %d, [data];\nld.param.u32 %v, "
+    "[value];\nld.param.u64 %s, [slow];\n"
     "griddepcontrol.launch_dependents;\nmov.u64 %t, %globaltimer;\n"
     "spin: mov.u64 %u, %globaltimer;\nsub.u64 %u, %u, %t;\nsetp.lt.u64 %p, %u, %s;\n@%p bra spin;\n"
     "st.global.u32 [%d], %v;\nret;\n}\n"
-    ".visible .entry last(.param .u64 data, .param .u64 cell)\n{\n.reg .b64 %d, %c;\n.reg .b32 %v;\n"
+    ".visible .entry last(.param .u64 data, .param .u64 cell)\n{\n.reg .b64 %d, %c;\n.reg .b32 "
+    "%v;\n"
     "ld.param.u64 %d, [data];\nld.param.u64 %c, [cell];\ngriddepcontrol.wait;\n"
     "ld.global.u32 %v, [%d];\nst.global.u32 [%c], %v;\nret;\n}\n";
 
@@ -91,7 +97,8 @@ static void complain(uint32_t index, const char *what)
 
 /* ---- named paths ---- */
 
-/* Where an instruction stands in a program; line -1: in front of its lines, where nothing branches. */
+/* Where an instruction stands in a program; line -1: in front of its lines, where nothing
+ * branches. */
 typedef struct place {
     uint32_t function;
     int32_t line;
@@ -101,11 +108,13 @@ static bool find_place(uint32_t index, uint32_t instruction, place *found)
 {
     const gate_program *program = &g.programs[index];
     const gd_ptx_module *module = &g.ptx->module;
-    const char *name = module->functions[module->scopes[module->instructions[instruction].scope].function].name;
+    const char *name =
+        module->functions[module->scopes[module->instructions[instruction].scope].function].name;
     uint32_t number = 0, function = 0;
     int32_t line, column;
 
-    if ((sscanf(name, "f%" SCNu32 "_%" SCNu32, &number, &function) != 2 && sscanf(name, "k%" SCNu32, &number) != 1) ||
+    if ((sscanf(name, "f%" SCNu32 "_%" SCNu32, &number, &function) != 2 &&
+         sscanf(name, "k%" SCNu32, &number) != 1) ||
         number != index)
         return false;
     gd_ptx_token_position(module, module->instructions[instruction].opcode, &line, &column);
@@ -129,13 +138,15 @@ static uint32_t function_in_module(uint32_t index, uint32_t function)
     else
         snprintf(name, sizeof name, "k%" PRIu32, index);
     for (uint32_t i = 0; i < module->function_count; i++) {
-        if (module->functions[i].flags & GD_FUNCTION_BODY && !strcmp(module->functions[i].name, name))
+        if (module->functions[i].flags & GD_FUNCTION_BODY &&
+            !strcmp(module->functions[i].name, name))
             return i;
     }
     return GD_PTX_NONE;
 }
 
-/* Whether a call may come back without a wait: one of its functions has a path for which that is shown in turn. */
+/* Whether a call may come back without a wait: one of its functions has a path for which that is
+ * shown in turn. */
 static bool call_comes_back(uint32_t index, const gate_line *line, uint32_t depth)
 {
     uint32_t targets = line->kind == GATE_CALL ? 1 : GATE_TARGETS;
@@ -155,13 +166,14 @@ static bool is_call(const gate_line *line)
     return line->kind == GATE_CALL || line->kind == GATE_CALL_LISTED || line->kind == GATE_CALL_ANY;
 }
 
-static bool follows(uint32_t index, const gate_function *function, const gd_dry_step *step, int32_t from, int32_t to,
-                    uint32_t depth)
+static bool follows(uint32_t index, const gate_function *function, const gd_dry_step *step,
+                    int32_t from, int32_t to, uint32_t depth)
 {
     const gate_line *line = from < 0 ? NULL : &function->lines[from];
     uint32_t targets[GATE_TARGETS];
 
-    if (!line || (from == to && step->turn == GD_DRY_NEXT && step[1].instruction == step->instruction + 1))
+    if (!line ||
+        (from == to && step->turn == GD_DRY_NEXT && step[1].instruction == step->instruction + 1))
         return step->turn == GD_DRY_NEXT && (to == from || to == from + 1);
     if (step->turn == GD_DRY_NEXT && to == from + 1 && gate_goes_on(line) &&
         (!is_call(line) || line->guard >= 0 || call_comes_back(index, line, depth)))
@@ -199,8 +211,8 @@ static bool ends(const gate_function *function, const gd_dry_step *step, int32_t
     }
 }
 
-/* Whether the path that is named for a function is one: it begins at the start, each step follows the one before, none
- * waits, and it ends where a thread leaves (or returns). */
+/* Whether the path that is named for a function is one: it begins at the start, each step follows
+ * the one before, none waits, and it ends where a thread leaves (or returns). */
 static bool check_path(uint32_t index, uint32_t function, bool returns, uint32_t depth)
 {
     const gate_program *program = &g.programs[index];
@@ -214,7 +226,8 @@ static bool check_path(uint32_t index, uint32_t function, bool returns, uint32_t
     }
     for (uint32_t i = 0; i < path.count && good; i++) {
         const gd_dry_step *step = &path.steps[i];
-        good = step->instruction != GD_PTX_NONE && find_place(index, step->instruction, &at) && at.function == function;
+        good = step->instruction != GD_PTX_NONE && find_place(index, step->instruction, &at) &&
+               at.function == function;
         if (!good)
             break;
         const gate_function *body = &program->functions[function];
@@ -226,10 +239,11 @@ static bool check_path(uint32_t index, uint32_t function, bool returns, uint32_t
             good = false;
         if (step->turn == GD_DRY_NEXT || step->turn == GD_DRY_BRANCH) {
             good = good && i + 1 < path.count && find_place(index, step[1].instruction, &next) &&
-                   next.function == function && follows(index, body, step, at.line, next.line, depth);
+                   next.function == function &&
+                   follows(index, body, step, at.line, next.line, depth);
         } else if (step->turn == GD_DRY_ENTER) {
-            good = good && line && is_call(line) && line->kind != GATE_CALL_ANY && i + 1 < path.count &&
-                   find_place(index, step[1].instruction, &next) &&
+            good = good && line && is_call(line) && line->kind != GATE_CALL_ANY &&
+                   i + 1 < path.count && find_place(index, step[1].instruction, &next) &&
                    (next.function == line->targets[0] ||
                     (line->kind == GATE_CALL_LISTED && next.function == line->targets[1]));
             function = next.function;
@@ -255,13 +269,15 @@ static void open_runtime(void)
     g.eager = !g.slow && (!schedule || !strcmp(schedule, "eager"));
     griddep_error_init(&g.error);
     need(griddep_runtime_open(&options, &g.runtime, &g.error), "open");
-    need(griddep_module_load(g.runtime, others, sizeof others - 1, NULL, &g.others, &g.error), "load");
+    need(griddep_module_load(g.runtime, others, sizeof others - 1, NULL, &g.others, &g.error),
+         "load");
     need(griddep_kernel_get(g.others, "first", &g.first, &g.error), "first");
     need(griddep_kernel_get(g.others, "last", &g.last, &g.error), "last");
     need(griddep_stream_create(g.runtime, &g.stream, &g.error), "stream");
     need(griddep_memory_allocate(g.runtime, sizeof g.value, &g.data, &g.error), "allocate");
     need(griddep_memory_allocate(g.runtime, sizeof g.values, &g.cells, &g.error), "allocate");
-    need(griddep_memory_write(g.runtime, g.data, &g.value, sizeof g.value, g.stream, &g.error), "write");
+    need(griddep_memory_write(g.runtime, g.data, &g.value, sizeof g.value, g.stream, &g.error),
+         "write");
 }
 
 static void close_runtime(void)
@@ -273,8 +289,8 @@ static void close_runtime(void)
     griddep_runtime_close(g.runtime);
 }
 
-static void launch(griddep_kernel *kernel, uint32_t threads, int32_t pdl, const griddep_argument *arguments,
-                   uint32_t count, int32_t *reason)
+static void launch(griddep_kernel *kernel, uint32_t threads, int32_t pdl,
+                   const griddep_argument *arguments, uint32_t count, int32_t *reason)
 {
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {threads}, .pdl = pdl, .stream = g.stream};
@@ -286,10 +302,12 @@ static void launch_run(griddep_module *module, uint32_t index)
 {
     const run *item = &g.runs[index];
     const gate_program *program = &g.programs[item->program];
-    const griddep_argument written[] = {
-        {.bytes = 8, .value = g.data}, {.bytes = 4, .value = ++g.value}, {.bytes = 8, .value = g.slow}};
+    const griddep_argument written[] = {{.bytes = 8, .value = g.data},
+                                        {.bytes = 4, .value = ++g.value},
+                                        {.bytes = 8, .value = g.slow}};
     const griddep_argument tape[] = {{.bytes = 8, .value = item->tape}};
-    const griddep_argument read[] = {{.bytes = 8, .value = g.data}, {.bytes = 8, .value = g.cells + 4 * index}};
+    const griddep_argument read[] = {{.bytes = 8, .value = g.data},
+                                     {.bytes = 8, .value = g.cells + 4 * index}};
     griddep_kernel *kernel;
     char name[16];
     int32_t reason;
@@ -297,8 +315,8 @@ static void launch_run(griddep_module *module, uint32_t index)
     snprintf(name, sizeof name, "k%" PRIu32, item->program);
     need(griddep_kernel_get(module, name, &kernel, &g.error), name);
     launch(g.first, 1, GRIDDEP_PDL_OFF, written, 3, NULL);
-    launch(kernel, item->forced ? 1 : program->threads, item->forced ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_AUTO, tape, 1,
-           &reason);
+    launch(kernel, item->forced ? 1 : program->threads,
+           item->forced ? GRIDDEP_PDL_FORCE : GRIDDEP_PDL_AUTO, tape, 1, &reason);
     launch(g.last, 1, GRIDDEP_PDL_AUTO, read, 2, NULL);
     bool set = reason == GRIDDEP_REASON_SET;
     if (!item->forced && set != ((g.traits[item->program] & GRIDDEP_TRAIT_WAITS_ALWAYS) != 0))
@@ -310,11 +328,14 @@ static void run_batch(void)
     griddep_module *module;
     uint32_t before = g.value;
 
-    need(griddep_module_load(g.runtime, gd_text_get(&g.text), g.text.bytes, NULL, &module, &g.error), "load");
+    need(
+        griddep_module_load(g.runtime, gd_text_get(&g.text), g.text.bytes, NULL, &module, &g.error),
+        "load");
     for (uint32_t i = 0; i < g.run_count; i++)
         launch_run(module, i);
     need(griddep_stream_synchronize(g.runtime, g.stream, &g.error), "synchronize");
-    need(griddep_memory_read(g.runtime, g.values, g.cells, sizeof g.values, g.stream, &g.error), "read");
+    need(griddep_memory_read(g.runtime, g.values, g.cells, sizeof g.values, g.stream, &g.error),
+         "read");
     need(griddep_stream_synchronize(g.runtime, g.stream, &g.error), "synchronize");
     for (uint32_t i = 0; i < g.run_count; i++) {
         const run *item = &g.runs[i];
@@ -337,10 +358,12 @@ static void run_batch(void)
 
 static void add_run(uint32_t program, uint64_t tape, bool forced)
 {
-    gate_outcome expected = gate_run_all(&g.programs[program], tape, forced ? 1 : g.programs[program].threads);
+    gate_outcome expected =
+        gate_run_all(&g.programs[program], tape, forced ? 1 : g.programs[program].threads);
 
     if (expected != GATE_FAILS)
-        g.runs[g.run_count++] = (run){.program = program, .tape = tape, .forced = forced, .expected = expected};
+        g.runs[g.run_count++] =
+            (run){.program = program, .tape = tape, .forced = forced, .expected = expected};
 }
 
 /* ---- a batch ---- */
@@ -351,7 +374,8 @@ static void check_findings(void)
     griddep_findings *findings;
     bool found[BATCH] = {false};
 
-    need(griddep_ptx_check(gd_text_get(&g.text), g.text.bytes, "gate", NULL, &findings, &g.error), "check");
+    need(griddep_ptx_check(gd_text_get(&g.text), g.text.bytes, "gate", NULL, &findings, &g.error),
+         "check");
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
         uint32_t index;
@@ -360,12 +384,14 @@ static void check_findings(void)
             griddep_findings_destroy(findings);
             return;
         }
-        if (!strcmp(finding.code, "GD121") && finding.entry && sscanf(finding.entry, "k%" SCNu32, &index) == 1)
+        if (!strcmp(finding.code, "GD121") && finding.entry &&
+            sscanf(finding.entry, "k%" SCNu32, &index) == 1)
             found[index] = true;
     }
     griddep_findings_destroy(findings);
     for (uint32_t i = 0; i < g.count; i++) {
-        bool misses = (g.traits[i] & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS)) == GRIDDEP_TRAIT_WAITS;
+        bool misses = (g.traits[i] & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS)) ==
+                      GRIDDEP_TRAIT_WAITS;
         if (found[i] != misses)
             complain(i, misses ? "the check has no GD121" : "the check has a GD121");
     }
@@ -380,7 +406,8 @@ static void judge(uint32_t index)
     if (g.traits[index] & GRIDDEP_TRAIT_WAITS_ALWAYS) {
         g.always++;
         if (dry)
-            complain(index, "a thread can leave without a wait, and AUTO says that each path waits");
+            complain(index,
+                     "a thread can leave without a wait, and AUTO says that each path waits");
     } else if (g.traits[index] & GRIDDEP_TRAIT_WAITS) {
         g.sometimes++;
         g.overcautious += !dry;
@@ -446,19 +473,23 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--slow") && i + 1 < argc)
             g.slow = strtoull(argv[++i], NULL, 0);
         else
-            return fputs("usage: gate [--from SEED] [--count N] [--slow NS] [--text]\n", stderr), 64;
+            return fputs("usage: gate [--from SEED] [--count N] [--slow NS] [--text]\n", stderr),
+                   64;
     }
     open_runtime();
     for (uint64_t done = 0; done < count && g.failures < 20; done += BATCH)
         do_batch(from + done, count - done < BATCH ? (uint32_t)(count - done) : BATCH, print);
     close_runtime();
-    printf("%" PRIu64 " programs: %" PRIu64 " wait on each path, %" PRIu64 " on some, %" PRIu64 " never\n", g.total,
-           g.always, g.sometimes, g.never);
+    printf("%" PRIu64 " programs: %" PRIu64 " wait on each path, %" PRIu64 " on some, %" PRIu64
+           " never\n",
+           g.total, g.always, g.sometimes, g.never);
     printf("%" PRIu64 " executions; forced without a wait, %" PRIu64 " of %" PRIu64
-           " kernels that have one and %" PRIu64 " of %" PRIu64 " that have none let the last one read what is stale\n",
+           " kernels that have one and %" PRIu64 " of %" PRIu64
+           " that have none let the last one read what is stale\n",
            g.executed, g.stale[1], g.forced[1], g.stale[0], g.forced[0]);
     printf("%" PRIu64 " paths without a wait are what they are said to be\n", g.paths);
-    printf("of %" PRIu64 " of the %" PRIu64 " that wait on some paths no execution was found that avoids the wait\n",
+    printf("of %" PRIu64 " of the %" PRIu64
+           " that wait on some paths no execution was found that avoids the wait\n",
            g.overcautious, g.sometimes);
     printf("%" PRIu64 " failures\n", g.failures);
     /* each kind of program has come up, or the seeds say nothing */

@@ -57,13 +57,14 @@ static bool can_be_guarded(gate_kind kind)
     return kind >= GATE_WAIT;
 }
 
-static void make_line(uint64_t *state, const gate_program *program, gate_function *function, uint32_t index,
-                      uint32_t waits, uint32_t leaves)
+static void make_line(uint64_t *state, const gate_program *program, gate_function *function,
+                      uint32_t index, uint32_t waits, uint32_t leaves)
 {
     gate_line *line = &function->lines[index];
     gate_kind kind = draw_kind(state, waits, leaves, program->count > 1);
     bool calls = kind >= GATE_CALL && kind <= GATE_CALL_ANY;
-    bool stops = kind == GATE_RETURN || kind == GATE_EXIT || kind == GATE_TRAP || kind == GATE_BRANCH;
+    bool stops =
+        kind == GATE_RETURN || kind == GATE_EXIT || kind == GATE_TRAP || kind == GATE_BRANCH;
 
     *line = (gate_line){.kind = kind,
                         .guard = -1,
@@ -123,13 +124,14 @@ static void print_name(gd_text *text, uint32_t number, uint32_t function)
         gd_text_format(text, "k%" PRIu32, number);
 }
 
-static void print_lists(const gate_function *function, uint32_t number, gd_text *text, int32_t *line)
+static void print_lists(const gate_function *function, uint32_t number, gd_text *text,
+                        int32_t *line)
 {
     for (uint32_t i = 0; i < function->count; i++) {
         const gate_line *item = &function->lines[i];
         if (item->kind == GATE_BRANCH_INDEXED) {
-            gd_text_format(text, "T%" PRIu32 ": .branchtargets L%" PRIu32 ", L%" PRIu32 ";\n", i, item->targets[0],
-                           item->targets[1]);
+            gd_text_format(text, "T%" PRIu32 ": .branchtargets L%" PRIu32 ", L%" PRIu32 ";\n", i,
+                           item->targets[0], item->targets[1]);
         } else if (item->kind == GATE_CALL_LISTED) {
             gd_text_format(text, "T%" PRIu32 ": .calltargets ", i);
             print_name(text, number, item->targets[0]);
@@ -169,10 +171,12 @@ static void print_instruction(const gate_line *item, uint32_t index, uint32_t nu
                        item->predicate);
         break;
     case GATE_INVERT:
-        gd_text_format(text, "not.pred %%p%" PRIu32 ", %%p%" PRIu32 ";", item->predicate, item->other);
+        gd_text_format(text, "not.pred %%p%" PRIu32 ", %%p%" PRIu32 ";", item->predicate,
+                       item->other);
         break;
     case GATE_THREAD:
-        gd_text_format(text, "mov.u32 %%i, %%tid.x; setp.eq.u32 %%p%" PRIu32 ", %%i, 0;", item->predicate);
+        gd_text_format(text, "mov.u32 %%i, %%tid.x; setp.eq.u32 %%p%" PRIu32 ", %%i, 0;",
+                       item->predicate);
         break;
     case GATE_BARRIER:
         gd_text_string(text, "bar.sync 0;");
@@ -212,7 +216,8 @@ static void print_instruction(const gate_line *item, uint32_t index, uint32_t nu
     }
 }
 
-static void print_function(gate_function *function, uint32_t number, uint32_t index, gd_text *text, int32_t *line)
+static void print_function(gate_function *function, uint32_t number, uint32_t index, gd_text *text,
+                           int32_t *line)
 {
     gd_text_string(text, index ? ".func " : ".visible .entry ");
     print_name(text, number, index);
@@ -221,11 +226,14 @@ static void print_function(gate_function *function, uint32_t number, uint32_t in
     gd_text_string(text, ".reg .pred %p<4>;\n.reg .b32 %i;\n.reg .b64 %s, %t, %u;\n");
     *line += 5;
     print_lists(function, number, text, line);
-    gd_text_string(text, "mov.u32 %i, %tid.x;\nmul.wide.u32 %s, %i, 8;\nmov.u64 %t, state;\nadd.u64 %s, %s, %t;\n");
+    gd_text_string(
+        text,
+        "mov.u32 %i, %tid.x;\nmul.wide.u32 %s, %i, 8;\nmov.u64 %t, state;\nadd.u64 %s, %s, %t;\n");
     *line += 4;
     if (!index) {
-        gd_text_string(text, "ld.param.u64 %t, [tape];\nmul.wide.u32 %u, %i, 40503;\nadd.u64 %t, %t, %u;\n"
-                             "st.global.u64 [%s], %t;\n");
+        gd_text_string(
+            text, "ld.param.u64 %t, [tape];\nmul.wide.u32 %u, %i, 40503;\nadd.u64 %t, %t, %u;\n"
+                  "st.global.u64 [%s], %t;\n");
         *line += 4;
     }
     for (uint32_t i = 0; i < GATE_PREDICATES; i++, ++*line)
@@ -373,7 +381,8 @@ gate_outcome gate_run_all(const gate_program *program, uint64_t tape, uint32_t t
     return all;
 }
 
-/* The bits that were read, but for the last 0 among them, which becomes 1; what was not read is 0. */
+/* The bits that were read, but for the last 0 among them, which becomes 1; what was not read is
+ * 0. */
 static bool next_tape(uint64_t *tape, uint32_t used)
 {
     while (used && *tape >> (used - 1) & 1)

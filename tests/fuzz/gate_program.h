@@ -1,5 +1,5 @@
-/* Random kernels for tests/fuzz/gate.c: how they are made, printed as PTX, and executed by a model that knows their
- * lines alone. */
+/* Random kernels for tests/fuzz/gate.c: how they are made, printed as PTX, and executed by a model
+ * that knows their lines alone. */
 #ifndef GATE_PROGRAM_H
 #define GATE_PROGRAM_H
 
@@ -54,12 +54,14 @@ typedef struct gate_program {
 
 void gate_make(gate_program *program, uint64_t seed);
 
-/* Appends the entry "k<number>" and its functions; *line is the text's current one. Notes the lines' positions. */
+/* Appends the entry "k<number>" and its functions; *line is the text's current one. Notes the
+ * lines' positions. */
 void gate_print(gate_program *program, uint32_t number, gd_text *text, int32_t *line);
 
 /* The lines that a line branches to, GATE_TARGETS at most. */
 uint32_t gate_targets(const gate_line *line, uint32_t *targets);
-bool gate_goes_on(const gate_line *line); /* the line behind it is among them, leaving calls aside */
+bool gate_goes_on(
+    const gate_line *line); /* the line behind it is among them, leaving calls aside */
 
 typedef enum gate_outcome {
     GATE_WAITED,

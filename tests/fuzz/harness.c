@@ -67,8 +67,9 @@ char *fuzz_read_file(const char *path, size_t *bytes)
     char *data = NULL;
     long size = -1;
 
-    if (file && !fseek(file, 0, SEEK_END) && (size = ftell(file)) >= 0 && !fseek(file, 0, SEEK_SET) &&
-        (data = malloc((size_t)size + 1)) && fread(data, 1, (size_t)size, file) != (size_t)size) {
+    if (file && !fseek(file, 0, SEEK_END) && (size = ftell(file)) >= 0 &&
+        !fseek(file, 0, SEEK_SET) && (data = malloc((size_t)size + 1)) &&
+        fread(data, 1, (size_t)size, file) != (size_t)size) {
         free(data);
         data = NULL;
     }
@@ -122,10 +123,13 @@ static void tell(const fuzz_target *target, const job *mine, int how)
                                                                     : "ended by a sanitizer";
 
     if (mine->number == mine->end)
-        printf("FINDING: %s: chunk %" PRIu64 ": ended by a sanitizer at its end\n", target->name, mine->chunk);
+        printf("FINDING: %s: chunk %" PRIu64 ": ended by a sanitizer at its end\n", target->name,
+               mine->chunk);
     else
-        printf("FINDING: %s: case %" PRIu64 ": %s; it is repeated by --from %" PRIu64 " --count %" PRIu64 "\n",
-               target->name, mine->number, what, mine->chunk * FUZZ_CHUNK, mine->number - mine->chunk * FUZZ_CHUNK + 1);
+        printf("FINDING: %s: case %" PRIu64 ": %s; it is repeated by --from %" PRIu64
+               " --count %" PRIu64 "\n",
+               target->name, mine->number, what, mine->chunk * FUZZ_CHUNK,
+               mine->number - mine->chunk * FUZZ_CHUNK + 1);
     fflush(stdout);
 }
 
@@ -153,7 +157,8 @@ static bool next_chunk(const settings *from, uint64_t *next, time_t begun, job *
     return true;
 }
 
-static int report(const fuzz_target *target, const settings *from, uint64_t cases, uint64_t findings)
+static int report(const fuzz_target *target, const settings *from, uint64_t cases,
+                  uint64_t findings)
 {
     uint64_t first = 0;
 
@@ -205,8 +210,9 @@ static int run_all(const fuzz_target *target, const settings *from)
 
 static bool read_options(int count, char **arguments, settings *into)
 {
-    static const struct option known[] = {{"from", 1, NULL, 'f'}, {"count", 1, NULL, 'c'}, {"seconds", 1, NULL, 's'},
-                                          {"jobs", 1, NULL, 'j'}, {"print", 1, NULL, 'p'}, {0}};
+    static const struct option known[] = {{"from", 1, NULL, 'f'},    {"count", 1, NULL, 'c'},
+                                          {"seconds", 1, NULL, 's'}, {"jobs", 1, NULL, 'j'},
+                                          {"print", 1, NULL, 'p'},   {0}};
     int letter;
 
     *into = (settings){.count = FUZZ_CHUNK, .jobs = 1};
@@ -229,7 +235,8 @@ int fuzz_main(int count, char **arguments, const fuzz_target *target)
     settings from;
 
     if (!read_options(count, arguments, &from)) {
-        fprintf(stderr, "usage: %s [--from N] [--count N] [--seconds S] [--jobs J] [--print N] [FILE...]\n",
+        fprintf(stderr,
+                "usage: %s [--from N] [--count N] [--seconds S] [--jobs J] [--print N] [FILE...]\n",
                 arguments[0]);
         return 64;
     }
@@ -239,6 +246,7 @@ int fuzz_main(int count, char **arguments, const fuzz_target *target)
         target->print(from.print, stdout);
         return 0;
     }
-    jobs = mmap(NULL, MOST_JOBS * sizeof *jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    jobs = mmap(NULL, MOST_JOBS * sizeof *jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                -1, 0);
     return jobs == MAP_FAILED ? 71 : run_all(target, &from);
 }

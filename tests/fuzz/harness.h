@@ -1,10 +1,11 @@
-/* Runs numbered cases of a fuzzer in processes of their own, so that a crash, a leak or a case that does not end is
- * told with its number, and the rest go on.
+/* Runs numbered cases of a fuzzer in processes of their own, so that a crash, a leak or a case that
+ * does not end is told with its number, and the rest go on.
  *
  *   PROGRAM [--from N] [--count N] [--seconds S] [--jobs J] [FILE...]
  *   PROGRAM --print N [FILE...]        shows case N
  *
- * With --seconds it begins chunks of 1000 cases until the time is over. It exits with 1 when it found something. */
+ * With --seconds it begins chunks of 1000 cases until the time is over. It exits with 1 when it
+ * found something. */
 #ifndef GD_TESTS_FUZZ_HARNESS_H
 #define GD_TESTS_FUZZ_HARNESS_H
 
@@ -17,8 +18,9 @@ enum { FUZZ_CHUNK = 1000, FUZZ_COUNTERS = 4 };
 
 typedef struct fuzz_target {
     const char *name;
-    const char *counters[FUZZ_COUNTERS]; /* what fuzz_count counts, NULL behind the last; the first must come up in a
-                                            case out of 20 */
+    const char *counters
+        [FUZZ_COUNTERS]; /* what fuzz_count counts, NULL behind the last; the first must come up in
+                                            a case out of 20 */
     bool (*read_files)(char **paths, int count);
     void (*begin)(uint64_t chunk); /* in the process of a chunk */
     void (*one)(uint64_t number);

@@ -1,14 +1,17 @@
-/* Crafted images: cubins, fatbins and images of the emulated driver with sizes, offsets and counts that are wrong, or
- * cut off. What gd_image_examine lets through, a driver reads without being told a length: here one that believes each
- * number, and the emulated one. The image ends where no more memory is, so that a byte read beyond it is a crash.
+/* Crafted images: cubins, fatbins and images of the emulated driver with sizes, offsets and counts
+ * that are wrong, or cut off. What gd_image_examine lets through, a driver reads without being told
+ * a length: here one that believes each number, and the emulated one. The image ends where no more
+ * memory is, so that a byte read beyond it is a crash.
  *
- *   image [--from N] [--count N] [--seconds S] [--jobs J] [FILE...]    (harness.h; files are further images)
- *   image --print N FILE... > IMAGE
+ *   image [--from N] [--count N] [--seconds S] [--jobs J] [FILE...]    (harness.h; files are
+ *   further images) image --print N FILE... > IMAGE
  *
  * For libFuzzer, whose inputs are images:
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DFUZZ_LIBFUZZER -D_GNU_SOURCE
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+ *   -DFUZZ_LIBFUZZER -D_GNU_SOURCE
  *       -I include -I src -I BUILD -I BUILD/src tests/fuzz/image.c tests/fuzz/harness.c
- *       BUILD/.libs/libgriddep-machine.a BUILD/.libs/libgriddep-core.a -lm -ldl -lpthread -o fuzz_image
+ *       BUILD/.libs/libgriddep-machine.a BUILD/.libs/libgriddep-core.a -lm -ldl -lpthread -o
+ *       fuzz_image
  *   fuzz_image -max_len=65536 CORPUS */
 #include <elf.h>
 #include <stdlib.h>
@@ -28,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- images ---- */
 
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
 
 enum { MOST_IMAGES = 64 };
 
@@ -53,7 +57,8 @@ static bool keep_own(void)
     return done;
 }
 
-/* Six sections: none, their names, code, memory without bits, symbols, names of symbols; and two segments. */
+/* Six sections: none, their names, code, memory without bits, symbols, names of symbols; and two
+ * segments. */
 static void make_elf(gd_text *text)
 {
     static const char names[] = "\0.shstrtab\0.text.k\0.nv.shared.k\0.symtab\0.strtab";
@@ -77,18 +82,24 @@ static void make_elf(gd_text *text)
                          .e_phnum = 2}};
     const uint64_t at = sizeof head;
 
-    head.sections[1] = (Elf64_Shdr){.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = sizeof names};
-    head.sections[2] =
-        (Elf64_Shdr){.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = at + sizeof names, .sh_size = sizeof code};
-    head.sections[3] = (Elf64_Shdr){.sh_name = 19, .sh_type = SHT_NOBITS, .sh_offset = at, .sh_size = 1 << 20};
+    head.sections[1] =
+        (Elf64_Shdr){.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = sizeof names};
+    head.sections[2] = (Elf64_Shdr){.sh_name = 11,
+                                    .sh_type = SHT_PROGBITS,
+                                    .sh_offset = at + sizeof names,
+                                    .sh_size = sizeof code};
+    head.sections[3] =
+        (Elf64_Shdr){.sh_name = 19, .sh_type = SHT_NOBITS, .sh_offset = at, .sh_size = 1 << 20};
     head.sections[4] = (Elf64_Shdr){.sh_name = 32,
                                     .sh_type = SHT_SYMTAB,
                                     .sh_offset = at + sizeof names + sizeof code,
                                     .sh_size = sizeof symbols,
                                     .sh_link = 5,
                                     .sh_entsize = 24};
-    head.sections[5] = (Elf64_Shdr){.sh_name = 40, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = 1};
-    head.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = at + sizeof names, .p_filesz = sizeof code};
+    head.sections[5] =
+        (Elf64_Shdr){.sh_name = 40, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = 1};
+    head.segments[0] =
+        (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = at + sizeof names, .p_filesz = sizeof code};
     head.segments[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = 0, .p_filesz = sizeof head};
     gd_text_append(text, (const char *)&head, sizeof head);
     gd_text_append(text, names, sizeof names);
@@ -127,7 +138,8 @@ static bool keep_made(void)
     put(&fatbin, 16, 2);
     put(&fatbin, entries.bytes, 8);
     gd_text_append(&fatbin, gd_text_get(&entries), entries.bytes);
-    bool done = keep(gd_text_get(&elf), elf.bytes) && keep(gd_text_get(&fatbin), fatbin.bytes) && keep(ptx, sizeof ptx);
+    bool done = keep(gd_text_get(&elf), elf.bytes) && keep(gd_text_get(&fatbin), fatbin.bytes) &&
+                keep(ptx, sizeof ptx);
     gd_text_free(&elf);
     gd_text_free(&entries);
     gd_text_free(&fatbin);
@@ -326,7 +338,8 @@ static void examine(const unsigned char *bytes, size_t size)
 static void run(const void *data, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (size + page - 1) / page * page;
-    unsigned char *memory = mmap(NULL, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *memory =
+        mmap(NULL, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED || mprotect(memory + pages, page, PROT_NONE) != 0)
         abort();

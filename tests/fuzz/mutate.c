@@ -10,7 +10,8 @@ static const char *const modifiers[] = {
 #define GD_MODIFIER(identifier, text) text,
 #include "emulator/decode/modifier.def"
 #undef GD_MODIFIER
-    ".global", ".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param", ".param::entry",
+    ".global", ".shared", ".shared::cta", ".shared::cluster",
+    ".local",  ".const",  ".param",       ".param::entry",
 };
 
 static const char *const types[] = {
@@ -135,8 +136,8 @@ typedef struct statement {
 
 static bool is_word(char letter)
 {
-    return isalnum((unsigned char)letter) || letter == '_' || letter == '.' || letter == ':' || letter == '$' ||
-           letter == '%';
+    return isalnum((unsigned char)letter) || letter == '_' || letter == '.' || letter == ':' ||
+           letter == '$' || letter == '%';
 }
 
 static void read_operands(const char *at, span rest, statement *into)
@@ -327,7 +328,8 @@ static void change_line(gd_text *text, const gd_text *other)
     const gd_text *source = fuzz_draw(2) ? text : other;
     if (!read_statement(source, &from))
         return;
-    gd_text_append(&line, gd_text_get(source) + from.whole.first, from.whole.end - from.whole.first);
+    gd_text_append(&line, gd_text_get(source) + from.whole.first,
+                   from.whole.end - from.whole.first);
     gd_text_string(&line, ";\n");
     replace_string(text, (span){item.whole.first, item.whole.first}, gd_text_get(&line));
     gd_text_free(&line);
@@ -335,7 +337,8 @@ static void change_line(gd_text *text, const gd_text *other)
 
 static void change_letters(gd_text *text)
 {
-    size_t from = fuzz_bits() % text->bytes, to = fuzz_bits() % text->bytes, length = 1 + fuzz_draw(24);
+    size_t from = fuzz_bits() % text->bytes, to = fuzz_bits() % text->bytes,
+           length = 1 + fuzz_draw(24);
     char letter = (char)(fuzz_draw(16) ? 32 + fuzz_draw(95) : 1 + fuzz_draw(255));
 
     length = length < text->bytes - from ? length : text->bytes - from;

@@ -1,5 +1,5 @@
-/* Changes to a PTX text, made where they leave most of it a text: in an instruction's name, modifiers, operands and
- * numbers, in lines, and in letters anywhere. */
+/* Changes to a PTX text, made where they leave most of it a text: in an instruction's name,
+ * modifiers, operands and numbers, in lines, and in letters anywhere. */
 #ifndef GD_TESTS_FUZZ_MUTATE_H
 #define GD_TESTS_FUZZ_MUTATE_H
 

@@ -1,22 +1,26 @@
-/* Random sequences of all public calls on the emulated driver: objects are ended in any order, on any thread, inside of
- * captures and with work in flight.
+/* Random sequences of all public calls on the emulated driver: objects are ended in any order, on
+ * any thread, inside of captures and with work in flight.
  *
  *   sequences [--seed N] [--count N] [--steps N] [--threads N]   sequences N, N + 1, ...
  *   sequences --print --seed N                                   one of them, call by call
- *   sequences --minimize N                                       the steps of one that fails, without those that do
+ *   sequences --minimize N                                       the steps of one that fails,
+ *   without those that do
  *                                                                not matter
  *   sequences --list                                             the public functions that it calls
- *   sequences ... --counts                                       and of each the calls, and of those that return a
- *                                                                status, how many succeeded and how many failed
+ *   sequences ... --counts                                       and of each the calls, and of
+ *   those that return a
+ *                                                                status, how many succeeded and how
+ *                                                                many failed
  *
- * What must hold, whatever a sequence does: nothing crashes; a call returns a status that exists, writes its error when
- * it fails and only then, leaves outputs alone when it fails, and leaves the calling thread's context as it was; a
- * graph that a program captured can be instantiated and launched after all else has been ended; and when all has been
- * ended the driver has no object left. ASan sees the rest, and TSan with --threads: threads then share what the header
- * says they may.
+ * What must hold, whatever a sequence does: nothing crashes; a call returns a status that exists,
+ * writes its error when it fails and only then, leaves outputs alone when it fails, and leaves the
+ * calling thread's context as it was; a graph that a program captured can be instantiated and
+ * launched after all else has been ended; and when all has been ended the driver has no object
+ * left. ASan sees the rest, and TSan with --threads: threads then share what the header says they
+ * may.
  *
- * Each step draws its numbers from the seed and its own place, so that a sequence without some of its steps is still
- * much the same. */
+ * Each step draws its numbers from the seed and its own place, so that a sequence without some of
+ * its steps is still much the same. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -171,7 +175,8 @@ item *place(actor *by, item_kind kind)
         if (each->exclusive || each->users)
             continue;
         const item *module = &by->world->items[ITEM_MODULE][each->module];
-        bool gone = kind == ITEM_KERNEL && !module->exclusive && module->number != each->module_number;
+        bool gone =
+            kind == ITEM_KERNEL && !module->exclusive && module->number != each->module_number;
         if (each->handle && !gone)
             continue;
         *each = (item){.number = each->number + 1};
@@ -221,11 +226,13 @@ bool take_graph(actor *by, item *graph, bool with_inner)
     bool free = true;
 
     pthread_mutex_lock(&of->mutex);
-    uint64_t whole = whole_graph(of, graph->graph), written = with_inner ? whole : UINT64_C(1) << graph->graph;
+    uint64_t whole = whole_graph(of, graph->graph),
+             written = with_inner ? whole : UINT64_C(1) << graph->graph;
     for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
         uint64_t bit = UINT64_C(1) << i;
         if (whole & bit & ~by->graphs_written)
-            free = !of->graph_written[i] && (!(written & bit) || of->graph_readers[i] == !!(by->graphs_read & bit));
+            free = !of->graph_written[i] &&
+                   (!(written & bit) || of->graph_readers[i] == !!(by->graphs_read & bit));
     }
     for (uint32_t i = 0; i < MOST_GRAPHS && free; i++) {
         uint64_t bit = UINT64_C(1) << i;
@@ -307,7 +314,8 @@ int32_t check_status(actor *by, int32_t status)
         fail("a context is left current");
     __atomic_fetch_add(status ? &failed[last_call] : &succeeded[last_call], 1, __ATOMIC_RELAXED);
     if (by->prints && status)
-        fprintf(stderr, "        %s: %s\n", griddep_status_name(status), by->error.status ? by->error.text : "");
+        fprintf(stderr, "        %s: %s\n", griddep_status_name(status),
+                by->error.status ? by->error.text : "");
     by->error.status = GRIDDEP_OK; /* not every call has an error */
     return status;
 }
@@ -382,7 +390,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* All that is left, in random order. True: a captured graph may have outlived all handles of a runtime. */
+/* All that is left, in random order. True: a captured graph may have outlived all handles of a
+ * runtime. */
 static bool end_all(world *of, bool prints)
 {
     bool outlives;
@@ -417,16 +426,18 @@ static bool end_all(world *of, bool prints)
 static const char *kind_name(gd_object_kind kind)
 {
     static const char *const names[] = {
-        [GD_OBJECT_CONTEXT] = "context", [GD_OBJECT_MODULE] = "module", [GD_OBJECT_FUNCTION] = "function",
-        [GD_OBJECT_LIBRARY] = "library", [GD_OBJECT_KERNEL] = "kernel", [GD_OBJECT_LINK] = "link",
-        [GD_OBJECT_STREAM] = "stream",   [GD_OBJECT_EVENT] = "event",   [GD_OBJECT_GRAPH] = "graph",
-        [GD_OBJECT_NODE] = "node",       [GD_OBJECT_POOL] = "pool",     [GD_OBJECT_EXECUTABLE] = "executable"};
+        [GD_OBJECT_CONTEXT] = "context",   [GD_OBJECT_MODULE] = "module",
+        [GD_OBJECT_FUNCTION] = "function", [GD_OBJECT_LIBRARY] = "library",
+        [GD_OBJECT_KERNEL] = "kernel",     [GD_OBJECT_LINK] = "link",
+        [GD_OBJECT_STREAM] = "stream",     [GD_OBJECT_EVENT] = "event",
+        [GD_OBJECT_GRAPH] = "graph",       [GD_OBJECT_NODE] = "node",
+        [GD_OBJECT_POOL] = "pool",         [GD_OBJECT_EXECUTABLE] = "executable"};
 
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "object";
 }
 
-/* What belongs to a context that a kernel has ended, or that the library let go of when a program had ended all handles
- * before a graph that it captured, goes with the context. */
+/* What belongs to a context that a kernel has ended, or that the library let go of when a program
+ * had ended all handles before a graph that it captured, goes with the context. */
 static void renew_context(void)
 {
     cuDevicePrimaryCtxReset_v2(0);
@@ -444,7 +455,8 @@ static void check_driver(void)
     for (gd_object *object; (object = gd_object_next(&place_of));) {
         const gd_context *context = object->context;
         bool kept = object->kind == GD_OBJECT_CONTEXT || object->kind == GD_OBJECT_POOL ||
-                    (context && ((gd_object *)context->legacy == object || (gd_object *)context->per_thread == object));
+                    (context && ((gd_object *)context->legacy == object ||
+                                 (gd_object *)context->per_thread == object));
         if (!kept)
             fail("the driver is left with a %s", kind_name(object->kind));
     }
@@ -457,7 +469,8 @@ static void run_sequence(uint64_t sequence)
 
     run.sequence = sequence;
     for (uint32_t i = 0; i < run.threads; i++)
-        workers[i] = (worker){.actor = {.world = &of, .prints = run.prints}, .first = i * run.steps};
+        workers[i] =
+            (worker){.actor = {.world = &of, .prints = run.prints}, .first = i * run.steps};
     for (uint32_t i = 1; i < run.threads; i++) {
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
             fail("no thread");
@@ -500,7 +513,8 @@ static void write_ptx(void)
 static void run_all(void)
 {
     setenv("GRIDDEP_EMULATOR_STEPS", MOST_WORK, 0); /* a while node that nobody ends is short */
-    if (cuInit(0) != GD_CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&run.context, 0) != GD_CUDA_SUCCESS)
+    if (cuInit(0) != GD_CUDA_SUCCESS ||
+        cuDevicePrimaryCtxRetain(&run.context, 0) != GD_CUDA_SUCCESS)
         fail("the emulated driver does not start");
     for (uint64_t i = 0; i < run.count; i++) {
         run_sequence(run.seed + i);
@@ -559,7 +573,8 @@ static int minimize(void)
 static void tell_counts(void)
 {
     for (uint32_t i = 0; i < PUBLIC_CALLS; i++)
-        printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", public_names[i], calls[i], succeeded[i], failed[i]);
+        printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", public_names[i], calls[i], succeeded[i],
+               failed[i]);
 }
 
 int main(int count, char **arguments)

@@ -1,4 +1,5 @@
-/* Random sequences of public calls: the world that they work on, and what each call shares. See sequences.c. */
+/* Random sequences of public calls: the world that they work on, and what each call shares. See
+ * sequences.c. */
 #ifndef TESTS_FUZZ_SEQUENCES_H
 #define TESTS_FUZZ_SEQUENCES_H
 
@@ -61,8 +62,8 @@ typedef struct actor {
 uint32_t below(actor *by, uint32_t limit); /* 0 to limit - 1 */
 bool one_in(actor *by, uint32_t count);
 
-/* An object of a kind that nobody else uses (alone), or that others may use too; NULL where there is none. It is given
- * back at the end of the step. */
+/* An object of a kind that nobody else uses (alone), or that others may use too; NULL where there
+ * is none. It is given back at the end of the step. */
 item *pick(actor *by, item_kind kind, bool alone);
 
 uint32_t index_of(actor *by, const item *module); /* its place */
@@ -73,7 +74,8 @@ item *place(actor *by, item_kind kind);
 /* The object of the place is gone. */
 void empty(item *ended);
 
-/* A graph that is used, while those in it are read, or changed too; false where another thread uses one of them. */
+/* A graph that is used, while those in it are read, or changed too; false where another thread uses
+ * one of them. */
 bool take_graph(actor *by, item *graph, bool with_inner);
 
 /* A graph becomes a part of another one, or those in one become parts of another one too. */

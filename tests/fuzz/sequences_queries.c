@@ -5,23 +5,30 @@
 #include "sequences.h"
 
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
-#define BODY                                                                                                           \
-    "{\n    .reg .b64 %a, %b, %t;\n    .reg .b32 %v, %i;\n    ld.param.u64 %a, [in];\n    ld.param.u64 %b, [out];\n"   \
-    "    mov.u32 %i, %tid.x;\n    mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    add.u64 %b, %b, %t;\n"
+#define BODY                                                                                       \
+    "{\n    .reg .b64 %a, %b, %t;\n    .reg .b32 %v, %i;\n    ld.param.u64 %a, [in];\n    "        \
+    "ld.param.u64 %b, [out];\n"                                                                    \
+    "    mov.u32 %i, %tid.x;\n    mul.wide.u32 %t, %i, 4;\n    add.u64 %a, %a, %t;\n    add.u64 "  \
+    "%b, %b, %t;\n"
 
 const char *const ptx_texts[] = {
-    HEADER
-    ".visible .entry step(.param .u64 in, .param .u64 out)\n" BODY "    griddepcontrol.launch_dependents;\n"
-    "    griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%b], %v;\n"
-    "    ret;\n}\n.visible .entry leave(.param .u64 in, .param .u64 out)\n" BODY
-    "    griddepcontrol.wait;\n    exit;\n}\n",
+    HEADER ".visible .entry step(.param .u64 in, .param .u64 out)\n" BODY
+           "    griddepcontrol.launch_dependents;\n"
+           "    griddepcontrol.wait;\n    ld.global.u32 %v, [%a];\n    add.u32 %v, %v, 1;\n    "
+           "st.global.u32 [%b], %v;\n"
+           "    ret;\n}\n.visible .entry leave(.param .u64 in, .param .u64 out)\n" BODY
+           "    griddepcontrol.wait;\n    exit;\n}\n",
     "// requires:\n//   in % 4 == 0\n// extent:\n//   in: u32[1]\n" HEADER
-    ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 %a;\n"
+    ".visible .global .u32 count = 3;\n.visible .entry quiet(.param .u64 in)\n{\n    .reg .b64 "
+    "%a;\n"
     "    ld.param.u64 %a, [in];\n    st.global.u32 [%a], 7;\n    ret;\n}\n",
-    HEADER ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-           ".visible .entry set(.param .u64 handle)\n{\n    .reg .b64 %h;\n    ld.param.u64 %h, [handle];\n"
-           "    griddepcontrol.wait;\n    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 [h], %h;\n"
-           "    st.param.b32 [v], 0;\n    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n",
+    HEADER
+    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry set(.param .u64 handle)\n{\n    .reg .b64 %h;\n    ld.param.u64 %h, "
+    "[handle];\n"
+    "    griddepcontrol.wait;\n    {\n    .param .b64 h;\n    .param .b32 v;\n    st.param.b64 "
+    "[h], %h;\n"
+    "    st.param.b32 [v], 0;\n    call.uni cudaGraphSetConditional, (h, v);\n    }\n    ret;\n}\n",
     HEADER ".visible .entry broken(.param .u64 in\n{\n    ret;\n}\n",
     "\177ELF and no more",
     "nothing that anybody knows",
@@ -58,8 +65,8 @@ void ask_static(actor *by)
     CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index);
     CHECK(griddep_shelf_at, below(by, 80), &shelf, E);
     CHECK(griddep_shelf_find, one_in(by, 2) ? "vector_add" : "no_such", 90, &shelf, E);
-    CHECK(griddep_shelf_field, "// purpose: none\n", 17, one_in(by, 2) ? "purpose" : "pdl", buffer, sizeof buffer,
-          &bytes, E);
+    CHECK(griddep_shelf_field, "// purpose: none\n", 17, one_in(by, 2) ? "purpose" : "pdl", buffer,
+          sizeof buffer, &bytes, E);
 }
 
 /* ---- attributes ---- */
@@ -75,19 +82,23 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
         int32_t status = GRIDDEP_OK;
         switch (below(by, 12)) {
         case 0:
-            status = CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0);
+            status =
+                CHECK(griddep_attribute_programmatic_event, at, event ? event->handle : NULL, 0);
             break;
         case 1:
-            status = CHECK(griddep_attribute_launch_completion_event, at, event ? event->handle : NULL);
+            status =
+                CHECK(griddep_attribute_launch_completion_event, at, event ? event->handle : NULL);
             break;
         case 2:
             status = CHECK(griddep_attribute_cluster_dimension, at, 1 + below(by, 2), 1, 1, E);
             break;
         case 3:
-            status = CHECK(griddep_attribute_preferred_cluster_dimension, at, 1 + below(by, 3), 1, 1, E);
+            status =
+                CHECK(griddep_attribute_preferred_cluster_dimension, at, 1 + below(by, 3), 1, 1, E);
             break;
         case 4:
-            status = CHECK(griddep_attribute_cluster_scheduling_policy, at, (int32_t)below(by, 4), E);
+            status =
+                CHECK(griddep_attribute_cluster_scheduling_policy, at, (int32_t)below(by, 4), E);
             break;
         case 5:
             status = CHECK(griddep_attribute_priority, at, -(int32_t)below(by, 8), E);
@@ -96,11 +107,12 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
             status = CHECK(griddep_attribute_memory_sync_domain, at, (int32_t)below(by, 3), E);
             break;
         case 7:
-            status = CHECK(griddep_attribute_memory_sync_domain_map, at, below(by, 5), below(by, 5), E);
+            status =
+                CHECK(griddep_attribute_memory_sync_domain_map, at, below(by, 5), below(by, 5), E);
             break;
         case 8:
-            status = CHECK(griddep_attribute_access_policy_window, at, memory ? memory->address : 0, 256, 0.5,
-                           GRIDDEP_ACCESS_PROPERTY_PERSISTING, 0, E);
+            status = CHECK(griddep_attribute_access_policy_window, at, memory ? memory->address : 0,
+                           256, 0.5, GRIDDEP_ACCESS_PROPERTY_PERSISTING, 0, E);
             break;
         case 9:
             status = CHECK(griddep_attribute_cooperative, at, (int32_t)below(by, 3), E);
@@ -109,8 +121,10 @@ void make_attributes(actor *by, griddep_attribute *attributes, uint32_t *count)
             status = CHECK(griddep_attribute_carveout, at, (int32_t)below(by, 120) - 1, E);
             break;
         default:
-            status = one_in(by, 2) ? CHECK(griddep_attribute_device_updatable_node, at, (int32_t)below(by, 2), E)
-                                   : CHECK(griddep_attribute_nvlink_centric_scheduling, at, (int32_t)below(by, 2), E);
+            status = one_in(by, 2) ? CHECK(griddep_attribute_device_updatable_node, at,
+                                           (int32_t)below(by, 2), E)
+                                   : CHECK(griddep_attribute_nvlink_centric_scheduling, at,
+                                           (int32_t)below(by, 2), E);
         }
         if (status)
             return;
@@ -160,10 +174,12 @@ static void ask_graph(actor *by)
 
     if (!graph || !take_graph(by, graph, false))
         return;
-    uint32_t nodes = USE(griddep_graph_node_count)(graph->handle), edges = USE(griddep_graph_edge_count)(graph->handle);
+    uint32_t nodes = USE(griddep_graph_node_count)(graph->handle),
+             edges = USE(griddep_graph_edge_count)(graph->handle);
     CHECK(griddep_graph_get_node, graph->handle, below(by, nodes + 1), &node, E);
     CHECK(griddep_graph_get_edge, graph->handle, below(by, edges + 1), &edge, E);
-    CHECK(griddep_graph_print, graph->handle, (int32_t)below(by, 3), buffer, sizeof buffer, &bytes, E);
+    CHECK(griddep_graph_print, graph->handle, (int32_t)below(by, 3), buffer, sizeof buffer, &bytes,
+          E);
 }
 
 static void ask_explanation(actor *by)
@@ -267,9 +283,16 @@ static void check_texts(actor *by, const griddep_ptx *ptx, item *into)
 {
     const char *text = ptx_texts[below(by, ptx_text_count)];
     griddep_check_argument arguments[2] = {{.buffer = 1}, {.buffer = 2}};
-    const griddep_check_launch launches[2] = {
-        {.size = sizeof *launches, .ptx = ptx, .entry = "step", .arguments = arguments, .argument_count = 2},
-        {.size = sizeof *launches, .ptx = ptx, .entry = "step", .arguments = arguments, .argument_count = 2}};
+    const griddep_check_launch launches[2] = {{.size = sizeof *launches,
+                                               .ptx = ptx,
+                                               .entry = "step",
+                                               .arguments = arguments,
+                                               .argument_count = 2},
+                                              {.size = sizeof *launches,
+                                               .ptx = ptx,
+                                               .entry = "step",
+                                               .arguments = arguments,
+                                               .argument_count = 2}};
     griddep_findings *findings = NULL;
 
     if (one_in(by, 2) || !ptx)
@@ -281,7 +304,8 @@ static void check_texts(actor *by, const griddep_ptx *ptx, item *into)
 
 void work_on_ptx(actor *by)
 {
-    item *ptx = pick(by, ITEM_PTX, false), *into = place(by, ITEM_PTX), *findings = place(by, ITEM_FINDINGS);
+    item *ptx = pick(by, ITEM_PTX, false), *into = place(by, ITEM_PTX),
+         *findings = place(by, ITEM_FINDINGS);
     const char *text = ptx_texts[below(by, ptx_text_count)];
     griddep_ptx *made = NULL;
 

@@ -34,8 +34,10 @@ static griddep_runtime *any_runtime(actor *by)
 /* Most sequences are about one runtime. */
 static void open_runtime(actor *by)
 {
-    static const int32_t choices[] = {GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE};
-    griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .nvrtc = "/nowhere/libnvrtc.so"};
+    static const int32_t choices[] = {GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_AUTO, GRIDDEP_PDL_OFF,
+                                      GRIDDEP_PDL_FORCE};
+    griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = "", .nvrtc = "/nowhere/libnvrtc.so"};
     griddep_runtime *runtime = UNTOUCHED;
     gd_driver *driver;
     item *into = place(by, ITEM_RUNTIME);
@@ -45,18 +47,24 @@ static void open_runtime(actor *by)
     if (any_runtime(by)) {
         if (below(by, PLACES) < 2)
             return;
-        note_capture(by, RUNTIME_ENDS); /* one may end before a graph of the other one with its kernels */
+        note_capture(
+            by, RUNTIME_ENDS); /* one may end before a graph of the other one with its kernels */
     }
     if (one_in(by, 8)) {
         options.driver = "/nowhere/libcuda.so.1";
-        made_by(CHECK(griddep_runtime_open, &options, &runtime, E), &runtime, "griddep_runtime_open");
+        made_by(CHECK(griddep_runtime_open, &options, &runtime, E), &runtime,
+                "griddep_runtime_open");
         return;
     }
     options.pdl = one_in(by, 4) ? choices[below(by, 4)] : 0;
-    note(by, CALL_griddep_runtime_open); /* the emulated driver is part of this program, and has no path */
+    note(
+        by,
+        CALL_griddep_runtime_open); /* the emulated driver is part of this program, and has no
+                                     * path */
     if (gd_driver_create(cuGetProcAddress_v2, "emulated", &driver, NULL))
         fail("no driver");
-    into->handle = made_by(check_status(by, gd_runtime_open_on(driver, &options, &runtime, E)), &runtime, "opening");
+    into->handle = made_by(check_status(by, gd_runtime_open_on(driver, &options, &runtime, E)),
+                           &runtime, "opening");
 }
 
 static void close_runtime(actor *by)
@@ -71,7 +79,8 @@ static void close_runtime(actor *by)
 
 static void load_module(actor *by)
 {
-    griddep_module_options options = {.size = sizeof options, .name = "text", .optimization = one_in(by, 8) ? 9 : 0};
+    griddep_module_options options = {
+        .size = sizeof options, .name = "text", .optimization = one_in(by, 8) ? 9 : 0};
     griddep_runtime *runtime = any_runtime(by);
     item *into = place(by, ITEM_MODULE);
     griddep_module *module = UNTOUCHED;
@@ -82,18 +91,21 @@ static void load_module(actor *by)
         return;
     switch (below(by, 40)) {
     case 0:
-        status = CHECK(griddep_module_load_file, runtime, one_in(by, 4) ? "/nowhere/kernel.ptx" : ptx_path, NULL,
-                       &module, E);
+        status = CHECK(griddep_module_load_file, runtime,
+                       one_in(by, 4) ? "/nowhere/kernel.ptx" : ptx_path, NULL, &module, E);
         break;
     case 1:
-        status = CHECK(griddep_module_compile, runtime, "extern \"C\" __global__ void k() {}", 34, NULL, &module, E);
+        status = CHECK(griddep_module_compile, runtime, "extern \"C\" __global__ void k() {}", 34,
+                       NULL, &module, E);
         break;
     case 2:
     case 3:
-        status = CHECK(griddep_module_load_shelf, runtime, one_in(by, 4) ? "no_such" : "vector_add", NULL, &module, E);
+        status = CHECK(griddep_module_load_shelf, runtime, one_in(by, 4) ? "no_such" : "vector_add",
+                       NULL, &module, E);
         break;
     default:
-        status = CHECK(griddep_module_load, runtime, text, strlen(text), one_in(by, 2) ? &options : NULL, &module, E);
+        status = CHECK(griddep_module_load, runtime, text, strlen(text),
+                       one_in(by, 2) ? &options : NULL, &module, E);
     }
     into->handle = made_by(status, &module, "loading a module");
 }
@@ -114,9 +126,10 @@ static void get_kernel(actor *by)
 
     if (!module || !into)
         return;
-    int32_t status = one_in(by, 2) ? CHECK(griddep_kernel_at, module->handle, below(by, 4), &kernel, E)
-                                   : CHECK(griddep_kernel_get, module->handle,
-                                           one_in(by, 4) ? NULL : names[below(by, 5)], &kernel, E);
+    int32_t status = one_in(by, 2)
+                         ? CHECK(griddep_kernel_at, module->handle, below(by, 4), &kernel, E)
+                         : CHECK(griddep_kernel_get, module->handle,
+                                 one_in(by, 4) ? NULL : names[below(by, 5)], &kernel, E);
     into->handle = made_by(status, &kernel, "getting a kernel");
     into->module = index_of(by, module);
     into->module_number = module->number;
@@ -162,18 +175,21 @@ static void make_arguments(actor *by, griddep_kernel *kernel, launch *made)
             fail("nothing is known about a parameter");
         made->arguments[i] = (griddep_argument){.bytes = parameter.bytes, .value = 16};
         item *memory = pick(by, ITEM_MEMORY, false);
-        item *conditional =
-            parameter.name && !strcmp(parameter.name, "handle") ? pick(by, ITEM_CONDITIONAL, false) : NULL;
+        item *conditional = parameter.name && !strcmp(parameter.name, "handle")
+                                ? pick(by, ITEM_CONDITIONAL, false)
+                                : NULL;
         if (conditional)
             USE(griddep_conditional_argument)(conditional->handle, &made->arguments[i]);
-        else if (parameter.bytes == 8 && memory && (!parameter.name || strcmp(parameter.name, "handle")))
+        else if (parameter.bytes == 8 && memory &&
+                 (!parameter.name || strcmp(parameter.name, "handle")))
             made->arguments[i].value = memory->address;
     }
     if (one_in(by, 20))
         made->count = below(by, 4);
 }
 
-/* Without memory for its arguments, or with a handle of nothing, a kernel would only end the context. */
+/* Without memory for its arguments, or with a handle of nothing, a kernel would only end the
+ * context. */
 static bool is_harmless(const griddep_kernel *kernel, const launch *made)
 {
     (void)kernel;
@@ -210,8 +226,8 @@ static void launch_in(actor *by, void *stream)
         return;
     made.config.stream = stream;
     if (!one_in(by, 4)) {
-        CHECK(griddep_launch, kernel->handle, &made.config, made.arguments, made.count, one_in(by, 2) ? &reason : NULL,
-              E);
+        CHECK(griddep_launch, kernel->handle, &made.config, made.arguments, made.count,
+              one_in(by, 2) ? &reason : NULL, E);
         return;
     }
     for (uint32_t i = 0; i < made.count && bytes + 8 <= sizeof packed; i++, bytes += 8)
@@ -239,8 +255,10 @@ static void check_kernel(actor *by)
         return;
     make_launch(by, kernel->handle, &made);
     CHECK(griddep_kernel_check, kernel->handle, &made.config, made.arguments, made.count, E);
-    CHECK(griddep_kernel_get_cluster_limit, kernel->handle, &made.config, &size, one_in(by, 2) ? &clusters : NULL, E);
-    CHECK(griddep_kernel_get_extent, kernel->handle, &made.config, made.arguments, made.count, below(by, 3), &bytes, E);
+    CHECK(griddep_kernel_get_cluster_limit, kernel->handle, &made.config, &size,
+          one_in(by, 2) ? &clusters : NULL, E);
+    CHECK(griddep_kernel_get_extent, kernel->handle, &made.config, made.arguments, made.count,
+          below(by, 3), &bytes, E);
 }
 
 /* ---- memory, streams, events ---- */
@@ -265,14 +283,16 @@ static void use_memory(actor *by)
         return;
     switch (below(by, 5)) {
     case 0:
-        CHECK(griddep_memory_write, runtime, memory->address, bytes, sizeof bytes, any_stream(by), E);
+        CHECK(griddep_memory_write, runtime, memory->address, bytes, sizeof bytes, any_stream(by),
+              E);
         break;
     case 1:
-        CHECK(griddep_memory_read, runtime, bytes, memory->address, sizeof bytes, any_stream(by), E);
+        CHECK(griddep_memory_read, runtime, bytes, memory->address, sizeof bytes, any_stream(by),
+              E);
         break;
     default:
-        CHECK(griddep_memory_fill, runtime, memory->address, (uint8_t)below(by, 3), one_in(by, 9) ? 0 : 256,
-              any_stream(by), E);
+        CHECK(griddep_memory_fill, runtime, memory->address, (uint8_t)below(by, 3),
+              one_in(by, 9) ? 0 : 256, any_stream(by), E);
     }
 }
 
@@ -292,7 +312,8 @@ static void make_stream(actor *by)
     void *stream = UNTOUCHED;
 
     if (runtime && into)
-        into->handle = made_by(CHECK(griddep_stream_create, runtime, &stream, E), &stream, "griddep_stream_create");
+        into->handle = made_by(CHECK(griddep_stream_create, runtime, &stream, E), &stream,
+                               "griddep_stream_create");
 }
 
 static void make_event(actor *by)
@@ -303,8 +324,9 @@ static void make_event(actor *by)
 
     if (!runtime || !into)
         return;
-    int32_t status = one_in(by, 2) ? CHECK(griddep_event_create, runtime, &event, E)
-                                   : CHECK(griddep_event_create_kind, runtime, (int32_t)below(by, 3), &event, E);
+    int32_t status =
+        one_in(by, 2) ? CHECK(griddep_event_create, runtime, &event, E)
+                      : CHECK(griddep_event_create_kind, runtime, (int32_t)below(by, 3), &event, E);
     into->handle = made_by(status, &event, "making an event");
 }
 
@@ -345,7 +367,8 @@ static void make_chain(actor *by)
     griddep_chain *chain = UNTOUCHED;
 
     if (runtime && into)
-        into->handle = made_by(CHECK(griddep_chain_create, runtime, &chain, E), &chain, "griddep_chain_create");
+        into->handle = made_by(CHECK(griddep_chain_create, runtime, &chain, E), &chain,
+                               "griddep_chain_create");
 }
 
 static void fill_chain(actor *by)
@@ -356,10 +379,11 @@ static void fill_chain(actor *by)
     if (!chain || !kernel || !make_launch(by, kernel->handle, &made))
         return;
     if (one_in(by, 3))
-        CHECK(griddep_chain_add, chain->handle, kernel->handle, &made.config, made.arguments, made.count, E);
-    else
-        CHECK(griddep_chain_add_to, chain->handle, below(by, 3), kernel->handle, &made.config, made.arguments,
+        CHECK(griddep_chain_add, chain->handle, kernel->handle, &made.config, made.arguments,
               made.count, E);
+    else
+        CHECK(griddep_chain_add_to, chain->handle, below(by, 3), kernel->handle, &made.config,
+              made.arguments, made.count, E);
     uint32_t length = USE(griddep_chain_length)(chain->handle);
     if (one_in(by, 2))
         CHECK(griddep_chain_depend, chain->handle, length - 1, below(by, length + 1), E);
@@ -396,8 +420,9 @@ static void ask_chain(actor *by)
         break;
     default:
         if (into)
-            into->handle = made_by(CHECK(griddep_chain_explain, chain->handle, mode, below(by, 3), &explanation, E),
-                                   &explanation, "griddep_chain_explain");
+            into->handle = made_by(
+                CHECK(griddep_chain_explain, chain->handle, mode, below(by, 3), &explanation, E),
+                &explanation, "griddep_chain_explain");
     }
 }
 
@@ -432,8 +457,9 @@ static void make_graph(actor *by)
 
     if (!runtime || !into)
         return;
-    int32_t status = chain ? CHECK(griddep_graph_from_chain, chain->handle, (int32_t)below(by, 5), &graph, E)
-                           : CHECK(griddep_graph_create, runtime, &graph, E);
+    int32_t status =
+        chain ? CHECK(griddep_graph_from_chain, chain->handle, (int32_t)below(by, 5), &graph, E)
+              : CHECK(griddep_graph_create, runtime, &graph, E);
     into->handle = made_by(status, &graph, "making a graph");
 }
 
@@ -454,9 +480,10 @@ static void add_inner(actor *by, item *graph)
     if (!inner || !take_graph(by, inner, true) || (with_other && !take_graph(by, other, true)))
         return;
     griddep_graph *const bodies[] = {inner->handle, with_other ? other->handle : NULL, NULL, NULL};
-    int32_t status = one_in(by, 2) ? CHECK(griddep_graph_add_child, graph->handle, inner->handle, &node, E)
-                                   : CHECK(griddep_graph_add_conditional, graph->handle, (int32_t)below(by, 4),
-                                           conditional ? conditional->handle : NULL, bodies, count, &node, E);
+    int32_t status =
+        one_in(by, 2) ? CHECK(griddep_graph_add_child, graph->handle, inner->handle, &node, E)
+                      : CHECK(griddep_graph_add_conditional, graph->handle, (int32_t)below(by, 4),
+                              conditional ? conditional->handle : NULL, bodies, count, &node, E);
     if (status)
         return;
     put_into_graph(by, graph, inner);
@@ -471,8 +498,8 @@ static void add_kernel_node(actor *by, item *graph)
     launch made;
 
     if (kernel && make_launch(by, kernel->handle, &made))
-        CHECK(griddep_graph_add_kernel, graph->handle, kernel->handle, &made.config, made.arguments, made.count, &node,
-              E);
+        CHECK(griddep_graph_add_kernel, graph->handle, kernel->handle, &made.config, made.arguments,
+              made.count, &node, E);
 }
 
 static void fill_graph(actor *by)
@@ -498,7 +525,8 @@ static void fill_graph(actor *by)
         CHECK(griddep_graph_add_empty, graph->handle, &node, E);
         break;
     case 4:
-        CHECK(griddep_graph_add_event_record, graph->handle, event ? event->handle : NULL, &node, E);
+        CHECK(griddep_graph_add_event_record, graph->handle, event ? event->handle : NULL, &node,
+              E);
         break;
     case 5:
         CHECK(griddep_graph_add_event_wait, graph->handle, event ? event->handle : NULL, &node, E);
@@ -512,8 +540,8 @@ static void fill_graph(actor *by)
     }
     uint32_t count = USE(griddep_graph_node_count)(graph->handle);
     if (count > 1 && !one_in(by, 4))
-        CHECK(griddep_graph_add_edge, graph->handle, below(by, count), count - 1, (int32_t)below(by, 3),
-              (int32_t)below(by, 3), E);
+        CHECK(griddep_graph_add_edge, graph->handle, below(by, count), count - 1,
+              (int32_t)below(by, 3), (int32_t)below(by, 3), E);
     else if (count > 1)
         CHECK(griddep_graph_add_edge, graph->handle, count - 2, count - 1, 0, GRIDDEP_EDGE_AUTO, E);
 }
@@ -539,7 +567,8 @@ static void run_graph(actor *by)
 static void change_graph(actor *by)
 {
     item *graph = any_graph(by), *kernel = pick(by, ITEM_KERNEL, false), *other = NULL;
-    uint32_t count = graph ? USE(griddep_graph_node_count)(graph->handle) : 0, node = below(by, count + 1), changed = 0;
+    uint32_t count = graph ? USE(griddep_graph_node_count)(graph->handle) : 0,
+             node = below(by, count + 1), changed = 0;
     item *ptx = pick(by, ITEM_PTX, false);
     launch made;
 
@@ -559,12 +588,14 @@ static void change_graph(actor *by)
         break;
     case 3:
         other = pick(by, ITEM_GRAPH, true);
-        if (other && take_graph(by, other, false) && !CHECK(griddep_graph_update, graph->handle, other->handle, E))
+        if (other && take_graph(by, other, false) &&
+            !CHECK(griddep_graph_update, graph->handle, other->handle, E))
             share_inner_graphs(by, graph, other);
         break;
     case 4: /* the first node that takes it */
         for (node = 0; ptx && node < count; node++) {
-            if (!CHECK(griddep_graph_describe, graph->handle, node, ptx->handle, one_in(by, 2) ? "step" : "quiet", E))
+            if (!CHECK(griddep_graph_describe, graph->handle, node, ptx->handle,
+                       one_in(by, 2) ? "step" : "quiet", E))
                 break;
         }
         break;
@@ -611,8 +642,8 @@ static void end_capture_of(actor *by, const item *stream)
     if (!into)
         return;
     if (own && runtime) {
-        into->handle = made_by(CHECK(griddep_graph_capture_end, runtime, stream->handle, &graph, E), &graph,
-                               "griddep_graph_capture_end");
+        into->handle = made_by(CHECK(griddep_graph_capture_end, runtime, stream->handle, &graph, E),
+                               &graph, "griddep_graph_capture_end");
     } else if (!own) {
         enter_driver(by);
         if (cuStreamEndCapture(stream->handle, &captured) == GD_CUDA_SUCCESS)
@@ -690,7 +721,8 @@ static void run_captured(actor *by)
         cuGraphExecDestroy(executable);
     }
     leave_driver(by);
-    if (graph->held && (result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_INVALID_VALUE))
+    if (graph->held &&
+        (result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_INVALID_VALUE))
         fail("a captured graph does not run: %d", result);
 }
 
@@ -703,8 +735,8 @@ static void adopt_graph(actor *by)
 
     if (!captured || !into || !runtime)
         return;
-    into->handle =
-        made_by(CHECK(griddep_graph_adopt, runtime, captured->handle, flags, &graph, E), &graph, "griddep_graph_adopt");
+    into->handle = made_by(CHECK(griddep_graph_adopt, runtime, captured->handle, flags, &graph, E),
+                           &graph, "griddep_graph_adopt");
     if (into->handle && flags)
         empty(captured);
     else if (into->handle)
@@ -727,8 +759,8 @@ static void make_conditional(actor *by)
     griddep_conditional *conditional = UNTOUCHED;
 
     if (into)
-        into->handle = made_by(CHECK(griddep_conditional_create, below(by, 2), &conditional, E), &conditional,
-                               "griddep_conditional_create");
+        into->handle = made_by(CHECK(griddep_conditional_create, below(by, 2), &conditional, E),
+                               &conditional, "griddep_conditional_create");
 }
 
 static void end_conditional(actor *by)
@@ -742,7 +774,8 @@ static void end_conditional(actor *by)
 static void use_timeline(actor *by)
 {
     item *timeline = pick(by, ITEM_TIMELINE, true);
-    item *chain = timeline ? NULL : pick(by, ITEM_CHAIN, true), *into = chain ? place(by, ITEM_TIMELINE) : NULL;
+    item *chain = timeline ? NULL : pick(by, ITEM_CHAIN, true),
+         *into = chain ? place(by, ITEM_TIMELINE) : NULL;
     griddep_timeline_info info = {.size = sizeof info};
     griddep_timeline_launch launched = {.size = sizeof launched};
     griddep_timeline_hop hop = {.size = sizeof hop};
@@ -750,8 +783,8 @@ static void use_timeline(actor *by)
     uint64_t count = 0;
 
     if (into) {
-        into->handle =
-            made_by(CHECK(griddep_timeline_create, chain->handle, NULL, &made, E), &made, "griddep_timeline_create");
+        into->handle = made_by(CHECK(griddep_timeline_create, chain->handle, NULL, &made, E), &made,
+                               "griddep_timeline_create");
         timeline = into->handle ? into : NULL;
     }
     if (!timeline)
@@ -762,7 +795,8 @@ static void use_timeline(actor *by)
     uint32_t index = below(by, info.launch_count + 1);
     CHECK(griddep_timeline_get_launch, timeline->handle, index, &launched, E);
     CHECK(griddep_timeline_get_hop, timeline->handle, index, &hop, E);
-    CHECK(griddep_timeline_read, timeline->handle, index, (int32_t)below(by, 8), NULL, 0, &count, E);
+    CHECK(griddep_timeline_read, timeline->handle, index, (int32_t)below(by, 8), NULL, 0, &count,
+          E);
     USE(griddep_timeline_get_mark)(timeline->handle, 0, 0);
     griddep_chain *own = USE(griddep_timeline_get_chain)(timeline->handle);
     CHECK(griddep_chain_run, own, (int32_t)below(by, 4), any_stream(by), E);
@@ -827,7 +861,8 @@ static void use_tune(actor *by)
                                             .uses = uses,
                                             .argument_count = of[i].count};
     }
-    int32_t status = one_in(by, 2) ? CHECK(griddep_tune_run, runtime, launches, 2, &buffer, 1, &options, &made, E)
+    int32_t status = one_in(by, 2) ? CHECK(griddep_tune_run, runtime, launches, 2, &buffer, 1,
+                                           &options, &made, E)
                                    : CHECK(griddep_tune_load, runtime, launches, 2, 0, &made, E);
     into->handle = made_by(status, &made, "tuning");
     if (into->handle)
@@ -879,13 +914,16 @@ void end_item(actor *by, item_kind kind, item *ended)
         USE(griddep_tune_destroy)(handle);
         break;
     case ITEM_STREAM:
-        status = runtime ? CHECK(griddep_stream_destroy, runtime, handle, E) : GRIDDEP_ERROR_ARGUMENT;
+        status =
+            runtime ? CHECK(griddep_stream_destroy, runtime, handle, E) : GRIDDEP_ERROR_ARGUMENT;
         break;
     case ITEM_EVENT:
-        status = runtime ? CHECK(griddep_event_destroy, runtime, handle, E) : GRIDDEP_ERROR_ARGUMENT;
+        status =
+            runtime ? CHECK(griddep_event_destroy, runtime, handle, E) : GRIDDEP_ERROR_ARGUMENT;
         break;
     case ITEM_MEMORY:
-        status = runtime ? CHECK(griddep_memory_free, runtime, ended->address, E) : GRIDDEP_ERROR_ARGUMENT;
+        status = runtime ? CHECK(griddep_memory_free, runtime, ended->address, E)
+                         : GRIDDEP_ERROR_ARGUMENT;
         break;
     case ITEM_CUDA_GRAPH:
         status = GRIDDEP_ERROR_ARGUMENT;
@@ -909,7 +947,8 @@ void end_item(actor *by, item_kind kind, item *ended)
 
 static void end_other(actor *by)
 {
-    static const item_kind kinds[] = {ITEM_PTX, ITEM_EXPLANATION, ITEM_FINDINGS, ITEM_TIMELINE, ITEM_TUNE};
+    static const item_kind kinds[] = {ITEM_PTX, ITEM_EXPLANATION, ITEM_FINDINGS, ITEM_TIMELINE,
+                                      ITEM_TUNE};
     item_kind kind = kinds[below(by, 5)];
     item *ended = pick(by, kind, true);
 

@@ -1,15 +1,17 @@
-/* Tensor copies and warpgroup matrix products on the emulated driver and on a real one: random cases, the same on both,
- * whose results are compared by digests.
+/* Tensor copies and warpgroup matrix products on the emulated driver and on a real one: random
+ * cases, the same on both, whose results are compared by digests.
  *
  *   tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] [--dump] [--ptx]
  *
- * prints a line for each case: its number and the digest of its results (of encode: the driver's result); with --words
- * what it is, too. --dump adds the results word by word, --ptx prints the kernel and runs nothing.
+ * prints a line for each case: its number and the digest of its results (of encode: the driver's
+ * result); with --words what it is, too. --dump adds the results word by word, --ptx prints the
+ * kernel and runs nothing.
  *
  * Against a GPU, whose results are the truth, and which tests/fuzz/tensor.gpu is made of:
  *   tensor copy --driver libcuda.so.1 --count 400 | sed 's/^/copy /'
  *   tensor product --driver libcuda.so.1 --count 300 | sed 's/^/product /'
- *   echo encodings 4000 $(tensor encode --driver libcuda.so.1 --count 4000 | sha256sum | cut -d' ' -f1)
+ *   echo encodings 4000 $(tensor encode --driver libcuda.so.1 --count 4000 | sha256sum | cut -d' '
+ *   -f1)
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -29,7 +31,8 @@ typedef struct options {
 
 static int usage(void)
 {
-    fputs("usage: tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] [--dump] [--ptx]\n",
+    fputs("usage: tensor copy|product|encode --driver PATH [--from N] [--count N] [--words] "
+          "[--dump] [--ptx]\n",
           stderr);
     return 64;
 }
@@ -57,8 +60,8 @@ static bool read_options(int count, char **arguments, options *into)
             return false;
     }
     into->kind = optind + 1 == count ? arguments[optind] : "";
-    return into->driver &&
-           (!strcmp(into->kind, "copy") || !strcmp(into->kind, "product") || !strcmp(into->kind, "encode"));
+    return into->driver && (!strcmp(into->kind, "copy") || !strcmp(into->kind, "product") ||
+                            !strcmp(into->kind, "encode"));
 }
 
 static void dump(const char *what, const uint32_t *words, const uint32_t *before, size_t count)
@@ -69,7 +72,8 @@ static void dump(const char *what, const uint32_t *words, const uint32_t *before
     }
 }
 
-static bool run_case(const tensor_driver *driver, const options *from, tensor_case *item, uint64_t *digest)
+static bool run_case(const tensor_driver *driver, const options *from, tensor_case *item,
+                     uint64_t *digest)
 {
     static uint32_t unwritten[RESULT_BYTES / 4];
 
@@ -90,14 +94,16 @@ static bool run_case(const tensor_driver *driver, const options *from, tensor_ca
     *digest = tensor_digest(*digest, item->memory_after, MEMORY_BYTES / 4);
     memset(unwritten, 0x5a, sizeof unwritten);
     if (from->dump) {
-        dump("shared", item->result, copies ? item->input : unwritten, copies ? SHARED_BYTES / 4 : RESULT_BYTES / 4);
+        dump("shared", item->result, copies ? item->input : unwritten,
+             copies ? SHARED_BYTES / 4 : RESULT_BYTES / 4);
         dump("memory", item->memory_after, item->memory, MEMORY_BYTES / 4);
         printf("  completed: %u\n", item->result[SHARED_BYTES / 4]);
     }
     return true;
 }
 
-/* Runs cases from `first` on; returns how many. A fault ends the process' use of a driver, and the case with it. */
+/* Runs cases from `first` on; returns how many. A fault ends the process' use of a driver, and the
+ * case with it. */
 static uint64_t run_cases(const options *from, uint64_t first)
 {
     static tensor_case item;
@@ -137,7 +143,10 @@ int main(int count, char **arguments)
         pid_t child = fork();
         if (child == 0) {
             ran = run_cases(&from, next);
-            exit(write(ends[1], &ran, sizeof ran) == sizeof ran && next + ran == from.from + from.count ? 0 : 1);
+            exit(write(ends[1], &ran, sizeof ran) == sizeof ran &&
+                         next + ran == from.from + from.count
+                     ? 0
+                     : 1);
         }
         close(ends[1]);
         if (child < 0 || read(ends[0], &ran, sizeof ran) != sizeof ran)

@@ -20,14 +20,14 @@ static bool find_entries(tensor_driver *to, const char *path)
         fprintf(stderr, "%s\n", dlerror());
         return false;
     }
-#define FIND(name, arguments)                                                                                          \
-    do {                                                                                                               \
-        void *found = dlsym(library, #name);                                                                           \
-        if (!found) {                                                                                                  \
-            fprintf(stderr, "%s lacks %s\n", path, #name);                                                             \
-            return false;                                                                                              \
-        }                                                                                                              \
-        memcpy(&to->name, &found, sizeof found);                                                                       \
+#define FIND(name, arguments)                                                                      \
+    do {                                                                                           \
+        void *found = dlsym(library, #name);                                                       \
+        if (!found) {                                                                              \
+            fprintf(stderr, "%s lacks %s\n", path, #name);                                         \
+            return false;                                                                          \
+        }                                                                                          \
+        memcpy(&to->name, &found, sizeof found);                                                   \
     } while (0)
     TENSOR_ENTRIES(FIND);
 #undef FIND
@@ -56,7 +56,8 @@ static gd_CUmodule load(const tensor_driver *driver, const gd_text *text)
     gd_CUmodule module = NULL;
 
     log[0] = 0;
-    if (driver->cuModuleLoadDataEx(&module, gd_text_get(text), 2, options, values) == GD_CUDA_SUCCESS)
+    if (driver->cuModuleLoadDataEx(&module, gd_text_get(text), 2, options, values) ==
+        GD_CUDA_SUCCESS)
         return module;
     fprintf(stderr, "refused: %s\n", log);
     return NULL;
@@ -73,12 +74,13 @@ static bool launch(const tensor_driver *driver, gd_CUmodule module, tensor_case 
     for (uint32_t i = 0; i < 4; i++)
         parameters[9 + i] = &item->words[i];
     return check(driver->cuModuleGetFunction(&function, module, "k"), "cuModuleGetFunction") &&
-           check(driver->cuFuncSetAttribute(function, 8, SHARED_BYTES + 1024), "cuFuncSetAttribute") &&
+           check(driver->cuFuncSetAttribute(function, 8, SHARED_BYTES + 1024),
+                 "cuFuncSetAttribute") &&
            check(driver->cuMemcpyHtoD_v2(input, item->input, SHARED_BYTES), "cuMemcpyHtoD") &&
            check(driver->cuMemcpyHtoD_v2(memory, item->memory, MEMORY_BYTES), "cuMemcpyHtoD") &&
            check(driver->cuMemsetD8_v2(output, 0x5a, RESULT_BYTES), "cuMemsetD8") &&
-           check(driver->cuLaunchKernel(function, 1, 1, 1, KERNEL_THREADS, 1, 1, SHARED_BYTES + 1024, NULL, parameters,
-                                        NULL),
+           check(driver->cuLaunchKernel(function, 1, 1, 1, KERNEL_THREADS, 1, 1,
+                                        SHARED_BYTES + 1024, NULL, parameters, NULL),
                  "cuLaunchKernel") &&
            check(driver->cuCtxSynchronize(), "cuCtxSynchronize") &&
            check(driver->cuMemcpyDtoH_v2(item->result, output, RESULT_BYTES), "cuMemcpyDtoH") &&

@@ -9,9 +9,10 @@ typedef struct pair {
 } pair;
 
 static const pair pairs[] = {
-    {"f32", "bf16", "bf16", 16}, {"f32", "f16", "f16", 16},   {"f16", "f16", "f16", 16},   {"f32", "tf32", "tf32", 8},
-    {"f32", "e4m3", "e4m3", 32}, {"f32", "e4m3", "e5m2", 32}, {"f16", "e5m2", "e4m3", 32}, {"f32", "e5m2", "e5m2", 32},
-    {"s32", "s8", "s8", 32},     {"s32", "s8", "u8", 32},     {"s32", "u8", "s8", 32},     {"s32", "u8", "u8", 32},
+    {"f32", "bf16", "bf16", 16}, {"f32", "f16", "f16", 16},   {"f16", "f16", "f16", 16},
+    {"f32", "tf32", "tf32", 8},  {"f32", "e4m3", "e4m3", 32}, {"f32", "e4m3", "e5m2", 32},
+    {"f16", "e5m2", "e4m3", 32}, {"f32", "e5m2", "e5m2", 32}, {"s32", "s8", "s8", 32},
+    {"s32", "s8", "u8", 32},     {"s32", "u8", "s8", 32},     {"s32", "u8", "u8", 32},
 };
 
 typedef struct product {
@@ -24,21 +25,26 @@ typedef struct product {
 } product;
 
 /* A descriptor whose matrix lies within the shared memory that there is, from `base` on. */
-static uint64_t draw_descriptor(tensor_case *item, uint32_t rows, bool transposed, uint32_t element, gd_text *says)
+static uint64_t draw_descriptor(tensor_case *item, uint32_t rows, bool transposed, uint32_t element,
+                                gd_text *says)
 {
-    const uint32_t mode = tensor_random(item, 4), width = mode == 0 ? 1 : 16u >> mode; /* chunks of a swizzled row */
+    const uint32_t mode = tensor_random(item, 4),
+                   width = mode == 0 ? 1 : 16u >> mode; /* chunks of a swizzled row */
     const uint32_t unit = tensor_random(item, 2) ? 16 : 128;
-    uint32_t groups = transposed ? 2 : rows / 8, parts = transposed ? (rows * element / 16 + width - 1) / width : 2;
+    uint32_t groups = transposed ? 2 : rows / 8,
+             parts = transposed ? (rows * element / 16 + width - 1) / width : 2;
     uint32_t most = (SHARED_BYTES - 4096) / (groups + parts) / unit;
     uint32_t leading = unit * tensor_random(item, most < 64 ? most : 64),
              stride = unit * tensor_random(item, most < 64 ? most : 64);
-    uint32_t start = tensor_random(item, 2) ? 1024 * tensor_random(item, 2) : 16 * tensor_random(item, 128);
+    uint32_t start =
+        tensor_random(item, 2) ? 1024 * tensor_random(item, 2) : 16 * tensor_random(item, 128);
     uint32_t base = tensor_random(item, 8) ? 0 : tensor_random(item, 8);
 
-    gd_text_format(says, " swizzle %u%s start %u leading %u stride %u base %u;", mode ? 16 * width : 0,
-                   transposed ? " transposed" : "", start, leading, stride, base);
-    return (uint64_t)((start + 1024) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
-           (uint64_t)base << 49 | (uint64_t)mode << 62;
+    gd_text_format(says, " swizzle %u%s start %u leading %u stride %u base %u;",
+                   mode ? 16 * width : 0, transposed ? " transposed" : "", start, leading, stride,
+                   base);
+    return (uint64_t)((start + 1024) >> 4) | (uint64_t)(leading >> 4) << 16 |
+           (uint64_t)(stride >> 4) << 32 | (uint64_t)base << 49 | (uint64_t)mode << 62;
 }
 
 static void draw(tensor_case *item, product *p, gd_text *says)
@@ -59,8 +65,9 @@ static void draw(tensor_case *item, product *p, gd_text *says)
         p->transposes[i] = element == 2 && !(p->registers && i == 0) && tensor_random(item, 2);
     }
     gd_text_format(says, "n %u %s %s %s%s%s%s%s%s a", p->n, p->types->d, p->types->a, p->types->b,
-                   p->registers ? " registers" : "", p->saturates ? " satfinite" : "", p->keep ? "" : " anew",
-                   p->scales[0] < 0 && !p->integer ? " -a" : "", p->scales[1] < 0 && !p->integer ? " -b" : "");
+                   p->registers ? " registers" : "", p->saturates ? " satfinite" : "",
+                   p->keep ? "" : " anew", p->scales[0] < 0 && !p->integer ? " -a" : "",
+                   p->scales[1] < 0 && !p->integer ? " -b" : "");
     p->descriptors[0] = draw_descriptor(item, 64, p->transposes[0], element, says);
     gd_text_string(says, " b");
     p->descriptors[1] = draw_descriptor(item, p->n, p->transposes[1], element, says);
@@ -85,7 +92,8 @@ static uint32_t draw_word(tensor_case *item, const char *type)
         return (word & 0xffff0000) | low >> 16;
     }
     if (!strcmp(type, "f16")) {
-        static const uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0xbc00, 0xc000, 0xc200, 0x3800, 0x4500};
+        static const uint16_t halves[] = {0,      0x3c00, 0x4000, 0x4200, 0x4400,
+                                          0xbc00, 0xc000, 0xc200, 0x3800, 0x4500};
         return (uint32_t)halves[tensor_random(item, 10)] << 16 | halves[tensor_random(item, 10)];
     }
     word = 0;
@@ -101,9 +109,11 @@ static uint32_t draw_sum(tensor_case *item, const product *p)
     uint32_t word;
 
     if (p->integer)
-        return tensor_random(item, 2) ? 0x7fffff00 + tensor_random(item, 512) : tensor_random(item, 65536);
+        return tensor_random(item, 2) ? 0x7fffff00 + tensor_random(item, 512)
+                                      : tensor_random(item, 65536);
     memcpy(&word, &value, 4);
-    return p->half ? (0x5400 + tensor_random(item, 64)) << 16 | (0xd400 + tensor_random(item, 64)) : word;
+    return p->half ? (0x5400 + tensor_random(item, 64)) << 16 | (0xd400 + tensor_random(item, 64))
+                   : word;
 }
 
 /* ---- the kernel ---- */
@@ -112,7 +122,8 @@ static void write_start(gd_text *ptx, const product *p)
 {
     gd_text_format(
         ptx,
-        ".version 8.4\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 area[];\n\n"
+        ".version 8.4\n.target sm_90a\n.address_size 64\n\n.extern .shared .align 1024 .b8 "
+        "area[];\n\n"
         ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 input, .param .u64 output,\n"
         "                  .param .u64 memory, .param .u32 c0, .param .u32 c1, .param .u32 c2,\n"
         "                  .param .u32 c3, .param .u32 c4, .param .u32 keep, .param .u32 w1,\n"
@@ -123,7 +134,8 @@ static void write_start(gd_text *ptx, const product *p)
         "    ld.param.u64 %%memory, [memory];\n    ld.param.u32 %%v, [keep];\n"
         "    setp.ne.u32 %%keep, %%v, 0;\n    mov.u32 %%area, area;\n    mov.u32 %%t, %%tid.x;\n"
         "    mov.u32 %%i, %%t;\n"
-        "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 %%v, [%%at];\n"
+        "fill:\n    mul.wide.u32 %%at, %%i, 4;\n    add.u64 %%at, %%at, %%in;\n    ld.global.u32 "
+        "%%v, [%%at];\n"
         "    mad.lo.u32 %%to, %%i, 4, %%area;\n    st.shared.u32 [%%to], %%v;\n"
         "    add.u32 %%i, %%i, %u;\n    setp.lt.u32 %%p, %%i, %u;\n    @%%p bra fill;\n"
         "    fence.proxy.async;\n    bar.sync 0;\n    mul.wide.u32 %%at, %%t, %u;\n"
@@ -132,14 +144,18 @@ static void write_start(gd_text *ptx, const product *p)
     for (uint32_t i = 0; i < p->sums; i++)
         gd_text_format(ptx, "    ld.global.u32 %%d%u, [%%at+%u];\n", i, 4 * i);
     for (uint32_t i = 0; i < 4; i++) /* fragments of a are words of the input, too */
-        gd_text_format(ptx, "    mad.lo.u32 %%to, %%t, 16, %%area;\n    ld.shared.u32 %%a%u, [%%to+%u];\n", i,
-                       4096 + 4 * i);
+        gd_text_format(
+            ptx, "    mad.lo.u32 %%to, %%t, 16, %%area;\n    ld.shared.u32 %%a%u, [%%to+%u];\n", i,
+            4096 + 4 * i);
 }
 
 static void write_product(gd_text *ptx, const product *p)
 {
-    gd_text_format(ptx, "    wgmma.fence.sync.aligned;\n    wgmma.mma_async.sync.aligned.m64n%uk%u%s.%s.%s.%s {", p->n,
-                   p->types->depth, p->saturates ? ".satfinite" : "", p->types->d, p->types->a, p->types->b);
+    gd_text_format(
+        ptx,
+        "    wgmma.fence.sync.aligned;\n    wgmma.mma_async.sync.aligned.m64n%uk%u%s.%s.%s.%s {",
+        p->n, p->types->depth, p->saturates ? ".satfinite" : "", p->types->d, p->types->a,
+        p->types->b);
     for (uint32_t i = 0; i < p->sums; i++)
         gd_text_format(ptx, "%s%%d%u", i ? ", " : "", i);
     if (p->registers)

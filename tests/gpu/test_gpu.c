@@ -1,6 +1,7 @@
-/* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams and contexts of
- * others, faults, captures, CUDA C++, and that dependent launches overlap. The same calls on the scripted driver are in
- * tests/unit/test_run.c. Exits 77 without a GPU; each test runs in a process of its own. */
+/* The library on a real driver and a real GPU: what compilers and drivers say of bad input, streams
+ * and contexts of others, faults, captures, CUDA C++, and that dependent launches overlap. The same
+ * calls on the scripted driver are in tests/unit/test_run.c. Exits 77 without a GPU; each test runs
+ * in a process of its own. */
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,14 +19,15 @@ static gd_driver *driver; /* the same library, called bare */
 static char directory[64];
 static char warnings[4096];
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 
-#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+#define ck_says(part)                                                                              \
+    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 static void remember(void *user, int32_t level, const char *message)
 {
@@ -39,7 +41,8 @@ static void setup(void)
 {
     snprintf(directory, sizeof directory, "/tmp/griddep-gpu-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    const griddep_runtime_options options = {.size = sizeof options, .store_directory = directory, .log = remember};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = directory, .log = remember};
     griddep_error_init(&error);
     ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
     ck_status(gd_driver_open("libcuda.so.1", &driver, &error), GRIDDEP_OK);
@@ -110,7 +113,8 @@ static uint32_t first_word(uint64_t address)
 {
     uint32_t value = 0;
 
-    ck_status(griddep_memory_read(runtime, &value, address, sizeof value, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_read(runtime, &value, address, sizeof value, NULL, &error),
+              GRIDDEP_OK);
     return value;
 }
 
@@ -118,28 +122,32 @@ static uint32_t first_word(uint64_t address)
 
 START_TEST(compiler_errors_have_their_line)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                               ".visible .entry k(.param .u64 p)\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n    mov.u32 %r9, 1;\n    ret;\n}\n";
     const griddep_module_options options = {.size = sizeof options, .name = "k.ptx"};
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.line, 6);
     ck_assert_str_eq(error.file, "k.ptx");
     ck_says("%r9");
     ck_says("6 |     mov.u32 %r9, 1;");
     ck_assert_int_ne(error.driver_code, 0);
-    griddep_module_unload(load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n"));
+    griddep_module_unload(
+        load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n"));
 }
 END_TEST
 
 START_TEST(syntax_errors_have_their_column)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p\n{\n    ret;\n}\n";
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                               "k(.param .u64 p\n{\n    ret;\n}\n";
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error),
+              GRIDDEP_ERROR_SYNTAX);
     ck_assert_int_eq(error.line, 5);
     ck_assert_int_eq(error.column, 1);
     ck_says("^");
@@ -148,7 +156,8 @@ END_TEST
 
 START_TEST(newer_targets_are_refused)
 {
-    static const char text[] = ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    static const char text[] =
+        ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
     griddep_module *module = NULL;
 
     int32_t status = griddep_module_load(runtime, text, sizeof text, NULL, &module, &error);
@@ -162,8 +171,8 @@ END_TEST
 static size_t make_cubin(char *text, char *cubin, size_t capacity)
 {
     gd_CUresult (*create)(unsigned int count, int *options, void **values, void **link);
-    gd_CUresult (*add)(void *link, int type, void *data, size_t bytes, const char *name, unsigned int count,
-                       int *options, void **values);
+    gd_CUresult (*add)(void *link, int type, void *data, size_t bytes, const char *name,
+                       unsigned int count, int *options, void **values);
     gd_CUresult (*complete)(void *link, void **made, size_t *bytes);
     gd_CUresult (*destroy)(void *link);
     const struct {
@@ -196,7 +205,8 @@ static size_t make_cubin(char *text, char *cubin, size_t capacity)
 /* A cubin with the chip's number in its ELF flags changed. */
 START_TEST(cubins_of_other_chips_are_refused)
 {
-    static char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
+    static char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
     char cubin[65536];
     griddep_module *module = NULL;
     size_t bytes = make_cubin(text, cubin, sizeof cubin);
@@ -215,9 +225,11 @@ START_TEST(cubins_of_other_chips_are_refused)
         }
     }
     ck_assert_int_eq(changed, 1);
-    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error),
+              GRIDDEP_ERROR_IMAGE);
     ck_says("sm_90");
-    ck_status(griddep_module_load(runtime, cubin, bytes / 2, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_module_load(runtime, cubin, bytes / 2, NULL, &module, &error),
+              GRIDDEP_ERROR_IMAGE);
 }
 END_TEST
 
@@ -231,10 +243,12 @@ START_TEST(shapes_beyond_the_device_are_refused)
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
     config = (griddep_launch_config){.size = sizeof config, .grid = {1}, .block = {2048}};
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
-    config = (griddep_launch_config){.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 300000};
+    config = (griddep_launch_config){
+        .size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 300000};
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
     ck_status(griddep_launch(spin, &config, arguments, 2, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_OK); /* nothing was launched, all is usable */
+    ck_status(griddep_stream_synchronize(runtime, NULL, &error),
+              GRIDDEP_OK); /* nothing was launched, all is usable */
     griddep_module_unload(module);
 }
 END_TEST
@@ -246,7 +260,8 @@ typedef gd_CUresult (*create_context)(gd_CUcontext *context, unsigned flags, gd_
 static gd_CUcontext other_context(void)
 {
     gd_CUcontext other = NULL, popped = NULL;
-    void *create = dlsym(driver->library, "cuCtxCreate_v2"); /* the library itself does not use it */
+    void *create =
+        dlsym(driver->library, "cuCtxCreate_v2"); /* the library itself does not use it */
 
     ck_assert_ptr_nonnull(create);
     create_context function;
@@ -268,7 +283,8 @@ START_TEST(streams_of_other_contexts_are_named)
 
     ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING), GD_CUDA_SUCCESS);
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_STREAM);
     ck_says("another context");
     /* The caller's context is still the current one. */
@@ -307,11 +323,14 @@ START_TEST(launches_join_a_callers_capture)
 
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
     enter();
-    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     for (uint32_t i = 0; i < 2; i++) {
-        const griddep_argument arguments[3] = {
-            {.bytes = 8, .value = memory + 128 * i}, {.bytes = 8, .value = memory + 128 * (i + 1)}, {.bytes = 4}};
+        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
+                                               {.bytes = 8, .value = memory + 128 * (i + 1)},
+                                               {.bytes = 4}};
         ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
     }
     ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
@@ -336,7 +355,8 @@ START_TEST(faults_are_reported_as_such)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
-    const griddep_argument arguments[3] = {{.bytes = 8, .value = 64}, {.bytes = 8, .value = 64}, {.bytes = 4}};
+    const griddep_argument arguments[3] = {
+        {.bytes = 8, .value = 64}, {.bytes = 8, .value = 64}, {.bytes = 4}};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
@@ -351,11 +371,12 @@ END_TEST
 
 START_TEST(parameter_layouts_agree_with_the_driver)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                               ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 "
-                               "d, .param .align 2 .b8 e[3],\n"
-                               "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3])\n"
-                               "{\n    ret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u8 a, .param .align 16 .b8 b[20], .param .u16 c, .param .f64 "
+        "d, .param .align 2 .b8 e[3],\n"
+        "                  .param .u64 .ptr .global .align 16 f, .param .b32 g[3])\n"
+        "{\n    ret;\n}\n";
     griddep_module *module = load(text);
 
     kernel_of(module, "k");
@@ -364,15 +385,17 @@ START_TEST(parameter_layouts_agree_with_the_driver)
 }
 END_TEST
 
-/* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over arguments must reach
- * the kernel. */
+/* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over
+ * arguments must reach the kernel. */
 START_TEST(large_alignments_follow_the_driver)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".visible .entry k(.param .u64 out, .param .u32 a, .param .align 64 .b8 h[128])\n"
-        "{\n    .reg .b64 %o;\n    .reg .b32 %v, %w;\n    ld.param.u64 %o, [out];\n    ld.param.u32 %v, [h];\n"
-        "    ld.param.u32 %w, [h+124];\n    st.global.u32 [%o], %v;\n    st.global.u32 [%o+4], %w;\n    ret;\n}\n";
+        "{\n    .reg .b64 %o;\n    .reg .b32 %v, %w;\n    ld.param.u64 %o, [out];\n    "
+        "ld.param.u32 %v, [h];\n"
+        "    ld.param.u32 %w, [h+124];\n    st.global.u32 [%o], %v;\n    st.global.u32 [%o+4], "
+        "%w;\n    ret;\n}\n";
     griddep_module *module = load(text);
     griddep_kernel *kernel = kernel_of(module, "k");
     griddep_kernel_info info = {.size = sizeof info};
@@ -395,7 +418,8 @@ START_TEST(large_alignments_follow_the_driver)
     h[31] = 90;
     memcpy(packed, &memory, 8);
     memcpy(packed + parameter.offset, h, 128);
-    ck_status(griddep_launch_packed(kernel, &config, packed, info.parameter_bytes, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch_packed(kernel, &config, packed, info.parameter_bytes, NULL, &error),
+              GRIDDEP_OK);
     ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
     ck_assert_uint_eq(seen[0], 70);
     ck_assert_uint_eq(seen[1], 90);
@@ -429,12 +453,15 @@ START_TEST(source_runs)
     for (uint32_t i = 0; i < 3; i++) {
         const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i},
                                                {.bytes = 8, .value = memory + 128 * (i + 1)}};
-        ck_status(griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error), GRIDDEP_OK);
+        ck_status(
+            griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error),
+            GRIDDEP_OK);
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         ck_status(griddep_memory_fill(runtime, memory + 128, 0xff, 384, NULL, &error), GRIDDEP_OK);
         ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_memory_read(runtime, out, memory + 384, sizeof out, NULL, &error), GRIDDEP_OK);
+        ck_status(griddep_memory_read(runtime, out, memory + 384, sizeof out, NULL, &error),
+                  GRIDDEP_OK);
         ck_assert_float_eq(out[31], 8.0f);
     }
     griddep_chain_destroy(chain);
@@ -445,9 +472,9 @@ END_TEST
 
 /* ---- overlap ---- */
 
-/* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in advance: what overlap can
- * take away is the launch latency. With it the chain must not be slower, its result must be the same, and each hop's
- * edge must be programmatic. */
+/* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in
+ * advance: what overlap can take away is the launch latency. With it the chain must not be slower,
+ * its result must be the same, and each hop's edge must be programmatic. */
 START_TEST(dependent_launches_overlap)
 {
     enum { LENGTH = 8, NANOSECONDS = 20000, ROUNDS = 15 };
@@ -476,7 +503,8 @@ START_TEST(dependent_launches_overlap)
             ck_status(griddep_event_record(runtime, start, stream, &error), GRIDDEP_OK);
             ck_status(griddep_chain_run(chain, mode, stream, &error), GRIDDEP_OK);
             ck_status(griddep_event_record(runtime, end, stream, &error), GRIDDEP_OK);
-            ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
+            ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error),
+                      GRIDDEP_OK);
             if (microseconds < best[mode])
                 best[mode] = microseconds;
         }
@@ -484,10 +512,12 @@ START_TEST(dependent_launches_overlap)
         for (uint32_t i = 1; i < LENGTH; i++) {
             griddep_hop_info hop = {.size = sizeof hop};
             ck_status(griddep_chain_get_hop(chain, mode, i, &hop, &error), GRIDDEP_OK);
-            ck_assert_int_eq(hop.edge, mode == GRIDDEP_MODE_GRAPH_PDL ? 1 : mode == GRIDDEP_MODE_GRAPH ? 0 : -1);
+            ck_assert_int_eq(hop.edge, mode == GRIDDEP_MODE_GRAPH_PDL ? 1
+                                       : mode == GRIDDEP_MODE_GRAPH   ? 0
+                                                                      : -1);
         }
-        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode], LENGTH,
-               NANOSECONDS / 1000);
+        printf("%-10s %6.2f us for %d spins of %d us\n", griddep_mode_name(mode), best[mode],
+               LENGTH, NANOSECONDS / 1000);
     }
     ck_assert_double_ge(best[GRIDDEP_MODE_SERIAL], LENGTH * NANOSECONDS / 1000.0);
     ck_assert_double_lt(best[GRIDDEP_MODE_PDL], best[GRIDDEP_MODE_SERIAL]);
@@ -503,7 +533,8 @@ END_TEST
 
 /* ---- tensor maps, clusters, stamps ---- */
 
-/* One thread brings a tile of 16 x 16 f32 into shared memory through the map, and writes it out row by row. */
+/* One thread brings a tile of 16 x 16 f32 into shared memory through the map, and writes it out row
+ * by row. */
 static const char tile_ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry tile(.param .align 64 .b8 map[128], .param .u64 out)\n"
@@ -515,7 +546,8 @@ static const char tile_ptx[] =
     "    mov.u32 %r1, bar;\n    mov.u32 %r2, room;\n"
     "    mbarrier.init.shared.b64 [%r1], 1;\n    fence.proxy.async.shared::cta;\n"
     "    mbarrier.arrive.expect_tx.shared.b64 %rd4, [%r1], 1024;\n"
-    "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%rd2, {16, 0}], "
+    "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], "
+    "[%rd2, {16, 0}], "
     "[%r1];\n"
     "WAIT:\n"
     "    mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n    @!%p1 bra WAIT;\n"
@@ -545,10 +577,13 @@ START_TEST(tensor_maps_reach_kernels)
 
     for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] = (float)i;
-    ck_status(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error),
+              GRIDDEP_OK);
     ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
-    const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map}, {.bytes = 8, .value = out}};
-    ck_status(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error), GRIDDEP_OK);
+    const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map},
+                                           {.bytes = 8, .value = out}};
+    ck_status(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error),
+              GRIDDEP_OK);
     ck_status(griddep_memory_read(runtime, found, out, sizeof found, NULL, &error), GRIDDEP_OK);
     for (int row = 0; row < TILE; row++) {
         for (int column = 0; column < TILE; column++)
@@ -636,7 +671,8 @@ static int gpu_is_there(void)
         fflush(stdout);
         _exit(1);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 int main(void)
@@ -644,7 +680,7 @@ int main(void)
     const char *required = getenv("GRIDDEP_REQUIRE_GPU");
 
     setenv("CK_DEFAULT_TIMEOUT", "1800", 0); /* how fast a machine is, nobody knows */
-    setenv("GRIDDEP_DRIVER", "nvidia", 0); /* the emulated driver is not to take a GPU's place */
+    setenv("GRIDDEP_DRIVER", "nvidia", 0);   /* the emulated driver is not to take a GPU's place */
     if (!gpu_is_there())
         return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
     Suite *suite = suite_create("gpu");

@@ -1,6 +1,7 @@
-/* Graphs, events of launches and chains with lanes, run for real: on a GPU, and built with EMULATED on the emulated
- * driver whose path is in the variable of that name (EMULATED_DRIVER). What comes out must be the same. Without a GPU
- * the first exits 77; each test runs in a process of its own. */
+/* Graphs, events of launches and chains with lanes, run for real: on a GPU, and built with EMULATED
+ * on the emulated driver whose path is in the variable of that name (EMULATED_DRIVER). What comes
+ * out must be the same. Without a GPU the first exits 77; each test runs in a process of its
+ * own. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,22 +13,26 @@
 #include "cuda/driver.h"
 #include "griddep.h"
 
-/* Each adds one to what it reads. step does it right; slow does it 50 us after its trigger; rash triggers and does not
- * wait; quiet knows nothing of dependent launch. */
-#define ENTRY(name, begin, middle)                                                                                     \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .pred %p;\n    .reg .b64 %in, %out, %at, " \
-    "%start, %now;\n    .reg .b32 %cta, %size, %i, %v;\n" begin                                                        \
-    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %cta, %ctaid.x;\n"                        \
-    "    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %cta, %size, %i;\n"                      \
-    "    mul.wide.u32 %at, %i, 4;\n    add.u64 %in, %in, %at;\n    add.u64 %out, %out, %at;\n" middle                  \
-    "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 [%out], %v;\n    ret;\n}\n"
+/* Each adds one to what it reads. step does it right; slow does it 50 us after its trigger; rash
+ * triggers and does not wait; quiet knows nothing of dependent launch. */
+#define ENTRY(name, begin, middle)                                                                 \
+    ".visible .entry " name                                                                        \
+    "(.param .u64 in, .param .u64 out)\n{\n    .reg .pred %p;\n    .reg .b64 %in, %out, %at, "     \
+    "%start, %now;\n    .reg .b32 %cta, %size, %i, %v;\n" begin                                    \
+    "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    mov.u32 %cta, %ctaid.x;\n"    \
+    "    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n    mad.lo.u32 %i, %cta, %size, %i;\n"  \
+    "    mul.wide.u32 %at, %i, 4;\n    add.u64 %in, %in, %at;\n    add.u64 %out, %out, "           \
+    "%at;\n" middle "    ld.global.u32 %v, [%in];\n    add.u32 %v, %v, 1;\n    st.global.u32 "     \
+                    "[%out], %v;\n    ret;\n}\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
-#define SPIN                                                                                                           \
-    "    mov.u64 %start, %globaltimer;\nspin:\n    mov.u64 %now, %globaltimer;\n    sub.u64 %now, %now, %start;\n"     \
+#define SPIN                                                                                       \
+    "    mov.u64 %start, %globaltimer;\nspin:\n    mov.u64 %now, %globaltimer;\n    sub.u64 "      \
+    "%now, %now, %start;\n"                                                                        \
     "    setp.lt.u64 %p, %now, 50000;\n    @%p bra spin;\n"
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("step", TRIGGER, WAIT)
-    ENTRY("slow", TRIGGER, WAIT SPIN) ENTRY("rash", TRIGGER, "") ENTRY("quiet", "", "");
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("step", TRIGGER, WAIT)
+        ENTRY("slow", TRIGGER, WAIT SPIN) ENTRY("rash", TRIGGER, "") ENTRY("quiet", "", "");
 
 /* set gives a conditional a value; next counts a word up, and says go on below a limit. */
 static const char setters[] =
@@ -55,14 +60,15 @@ static griddep_module *module, *setter_module;
 static griddep_graph *graph;
 static uint64_t buffers[BUFFERS];
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 #define ck_good(call) ck_status(call, GRIDDEP_OK)
-#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+#define ck_says(part)                                                                              \
+    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 static const char *driver_name(void)
 {
@@ -83,7 +89,8 @@ static void clear(void)
 
 static void setup(void)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .driver = driver_name(), .store_directory = ""};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .driver = driver_name(), .store_directory = ""};
 
     griddep_error_init(&error);
     ck_good(griddep_runtime_open(&options, &runtime, &error));
@@ -113,14 +120,16 @@ static griddep_kernel *kernel_of(const char *name)
     return kernel;
 }
 
-static const griddep_launch_config two_blocks = {.size = sizeof two_blocks, .grid = {2}, .block = {WORDS / 2}};
+static const griddep_launch_config two_blocks = {.size = sizeof two_blocks,
+                                                 .grid = {2},
+                                                 .block = {WORDS / 2}};
 
-#define ARGUMENTS(in, out)                                                                                             \
-    {                                                                                                                  \
-        {.bytes = 8, .value = buffers[in]},                                                                            \
-        {                                                                                                              \
-            .bytes = 8, .value = buffers[out]                                                                          \
-        }                                                                                                              \
+#define ARGUMENTS(in, out)                                                                         \
+    {                                                                                              \
+        {.bytes = 8, .value = buffers[in]},                                                        \
+        {                                                                                          \
+            .bytes = 8, .value = buffers[out]                                                      \
+        }                                                                                          \
     }
 
 static uint32_t add(griddep_graph *to, const char *name, int in, int out)
@@ -128,7 +137,8 @@ static uint32_t add(griddep_graph *to, const char *name, int in, int out)
     const griddep_argument arguments[2] = ARGUMENTS(in, out);
     uint32_t node = 0;
 
-    ck_good(griddep_graph_add_kernel(to, kernel_of(name), &two_blocks, arguments, 2, &node, &error));
+    ck_good(
+        griddep_graph_add_kernel(to, kernel_of(name), &two_blocks, arguments, 2, &node, &error));
     return node;
 }
 
@@ -139,7 +149,8 @@ static void connect(uint32_t from, uint32_t to, int32_t port, int32_t type)
 
 static void connect_in(griddep_graph *of, uint32_t from, uint32_t to)
 {
-    ck_good(griddep_graph_add_edge(of, from, to, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_good(
+        griddep_graph_add_edge(of, from, to, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, &error));
 }
 
 static void launch(griddep_graph *which)
@@ -154,7 +165,8 @@ static uint32_t word_of(int buffer)
 
     ck_good(griddep_memory_read(runtime, words, buffers[buffer], BYTES, NULL, &error));
     for (int i = 1; i < WORDS; i++)
-        ck_assert_msg(words[i] == words[0], "word %d is %u, word 0 is %u", i, (unsigned)words[i], (unsigned)words[0]);
+        ck_assert_msg(words[i] == words[0], "word %d is %u, word 0 is %u", i, (unsigned)words[i],
+                      (unsigned)words[0]);
     return words[0];
 }
 
@@ -205,8 +217,8 @@ START_TEST(every_kind_of_node_runs)
 }
 END_TEST
 
-/* What a kernel that does not wait reads tells whether the edge starts it early; one that waits reads the new word on
- * every edge. */
+/* What a kernel that does not wait reads tells whether the edge starts it early; one that waits
+ * reads the new word on every edge. */
 START_TEST(programmatic_edges_start_early)
 {
     static const struct {
@@ -221,7 +233,8 @@ START_TEST(programmatic_edges_start_early)
         {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 1, GRIDDEP_REASON_NO_WAIT},
         {"rash", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_DEFAULT, 1, GRIDDEP_REASON_WRONG_PORT},
         {"step", GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_REASON_SET},
-        {"step", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 2, GRIDDEP_REASON_LAUNCH_ORDER},
+        {"step", GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_EDGE_PROGRAMMATIC, 2,
+         GRIDDEP_REASON_LAUNCH_ORDER},
         {"step", GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, 2, GRIDDEP_REASON_SET},
     };
     uint32_t first = add(graph, "slow", 0, 1), second = add(graph, cases[_i].second, 1, 2);
@@ -274,17 +287,18 @@ START_TEST(nodes_change_without_instantiation)
 }
 END_TEST
 
-/* Each block writes its rank in its cluster: the node has the cluster, and keeps it when its arguments
- * change. */
+/* Each block writes its rank in its cluster: the node has the cluster, and keeps it when its
+ * arguments change. */
 START_TEST(nodes_have_clusters)
 {
-    static const char ranked[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                                 ".visible .entry rank(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n"
-                                 "    .reg .b32 %cta, %size, %i, %v;\n    ld.param.u64 %out, [out];\n"
-                                 "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"
-                                 "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"
-                                 "    add.u64 %out, %out, %at;\n    mov.u32 %v, %cluster_ctarank;\n"
-                                 "    st.global.u32 [%out], %v;\n    ret;\n}\n";
+    static const char ranked[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry rank(.param .u64 out)\n{\n    .reg .b64 %out, %at;\n"
+        "    .reg .b32 %cta, %size, %i, %v;\n    ld.param.u64 %out, [out];\n"
+        "    mov.u32 %cta, %ctaid.x;\n    mov.u32 %size, %ntid.x;\n    mov.u32 %i, %tid.x;\n"
+        "    mad.lo.u32 %i, %cta, %size, %i;\n    mul.wide.u32 %at, %i, 4;\n"
+        "    add.u64 %out, %out, %at;\n    mov.u32 %v, %cluster_ctarank;\n"
+        "    st.global.u32 [%out], %v;\n    ret;\n}\n";
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {4}, .block = {WORDS / 4}, .cluster = {2, 1, 1}};
     griddep_argument argument = {.bytes = 8, .value = buffers[0]};
@@ -310,7 +324,8 @@ END_TEST
 
 /* ---- captures, adopted graphs ---- */
 
-static void launch_in(const char *name, int in, int out, void *stream, const griddep_attribute *attribute, int32_t pdl)
+static void launch_in(const char *name, int in, int out, void *stream,
+                      const griddep_attribute *attribute, int32_t pdl)
 {
     const griddep_argument arguments[2] = ARGUMENTS(in, out);
     griddep_launch_config config = two_blocks;
@@ -343,16 +358,18 @@ static void launch_elsewhere(const char *name, int in, int out, void *stream)
     ck_good(griddep_runtime_get_info(runtime, &info, &error));
     ck_good(gd_driver_open(info.driver, &driver, &error));
     ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuLaunchKernelEx(&config, kernel.function, arguments, NULL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuLaunchKernelEx(&config, kernel.function, arguments, NULL),
+                     GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     gd_driver_close(driver);
 }
 
-/* The event of a launch becomes a port: trigger 0 the programmatic one, trigger 1 and launch completion the order of
- * launches. Eagerly the waiting kernel has the right word in any case. */
+/* The event of a launch becomes a port: trigger 0 the programmatic one, trigger 1 and launch
+ * completion the order of launches. Eagerly the waiting kernel has the right word in any case. */
 START_TEST(events_of_launches_order_streams)
 {
-    static const int32_t ports[] = {GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_PORT_LAUNCH_ORDER, GRIDDEP_PORT_LAUNCH_ORDER};
+    static const int32_t ports[] = {GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_PORT_LAUNCH_ORDER,
+                                    GRIDDEP_PORT_LAUNCH_ORDER};
     void *first = NULL, *second = NULL, *event = NULL, *end = NULL;
     griddep_graph *captured = NULL;
     griddep_attribute attribute = {0};
@@ -437,8 +454,9 @@ START_TEST(captures_are_upgraded)
 END_TEST
 
 /* Its conditions look at the cluster. */
-static const char clustered[] = "// requires:\n//   cluster.x == 2\n"
-                                ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("clustered", "", "");
+static const char clustered[] =
+    "// requires:\n//   cluster.x == 2\n"
+    ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY("clustered", "", "");
 
 static griddep_attribute domains_of(void)
 {
@@ -448,8 +466,8 @@ static griddep_attribute domains_of(void)
     return attribute;
 }
 
-/* A captured launch's cluster and attributes are the node's, and stay when arguments or configuration change, whether
- * the new configuration names them or not. */
+/* A captured launch's cluster and attributes are the node's, and stay when arguments or
+ * configuration change, whether the new configuration names them or not. */
 START_TEST(captured_attributes_are_kept)
 {
     griddep_attribute attributes[8] = {{0}}, other;
@@ -467,15 +485,18 @@ START_TEST(captured_attributes_are_kept)
     ck_good(gd_driver_open(info.driver, &driver, &error));
     ck_good(griddep_module_load(runtime, clustered, sizeof clustered - 1, NULL, &code, &error));
     ck_good(griddep_kernel_get(code, "clustered", &kernel, &error));
-    ck_good(griddep_attribute_cluster_dimension(&attributes[0], 2, 1, 1, &error)); /* needed by its conditions */
+    ck_good(griddep_attribute_cluster_dimension(&attributes[0], 2, 1, 1,
+                                                &error)); /* needed by its conditions */
     ck_good(griddep_attribute_priority(&attributes[1], -1, &error));
-    ck_good(griddep_attribute_memory_sync_domain(&attributes[2], GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error));
+    ck_good(griddep_attribute_memory_sync_domain(&attributes[2], GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE,
+                                                 &error));
     attributes[3] = domains_of();
-    ck_good(griddep_attribute_cluster_scheduling_policy(&attributes[4], GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error));
+    ck_good(griddep_attribute_cluster_scheduling_policy(&attributes[4],
+                                                        GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error));
     ck_good(griddep_attribute_carveout(&attributes[5], 50, &error));
     ck_good(griddep_attribute_access_policy_window(&attributes[6], buffers[0], BYTES, 0.5,
-                                                   GRIDDEP_ACCESS_PROPERTY_PERSISTING, GRIDDEP_ACCESS_PROPERTY_NORMAL,
-                                                   &error));
+                                                   GRIDDEP_ACCESS_PROPERTY_PERSISTING,
+                                                   GRIDDEP_ACCESS_PROPERTY_NORMAL, &error));
     ck_good(griddep_attribute_cooperative(&attributes[7], 1, &error));
     const griddep_attribute given[2] = {attributes[0], attributes[_i]};
     config.attributes = given;
@@ -486,7 +507,8 @@ START_TEST(captured_attributes_are_kept)
     ck_good(griddep_graph_capture_end(runtime, config.stream, &captured, &error));
     void *stream = config.stream;
     config.stream = NULL;
-    for (int round = 0; round < 4; round++) { /* before and after it is instantiated; named and not */
+    for (int round = 0; round < 4;
+         round++) { /* before and after it is instantiated; named and not */
         config.attribute_count = round & 1 ? 0 : _i ? 2u : 1u;
         ck_good(griddep_graph_set_arguments(captured, 0, round & 1 ? second : first, 2, &error));
         ck_good(griddep_graph_set_config(captured, 0, &config, &error));
@@ -498,7 +520,8 @@ START_TEST(captured_attributes_are_kept)
     ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
     for (uint32_t i = 0; i < (_i ? 2u : 1u); i++) {
         gd_CUlaunchAttributeValue value = {.pad = {0}};
-        ck_assert_int_eq(driver->cuGraphKernelNodeGetAttribute(node.handle, given[i].id, &value), GD_CUDA_SUCCESS);
+        ck_assert_int_eq(driver->cuGraphKernelNodeGetAttribute(node.handle, given[i].id, &value),
+                         GD_CUDA_SUCCESS);
         ck_assert_mem_eq(&value, given[i].value, sizeof given[i].value);
     }
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
@@ -578,7 +601,8 @@ START_TEST(foreign_graphs_are_adopted)
                                                    .blockDimY = 1,
                                                    .blockDimZ = 1,
                                                    .kernelParams = parameters};
-        ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[i], foreign, i ? &nodes[i - 1] : NULL, i ? 1 : 0, &params),
+        ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[i], foreign, i ? &nodes[i - 1] : NULL,
+                                                      i ? 1 : 0, &params),
                          GD_CUDA_SUCCESS);
     }
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
@@ -589,12 +613,14 @@ START_TEST(foreign_graphs_are_adopted)
     launch(adopted);
     ck_assert_uint_eq(word_of(3), 3);
     uint32_t more = add(adopted, "step", 3, 4);
-    ck_good(griddep_graph_add_edge(adopted, 2, more, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(
+        griddep_graph_add_edge(adopted, 2, more, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
     ck_assert_int_eq(edge_of(adopted, 2).reason, GRIDDEP_REASON_SET);
     launch(adopted);
     ck_assert_uint_eq(word_of(4), 4);
     griddep_graph_destroy(adopted);
-    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* borrowed, so still there */
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted,
+                                &error)); /* borrowed, so still there */
     ck_assert_int_eq(edge_of(adopted, 0).reason, GRIDDEP_REASON_SET);
     griddep_graph_destroy(adopted);
     gd_driver_close(driver);
@@ -619,9 +645,11 @@ START_TEST(foreign_loops_are_upgraded)
     ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
     params.is.conditional.size = 1;
     params.is.conditional.ctx = info.context;
-    ck_assert_int_eq(driver->cuGraphConditionalHandleCreate(&params.is.conditional.handle, foreign, info.context, 1, 1),
+    ck_assert_int_eq(driver->cuGraphConditionalHandleCreate(&params.is.conditional.handle, foreign,
+                                                            info.context, 1, 1),
                      GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuGraphAddNode(&node, foreign, NULL, NULL, 0, &params), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddNode(&node, foreign, NULL, NULL, 0, &params),
+                     GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
     connect_in(adopted, add(adopted, "slow", 0, 1), add(adopted, "step", 1, 2));
@@ -638,7 +666,9 @@ END_TEST
 
 /* ---- conditional nodes ---- */
 
-static const griddep_launch_config one_thread = {.size = sizeof one_thread, .grid = {1}, .block = {1}};
+static const griddep_launch_config one_thread = {.size = sizeof one_thread,
+                                                 .grid = {1},
+                                                 .block = {1}};
 
 static griddep_conditional *make_conditional(uint32_t initial)
 {
@@ -657,7 +687,8 @@ static griddep_graph *make_graph(void)
 }
 
 /* The first argument of set and next, and theirs. */
-static void set_arguments(griddep_argument *arguments, griddep_conditional *conditional, uint32_t value)
+static void set_arguments(griddep_argument *arguments, griddep_conditional *conditional,
+                          uint32_t value)
 {
     ck_assert_int_eq(griddep_conditional_argument(conditional, &arguments[0]), GRIDDEP_OK);
     arguments[1] = (griddep_argument){.bytes = 4, .value = value};
@@ -675,7 +706,8 @@ static uint32_t add_setter(griddep_graph *to, griddep_conditional *conditional, 
     return node;
 }
 
-static uint32_t add_next(griddep_graph *to, griddep_conditional *conditional, int buffer, uint32_t limit)
+static uint32_t add_next(griddep_graph *to, griddep_conditional *conditional, int buffer,
+                         uint32_t limit)
 {
     griddep_argument arguments[3];
     griddep_kernel *kernel = NULL;
@@ -711,11 +743,13 @@ START_TEST(a_while_node_loops)
 {
     griddep_conditional *again = make_conditional(1);
     griddep_graph *body = make_graph();
-    uint32_t first = add(body, "slow", 1, 2), second = add(body, "step", 2, 1), last = add_next(body, again, 9, 5),
-             node;
+    uint32_t first = add(body, "slow", 1, 2), second = add(body, "step", 2, 1),
+             last = add_next(body, again, 9, 5), node;
 
-    ck_good(griddep_graph_add_edge(body, first, second, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
-    ck_good(griddep_graph_add_edge(body, second, last, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_add_edge(body, first, second, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO,
+                                   &error));
+    ck_good(griddep_graph_add_edge(body, second, last, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO,
+                                   &error));
     ck_assert_int_eq(edge_of(body, 0).reason, GRIDDEP_REASON_SET);
     uint32_t before = add(graph, "step", 0, 1);
     node = add_conditional(graph, GRIDDEP_CONDITIONAL_WHILE, again, &body, 1);
@@ -737,7 +771,8 @@ START_TEST(a_while_node_loops)
 }
 END_TEST
 
-/* A kernel chooses; its arguments change without instantiating again. One body is used twice, one does nothing. */
+/* A kernel chooses; its arguments change without instantiating again. One body is used twice, one
+ * does nothing. */
 START_TEST(kernels_choose_bodies)
 {
     static const int32_t kinds[] = {GRIDDEP_CONDITIONAL_IF, GRIDDEP_CONDITIONAL_SWITCH};
@@ -751,13 +786,14 @@ START_TEST(kernels_choose_bodies)
     node = add_conditional(graph, kinds[_i], which, bodies, _i ? 4 : 2);
     connect(setter, node, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT);
     for (uint32_t value = 0; value < 6; value++) {
-        bool first = _i ? value == 0 || value == 3 : value != 0, second = _i ? value == 1 : value == 0;
+        bool first = _i ? value == 0 || value == 3 : value != 0,
+             second = _i ? value == 1 : value == 0;
         clear();
         set_arguments(arguments, which, value);
         ck_good(griddep_graph_set_arguments(graph, setter, arguments, 2, &error));
         launch(graph);
-        ck_assert_msg(word_of(1) == first && word_of(2) == second, "value %u: %u %u", (unsigned)value,
-                      (unsigned)word_of(1), (unsigned)word_of(2));
+        ck_assert_msg(word_of(1) == first && word_of(2) == second, "value %u: %u %u",
+                      (unsigned)value, (unsigned)word_of(1), (unsigned)word_of(2));
     }
     griddep_graph_destroy(one);
     griddep_graph_destroy(other);
@@ -775,12 +811,14 @@ START_TEST(chains_are_bodies)
     ck_good(griddep_chain_create(runtime, &chain, &error));
     for (int i = 0; i < 2; i++) {
         const griddep_argument arguments[2] = ARGUMENTS(1 + i, 2 - i);
-        ck_good(griddep_chain_add(chain, kernel_of(i ? "step" : "slow"), &two_blocks, arguments, 2, &error));
+        ck_good(griddep_chain_add(chain, kernel_of(i ? "step" : "slow"), &two_blocks, arguments, 2,
+                                  &error));
     }
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &captured, &error));
     add_conditional(inner, GRIDDEP_CONDITIONAL_IF, maybe, &captured, 1);
     uint32_t count = add_next(inner, again, 9, 4);
-    ck_good(griddep_graph_add_edge(inner, 0, count, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT, &error));
+    ck_good(griddep_graph_add_edge(inner, 0, count, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_DEFAULT,
+                                   &error));
     add_conditional(graph, GRIDDEP_CONDITIONAL_WHILE, again, &inner, 1);
     griddep_chain_destroy(chain);
     griddep_graph_destroy(captured);
@@ -793,7 +831,8 @@ START_TEST(chains_are_bodies)
 }
 END_TEST
 
-/* The other graph's bodies and values to begin with; then arguments name the other graph's conditional. */
+/* The other graph's bodies and values to begin with; then arguments name the other graph's
+ * conditional. */
 START_TEST(loops_are_updated)
 {
     griddep_conditional *names[2] = {make_conditional(1), make_conditional(1)};
@@ -801,10 +840,13 @@ START_TEST(loops_are_updated)
     griddep_argument arguments[3];
 
     for (int i = 0; i < 2; i++) {
-        uint32_t step = add(bodies[i], "step", 1, 1), next = add_next(bodies[i], names[i], 8 + i, i ? 7 : 3);
-        ck_good(griddep_graph_add_edge(bodies[i], step, next, GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error));
+        uint32_t step = add(bodies[i], "step", 1, 1),
+                 next = add_next(bodies[i], names[i], 8 + i, i ? 7 : 3);
+        ck_good(griddep_graph_add_edge(bodies[i], step, next, GRIDDEP_PORT_DEFAULT,
+                                       GRIDDEP_EDGE_AUTO, &error));
         add_setter(graphs[i], names[i], 1);
-        connect_in(graphs[i], 0, add_conditional(graphs[i], GRIDDEP_CONDITIONAL_WHILE, names[i], &bodies[i], 1));
+        connect_in(graphs[i], 0,
+                   add_conditional(graphs[i], GRIDDEP_CONDITIONAL_WHILE, names[i], &bodies[i], 1));
     }
     launch(graph);
     ck_assert_uint_eq(word_of(1), 3);
@@ -906,7 +948,8 @@ static int driver_is_there(void)
         fflush(stdout);
         _exit(1);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 #endif
 

@@ -1,7 +1,7 @@
-/* Questions about dependent launch that the documents leave open, asked of a driver and a device: each case prints
- * "question: answer (figures)" and asserts only what is documented. doc/questions.md has the answers of an H200. The
- * same program runs on the emulated driver (GRIDDEP_DRIVER=emulated), whose answers are those of its model. Exits 77
- * without a driver. */
+/* Questions about dependent launch that the documents leave open, asked of a driver and a device:
+ * each case prints "question: answer (figures)" and asserts only what is documented.
+ * doc/questions.md has the answers of an H200. The same program runs on the emulated driver
+ * (GRIDDEP_DRIVER=emulated), whose answers are those of its model. Exits 77 without a driver. */
 #include <check.h>
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -15,19 +15,22 @@
 #include "cuda/driver.h"
 #include "griddep.h"
 
-/* probe: a CTA of one thread. It notes when it began, when it came past its wait and when it ended, counts itself stale
- * when source[CTA] is not `expect`, and writes expect + 1 to target[CTA], by default at its end. bulk: a CTA that
- * brings 4096 bytes into shared memory by a bulk copy behind its wait, and counts the words that are not `expect`.
- * fill: 256 threads that write them. */
+/* probe: a CTA of one thread. It notes when it began, when it came past its wait and when it ended,
+ * counts itself stale when source[CTA] is not `expect`, and writes expect + 1 to target[CTA], by
+ * default at its end. bulk: a CTA that brings 4096 bytes into shared memory by a bulk copy behind
+ * its wait, and counts the words that are not `expect`. fill: 256 threads that write them. */
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry probe(.param .u64 record, .param .u64 source, .param .u64 target, .param .u32 expect,\n"
+    ".visible .entry probe(.param .u64 record, .param .u64 source, .param .u64 target, .param .u32 "
+    "expect,\n"
     "                      .param .u32 spin, .param .u32 flags)\n"
     "{\n"
     "    .reg .pred %p<4>;\n    .reg .b32 %r<10>;\n    .reg .b64 %rd<12>;\n"
     "    mov.u64 %rd1, %globaltimer;\n"
-    "    ld.param.u64 %rd2, [record];\n    ld.param.u64 %rd3, [source];\n    ld.param.u64 %rd4, [target];\n"
-    "    ld.param.u32 %r1, [expect];\n    ld.param.u32 %r2, [spin];\n    ld.param.u32 %r3, [flags];\n"
+    "    ld.param.u64 %rd2, [record];\n    ld.param.u64 %rd3, [source];\n    ld.param.u64 %rd4, "
+    "[target];\n"
+    "    ld.param.u32 %r1, [expect];\n    ld.param.u32 %r2, [spin];\n    ld.param.u32 %r3, "
+    "[flags];\n"
     "    mov.u32 %r4, %ctaid.x;\n    mul.wide.u32 %rd5, %r4, 4;\n"
     "    add.u64 %rd6, %rd3, %rd5;\n    add.u64 %rd7, %rd4, %rd5;\n    add.u32 %r5, %r1, 1;\n"
     "    red.global.min.u64 [%rd2], %rd1;\n"
@@ -63,8 +66,10 @@ static const char ptx[] =
     "    .reg .pred %p<2>;\n    .reg .b32 %r<8>;\n    .reg .b64 %rd<8>;\n"
     "    griddepcontrol.launch_dependents;\n"
     "    mov.u64 %rd1, %globaltimer;\n"
-    "    ld.param.u64 %rd2, [target];\n    ld.param.u32 %r1, [value];\n    ld.param.u32 %r2, [spin];\n"
-    "    mov.u32 %r3, %ctaid.x;\n    mov.u32 %r4, %tid.x;\n    shl.b32 %r3, %r3, 8;\n    add.u32 %r3, %r3, %r4;\n"
+    "    ld.param.u64 %rd2, [target];\n    ld.param.u32 %r1, [value];\n    ld.param.u32 %r2, "
+    "[spin];\n"
+    "    mov.u32 %r3, %ctaid.x;\n    mov.u32 %r4, %tid.x;\n    shl.b32 %r3, %r3, 8;\n    add.u32 "
+    "%r3, %r3, %r4;\n"
     "    mul.wide.u32 %rd3, %r3, 16;\n    add.u64 %rd2, %rd2, %rd3;\n"
     "    cvt.u64.u32 %rd4, %r2;\n    add.u64 %rd4, %rd4, %rd1;\n"
     "    griddepcontrol.wait;\n" /* the readers of the round before are done */
@@ -73,7 +78,8 @@ static const char ptx[] =
     "    st.global.v4.u32 [%rd2], {%r1, %r1, %r1, %r1};\n"
     "    ret;\n"
     "}\n"
-    ".visible .entry bulk(.param .u64 record, .param .u64 source, .param .u32 expect, .param .u32 fence)\n"
+    ".visible .entry bulk(.param .u64 record, .param .u64 source, .param .u32 expect, .param .u32 "
+    "fence)\n"
     "{\n"
     "    .shared .align 128 .b8 room[4096];\n    .shared .align 8 .b64 bar;\n"
     "    .reg .pred %p<4>;\n    .reg .b32 %r<12>;\n    .reg .b64 %rd<8>;\n"
@@ -89,7 +95,8 @@ static const char ptx[] =
     "    fence.proxy.async.global;\n"
     "COPY:\n"
     "    mbarrier.arrive.expect_tx.shared.b64 %rd4, [%r4], 4096;\n"
-    "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd2], 4096, [%r4];\n"
+    "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd2], 4096, "
+    "[%r4];\n"
     "LANDING:\n"
     "    mbarrier.try_wait.parity.shared.b64 %p2, [%r4], 0;\n    @!%p2 bra LANDING;\n"
     "    mov.u32 %r6, 0;\n    mov.u32 %r7, 0;\n"
@@ -125,18 +132,19 @@ static uint64_t records, words[3]; /* on the device */
 static stamp seen[RECORDS];
 static void *streams[2];
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 
 /* ---- fixture ---- */
 
 static void open_on(void *context)
 {
-    const griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .context = context};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = "", .context = context};
 
     ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
     device = (griddep_runtime_info){.size = sizeof device};
@@ -189,14 +197,15 @@ static void *find(const char *name, int version)
 
     ck_assert_ptr_nonnull(symbol);
     memcpy(&get, &symbol, sizeof get);
-    gd_CUresult result = get(name, &function, version, GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
+    gd_CUresult result =
+        get(name, &function, version, GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
     return result == GD_CUDA_SUCCESS && !found ? function : NULL;
 }
 
-#define FIND(pointer, name, version)                                                                                   \
-    do {                                                                                                               \
-        void *found_function = find(name, version);                                                                    \
-        memcpy(&(pointer), &found_function, sizeof found_function);                                                    \
+#define FIND(pointer, name, version)                                                               \
+    do {                                                                                           \
+        void *found_function = find(name, version);                                                \
+        memcpy(&(pointer), &found_function, sizeof found_function);                                \
     } while (0)
 
 static const char *result_name(gd_CUresult result)
@@ -208,7 +217,8 @@ static const char *result_name(gd_CUresult result)
 
 /* ---- asking ---- */
 
-static void answer(const char *question, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void answer(const char *question, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void answer(const char *question, const char *format, ...)
 {
@@ -246,22 +256,24 @@ typedef struct probe {
 
 static int32_t launch(void *stream, const probe *p)
 {
-    const griddep_argument arguments[6] = {{.bytes = 8, .value = records + p->record * sizeof(stamp)},
-                                           {.bytes = 8, .value = p->source},
-                                           {.bytes = 8, .value = p->target},
-                                           {.bytes = 4, .value = p->expect},
-                                           {.bytes = 4, .value = p->spin},
-                                           {.bytes = 4, .value = p->flags}};
-    const griddep_launch_config config = {.size = sizeof config,
-                                          .grid = {p->grid},
-                                          .block = {1},
-                                          .shared_bytes = p->shared,
-                                          .pdl = p->pdl               ? GRIDDEP_PDL_FORCE
-                                                 : p->attribute_count ? GRIDDEP_PDL_AUTO /* off would take its event */
-                                                                      : GRIDDEP_PDL_OFF,
-                                          .stream = stream,
-                                          .attributes = p->attributes,
-                                          .attribute_count = p->attribute_count};
+    const griddep_argument arguments[6] = {
+        {.bytes = 8, .value = records + p->record * sizeof(stamp)},
+        {.bytes = 8, .value = p->source},
+        {.bytes = 8, .value = p->target},
+        {.bytes = 4, .value = p->expect},
+        {.bytes = 4, .value = p->spin},
+        {.bytes = 4, .value = p->flags}};
+    const griddep_launch_config config = {
+        .size = sizeof config,
+        .grid = {p->grid},
+        .block = {1},
+        .shared_bytes = p->shared,
+        .pdl = p->pdl               ? GRIDDEP_PDL_FORCE
+               : p->attribute_count ? GRIDDEP_PDL_AUTO /* off would take its event */
+                                    : GRIDDEP_PDL_OFF,
+        .stream = stream,
+        .attributes = p->attributes,
+        .attribute_count = p->attribute_count};
 
     return griddep_launch(kernel, &config, arguments, 6, NULL, &error);
 }
@@ -269,13 +281,19 @@ static int32_t launch(void *stream, const probe *p)
 /* What writes words[0], triggering at its start, and what waits for it and reads them. */
 static probe producer(uint32_t round)
 {
-    return (probe){.grid = 4, .expect = round, .spin = LONG_NS, .flags = TRIGGERS, .target = words[0]};
+    return (probe){
+        .grid = 4, .expect = round, .spin = LONG_NS, .flags = TRIGGERS, .target = words[0]};
 }
 
 static probe consumer(uint32_t round)
 {
-    return (probe){
-        .record = 1, .grid = 4, .expect = round + 1, .flags = WAITS, .pdl = 1, .source = words[0], .target = words[1]};
+    return (probe){.record = 1,
+                   .grid = 4,
+                   .expect = round + 1,
+                   .flags = WAITS,
+                   .pdl = 1,
+                   .source = words[0],
+                   .target = words[1]};
 }
 
 /* Work put into a stream; the first failure's status. */
@@ -293,7 +311,8 @@ static int32_t run(work put, uint32_t round, int graph)
         recall();
         return status;
     }
-    ck_assert_int_eq(driver->cuStreamBeginCapture(streams[0], GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(streams[0], GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
     int32_t status = put(streams[0], round);
     gd_CUresult result = driver->cuStreamEndCapture(streams[0], &captured);
     if (!status && result == GD_CUDA_SUCCESS)
@@ -321,16 +340,18 @@ static int64_t lead(uint32_t a, uint32_t c)
     return (int64_t)(seen[a].exit - seen[c].entry);
 }
 
-/* Whether c overlaps a, over some rounds of which the first warms up. The direct consumer's data must be right where it
- * waits. */
-static void ask_overlap(const char *question, work put, int graph, uint32_t a, uint32_t c, int waits)
+/* Whether c overlaps a, over some rounds of which the first warms up. The direct consumer's data
+ * must be right where it waits. */
+static void ask_overlap(const char *question, work put, int graph, uint32_t a, uint32_t c,
+                        int waits)
 {
     int64_t least = INT64_MAX, most = INT64_MIN;
 
     for (uint32_t round = 0; round <= ROUNDS; round++) {
         int32_t status = run(put, round, graph);
         if (status) {
-            answer(question, "in a %s refused (%s: %s)", place(graph), griddep_status_name(status), error.text);
+            answer(question, "in a %s refused (%s: %s)", place(graph), griddep_status_name(status),
+                   error.text);
             return;
         }
         if (waits)
@@ -340,7 +361,8 @@ static void ask_overlap(const char *question, work put, int graph, uint32_t a, u
             most = lead(a, c) > most ? lead(a, c) : most;
         }
     }
-    answer(question, "in a %s %s (began %" PRId64 " to %" PRId64 " ns before its producer's end)", place(graph),
+    answer(question, "in a %s %s (began %" PRId64 " to %" PRId64 " ns before its producer's end)",
+           place(graph),
            least > 0  ? "it overlaps"
            : most > 0 ? "it overlaps at times"
                       : "it does not overlap",
@@ -387,11 +409,12 @@ START_TEST(attribute_six_and_clusters)
 {
     griddep_attribute cluster;
 
-    ck_status(griddep_attribute_cluster_dimension(&cluster, _i & 2 ? 8 : 2, 1, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_cluster_dimension(&cluster, _i & 2 ? 8 : 2, 1, 1, &error),
+              GRIDDEP_OK);
     with_attribute = &cluster;
     consumer_grid = 8;
-    ask_overlap(_i & 2 ? "attribute 6 with clusters of 8" : "attribute 6 with clusters of 2", producer_and_consumer,
-                _i & 1, 0, 1, 1);
+    ask_overlap(_i & 2 ? "attribute 6 with clusters of 8" : "attribute 6 with clusters of 2",
+                producer_and_consumer, _i & 1, 0, 1, 1);
 }
 END_TEST
 
@@ -409,7 +432,9 @@ START_TEST(attribute_six_and_others)
         ck_status(griddep_attribute_carveout(&a, 0, &error), GRIDDEP_OK);
     } else if (_i >> 1 == 3) {
         question = "attribute 6 with the remote memory domain for the consumer";
-        ck_status(griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error), GRIDDEP_OK);
+        ck_status(
+            griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error),
+            GRIDDEP_OK);
     } else if (_i >> 1 == 4) {
         question = "attribute 6 with a cluster of 2 and a preferred one of 4";
         ck_status(griddep_attribute_preferred_cluster_dimension(&a, 4, 1, 1, &error), GRIDDEP_OK);
@@ -432,20 +457,26 @@ START_TEST(values_beyond_the_limits)
     } cases[] = {
         {"a priority of 1", {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 1}},
         {"a priority of -100", {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = -100}},
-        {"memory domain 4 of 4", {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}}},
+        {"memory domain 4 of 4",
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, .value.memSyncDomainMap = {0, 4}}},
         {"an access policy window of 1 GiB",
          {.id = GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
           .value.accessPolicyWindow = {.num_bytes = 1u << 30, .hitRatio = 1.0f}}},
         {"a carve-out of 101 %",
-         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, .value.sharedMemCarveout = 101}},
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+          .value.sharedMemCarveout = 101}},
         {"a preferred cluster of 2 without a cluster",
-         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, .value.preferredClusterDim = {2, 1, 1}}},
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+          .value.preferredClusterDim = {2, 1, 1}}},
         {"a preferred cluster of 3 in a grid of 4",
-         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, .value.preferredClusterDim = {3, 1, 1}}},
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+          .value.preferredClusterDim = {3, 1, 1}}},
         {"the synchronization policy at a launch",
-         {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}},
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+          .value.syncPolicy = GD_CU_SYNC_POLICY_SPIN}},
         {"NVLink-centric scheduling",
-         {.id = GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, .value.nvlinkUtilCentricScheduling = 1}},
+         {.id = GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
+          .value.nvlinkUtilCentricScheduling = 1}},
         {"attribute 15", {.id = 15}},
         {"attribute 1000", {.id = 1000}},
     };
@@ -467,7 +498,8 @@ START_TEST(values_beyond_the_limits)
                                           .hStream = streams[0],
                                           .attrs = &attribute,
                                           .numAttrs = 1};
-        answer(cases[i].what, "%s", result_name(driver->cuLaunchKernelEx(&config, info.function, parameters, NULL)));
+        answer(cases[i].what, "%s",
+               result_name(driver->cuLaunchKernelEx(&config, info.function, parameters, NULL)));
     }
     recall();
 }
@@ -479,9 +511,10 @@ END_TEST
 static const struct carved {
     int before, after; /* percent of the SM's memory that the kernels want as shared memory */
     uint32_t shared_before, shared_after;
-} carvings[] = {{-1, -1, 0, 0},       {-1, 0, 0, 0},       {-1, 100, 0, 0},     {0, 100, 0, 0},
-                {100, 0, 0, 0},       {50, 50, 0, 0},      {-1, -1, 0, 102400}, {0, -1, 0, 102400},
-                {100, -1, 0, 102400}, {100, 0, 0, 102400}, {-1, -1, 102400, 0}, {-1, -1, 102400, 102400}};
+} carvings[] = {{-1, -1, 0, 0},      {-1, 0, 0, 0},       {-1, 100, 0, 0},
+                {0, 100, 0, 0},      {100, 0, 0, 0},      {50, 50, 0, 0},
+                {-1, -1, 0, 102400}, {0, -1, 0, 102400},  {100, -1, 0, 102400},
+                {100, 0, 0, 102400}, {-1, -1, 102400, 0}, {-1, -1, 102400, 102400}};
 enum { CARVINGS = sizeof carvings / sizeof carvings[0] };
 
 static const struct carved *carving;
@@ -528,7 +561,8 @@ END_TEST
 
 /* ---- MPS ---- */
 
-/* Under an MPS server (CUDA_MPS_PIPE_DIRECTORY names the folder of its daemon) this process is a client of it. */
+/* Under an MPS server (CUDA_MPS_PIPE_DIRECTORY names the folder of its daemon) this process is a
+ * client of it. */
 START_TEST(attribute_six_under_mps)
 {
     enum { MPS_ENABLED = 133 };
@@ -577,8 +611,9 @@ START_TEST(attribute_six_behind_other_work)
 }
 END_TEST
 
-typedef gd_CUresult (*change_edges)(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                    const gd_CUgraphEdgeData *data, size_t count);
+typedef gd_CUresult (*change_edges)(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                    const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                    size_t count);
 
 /* The graph of a kernel, a memset and a kernel with attribute 6, and its edges. */
 static size_t capture_memset(gd_CUgraph *graph, gd_CUgraphNode from[4], gd_CUgraphNode to[4],
@@ -587,7 +622,8 @@ static size_t capture_memset(gd_CUgraph *graph, gd_CUgraphNode from[4], gd_CUgra
     size_t count = 4;
 
     forget();
-    ck_assert_int_eq(driver->cuStreamBeginCapture(streams[0], GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(streams[0], GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
     ck_status(memset_between(streams[0], 0), GRIDDEP_OK);
     ck_assert_int_eq(driver->cuStreamEndCapture(streams[0], graph), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuGraphGetEdges(*graph, from, to, data, &count), GD_CUDA_SUCCESS);
@@ -616,8 +652,8 @@ START_TEST(edges_around_a_memset)
     for (size_t i = 0; i < count; i++)
         answer("edges captured around a memset", "%s to %s: type %d, from port %d, to port %d",
                node_type(from[i]) == GD_CU_GRAPH_NODE_TYPE_KERNEL ? "kernel" : "memset",
-               node_type(to[i]) == GD_CU_GRAPH_NODE_TYPE_KERNEL ? "kernel" : "memset", data[i].type, data[i].from_port,
-               data[i].to_port);
+               node_type(to[i]) == GD_CU_GRAPH_NODE_TYPE_KERNEL ? "kernel" : "memset", data[i].type,
+               data[i].from_port, data[i].to_port);
     ck_assert_uint_eq(count, 2);
     driver->cuGraphDestroy(graph);
 }
@@ -626,7 +662,8 @@ END_TEST
 /* _i & 1: from the memset, else into it. */
 START_TEST(programmatic_edge_at_a_memset)
 {
-    const char *question = _i ? "a programmatic edge from a memset" : "a programmatic edge into a memset";
+    const char *question =
+        _i ? "a programmatic edge from a memset" : "a programmatic edge into a memset";
     const gd_CUgraphEdgeData wanted = {.from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                        .type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     change_edges take, put;
@@ -646,10 +683,12 @@ START_TEST(programmatic_edge_at_a_memset)
         if (node_type(_i ? from[i] : to[i]) != GD_CU_GRAPH_NODE_TYPE_MEMSET)
             continue;
         gd_CUresult result = take(graph, &from[i], &to[i], &data[i], 1);
-        ck_assert_msg(result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_SUPPORTED, "%s", result_name(result));
+        ck_assert_msg(result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_SUPPORTED, "%s",
+                      result_name(result));
         gd_CUresult added = put(graph, &from[i], &to[i], &wanted, 1);
         gd_CUresult made = driver->cuGraphInstantiateWithFlags(&exec, graph, 0);
-        answer(question, "adding it gives %s, instantiating the graph %s", result_name(added), result_name(made));
+        answer(question, "adding it gives %s, instantiating the graph %s", result_name(added),
+               result_name(made));
     }
     if (exec)
         driver->cuGraphExecDestroy(exec);
@@ -663,15 +702,19 @@ typedef gd_CUresult (*wait_event)(gd_CUstream stream, gd_CUevent event, unsigned
 
 static wait_event wait_for;
 static int event_kind,
-    event_pdl; /* 0: a plain record; 7 and 71: programmatic (at block start); 12: launch completion */
+    event_pdl; /* 0: a plain record; 7 and 71: programmatic (at block start); 12: launch
+                * completion */
 
-/* A in one stream, C in another that waits for A's event. The second joins the first again, for captures. */
+/* A in one stream, C in another that waits for A's event. The second joins the first again, for
+ * captures. */
 static int32_t across_streams(void *stream, uint32_t round)
 {
     gd_CUevent event = NULL, back = NULL;
-    griddep_attribute attribute = {.id = event_kind == 12 ? GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
-                                                          : GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT};
-    gd_CUlaunchAttributeValue value = {.programmaticEvent = {.triggerAtBlockStart = event_kind == 71}};
+    griddep_attribute attribute = {.id = event_kind == 12
+                                             ? GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+                                             : GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT};
+    gd_CUlaunchAttributeValue value = {
+        .programmaticEvent = {.triggerAtBlockStart = event_kind == 71}};
     probe a = producer(round), c = consumer(round);
 
     c.pdl = event_pdl;
@@ -725,8 +768,9 @@ START_TEST(events_across_streams)
     /* What the events of launches promise is an order of starts, not data. */
     ask_overlap(event_cases[_i / 2].question, across_streams, _i & 1, 0, 1, event_kind == 0);
     if (event_kind)
-        answer(event_cases[_i / 2].question, "in a %s %" PRIu32 " of 4 CTAs of the last round read stale data",
-               place(_i & 1), seen[1].stale);
+        answer(event_cases[_i / 2].question,
+               "in a %s %" PRIu32 " of 4 CTAs of the last round read stale data", place(_i & 1),
+               seen[1].stale);
 }
 END_TEST
 
@@ -775,7 +819,8 @@ START_TEST(attribute_six_behind_events)
                             : "attribute 6 behind the record of an event without timing",
                     record_between, 0, 0, 1, 1);
     else
-        ask_overlap("attribute 6 behind cuStreamWaitEvent on an event that is done", old_event_between, 0, 0, 1, 1);
+        ask_overlap("attribute 6 behind cuStreamWaitEvent on an event that is done",
+                    old_event_between, 0, 0, 1, 1);
 }
 END_TEST
 
@@ -842,7 +887,8 @@ START_TEST(attribute_six_in_a_green_context)
 
     FIND(make_stream, "cuGreenCtxStreamCreate", 12050);
     if (result != GD_CUDA_SUCCESS || !make_stream) {
-        answer("attribute 6 under a green context", "cannot be asked here (%s)", result_name(result));
+        answer("attribute 6 under a green context", "cannot be asked here (%s)",
+               result_name(result));
         return;
     }
     griddep_runtime *outer = runtime;
@@ -850,7 +896,8 @@ START_TEST(attribute_six_in_a_green_context)
     uint64_t kept[4] = {records, words[0], words[1], words[2]};
     ck_assert_int_eq(driver->cuCtxPushCurrent(context), GD_CUDA_SUCCESS);
     open_on(context);
-    ck_assert_int_eq(make_stream(&streams[0], green, GD_CU_STREAM_NON_BLOCKING, 0), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(make_stream(&streams[0], green, GD_CU_STREAM_NON_BLOCKING, 0),
+                     GD_CUDA_SUCCESS);
     with_attribute = NULL;
     consumer_grid = 4;
     ask_overlap("attribute 6 under a green context", producer_and_consumer, 0, 0, 1, 1);
@@ -872,7 +919,8 @@ enum { DEEP = 24 };
 
 static int32_t deep_chain(void *stream, uint32_t round)
 {
-    probe a = {.grid = 1, .expect = round, .spin = 4 * LONG_NS, .flags = TRIGGERS, .target = words[0]};
+    probe a = {
+        .grid = 1, .expect = round, .spin = 4 * LONG_NS, .flags = TRIGGERS, .target = words[0]};
     int32_t status = launch(stream, &a);
 
     for (uint32_t i = 1; i <= DEEP && !status; i++) {
@@ -891,14 +939,16 @@ START_TEST(depth_of_dependents)
         ck_status(run(deep_chain, round, _i), GRIDDEP_OK);
         for (uint32_t i = 1; i <= DEEP; i++) {
             resident += lead(0, i) > 0;
-            ck_assert_uint_ge(seen[i].left + TIMER_NS, seen[i - 1].exit); /* each waits for the one before */
+            ck_assert_uint_ge(seen[i].left + TIMER_NS,
+                              seen[i - 1].exit); /* each waits for the one before */
         }
         if (round) {
             least = resident < least ? resident : least;
             most = resident > most ? resident : most;
         }
     }
-    answer("dependents that start while the first kernel of a chain runs, each triggering at its start and waiting",
+    answer("dependents that start while the first kernel of a chain runs, each triggering at its "
+           "start and waiting",
            "in a %s %" PRIu32 " to %" PRIu32 " of %d", place(_i), least, most, DEEP);
 }
 END_TEST
@@ -911,9 +961,13 @@ static uint32_t middle_flags;
 /* C waits for B alone, and reads what A writes. */
 static int32_t three_kernels(void *stream, uint32_t round)
 {
-    const probe a = {.grid = wide_grid, .expect = round, .spin = 20000, .flags = TRIGGERS, .target = words[0]};
-    const probe b = {
-        .record = 1, .grid = (uint32_t)device.multiprocessors, .flags = middle_flags, .pdl = 1, .target = words[1]};
+    const probe a = {
+        .grid = wide_grid, .expect = round, .spin = 20000, .flags = TRIGGERS, .target = words[0]};
+    const probe b = {.record = 1,
+                     .grid = (uint32_t)device.multiprocessors,
+                     .flags = middle_flags,
+                     .pdl = 1,
+                     .target = words[1]};
     const probe c = {.record = 2,
                      .grid = wide_grid,
                      .expect = round + 1,
@@ -933,9 +987,10 @@ START_TEST(transitivity_of_waits)
     static const struct {
         uint32_t flags;
         const char *question;
-    } middles[] = {{0, "A triggers, B neither waits nor triggers, C waits and reads A's data"},
-                   {TRIGGERS, "A triggers, B triggers and does not wait, C waits and reads A's data"},
-                   {TRIGGERS | WAITS, "A triggers, B triggers and waits, C waits and reads A's data"}};
+    } middles[] = {
+        {0, "A triggers, B neither waits nor triggers, C waits and reads A's data"},
+        {TRIGGERS, "A triggers, B triggers and does not wait, C waits and reads A's data"},
+        {TRIGGERS | WAITS, "A triggers, B triggers and waits, C waits and reads A's data"}};
     static const uint32_t factors[3] = {1, 16, 100}; /* CTAs an SM, of which 32 are resident */
     const int graph = _i % 2, middle = _i / 2 % 3, factor = _i / 6;
     uint64_t stale = 0, read = 0;
@@ -965,15 +1020,20 @@ START_TEST(wait_and_bulk_copies)
 {
     griddep_kernel *fill = NULL, *bulk = NULL;
     uint64_t data = 0;
-    uint32_t ctas = 2 * (uint32_t)device.multiprocessors, rounds = device.multiprocessors > 16 ? 500 : 20;
+    uint32_t ctas = 2 * (uint32_t)device.multiprocessors,
+             rounds = device.multiprocessors > 16 ? 500 : 20;
 
     ck_status(griddep_kernel_get(module, "fill", &fill, &error), GRIDDEP_OK);
     ck_status(griddep_kernel_get(module, "bulk", &bulk, &error), GRIDDEP_OK);
     ck_status(griddep_memory_allocate(runtime, UINT64_C(4096) * ctas, &data, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_fill(runtime, data, 0, UINT64_C(4096) * ctas, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_memory_fill(runtime, data, 0, UINT64_C(4096) * ctas, NULL, &error),
+              GRIDDEP_OK);
     forget();
-    griddep_launch_config config = {
-        .size = sizeof config, .grid = {ctas}, .block = {256}, .pdl = GRIDDEP_PDL_FORCE, .stream = streams[0]};
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {ctas},
+                                    .block = {256},
+                                    .pdl = GRIDDEP_PDL_FORCE,
+                                    .stream = streams[0]};
     for (uint32_t round = 1; round <= rounds; round++) {
         const griddep_argument of_fill[3] = {
             {.bytes = 8, .value = data}, {.bytes = 4, .value = round}, {.bytes = 4, .value = 2000}};
@@ -989,9 +1049,10 @@ START_TEST(wait_and_bulk_copies)
     recall();
     if (_i)
         ck_assert_uint_eq(seen[0].stale, 0);
-    answer(_i ? "a bulk copy behind the wait and fence.proxy.async" : "a bulk copy behind the wait alone",
-           "%" PRIu32 " stale words in %" PRIu32 " rounds of %" PRIu32 " copies of 4096 bytes", seen[0].stale, rounds,
-           ctas);
+    answer(_i ? "a bulk copy behind the wait and fence.proxy.async"
+              : "a bulk copy behind the wait alone",
+           "%" PRIu32 " stale words in %" PRIu32 " rounds of %" PRIu32 " copies of 4096 bytes",
+           seen[0].stale, rounds, ctas);
     ck_status(griddep_memory_free(runtime, data, &error), GRIDDEP_OK);
 }
 END_TEST
@@ -1009,7 +1070,8 @@ static int32_t fenced(void *stream, uint32_t round)
                      .target = words[0],
                      .attributes = producer_domain,
                      .attribute_count = producer_domain ? 1 : 0};
-    const probe c = {.record = 1, .grid = wide_grid, .expect = round + 1, .pdl = 1, .source = words[0]};
+    const probe c = {
+        .record = 1, .grid = wide_grid, .expect = round + 1, .pdl = 1, .source = words[0]};
     int32_t status = launch(stream, &a);
 
     return status ? status : launch(stream, &c);
@@ -1022,7 +1084,8 @@ START_TEST(fence_before_the_trigger)
     int64_t most = INT64_MIN;
     const int graph = _i & 1, other_domain = _i & 2, scope = _i >> 2;
 
-    ck_status(griddep_attribute_memory_sync_domain_map(&map, 1, 1, &error), GRIDDEP_OK); /* by default it is 0 */
+    ck_status(griddep_attribute_memory_sync_domain_map(&map, 1, 1, &error),
+              GRIDDEP_OK); /* by default it is 0 */
     producer_domain = other_domain ? &map : NULL;
     fence_flags = scope ? EARLY_SYSTEM : EARLY;
     wide_grid = 8 * (uint32_t)device.multiprocessors;
@@ -1033,11 +1096,13 @@ START_TEST(fence_before_the_trigger)
         most = lead(0, 1) > most ? lead(0, 1) : most;
     }
     if (!other_domain || scope)
-        ck_assert_uint_eq(stale, 0); /* PTX ISA, griddepcontrol: gpu scope in one domain, sys scope in any */
+        ck_assert_uint_eq(
+            stale, 0); /* PTX ISA, griddepcontrol: gpu scope in one domain, sys scope in any */
     answer("a release fence before the trigger, the consumer does not wait",
-           "%s scope, %s domain, in a %s: %" PRIu64 " of %" PRIu64 " CTAs read stale data (began up to %" PRId64
-           " ns before the producer's end)",
-           scope ? "sys" : "gpu", other_domain ? "another" : "the same", place(graph), stale, read, most);
+           "%s scope, %s domain, in a %s: %" PRIu64 " of %" PRIu64
+           " CTAs read stale data (began up to %" PRId64 " ns before the producer's end)",
+           scope ? "sys" : "gpu", other_domain ? "another" : "the same", place(graph), stale, read,
+           most);
 }
 END_TEST
 
@@ -1049,7 +1114,8 @@ static int tell_device(void)
     griddep_runtime_info info = {.size = sizeof info};
 
     griddep_error_init(&error);
-    if (griddep_runtime_open(NULL, &opened, &error) || griddep_runtime_get_info(opened, &info, &error)) {
+    if (griddep_runtime_open(NULL, &opened, &error) ||
+        griddep_runtime_get_info(opened, &info, &error)) {
         printf("skipped: %s\n", error.text);
         return 0;
     }
@@ -1069,7 +1135,8 @@ static int has_device(void)
 
     if (child == 0)
         _exit(!tell_device());
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 int main(void)

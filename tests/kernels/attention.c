@@ -25,7 +25,8 @@ typedef struct decode_case {
     bool paged;
     shelf_argument arguments[SHELF_MOST_ARGUMENTS];
     uint32_t count;
-    uint32_t rotary, positions, y, head_dim; /* indices of arguments; qkv, k and v are the first three */
+    uint32_t rotary, positions, y,
+        head_dim; /* indices of arguments; qkv, k and v are the first three */
 } decode_case;
 
 enum { QKV, K_CACHE, V_CACHE, PAGE_TABLE };
@@ -134,18 +135,23 @@ static void decode_destroy(decode_case *it)
         free(it->arguments[i].data);
 }
 
-/* Whether an element of the cache is of a new row: a key there is turned in f32 and rounded, so a step may lie between
- * it and the reference's. All others must be as they were. Arguments are those of a dense or of a paged launch. */
+/* Whether an element of the cache is of a new row: a key there is turned in f32 and rounded, so a
+ * step may lie between it and the reference's. All others must be as they were. Arguments are those
+ * of a dense or of a paged launch. */
 static bool is_new(const shelf_argument *arguments, uint64_t index)
 {
-    bool paged = arguments[PAGE_TABLE].data != NULL && strcmp(arguments[PAGE_TABLE].type, "u32") == 0;
+    bool paged =
+        arguments[PAGE_TABLE].data != NULL && strcmp(arguments[PAGE_TABLE].type, "u32") == 0;
     const shelf_argument *positions = &arguments[paged ? 5 : 4], *sizes = &arguments[paged ? 7 : 6];
-    uint64_t heads = (uint64_t)sizes[0].scalar, head_dim = (uint64_t)sizes[1].scalar, rows = (uint64_t)sizes[2].scalar;
+    uint64_t heads = (uint64_t)sizes[0].scalar, head_dim = (uint64_t)sizes[1].scalar,
+             rows = (uint64_t)sizes[2].scalar;
     uint64_t kv_heads = (arguments[QKV].count / head_dim / positions->count - heads) / 2;
     for (uint64_t i = 0; i < positions->count * kv_heads; i++) {
-        uint64_t row = i / kv_heads, position = ((const uint32_t *)positions->data)[row], page = row;
+        uint64_t row = i / kv_heads, position = ((const uint32_t *)positions->data)[row],
+                 page = row;
         if (paged)
-            page = ((const uint32_t *)arguments[PAGE_TABLE].data)[row * (uint64_t)sizes[3].scalar + position / rows];
+            page = ((const uint32_t *)arguments[PAGE_TABLE]
+                        .data)[row * (uint64_t)sizes[3].scalar + position / rows];
         uint64_t start = ((page * kv_heads + i % kv_heads) * rows + position % rows) * head_dim;
         if (index >= start && index < start + head_dim)
             return true;
@@ -153,16 +159,18 @@ static bool is_new(const shelf_argument *arguments, uint64_t index)
     return false;
 }
 
-/* Outputs are means of values up to 3 in magnitude; the probabilities are rounded to the type before they are used. */
-static bool decode_will_do(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                           uint64_t index)
+/* Outputs are means of values up to 3 in magnitude; the probabilities are rounded to the type
+ * before they are used. */
+static bool decode_will_do(const shelf_argument *arguments, uint32_t output, double got,
+                           double expected, uint64_t index)
 {
     double step = is_bf16(arguments) ? 0x1p-8 : 0x1p-11;
     if (output == V_CACHE)
         return false;
     if (output == K_CACHE)
         return is_new(arguments, index) &&
-               (is_bf16(arguments) ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+               (is_bf16(arguments) ? shelf_within_bf16_step(got, expected)
+                                   : shelf_within_f16_step(got, expected));
     return fabs(got - expected) <= step * (2 * fabs(expected) + 1);
 }
 
@@ -190,9 +198,9 @@ static void run_shapes(const shelf_kernel *kernel, const decode_shape *shapes, s
     }
 }
 
-/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings of one slot a warp
- * and of a number that warps do not divide, contexts that fit a ring and such that go through it several times, more
- * tiles than a warp keeps pages for. */
+/* Groups of queries, positions at the ends of tiles and of the cache, splits without a tile, rings
+ * of one slot a warp and of a number that warps do not divide, contexts that fit a ring and such
+ * that go through it several times, more tiles than a warp keeps pages for. */
 static void decode_shapes(const shelf_kernel *kernel)
 {
     static const decode_shape shapes[] = {
@@ -260,7 +268,10 @@ static void decode_extreme(const shelf_kernel *kernel)
         for (uint32_t place = 0; place < 5; place++) {
             decode_case it = decode_create(kernel, shape);
             uint32_t array = place < 3 ? place : QKV;
-            uint64_t index = place == 0 ? 70 : place == 3 ? 4 * 64 + 9 : place == 4 ? 5 * 64 + 9 : 33 * 64 + 9;
+            uint64_t index = place == 0   ? 70
+                             : place == 3 ? 4 * 64 + 9
+                             : place == 4 ? 5 * 64 + 9
+                                          : 33 * 64 + 9;
             gd_element_store(it.type, it.arguments[array].data, index, specials[i]);
             decode_check(kernel, &it);
             decode_destroy(&it);
@@ -268,8 +279,8 @@ static void decode_extreme(const shelf_kernel *kernel)
     }
 }
 
-/* Scales that are not 1 / sqrt(head_dim): one that turns the order of the scores around, and one that makes all of them
- * equal. */
+/* Scales that are not 1 / sqrt(head_dim): one that turns the order of the scores around, and one
+ * that makes all of them equal. */
 static void decode_scales(const shelf_kernel *kernel)
 {
     static const double scales[] = {-0.125, 0, 1};
@@ -284,10 +295,15 @@ static void decode_scales(const shelf_kernel *kernel)
 
 /* ---- chains: a spin that triggers at once, then the attention on what it hands on ---- */
 
-enum { CHAIN_HOPS = 3, CHAIN_REPEATS = 4, CHAIN_ARRAYS = 5 * CHAIN_HOPS + 2, SPIN_NANOSECONDS = 20000 };
+enum {
+    CHAIN_HOPS = 3,
+    CHAIN_REPEATS = 4,
+    CHAIN_ARRAYS = 5 * CHAIN_HOPS + 2,
+    SPIN_NANOSECONDS = 20000
+};
 
-/* Of each hop: the spin's input, whose queries are the hop before's output; qkv; k; v. Then the last output, and what
- * is constant. */
+/* Of each hop: the spin's input, whose queries are the hop before's output; qkv; k; v. Then the
+ * last output, and what is constant. */
 typedef struct decode_chain {
     decode_case plan;
     griddep_chain *chain;
@@ -304,7 +320,8 @@ static uint64_t add_chain_array(decode_chain *it, const char *type, void *conten
     return array->address;
 }
 
-/* An argument of the plan as a new array of the chain with the same contents, and as it is where it is a scalar. */
+/* An argument of the plan as a new array of the chain with the same contents, and as it is where it
+ * is a scalar. */
 static griddep_argument chain_argument(decode_chain *it, uint32_t index)
 {
     const shelf_argument *argument = &it->plan.arguments[index];
@@ -320,22 +337,25 @@ static griddep_argument chain_argument(decode_chain *it, uint32_t index)
 }
 
 /* Adds a hop that reads `input` and writes the array at `output`. */
-static void add_hop(decode_chain *it, const shelf_kernel *spin, const shelf_kernel *kernel, griddep_argument *arguments,
-                    uint64_t input, uint64_t output)
+static void add_hop(decode_chain *it, const shelf_kernel *spin, const shelf_kernel *kernel,
+                    griddep_argument *arguments, uint64_t input, uint64_t output)
 {
     const shelf_argument *qkv = &it->plan.arguments[QKV];
     uint32_t words = (uint32_t)(qkv->count / 2);
-    griddep_launch_config spin_config = {.size = sizeof spin_config, .grid = {words / 64}, .block = {64}};
+    griddep_launch_config spin_config = {
+        .size = sizeof spin_config, .grid = {words / 64}, .block = {64}};
     griddep_launch_config config = decode_config(&it->plan.shape);
     uint64_t handed = add_chain_array(it, it->plan.type, NULL, qkv->count);
-    griddep_argument spin_arguments[] = {
-        {.bytes = 8, .value = input}, {.bytes = 8, .value = handed}, {.bytes = 4, .value = SPIN_NANOSECONDS}};
+    griddep_argument spin_arguments[] = {{.bytes = 8, .value = input},
+                                         {.bytes = 8, .value = handed},
+                                         {.bytes = 4, .value = SPIN_NANOSECONDS}};
     MUST(griddep_chain_add(it->chain, spin->kernel, &spin_config, spin_arguments, 3, &shelf_error));
     arguments[QKV].value = handed;
     arguments[K_CACHE] = chain_argument(it, K_CACHE);
     arguments[V_CACHE] = chain_argument(it, V_CACHE);
     arguments[it->plan.y].value = output;
-    MUST(griddep_chain_add(it->chain, kernel->kernel, &config, arguments, it->plan.count, &shelf_error));
+    MUST(griddep_chain_add(it->chain, kernel->kernel, &config, arguments, it->plan.count,
+                           &shelf_error));
 }
 
 static void build_chain(decode_chain *it, const shelf_kernel *spin, const shelf_kernel *kernel)
@@ -361,10 +381,11 @@ static unsigned char *run_chain(decode_chain *it, int32_t mode, void *stream, ui
     for (uint32_t i = 0; i < it->array_count; i++) {
         const shelf_guarded *array = &it->arrays[i];
         if (it->contents[i] == NULL)
-            MUST(griddep_memory_fill(shelf_runtime, array->address, SHELF_POISON, array->bytes, stream, &shelf_error));
+            MUST(griddep_memory_fill(shelf_runtime, array->address, SHELF_POISON, array->bytes,
+                                     stream, &shelf_error));
         else
-            MUST(griddep_memory_write(shelf_runtime, array->address, it->contents[i], array->bytes, stream,
-                                      &shelf_error));
+            MUST(griddep_memory_write(shelf_runtime, array->address, it->contents[i], array->bytes,
+                                      stream, &shelf_error));
     }
     MUST(griddep_chain_run(it->chain, mode, stream, &shelf_error));
     MUST(griddep_stream_synchronize(shelf_runtime, stream, &shelf_error));
@@ -393,8 +414,9 @@ static void decode_in_chain(const shelf_kernel *kernel)
     for (int32_t mode = GRIDDEP_MODE_SERIAL; mode < GRIDDEP_MODE_COUNT; mode++) {
         for (int repeat = 0; repeat < CHAIN_REPEATS; repeat++) {
             unsigned char *other = run_chain(&it, mode, stream, &bytes);
-            ck_assert_msg(memcmp(serial, other, bytes) == 0, "%s in %s: not the bits of the serial run",
-                          kernel->info.name, griddep_mode_name(mode));
+            ck_assert_msg(memcmp(serial, other, bytes) == 0,
+                          "%s in %s: not the bits of the serial run", kernel->info.name,
+                          griddep_mode_name(mode));
             free(other);
         }
     }
@@ -414,29 +436,33 @@ static void decode_in_chain(const shelf_kernel *kernel)
 enum { MOST_TOKENS = 12 };
 
 typedef struct append_shape {
-    uint32_t tokens, heads, kv_heads, head_dim, page_size, pages; /* pages of a sequence; 0: a dense cache */
-    uint32_t sequences, grid, block;                              /* sequences 0: token t is of sequence t */
+    uint32_t tokens, heads, kv_heads, head_dim, page_size,
+        pages;                       /* pages of a sequence; 0: a dense cache */
+    uint32_t sequences, grid, block; /* sequences 0: token t is of sequence t */
     bool queries, rotates;
 } append_shape;
 
 enum { APPEND_QUERIES = 1, APPEND_K = 2, APPEND_V = 3 };
 
-/* Values are turned in f32 and rounded; what was not turned is as it was, except that the check cannot tell it apart.
- */
-static bool append_will_do(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                           uint64_t index)
+/* Values are turned in f32 and rounded; what was not turned is as it was, except that the check
+ * cannot tell it apart. */
+static bool append_will_do(const shelf_argument *arguments, uint32_t output, double got,
+                           double expected, uint64_t index)
 {
     (void)index;
-    return output != APPEND_V &&
-           (is_bf16(arguments) ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected));
+    return output != APPEND_V && (is_bf16(arguments) ? shelf_within_bf16_step(got, expected)
+                                                     : shelf_within_f16_step(got, expected));
 }
 
-/* Positions that follow each other within a sequence; the first of the last sequence is the end of its last page. */
-static void fill_places(const append_shape *shape, uint32_t *positions, uint32_t *sequences, uint32_t most)
+/* Positions that follow each other within a sequence; the first of the last sequence is the end of
+ * its last page. */
+static void fill_places(const append_shape *shape, uint32_t *positions, uint32_t *sequences,
+                        uint32_t most)
 {
     for (uint32_t token = 0; token < shape->tokens; token++) {
         sequences[token] = shape->sequences > 0 ? token % shape->sequences : token;
-        positions[token] = shape->sequences > 0 ? most - 1 - token / shape->sequences : (most - 1 + token * 7) % most;
+        positions[token] = shape->sequences > 0 ? most - 1 - token / shape->sequences
+                                                : (most - 1 + token * 7) % most;
     }
 }
 
@@ -456,10 +482,12 @@ static decode_case append_create(const shelf_kernel *kernel, const append_shape 
     uint32_t owners = shape->sequences > 0 ? shape->sequences : shape->tokens;
     uint32_t most = shape->page_size * (shape->pages > 0 ? shape->pages : 1);
     uint32_t pages = owners * (shape->pages > 0 ? shape->pages : 1) + SPARE_PAGES;
-    uint64_t inputs = (uint64_t)shape->tokens * (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+    uint64_t inputs =
+        (uint64_t)shape->tokens * (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
     uint64_t queries = (uint64_t)shape->tokens * shape->heads * shape->head_dim;
     uint64_t cache = (uint64_t)pages * shape->page_size * shape->kv_heads * shape->head_dim;
-    uint32_t *positions = shelf_array("u32", MOST_TOKENS), *sequences = shelf_array("u32", MOST_TOKENS);
+    uint32_t *positions = shelf_array("u32", MOST_TOKENS),
+             *sequences = shelf_array("u32", MOST_TOKENS);
     const uint32_t scalars[] = {shape->tokens,   shape->heads,     shape->kv_heads,
                                 shape->head_dim, shape->page_size, shape->pages};
     fill_places(shape, positions, sequences, most);
@@ -470,7 +498,8 @@ static decode_case append_create(const shelf_kernel *kernel, const append_shape 
         it.arguments[it.count - 1].kept = true;
     }
     add_optional(&it, shape->pages > 0, "u32", make_pages(pages), pages - SPARE_PAGES);
-    add_optional(&it, shape->rotates, "f32", make_rotary(most, shape->head_dim), (uint64_t)most * shape->head_dim);
+    add_optional(&it, shape->rotates, "f32", make_rotary(most, shape->head_dim),
+                 (uint64_t)most * shape->head_dim);
     add_array(&it, "u32", positions, shape->tokens);
     add_optional(&it, shape->sequences > 0, "u32", sequences, shape->tokens);
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
@@ -481,15 +510,20 @@ static decode_case append_create(const shelf_kernel *kernel, const append_shape 
 static void append_shapes(const shelf_kernel *kernel)
 {
     static const append_shape shapes[] = {
-        {1, 32, 8, 64, 100, 0, 0, 12, 32, true, true},   {3, 8, 2, 128, 40, 0, 0, 1, 64, true, true},
-        {12, 4, 1, 64, 16, 3, 2, 4, 96, true, true},     {7, 6, 3, 80, 24, 2, 0, 5, 33, true, true},
-        {5, 4, 4, 16, 7, 0, 2, 1, 1024, false, true},    {6, 1, 1, 256, 64, 1, 3, 2, 128, true, false},
-        {2, 0, 1, 64, 32, 2, 0, 3, 32, false, true},     {12, 8, 2, 96, 1, 6, 2, 64, 16, true, true},
+        {1, 32, 8, 64, 100, 0, 0, 12, 32, true, true},
+        {3, 8, 2, 128, 40, 0, 0, 1, 64, true, true},
+        {12, 4, 1, 64, 16, 3, 2, 4, 96, true, true},
+        {7, 6, 3, 80, 24, 2, 0, 5, 33, true, true},
+        {5, 4, 4, 16, 7, 0, 2, 1, 1024, false, true},
+        {6, 1, 1, 256, 64, 1, 3, 2, 128, true, false},
+        {2, 0, 1, 64, 32, 2, 0, 3, 32, false, true},
+        {12, 8, 2, 96, 1, 6, 2, 64, 16, true, true},
         {4, 16, 16, 64, 33, 5, 1, 132, 128, true, true},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         decode_case it = append_create(kernel, &shapes[i]);
-        shelf_check(kernel, it.arguments, it.count, (shelf_shape){shapes[i].grid, shapes[i].block, 0}, append_will_do);
+        shelf_check(kernel, it.arguments, it.count,
+                    (shelf_shape){shapes[i].grid, shapes[i].block, 0}, append_will_do);
         decode_destroy(&it);
     }
 }
@@ -505,16 +539,17 @@ static void append_extreme(const shelf_kernel *kernel)
             for (uint64_t i = 0; i < sizeof specials / sizeof specials[0]; i++)
                 gd_element_store(it.type, it.arguments[QKV].data, row * 64 + 5 * i, specials[i]);
         }
-        shelf_check(kernel, it.arguments, it.count, (shelf_shape){1, 32, 0}, rotates ? append_will_do : shelf_equal);
+        shelf_check(kernel, it.arguments, it.count, (shelf_shape){1, 32, 0},
+                    rotates ? append_will_do : shelf_equal);
         decode_destroy(&it);
     }
 }
 
-#define DECODE_CASES(kernel)                                                                                           \
-    {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme}, {kernel, 0, decode_scales},   \
-    {kernel, 0, decode_alone},                                                                                         \
-    {                                                                                                                  \
-        kernel, 0, decode_in_chain                                                                                     \
+#define DECODE_CASES(kernel)                                                                       \
+    {kernel, 0, decode_shapes}, {kernel, 0, decode_models}, {kernel, 0, decode_extreme},           \
+        {kernel, 0, decode_scales}, {kernel, 0, decode_alone},                                     \
+    {                                                                                              \
+        kernel, 0, decode_in_chain                                                                 \
     }
 
 const shelf_case attention_cases[] = {

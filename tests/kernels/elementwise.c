@@ -24,9 +24,12 @@ static void check_vector_add(const shelf_kernel *kernel, void *x, void *y, uint6
 
 static void vector_add_random(const shelf_kernel *kernel)
 {
-    static const uint64_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 31, 1023, 1024, 1025, 100003, 1 << 20};
-    static const shelf_shape shapes[] = {{1, 1, 0}, {1, 32, 0}, {3, 33, 0}, {132, 256, 0}, {1056, 1024, 0}};
-    static const uint64_t misalignments[][3] = {{0, 0, 0}, {4, 4, 4}, {12, 12, 12}, {0, 4, 0}, {8, 8, 12}};
+    static const uint64_t counts[] = {0, 1,  2,    3,    4,    5,      7,
+                                      8, 31, 1023, 1024, 1025, 100003, 1 << 20};
+    static const shelf_shape shapes[] = {
+        {1, 1, 0}, {1, 32, 0}, {3, 33, 0}, {132, 256, 0}, {1056, 1024, 0}};
+    static const uint64_t misalignments[][3] = {
+        {0, 0, 0}, {4, 4, 4}, {12, 12, 12}, {0, 4, 0}, {8, 8, 12}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         void *x = shelf_random_array("f32", counts[i], 1e3);
         void *y = shelf_random_array("f32", counts[i], 1);
@@ -67,8 +70,8 @@ typedef struct map_kernel {
     shelf_element_check check;
 } map_kernel;
 
-static bool within_bf16_step(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                             uint64_t index)
+static bool within_bf16_step(const shelf_argument *arguments, uint32_t output, double got,
+                             double expected, uint64_t index)
 {
     (void)arguments;
     (void)output;
@@ -76,8 +79,8 @@ static bool within_bf16_step(const shelf_argument *arguments, uint32_t output, d
     return isfinite(got) && isfinite(expected) && shelf_within_bf16_step(got, expected);
 }
 
-static bool within_f16_step(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                            uint64_t index)
+static bool within_f16_step(const shelf_argument *arguments, uint32_t output, double got,
+                            double expected, uint64_t index)
 {
     (void)arguments;
     (void)output;
@@ -85,8 +88,10 @@ static bool within_f16_step(const shelf_argument *arguments, uint32_t output, do
     return isfinite(got) && isfinite(expected) && shelf_within_f16_step(got, expected);
 }
 
-/* What the head comment promises, before rounding: the relative error, and 0 where the gate is below -88. */
-static bool silu_element(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index)
+/* What the head comment promises, before rounding: the relative error, and 0 where the gate is
+ * below -88. */
+static bool silu_element(const shelf_argument *arguments, uint32_t output, double got,
+                         double expected, uint64_t index)
 {
     const char *type = arguments[output].type;
     double up = fabs(gd_element_load(type, arguments[1].data, index));
@@ -136,7 +141,8 @@ static const map_kernel *find_map(const shelf_kernel *kernel)
     return NULL;
 }
 
-/* The arguments of a launch; out has its own memory. Returns their number, and where the output is. */
+/* The arguments of a launch; out has its own memory. Returns their number, and where the output
+ * is. */
 static uint32_t map_arguments(const map_kernel *map, void *x, void *y, void *out, uint64_t count,
                               shelf_argument arguments[4], uint32_t *output)
 {
@@ -153,8 +159,8 @@ static uint32_t map_arguments(const map_kernel *map, void *x, void *y, void *out
 }
 
 /* Misalignments in elements of each array. */
-static void check_map(const shelf_kernel *kernel, void *x, void *y, uint64_t count, const uint64_t misalignment[3],
-                      shelf_shape shape)
+static void check_map(const shelf_kernel *kernel, void *x, void *y, uint64_t count,
+                      const uint64_t misalignment[3], shelf_shape shape)
 {
     const map_kernel *map = find_map(kernel);
     shelf_argument arguments[4];
@@ -162,7 +168,8 @@ static void check_map(const shelf_kernel *kernel, void *x, void *y, uint64_t cou
     void *out = shelf_array(map->to, count);
     uint32_t n = map_arguments(map, x, y, out, count, arguments, &output);
     for (uint32_t i = 0; i <= output; i++)
-        arguments[i].misalignment = misalignment[i < output ? i : 2] * gd_element_bytes(arguments[i].type);
+        arguments[i].misalignment =
+            misalignment[i < output ? i : 2] * gd_element_bytes(arguments[i].type);
     shelf_check(kernel, arguments, n, shape, map->check);
     free(out);
 }
@@ -180,9 +187,11 @@ static void map_random(const shelf_kernel *kernel)
 {
     static const uint64_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 255, 2048, 2055, 300007};
     static const shelf_shape shapes[] = {{1, 1, 0}, {3, 33, 0}, {7, 256, 0}, {512, 256, 0}};
-    static const uint64_t misalignments[][3] = {{0, 0, 0}, {1, 1, 1}, {7, 7, 7}, {8, 8, 8}, {0, 1, 0}, {3, 3, 5}};
+    static const uint64_t misalignments[][3] = {{0, 0, 0}, {1, 1, 1}, {7, 7, 7},
+                                                {8, 8, 8}, {0, 1, 0}, {3, 3, 5}};
     const map_kernel *map = find_map(kernel);
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && (shelf_on_gpu || counts[i] < 10000); i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && (shelf_on_gpu || counts[i] < 10000);
+         i++) {
         void *x = wide_random(map->from, counts[i]);
         void *y = wide_random(map->from, counts[i]);
         const size_t stride = !shelf_on_gpu ? 5 : counts[i] > 10000 ? 7 : 1;
@@ -195,14 +204,16 @@ static void map_random(const shelf_kernel *kernel)
     }
 }
 
-/* Every pair of values at the types' ends and between them; for one input, the pairs' first ones. */
+/* Every pair of values at the types' ends and between them; for one input, the pairs' first
+ * ones. */
 static void map_extreme(const shelf_kernel *kernel)
 {
-    static const double values[] = {0,       -0.0,       0x1p-149,   -0x1p-149, 0x1p-133, 0x1p-126, 0x1p-24, 0x1p-25,
-                                    0x3p-26, 0x1p-14,    0x1p-9,     -0x1p-10,  0x3p-11,  0x1p-6,   1,       -1,
-                                    1.0625,  1.1875,     17,         19,        447,      448,      463.9,   464,
-                                    -480,    65504,      65519,      65520,     1e5,      88,       -88,     -89,
-                                    -200,    0x1.ffp127, 0x1.fep127, FLT_MAX,   -FLT_MAX, INFINITY, NAN,     -INFINITY};
+    static const double values[] = {
+        0,       -0.0,       0x1p-149,   -0x1p-149, 0x1p-133, 0x1p-126, 0x1p-24, 0x1p-25,
+        0x3p-26, 0x1p-14,    0x1p-9,     -0x1p-10,  0x3p-11,  0x1p-6,   1,       -1,
+        1.0625,  1.1875,     17,         19,        447,      448,      463.9,   464,
+        -480,    65504,      65519,      65520,     1e5,      88,       -88,     -89,
+        -200,    0x1.ffp127, 0x1.fep127, FLT_MAX,   -FLT_MAX, INFINITY, NAN,     -INFINITY};
     enum { VALUES = sizeof values / sizeof values[0] };
     static const uint64_t aligned[3] = {0, 0, 0}, shifted[3] = {1, 1, 2};
     const map_kernel *map = find_map(kernel);
@@ -243,13 +254,14 @@ static void check_array(const map_kernel *map, const shelf_argument *arguments, 
         double value = gd_element_load(map->to, got, i);
         double wanted = gd_element_load(map->to, expected, i);
         if (value != wanted && !map->check(arguments, output, value, wanted, i))
-            ck_abort_msg("%s in place: element %llu is %.9g, expected %.9g", map->name, (unsigned long long)i, value,
-                         wanted);
+            ck_abort_msg("%s in place: element %llu is %.9g, expected %.9g", map->name,
+                         (unsigned long long)i, value, wanted);
     }
     free(got);
 }
 
-/* out is the input of that number, as the head comment allows; the other input must stay as it is. */
+/* out is the input of that number, as the head comment allows; the other input must stay as it
+ * is. */
 static void check_in_place(const shelf_kernel *kernel, uint32_t place)
 {
     enum { COUNT = 5003 };
@@ -270,7 +282,8 @@ static void check_in_place(const shelf_kernel *kernel, uint32_t place)
     for (uint32_t i = 0; i < 2; i++)
         shelf_guarded_write(&arrays[i], inputs[i]);
     for (uint32_t i = 0; i < n; i++) {
-        referred[i] = (gd_reference_argument){arguments[i].type, arguments[i].data, COUNT, arguments[i].scalar};
+        referred[i] = (gd_reference_argument){arguments[i].type, arguments[i].data, COUNT,
+                                              arguments[i].scalar};
         launched[i] = shelf_launch_argument(&arguments[i], &arrays[i < output ? i : place]);
     }
     MUST(griddep_launch(kernel->kernel, &config, launched, n, NULL, &shelf_error));
@@ -310,7 +323,8 @@ static void fill_random(const shelf_kernel *kernel)
                 {.type = "u32", .scalar = misalignment == 0 ? 0 : (double)shelf_random_bits()},
             };
             if (byte_counts[i] < 10000 || shelf_on_gpu)
-                shelf_check(kernel, arguments, 3, byte_shapes[byte_counts[i] < 10000 ? misalignment % 3 : 2],
+                shelf_check(kernel, arguments, 3,
+                            byte_shapes[byte_counts[i] < 10000 ? misalignment % 3 : 2],
                             shelf_equal);
         }
         free(out);
@@ -328,22 +342,29 @@ static void copy_random(const shelf_kernel *kernel)
             x[j] = (unsigned char)(shelf_random_bits() >> 24);
         for (size_t j = 0; j < sizeof misalignments / sizeof misalignments[0]; j++) {
             shelf_argument arguments[] = {
-                {.type = "u8", .data = x, .count = byte_counts[i], .misalignment = misalignments[j][0]},
-                {.type = "u8", .data = out, .count = byte_counts[i], .misalignment = misalignments[j][1]},
+                {.type = "u8",
+                 .data = x,
+                 .count = byte_counts[i],
+                 .misalignment = misalignments[j][0]},
+                {.type = "u8",
+                 .data = out,
+                 .count = byte_counts[i],
+                 .misalignment = misalignments[j][1]},
                 {.type = "u64", .scalar = (double)byte_counts[i]},
             };
             if (byte_counts[i] < 10000 || shelf_on_gpu)
-                shelf_check(kernel, arguments, 3, byte_shapes[byte_counts[i] < 10000 ? j % 3 : 2], shelf_equal);
+                shelf_check(kernel, arguments, 3, byte_shapes[byte_counts[i] < 10000 ? j % 3 : 2],
+                            shelf_equal);
         }
         free(x);
         free(out);
     }
 }
 
-#define MAP_CASES(name)                                                                                                \
-    {name, 0, map_random},                                                                                             \
-    {                                                                                                                  \
-        name, 0, map_extreme                                                                                           \
+#define MAP_CASES(name)                                                                            \
+    {name, 0, map_random},                                                                         \
+    {                                                                                              \
+        name, 0, map_extreme                                                                       \
     }
 
 const shelf_case elementwise_cases[] = {
@@ -396,20 +417,22 @@ const shelf_case elementwise_cases[] = {
 };
 
 /* Of 8192 bytes each: 4096 elements of two bytes. */
-#define PAIR_LINK(name, element)                                                                                       \
-    {                                                                                                                  \
-        .kernel = name, .bytes = 8192, .config = {.grid = {4}, .block = {128}}, .count = 4,                            \
-        .arguments = {SHELF_PLACE(SHELF_INPUT),                                                                        \
-                      SHELF_PLACE(SHELF_CONSTANT),                                                                     \
-                      SHELF_PLACE(SHELF_OUTPUT),                                                                       \
-                      {.bytes = 4, .value = 4096}},                                                                    \
-        .type = element, .constant_count = 4096, .constant_scale = 1                                                   \
+#define PAIR_LINK(name, element)                                                                   \
+    {                                                                                              \
+        .kernel = name, .bytes = 8192, .config = {.grid = {4}, .block = {128}}, .count = 4,        \
+        .arguments = {SHELF_PLACE(SHELF_INPUT),                                                    \
+                      SHELF_PLACE(SHELF_CONSTANT),                                                 \
+                      SHELF_PLACE(SHELF_OUTPUT),                                                   \
+                      {.bytes = 4, .value = 4096}},                                                \
+        .type = element, .constant_count = 4096, .constant_scale = 1                               \
     }
-#define CAST_LINK(name, element)                                                                                       \
-    {                                                                                                                  \
-        .kernel = name, .bytes = 8192, .config = {.grid = {4}, .block = {128}}, .count = 3,                            \
-        .arguments = {SHELF_PLACE(SHELF_INPUT), SHELF_PLACE(SHELF_OUTPUT), {.bytes = 4, .value = 4096}},               \
-        .type = element                                                                                                \
+#define CAST_LINK(name, element)                                                                   \
+    {                                                                                              \
+        .kernel = name, .bytes = 8192, .config = {.grid = {4}, .block = {128}}, .count = 3,        \
+        .arguments = {SHELF_PLACE(SHELF_INPUT),                                                    \
+                      SHELF_PLACE(SHELF_OUTPUT),                                                   \
+                      {.bytes = 4, .value = 4096}},                                                \
+        .type = element                                                                            \
     }
 
 const shelf_link elementwise_links[] = {
@@ -441,13 +464,17 @@ const shelf_link elementwise_links[] = {
      .bytes = 8192,
      .config = {.grid = {4}, .block = {128}},
      .count = 3,
-     .arguments = {SHELF_PLACE(SHELF_INPUT), SHELF_PLACE(SHELF_OUTPUT), {.bytes = 8, .value = 8192}},
+     .arguments = {SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 8, .value = 8192}},
      .type = "u32"},
     {.kernel = "fill_bytes",
      .bytes = 8192,
      .config = {.grid = {4}, .block = {128}},
      .count = 3,
-     .arguments = {SHELF_PLACE(SHELF_OUTPUT), {.bytes = 8, .value = 8192}, {.bytes = 4, .value = 0x01020304}},
+     .arguments = {SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 8, .value = 8192},
+                   {.bytes = 4, .value = 0x01020304}},
      .type = "u32"},
     {.kernel = NULL},
 };

@@ -4,8 +4,8 @@
 #include "cli/number.h"
 #include "shelf.h"
 
-static void check_gather(const shelf_kernel *kernel, uint32_t rows, uint32_t row_bytes, uint64_t misalignment,
-                         shelf_shape shape)
+static void check_gather(const shelf_kernel *kernel, uint32_t rows, uint32_t row_bytes,
+                         uint64_t misalignment, shelf_shape shape)
 {
     uint64_t halves = row_bytes / 2;
     void *table = shelf_array("u16", rows * halves);

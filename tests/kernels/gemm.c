@@ -32,9 +32,11 @@ static uint32_t tile_columns(const shelf_kernel *kernel)
 /* ---- launches ---- */
 
 /* Rows of `columns` elements, fetched 64 columns of `box` rows at a time. */
-static griddep_tensor_options matrix(const char *type, uint32_t rows, uint32_t columns, uint32_t box)
+static griddep_tensor_options matrix(const char *type, uint32_t rows, uint32_t columns,
+                                     uint32_t box)
 {
-    return (griddep_tensor_options){.type = strcmp(type, "bf16") == 0 ? GRIDDEP_TENSOR_BF16 : GRIDDEP_TENSOR_F16,
+    return (griddep_tensor_options){.type = strcmp(type, "bf16") == 0 ? GRIDDEP_TENSOR_BF16
+                                                                      : GRIDDEP_TENSOR_F16,
                                     .rank = 2,
                                     .swizzle = GRIDDEP_SWIZZLE_128B,
                                     .promotion = GRIDDEP_PROMOTION_256B,
@@ -48,23 +50,24 @@ static uint32_t shared_bytes(const shelf_kernel *kernel, uint32_t slots)
     return 1024 + slots * (128 * (128 + tile_columns(kernel)) + 16);
 }
 
-static double row_terms(const shelf_argument *a, uint64_t row, const shelf_argument *w, uint64_t column, uint64_t k,
-                        double *sum)
+static double row_terms(const shelf_argument *a, uint64_t row, const shelf_argument *w,
+                        uint64_t column, uint64_t k, double *sum)
 {
     double terms = 0;
     *sum = 0;
     for (uint64_t i = 0; i < k; i++) {
-        double term =
-            gd_element_load(a->type, a->data, row * k + i) * gd_element_load(w->type, w->data, column * k + i);
+        double term = gd_element_load(a->type, a->data, row * k + i) *
+                      gd_element_load(w->type, w->data, column * k + i);
         terms += fabs(term);
         *sum += term;
     }
     return terms;
 }
 
-/* One step of the type, and what f32 sums on the tensor cores lose, which is relative to the terms: they cut off where
- * a CPU rounds. No activation makes more than 1.13 of an error. */
-static bool gemm_element(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index)
+/* One step of the type, and what f32 sums on the tensor cores lose, which is relative to the terms:
+ * they cut off where a CPU rounds. No activation makes more than 1.13 of an error. */
+static bool gemm_element(const shelf_argument *arguments, uint32_t output, double got,
+                         double expected, uint64_t index)
 {
     bool bf16 = strcmp(arguments[output].type, "bf16") == 0;
     uint64_t n = (uint64_t)arguments[N].scalar, k = (uint64_t)arguments[K].scalar;
@@ -87,7 +90,8 @@ static bool gemm_element(const shelf_argument *arguments, uint32_t output, doubl
 }
 
 /* The arrays a, weight and up are the caller's; the rest is made here. */
-static void *run_product(const shelf_kernel *kernel, const product *p, void *a, void *weight, void *up)
+static void *run_product(const shelf_kernel *kernel, const product *p, void *a, void *weight,
+                         void *up)
 {
     const char *type = type_of(kernel);
     uint64_t m = p->m, n = p->n, k = p->k;
@@ -98,10 +102,14 @@ static void *run_product(const shelf_kernel *kernel, const product *p, void *a, 
     void *c = shelf_array(type, m * n);
     shelf_argument arguments[ARGUMENTS] = {
         [A] = {.type = type, .data = a, .count = m * k, .misalignment = 16, .map = &a_map},
-        [WEIGHT] = {.type = type, .data = weight, .count = n * k, .misalignment = 48, .map = &weight_map},
+        [WEIGHT] =
+            {.type = type, .data = weight, .count = n * k, .misalignment = 48, .map = &weight_map},
         [UP] = {.type = type, .data = up, .count = n * k, .misalignment = 16, .map = &weight_map},
         [BIAS] = {.type = p->bias ? type : "u64", .data = bias, .count = n, .misalignment = 16},
-        [RESIDUAL] = {.type = p->residual ? type : "u64", .data = residual, .count = m * n, .misalignment = 16},
+        [RESIDUAL] = {.type = p->residual ? type : "u64",
+                      .data = residual,
+                      .count = m * n,
+                      .misalignment = 16},
         [C] = {.type = type, .data = c, .count = m * n, .misalignment = 16},
         [M] = {.type = "u32", .scalar = p->m},
         [N] = {.type = "u32", .scalar = p->n},
@@ -133,7 +141,8 @@ static void *run_random(const shelf_kernel *kernel, const product *p)
     return result;
 }
 
-/* Each activation, with and without the optional operands; one and two blocks a cluster; edges in each direction. */
+/* Each activation, with and without the optional operands; one and two blocks a cluster; edges in
+ * each direction. */
 static void gemm_random(const shelf_kernel *kernel)
 {
     static const product products[] = {
@@ -174,7 +183,8 @@ static void gemm_shapes(const shelf_kernel *kernel)
     for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
         void *other = run_product(kernel, &shapes[i], a, weight, weight);
         ck_assert_msg(memcmp(first, other, 2ULL * shapes[0].m * shapes[0].n) == 0,
-                      "grid %u, cluster %u, %u slots: other bits", shapes[i].grid, shapes[i].cluster, shapes[i].slots);
+                      "grid %u, cluster %u, %u slots: other bits", shapes[i].grid,
+                      shapes[i].cluster, shapes[i].slots);
         free(other);
     }
     free(first);
@@ -182,8 +192,8 @@ static void gemm_shapes(const shelf_kernel *kernel)
     free(weight);
 }
 
-/* A row of A, then a row of W, with an infinity or a NaN: each element that it reaches must be the reference's, and no
- * other. */
+/* A row of A, then a row of W, with an infinity or a NaN: each element that it reaches must be the
+ * reference's, and no other. */
 static void gemm_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {INFINITY, -INFINITY, NAN, 0x1p-133};
@@ -206,10 +216,12 @@ static void gemm_extreme(const shelf_kernel *kernel)
 
 enum { MAP_M = 130, MAP_N = 136, MAP_K = 136, MAPS = 3 };
 
-static const uint64_t map_places[MAPS] = {0x7f0000000000, 0x7f0001000000, 0x7f0002000000}, place_of_c = 0x7f0003000000;
+static const uint64_t map_places[MAPS] = {0x7f0000000000, 0x7f0001000000, 0x7f0002000000},
+                      place_of_c = 0x7f0003000000;
 
 /* What the conditions say of a launch whose maps are these; nothing is launched. */
-static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_options *options, uint32_t activation)
+static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_options *options,
+                          uint32_t activation)
 {
     griddep_tensor_map maps[MAPS];
     griddep_argument arguments[ARGUMENTS] = {
@@ -221,8 +233,10 @@ static int32_t check_maps(const shelf_kernel *kernel, const griddep_tensor_optio
         [K] = {.bytes = 4, .value = MAP_K},
         [ACTIVATION] = {.bytes = 4, .value = activation},
     };
-    const griddep_launch_config config = {
-        .size = sizeof config, .grid = {1}, .block = {288}, .shared_bytes = shared_bytes(kernel, 2)};
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .grid = {1},
+                                          .block = {288},
+                                          .shared_bytes = shared_bytes(kernel, 2)};
     for (uint32_t i = 0; i < MAPS; i++) {
         griddep_tensor_options placed = options[i];
         placed.size = sizeof placed;
@@ -278,7 +292,8 @@ static const char *spoil_map(griddep_tensor_options *map, uint32_t change, uint3
     }
 }
 
-/* A launch with one of its maps wrong is refused with the condition; U's matters with its activation alone. */
+/* A launch with one of its maps wrong is refused with the condition; U's matters with its
+ * activation alone. */
 static void gemm_maps(const shelf_kernel *kernel)
 {
     static const char *const names[MAPS] = {"a_map", "weight_map", "up_map"};
@@ -301,16 +316,16 @@ static void gemm_maps(const shelf_kernel *kernel)
                               strstr(shelf_error.text, words) != NULL,
                           "change %u of %s: %s", change, names[which], shelf_error.text);
             int32_t without = check_maps(kernel, maps, NONE);
-            ck_assert_msg(without == (which == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_REQUIREMENT), "change %u of %s: %s",
-                          change, names[which], shelf_error.text);
+            ck_assert_msg(without == (which == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_REQUIREMENT),
+                          "change %u of %s: %s", change, names[which], shelf_error.text);
         }
     }
 }
 
-#define GEMM_CASES(name)                                                                                               \
-    {(name), 0, gemm_random}, {(name), 0, gemm_shapes}, {(name), 0, gemm_maps},                                        \
-    {                                                                                                                  \
-        (name), 0, gemm_extreme                                                                                        \
+#define GEMM_CASES(name)                                                                           \
+    {(name), 0, gemm_random}, {(name), 0, gemm_shapes}, {(name), 0, gemm_maps},                    \
+    {                                                                                              \
+        (name), 0, gemm_extreme                                                                    \
     }
 
 const shelf_case gemm_cases[] = {
@@ -327,40 +342,46 @@ const shelf_case gemm_cases[] = {
 
 enum { LINK_ROWS = 64, LINK_COLUMNS = 256 };
 
-#define LINK_MATRIX(element, rows, box_rows)                                                                           \
-    {                                                                                                                  \
-        .type = (element), .rank = 2, .swizzle = GRIDDEP_SWIZZLE_128B, .dimensions = {LINK_COLUMNS, (rows)},           \
-        .strides = {2 * LINK_COLUMNS}, .box = {                                                                        \
-            64,                                                                                                        \
-            (box_rows)                                                                                                 \
-        }                                                                                                              \
+#define LINK_MATRIX(element, rows, box_rows)                                                       \
+    {                                                                                              \
+        .type = (element), .rank = 2, .swizzle = GRIDDEP_SWIZZLE_128B,                             \
+        .dimensions = {LINK_COLUMNS, (rows)}, .strides = {2 * LINK_COLUMNS}, .box = {              \
+            64,                                                                                    \
+            (box_rows)                                                                             \
+        }                                                                                          \
     }
 
 static const griddep_tensor_options bf16_input = LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_ROWS, 128);
-static const griddep_tensor_options bf16_weight = LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 128);
-static const griddep_tensor_options bf16_weight_n128 = LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 64);
-static const griddep_tensor_options bf16_weight_n64 = LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 32);
+static const griddep_tensor_options bf16_weight =
+    LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 128);
+static const griddep_tensor_options bf16_weight_n128 =
+    LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 64);
+static const griddep_tensor_options bf16_weight_n64 =
+    LINK_MATRIX(GRIDDEP_TENSOR_BF16, LINK_COLUMNS, 32);
 static const griddep_tensor_options f16_input = LINK_MATRIX(GRIDDEP_TENSOR_F16, LINK_ROWS, 128);
 static const griddep_tensor_options f16_weight = LINK_MATRIX(GRIDDEP_TENSOR_F16, LINK_COLUMNS, 128);
 
 /* The input is the residual too. */
-#define GEMM_LINK(name, element, input, weight, blocks, pair, bytes_of_shared)                                         \
-    {                                                                                                                  \
-        .kernel = (name), .bytes = 2 * LINK_ROWS * LINK_COLUMNS,                                                       \
-        .config = {.grid = {(blocks)}, .block = {288}, .cluster = {(pair)}, .shared_bytes = (bytes_of_shared)},        \
-        .count = ARGUMENTS,                                                                                            \
-        .arguments = {[A] = SHELF_PLACE(SHELF_INPUT),                                                                  \
-                      [WEIGHT] = SHELF_PLACE(SHELF_CONSTANT),                                                          \
-                      [UP] = SHELF_PLACE(SHELF_CONSTANT),                                                              \
-                      [BIAS] = SHELF_PLACE(SHELF_CONSTANT),                                                            \
-                      [RESIDUAL] = SHELF_PLACE(SHELF_INPUT),                                                           \
-                      [C] = SHELF_PLACE(SHELF_OUTPUT),                                                                 \
-                      [M] = {.bytes = 4, .value = LINK_ROWS},                                                          \
-                      [N] = {.bytes = 4, .value = LINK_COLUMNS},                                                       \
-                      [K] = {.bytes = 4, .value = LINK_COLUMNS},                                                       \
-                      [ACTIVATION] = {.bytes = 4, .value = GELU}},                                                     \
-        .maps = {[A] = &(input), [WEIGHT] = &(weight), [UP] = &(weight)}, .type = (element),                           \
-        .constant_count = LINK_COLUMNS * LINK_COLUMNS, .constant_scale = 0.05                                          \
+#define GEMM_LINK(name, element, input, weight, blocks, pair, bytes_of_shared)                     \
+    {                                                                                              \
+        .kernel = (name), .bytes = 2 * LINK_ROWS * LINK_COLUMNS,                                   \
+        .config = {.grid = {(blocks)},                                                             \
+                   .block = {288},                                                                 \
+                   .cluster = {(pair)},                                                            \
+                   .shared_bytes = (bytes_of_shared)},                                             \
+        .count = ARGUMENTS,                                                                        \
+        .arguments = {[A] = SHELF_PLACE(SHELF_INPUT),                                              \
+                      [WEIGHT] = SHELF_PLACE(SHELF_CONSTANT),                                      \
+                      [UP] = SHELF_PLACE(SHELF_CONSTANT),                                          \
+                      [BIAS] = SHELF_PLACE(SHELF_CONSTANT),                                        \
+                      [RESIDUAL] = SHELF_PLACE(SHELF_INPUT),                                       \
+                      [C] = SHELF_PLACE(SHELF_OUTPUT),                                             \
+                      [M] = {.bytes = 4, .value = LINK_ROWS},                                      \
+                      [N] = {.bytes = 4, .value = LINK_COLUMNS},                                   \
+                      [K] = {.bytes = 4, .value = LINK_COLUMNS},                                   \
+                      [ACTIVATION] = {.bytes = 4, .value = GELU}},                                 \
+        .maps = {[A] = &(input), [WEIGHT] = &(weight), [UP] = &(weight)}, .type = (element),       \
+        .constant_count = LINK_COLUMNS * LINK_COLUMNS, .constant_scale = 0.05                      \
     }
 
 const shelf_link gemm_links[] = {

@@ -7,10 +7,10 @@
 #include "cli/number.h"
 #include "shelf.h"
 
-/* One step of bf16, and f32's rounding of the sum, which is relative to the terms and not to a sum that they may cancel
- * in. */
-static bool matvec_element(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                           uint64_t index)
+/* One step of bf16, and f32's rounding of the sum, which is relative to the terms and not to a sum
+ * that they may cancel in. */
+static bool matvec_element(const shelf_argument *arguments, uint32_t output, double got,
+                           double expected, uint64_t index)
 {
     (void)output;
     uint64_t columns = (uint64_t)arguments[4].scalar;
@@ -25,8 +25,8 @@ static bool matvec_element(const shelf_argument *arguments, uint32_t output, dou
     return fabs(got - expected) <= fabs(expected) * 0x1p-8 + terms * 0x1p-18;
 }
 
-static void *run_matvec(const shelf_kernel *kernel, void *weight, void *x, uint32_t rows, uint32_t columns,
-                        shelf_shape shape)
+static void *run_matvec(const shelf_kernel *kernel, void *weight, void *x, uint32_t rows,
+                        uint32_t columns, shelf_shape shape)
 {
     void *y = shelf_array("bf16", rows);
     shelf_argument arguments[] = {
@@ -74,32 +74,41 @@ static void matvec_random(const shelf_kernel *kernel)
         {257, 3080, {3, 544, 114688}},
         {133, 4104, {5, 288, 114688}},
         {37, 14336, {3, 544, UINT32_MAX}},
-        {64, 2048, {2, 288, 2816 + 4096 + 2 * 32768}},         /* the smallest ring of such a block */
-        {64, 2048, {2, 288, 2816 + 4096 + 2 * 32768 - 1}},     /* one byte less than that: rows for the warps */
-        {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512}},     /* the smallest ring */
-        {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512 - 1}}, /* one byte less than that: from global memory */
+        {64, 2048, {2, 288, 2816 + 4096 + 2 * 32768}}, /* the smallest ring of such a block */
+        {64,
+         2048,
+         {2, 288, 2816 + 4096 + 2 * 32768 - 1}}, /* one byte less than that: rows for the warps */
+        {64, 4096, {2, 128, 8192 + 4 * 64 + 2 * 4 * 512}}, /* the smallest ring */
+        {64,
+         4096,
+         {2, 128,
+          8192 + 4 * 64 + 2 * 4 * 512 - 1}}, /* one byte less than that: from global memory */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint64_t count = (uint64_t)cases[i].rows * cases[i].columns;
         void *weight = shelf_random_array("bf16", count, 1 / sqrt(cases[i].columns));
         void *x = shelf_random_array("bf16", cases[i].columns, 1);
-        free(run_matvec(kernel, weight, x, cases[i].rows, cases[i].columns, shelf_fit_shared(kernel, cases[i].shape)));
+        free(run_matvec(kernel, weight, x, cases[i].rows, cases[i].columns,
+                        shelf_fit_shared(kernel, cases[i].shape)));
         free(weight);
         free(x);
     }
 }
 
 /* A layer of 6152 columns gives the same bits in each of the shapes. */
-static void matvec_same_bits(const shelf_kernel *kernel, uint32_t rows, const shelf_shape *shapes, size_t count)
+static void matvec_same_bits(const shelf_kernel *kernel, uint32_t rows, const shelf_shape *shapes,
+                             size_t count)
 {
     enum { COLUMNS = 6152 };
     void *weight = shelf_random_array("bf16", (uint64_t)rows * COLUMNS, 1);
     void *x = shelf_random_array("bf16", COLUMNS, 1);
     void *first = run_matvec(kernel, weight, x, rows, COLUMNS, shelf_fit_shared(kernel, shapes[0]));
     for (size_t i = 1; i < count; i++) {
-        void *other = run_matvec(kernel, weight, x, rows, COLUMNS, shelf_fit_shared(kernel, shapes[i]));
-        ck_assert_msg(memcmp(first, other, (size_t)rows * 2) == 0, "grid %u, block %u, shared %u: other bits",
-                      shapes[i].grid, shapes[i].block, shapes[i].shared);
+        void *other =
+            run_matvec(kernel, weight, x, rows, COLUMNS, shelf_fit_shared(kernel, shapes[i]));
+        ck_assert_msg(memcmp(first, other, (size_t)rows * 2) == 0,
+                      "grid %u, block %u, shared %u: other bits", shapes[i].grid, shapes[i].block,
+                      shapes[i].shared);
         free(other);
     }
     free(first);
@@ -110,17 +119,20 @@ static void matvec_same_bits(const shelf_kernel *kernel, uint32_t rows, const sh
 /* The head comment promises the same bits for every launch shape. */
 static void matvec_shapes(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {{132, 512, UINT32_MAX}, {1, 32, 0},        {1, 32, 20000},
-                                         {7, 1024, 60000},       {132, 512, 0},     {600, 128, 49152},
-                                         {64, 256, UINT32_MAX},  {132, 992, 190000}};
+    static const shelf_shape shapes[] = {
+        {132, 512, UINT32_MAX}, {1, 32, 0},        {1, 32, 20000},        {7, 1024, 60000},
+        {132, 512, 0},          {600, 128, 49152}, {64, 256, UINT32_MAX}, {132, 992, 190000}};
     matvec_same_bits(kernel, 500, shapes, sizeof shapes / sizeof shapes[0]);
 }
 
 /* And those that split the columns another result, the same for every shape. */
 static void matvec_split_shapes(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {
-        {132, 544, UINT32_MAX}, {1, 288, 100000}, {7, 544, 160000}, {64, 288, UINT32_MAX}, {13, 288, 120000}};
+    static const shelf_shape shapes[] = {{132, 544, UINT32_MAX},
+                                         {1, 288, 100000},
+                                         {7, 544, 160000},
+                                         {64, 288, UINT32_MAX},
+                                         {13, 288, 120000}};
     matvec_same_bits(kernel, 300, shapes, sizeof shapes / sizeof shapes[0]);
 }
 
@@ -144,7 +156,8 @@ static void matvec_extreme(const shelf_kernel *kernel)
     }
     for (uint64_t i = 0; i < COLUMNS; i++)
         gd_element_store("bf16", x, i, fabs(gd_element_load("bf16", x, i)) + 0.25);
-    gd_element_store("bf16", x, COLUMNS - 1, 0.75); /* no product overflows f32 by itself, beside an infinity */
+    gd_element_store("bf16", x, COLUMNS - 1,
+                     0.75); /* no product overflows f32 by itself, beside an infinity */
     static const shelf_shape shapes[] = {{5, 128, 60000}, {5, 128, 0}, {3, 288, 80000}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         shelf_shape shape = shapes[i];
@@ -160,11 +173,18 @@ static void matvec_extreme(const shelf_kernel *kernel)
     free(x);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ------------------------------------------------------------------------------------------
  * linear_* and skinny_*
  */
 
-enum { UP = 1, NORM = 2, BIAS = 4, RESIDUAL = 8, IN_PLACE = 16, EVERYTHING = UP | NORM | BIAS | RESIDUAL };
+enum {
+    UP = 1,
+    NORM = 2,
+    BIAS = 4,
+    RESIDUAL = 8,
+    IN_PLACE = 16,
+    EVERYTHING = UP | NORM | BIAS | RESIDUAL
+};
 
 typedef struct layer_form {
     const char *kernel, *weight, *type;
@@ -243,15 +263,16 @@ static layer layer_create(const shelf_kernel *kernel, layer_size size)
 
 static void layer_destroy(layer *it)
 {
-    void *arrays[] = {it->weight, it->up, it->scale, it->up_scale, it->x, it->norm, it->bias, it->residual, it->y};
+    void *arrays[] = {it->weight, it->up,   it->scale,    it->up_scale, it->x,
+                      it->norm,   it->bias, it->residual, it->y};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
 }
 
-/* One product of a row with what the arithmetic may cost: f32's rounding is relative to the terms and not to a sum that
- * they may cancel in; with a norm each term is rounded once more. */
-static double row_value(const layer *it, const void *weight, const void *scale, uint64_t batch, uint64_t row,
-                        double *error)
+/* One product of a row with what the arithmetic may cost: f32's rounding is relative to the terms
+ * and not to a sum that they may cancel in; with a norm each term is rounded once more. */
+static double row_value(const layer *it, const void *weight, const void *scale, uint64_t batch,
+                        uint64_t row, double *error)
 {
     uint64_t columns = it->size.columns;
     double sum = 0, terms = 0, squares = 0, term_squares = 0;
@@ -279,23 +300,27 @@ static bool layer_close(const layer *it, double got, double expected, uint64_t b
     double error = 0, up_error = 0;
     if (!isfinite(got) || !isfinite(expected))
         return false;
-    if (it->form->type[0] == 'b' ? shelf_within_bf16_step(got, expected) : shelf_within_f16_step(got, expected))
+    if (it->form->type[0] == 'b' ? shelf_within_bf16_step(got, expected)
+                                 : shelf_within_f16_step(got, expected))
         return true;
     double value = row_value(it, it->weight, it->scale, batch, row, &error);
     if (it->up != NULL) {
         double up = row_value(it, it->up, it->up_scale, batch, row, &up_error);
         if (it->bias != NULL)
             value += gd_element_load(it->form->type, it->bias, row);
-        error = 1.1 * error * (fabs(up) + up_error) + (fabs(value) + error) * up_error + fabs(value * up) * 0x1p-20;
+        error = 1.1 * error * (fabs(up) + up_error) + (fabs(value) + error) * up_error +
+                fabs(value * up) * 0x1p-20;
     }
     if (it->residual != NULL)
-        error += fabs(gd_element_load(it->form->type, it->residual, batch * it->size.rows + row)) * 0x1p-22;
+        error += fabs(gd_element_load(it->form->type, it->residual, batch * it->size.rows + row)) *
+                 0x1p-22;
     return fabs(got - expected) <= fmax(fabs(expected), fabs(got)) * step + error + 0x1p-24;
 }
 
 static const layer *running_layer;
 
-static bool layer_element(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index)
+static bool layer_element(const shelf_argument *arguments, uint32_t output, double got,
+                          double expected, uint64_t index)
 {
     (void)arguments;
     (void)output;
@@ -309,10 +334,12 @@ static void *run_layer(const shelf_kernel *kernel, const layer *it)
     uint64_t rows = it->size.rows, columns = it->size.columns, batch = layer_batch(it);
     shelf_argument arguments[16];
     uint32_t count = 0;
-#define ARRAY(type_, data_, count_, misalignment_)                                                                     \
-    (data_) != NULL                                                                                                    \
-        ? (shelf_argument){.type = (type_), .data = (data_), .count = (count_), .misalignment = (misalignment_)}       \
-        : (shelf_argument){.type = "u64", .scalar = 0}
+#define ARRAY(type_, data_, count_, misalignment_)                                                 \
+    (data_) != NULL ? (shelf_argument){.type = (type_),                                            \
+                                       .data = (data_),                                            \
+                                       .count = (count_),                                          \
+                                       .misalignment = (misalignment_)}                            \
+                    : (shelf_argument){.type = "u64", .scalar = 0}
     arguments[count++] = ARRAY(weight, it->weight, rows * columns, 16);
     arguments[count++] = ARRAY(weight, it->up, rows * columns, 48);
     if (it->form->scaled) {
@@ -331,7 +358,8 @@ static void *run_layer(const shelf_kernel *kernel, const layer *it)
         arguments[count++] = (shelf_argument){.type = "u32", .scalar = (double)batch};
     arguments[count++] = (shelf_argument){.type = "f32", .scalar = it->epsilon};
     running_layer = it;
-    return shelf_run(kernel, arguments, count, shelf_fit_shared(kernel, it->size.shape), layer_element);
+    return shelf_run(kernel, arguments, count, shelf_fit_shared(kernel, it->size.shape),
+                     layer_element);
 }
 
 static void check_layer(const shelf_kernel *kernel, layer_size size)
@@ -376,8 +404,16 @@ static void linear_random(const shelf_kernel *kernel)
         {40, 6152, 1, EVERYTHING, {3, 128, least_shared(6152, 128)}},
         {33, 28672, 1, EVERYTHING, {16, 512, UINT32_MAX}},
         {5, 28672, 1, NORM, {8, 128, least_shared(28672, 128)}},
-        {700, 8, 1, EVERYTHING, {2, 128, least_shared(8, 128)}}, /* more than 32 rows for each warp */
-        {259, 64, 1, BIAS | RESIDUAL, {2, 128, 40000}}, /* the last rows are not a full round, and each warp's 33rd */
+        {700,
+         8,
+         1,
+         EVERYTHING,
+         {2, 128, least_shared(8, 128)}}, /* more than 32 rows for each warp */
+        {259,
+         64,
+         1,
+         BIAS | RESIDUAL,
+         {2, 128, 40000}}, /* the last rows are not a full round, and each warp's 33rd */
         {773, 16, 1, EVERYTHING, {3, 256, 20000}},
         {1, 8, 1, NORM | BIAS | RESIDUAL, {1, 288, least_split(8)}},
         {300, 248, 1, NORM | BIAS | RESIDUAL, {3, 544, 114688}},
@@ -387,9 +423,12 @@ static void linear_random(const shelf_kernel *kernel)
         {33, 14336, 1, BIAS | RESIDUAL, {3, 544, UINT32_MAX}},
     };
     static const layer_size large[] = {
-        {768, 2048, 1, NORM, {132, 512, 114688}},        {1024, 2048, 1, RESIDUAL, {132, 512, 114688}},
-        {2048, 2048, 1, NORM | UP, {264, 256, 114688}},  {512, 8192, 1, RESIDUAL, {132, 512, UINT32_MAX}},
-        {1056, 4096, 1, EVERYTHING, {264, 256, 114688}}, {528, 14336, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+        {768, 2048, 1, NORM, {132, 512, 114688}},
+        {1024, 2048, 1, RESIDUAL, {132, 512, 114688}},
+        {2048, 2048, 1, NORM | UP, {264, 256, 114688}},
+        {512, 8192, 1, RESIDUAL, {132, 512, UINT32_MAX}},
+        {1056, 4096, 1, EVERYTHING, {264, 256, 114688}},
+        {528, 14336, 1, RESIDUAL, {132, 512, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -403,11 +442,14 @@ static uint32_t least_skinny(const shelf_kernel *kernel, uint32_t batch)
     return form_of(kernel)->scaled ? 39456 + 6432 * batch : 37504 + 4480 * batch;
 }
 
-/* Some of the warps that fetch have nothing to bring to most slots, and the others go on without them. */
+/* Some of the warps that fetch have nothing to bring to most slots, and the others go on without
+ * them. */
 static void skinny_idle_fetchers(const shelf_kernel *kernel)
 {
     uint32_t chunk = form_of(kernel)->scaled ? 1024 : 512;
-    check_layer(kernel, (layer_size){40, chunk + chunk / 4, 1, NORM | UP, {4, 384, least_skinny(kernel, 1)}});
+    check_layer(
+        kernel,
+        (layer_size){40, chunk + chunk / 4, 1, NORM | UP, {4, 384, least_skinny(kernel, 1)}});
     check_layer(kernel, (layer_size){70, 10 * chunk - 112, 1, NORM, {5, 384, 114688}});
 }
 
@@ -429,9 +471,12 @@ static void skinny_random(const shelf_kernel *kernel)
         {40, 14336, most, NORM, {8, 384, least_skinny(kernel, most)}},
     };
     static const layer_size large[] = {
-        {768, 2048, 1, NORM, {132, 384, 114688}},        {1024, 2048, 8, RESIDUAL, {132, 384, 114688}},
-        {2048, 2048, 4, NORM | UP, {264, 384, 114688}},  {512, 8192, 2, RESIDUAL, {132, 384, UINT32_MAX}},
-        {1056, 4096, 8, EVERYTHING, {264, 384, 114688}}, {528, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
+        {768, 2048, 1, NORM, {132, 384, 114688}},
+        {1024, 2048, 8, RESIDUAL, {132, 384, 114688}},
+        {2048, 2048, 4, NORM | UP, {264, 384, 114688}},
+        {512, 8192, 2, RESIDUAL, {132, 384, UINT32_MAX}},
+        {1056, 4096, 8, EVERYTHING, {264, 384, 114688}},
+        {528, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -444,14 +489,18 @@ static void skinny_random(const shelf_kernel *kernel)
 static void layer_operands(const shelf_kernel *kernel)
 {
     for (int operands = 0; operands <= EVERYTHING; operands++)
-        check_layer(kernel, (layer_size){29, 1040, 3, operands, {4, block_of(kernel, 256), 100000}});
+        check_layer(kernel,
+                    (layer_size){29, 1040, 3, operands, {4, block_of(kernel, 256), 100000}});
 }
 
 /* The head comment promises the same bits for every grid and amount of shared memory. */
 static void layer_shapes(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {
-        {132, 512, UINT32_MAX}, {1, 512, 75000}, {7, 512, 114688}, {600, 512, 95000}, {64, 512, 180000}};
+    static const shelf_shape shapes[] = {{132, 512, UINT32_MAX},
+                                         {1, 512, 75000},
+                                         {7, 512, 114688},
+                                         {600, 512, 95000},
+                                         {64, 512, 180000}};
     layer it = layer_create(kernel, (layer_size){100, 4112, 5, EVERYTHING, shapes[0]});
     it.size.shape.block = block_of(kernel, 512);
     void *first = run_layer(kernel, &it);
@@ -459,30 +508,33 @@ static void layer_shapes(const shelf_kernel *kernel)
         it.size.shape = shapes[i];
         it.size.shape.block = block_of(kernel, 512);
         void *other = run_layer(kernel, &it);
-        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0, "grid %u, shared %u: other bits",
-                      shapes[i].grid, shapes[i].shared);
+        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0,
+                      "grid %u, shared %u: other bits", shapes[i].grid, shapes[i].shared);
         free(other);
     }
     free(first);
     layer_destroy(&it);
 }
 
-/* Blocks that split the columns over the warps: each combination of the operands that they take; without a norm the
- * same bits for both and for every grid and amount of shared memory. */
+/* Blocks that split the columns over the warps: each combination of the operands that they take;
+ * without a norm the same bits for both and for every grid and amount of shared memory. */
 static void linear_split(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {{132, 544, UINT32_MAX}, {1, 288, 80000}, {7, 544, 114688}, {13, 288, 180000}};
+    static const shelf_shape shapes[] = {
+        {132, 544, UINT32_MAX}, {1, 288, 80000}, {7, 544, 114688}, {13, 288, 180000}};
     for (int operands = 0; operands <= EVERYTHING; operands++) {
         if ((operands & UP) == 0)
-            check_layer(kernel, (layer_size){77, 1048, 1, operands, {4, operands % 4 < 2 ? 288 : 544, 100000}});
+            check_layer(
+                kernel,
+                (layer_size){77, 1048, 1, operands, {4, operands % 4 < 2 ? 288 : 544, 100000}});
     }
     layer it = layer_create(kernel, (layer_size){100, 4112, 1, BIAS | RESIDUAL, shapes[0]});
     void *first = run_layer(kernel, &it);
     for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
         it.size.shape = shapes[i];
         void *other = run_layer(kernel, &it);
-        ck_assert_msg(memcmp(first, other, it.size.rows * 2) == 0, "grid %u, block %u: other bits", shapes[i].grid,
-                      shapes[i].block);
+        ck_assert_msg(memcmp(first, other, it.size.rows * 2) == 0, "grid %u, block %u: other bits",
+                      shapes[i].grid, shapes[i].block);
         free(other);
     }
     free(first);
@@ -494,8 +546,8 @@ static void put(const layer *it, void *array, uint64_t index, double value)
     gd_element_store(array == it->weight ? it->form->weight : it->form->type, array, index, value);
 }
 
-/* A special element in x, in the norm's weights, in a row of W, in what is added: NaN and infinities go where IEEE
- * arithmetic takes them, and nowhere else. */
+/* A special element in x, in the norm's weights, in a row of W, in what is added: NaN and
+ * infinities go where IEEE arithmetic takes them, and nowhere else. */
 static void layer_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {0, -0.0, 0x1p-24, 60000, -60000, INFINITY, -INFINITY, NAN};
@@ -507,7 +559,8 @@ static void layer_extreme(const shelf_kernel *kernel)
                 it.size.shape.block = 288;
             void *arrays[] = {it.x, it.weight, it.bias, it.residual, it.norm, it.x};
             uint64_t index[] = {100, 5 * size.columns + 1039, 7, 9, 1030, 0};
-            if (it.form->scaled && place == 1 && !isfinite(specials[i])) { /* e4m3 has no infinity; NaN is excluded */
+            if (it.form->scaled && place == 1 &&
+                !isfinite(specials[i])) { /* e4m3 has no infinity; NaN is excluded */
                 layer_destroy(&it);
                 continue;
             }

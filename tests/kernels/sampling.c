@@ -27,11 +27,15 @@ static griddep_launch_config row_config(row_shape shape)
 
 /* ---- argmax ---- */
 
-static void check_argmax(const shelf_kernel *kernel, void *x, uint32_t columns, uint64_t misalignment, row_shape shape)
+static void check_argmax(const shelf_kernel *kernel, void *x, uint32_t columns,
+                         uint64_t misalignment, row_shape shape)
 {
     void *out = shelf_array("u32", shape.rows);
     shelf_argument arguments[] = {
-        {.type = type_of(kernel), .data = x, .count = (uint64_t)columns * shape.rows, .misalignment = misalignment},
+        {.type = type_of(kernel),
+         .data = x,
+         .count = (uint64_t)columns * shape.rows,
+         .misalignment = misalignment},
         {.type = "u32", .data = out, .count = shape.rows},
         {.type = "u32", .scalar = columns},
     };
@@ -40,7 +44,11 @@ static void check_argmax(const shelf_kernel *kernel, void *x, uint32_t columns, 
     free(out);
 }
 
-static const row_shape row_shapes[] = {{1, 3, 32}, {2, 2, 96}, {8, 1, 256}, {16, 2, 128}, {3, 1, 1024}};
+static const row_shape row_shapes[] = {{1, 3, 32},
+                                       {2, 2, 96},
+                                       {8, 1, 256},
+                                       {16, 2, 128},
+                                       {3, 1, 1024}};
 
 /* Few different values, so that there are ties. */
 static void argmax_random(const shelf_kernel *kernel)
@@ -48,7 +56,8 @@ static void argmax_random(const shelf_kernel *kernel)
     static const uint32_t columns[] = {1, 2, 7, 8, 9, 63, 256, 1000, 4096, 32001, 128256};
     const char *type = type_of(kernel);
     uint64_t element = gd_element_bytes(type);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && (shelf_on_gpu || columns[i] < 5000); i++) {
+    for (size_t i = 0;
+         i < sizeof columns / sizeof columns[0] && (shelf_on_gpu || columns[i] < 5000); i++) {
         for (size_t j = 0; j < sizeof row_shapes / sizeof row_shapes[0]; j++) {
             uint64_t count = (uint64_t)columns[i] * row_shapes[j].rows;
             void *x = shelf_random_array(type, count, 3);
@@ -65,10 +74,19 @@ static void argmax_random(const shelf_kernel *kernel)
 /* A value at two places of a row of others: the first one wins, wherever the two are. */
 static void argmax_extreme(const shelf_kernel *kernel)
 {
-    static const double values[][2] = {
-        {-INFINITY, -INFINITY}, {-INFINITY, -3e38}, {-0.0, 0.0},   {0.0, -0.0}, {-1, NAN}, {1, INFINITY}, {NAN, NAN},
-        {INFINITY, NAN},        {-0x1p-133, -0.0},  {0, 0x1p-133}, {3, 3}};
-    static const uint32_t places[][2] = {{0, 1}, {7, 8}, {499, 500}, {0, 999}, {998, 999}, {250, 750}};
+    static const double values[][2] = {{-INFINITY, -INFINITY},
+                                       {-INFINITY, -3e38},
+                                       {-0.0, 0.0},
+                                       {0.0, -0.0},
+                                       {-1, NAN},
+                                       {1, INFINITY},
+                                       {NAN, NAN},
+                                       {INFINITY, NAN},
+                                       {-0x1p-133, -0.0},
+                                       {0, 0x1p-133},
+                                       {3, 3}};
+    static const uint32_t places[][2] = {{0, 1},   {7, 8},     {499, 500},
+                                         {0, 999}, {998, 999}, {250, 750}};
     enum { COLUMNS = 1000 };
     const char *type = type_of(kernel);
     void *x = shelf_array(type, COLUMNS);
@@ -92,11 +110,13 @@ typedef struct sample_settings {
 } sample_settings;
 
 static const sample_settings settings[] = {
-    {1, 0, 1},    {0, 0, 1},      {0.7, 40, 1},  {1, 0, 0.9},   {0.8, 50, 0.95}, {1.5, 1, 1},    {1, 0, 0},
-    {0.01, 0, 1}, {2, 1000, 0.5}, {1, 3, 0.999}, {100, 0, 0.2}, {1e-30, 7, 1},   {1e30, 0, 0.75}};
+    {1, 0, 1},     {0, 0, 1},     {0.7, 40, 1},   {1, 0, 0.9},    {0.8, 50, 0.95},
+    {1.5, 1, 1},   {1, 0, 0},     {0.01, 0, 1},   {2, 1000, 0.5}, {1, 3, 0.999},
+    {100, 0, 0.2}, {1e-30, 7, 1}, {1e30, 0, 0.75}};
 
 /* What the reference draws with another uniform and another top_p. */
-static double drawn_with(const shelf_argument *arguments, uint64_t row, double uniform, double top_p)
+static double drawn_with(const shelf_argument *arguments, uint64_t row, double uniform,
+                         double top_p)
 {
     uint64_t columns = (uint64_t)arguments[3].scalar;
     uint64_t bytes = columns * gd_element_bytes(arguments[0].type);
@@ -118,10 +138,10 @@ static double drawn_with(const shelf_argument *arguments, uint64_t row, double u
     return out;
 }
 
-/* The kernel's weights are rounded: an index is right, too, if it lies between those that the reference draws with a
- * uniform a little less and a little more, for a top_p as near. */
-static bool sample_element(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                           uint64_t index)
+/* The kernel's weights are rounded: an index is right, too, if it lies between those that the
+ * reference draws with a uniform a little less and a little more, for a top_p as near. */
+static bool sample_element(const shelf_argument *arguments, uint32_t output, double got,
+                           double expected, uint64_t index)
 {
     static const double nudges[] = {0, -2e-5, 2e-5};
     double uniform = gd_element_load("f32", arguments[1].data, index);
@@ -136,8 +156,9 @@ static bool sample_element(const shelf_argument *arguments, uint32_t output, dou
     return false;
 }
 
-static uint32_t *run_sample(const shelf_kernel *kernel, void *logits, void *uniform, uint32_t columns,
-                            sample_settings with, uint64_t misalignment, row_shape shape)
+static uint32_t *run_sample(const shelf_kernel *kernel, void *logits, void *uniform,
+                            uint32_t columns, sample_settings with, uint64_t misalignment,
+                            row_shape shape)
 {
     void *out = shelf_array("u32", shape.rows);
     shelf_argument arguments[] = {
@@ -162,7 +183,8 @@ static void *random_logits(const char *type, uint64_t count, double scale)
 {
     void *logits = shelf_array(type, count);
     for (uint64_t i = 0; i < count; i++) {
-        double sum = shelf_random_unit() + shelf_random_unit() + shelf_random_unit() + shelf_random_unit();
+        double sum =
+            shelf_random_unit() + shelf_random_unit() + shelf_random_unit() + shelf_random_unit();
         gd_element_store(type, logits, i, sum * scale);
     }
     return logits;
@@ -181,10 +203,12 @@ static void sample_random(const shelf_kernel *kernel)
     static const uint32_t columns[] = {1, 2, 8, 9, 100, 1000, 4096, 32001, 128256};
     enum { SETTINGS = sizeof settings / sizeof settings[0] };
     const char *type = type_of(kernel);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && (shelf_on_gpu || columns[i] < 1001); i++) {
+    for (size_t i = 0;
+         i < sizeof columns / sizeof columns[0] && (shelf_on_gpu || columns[i] < 1001); i++) {
         for (size_t j = 0; j < SETTINGS; j++) {
             row_shape shape = row_shapes[columns[i] > 100000 ? 3 : (i + j) % 5];
-            void *logits = random_logits(type, (uint64_t)columns[i] * shape.rows, j % 3 == 0 ? 0.5 : 4);
+            void *logits =
+                random_logits(type, (uint64_t)columns[i] * shape.rows, j % 3 == 0 ? 0.5 : 4);
             float *uniform = random_uniforms(shape.rows);
             uniform[0] = j % 4 == 0 ? 0 : j % 4 == 1 ? 1 - 0x1p-24F : uniform[0];
             uint64_t misalignment = j % 3 * gd_element_bytes(type);
@@ -205,10 +229,12 @@ static void sample_shapes(const shelf_kernel *kernel)
     uint32_t *first = NULL;
     for (uint32_t splits = 1; splits <= 16; splits += splits < 3 ? 1 : 4) {
         row_shape shape = {splits, ROWS, splits % 2 == 0 ? 256 : 96};
-        uint32_t *drawn = run_sample(kernel, logits, uniform, COLUMNS, (sample_settings){1, 2000, 0.8}, 0, shape);
+        uint32_t *drawn =
+            run_sample(kernel, logits, uniform, COLUMNS, (sample_settings){1, 2000, 0.8}, 0, shape);
         if (first == NULL)
             first = shelf_copy("u32", drawn, ROWS);
-        ck_assert_msg(memcmp(first, drawn, ROWS * sizeof *first) == 0, "%u splits draw another index", splits);
+        ck_assert_msg(memcmp(first, drawn, ROWS * sizeof *first) == 0,
+                      "%u splits draw another index", splits);
         free(drawn);
     }
     free(first);
@@ -219,9 +245,9 @@ static void sample_shapes(const shelf_kernel *kernel)
 /* Ties at the limits, infinities, NaN, equal logits throughout. */
 static void sample_extreme(const shelf_kernel *kernel)
 {
-    static const double values[][2] = {{-INFINITY, -INFINITY}, {-INFINITY, 1},  {-0.0, 0.0}, {-1, NAN},
-                                       {1, INFINITY},          {INFINITY, NAN}, {2, 2},      {0, 3},
-                                       {-FLT_MAX, FLT_MAX}};
+    static const double values[][2] = {
+        {-INFINITY, -INFINITY}, {-INFINITY, 1}, {-0.0, 0.0}, {-1, NAN},          {1, INFINITY},
+        {INFINITY, NAN},        {2, 2},         {0, 3},      {-FLT_MAX, FLT_MAX}};
     enum { COLUMNS = 1000, SETTINGS = sizeof settings / sizeof settings[0] };
     const char *type = type_of(kernel);
     void *logits = shelf_array(type, COLUMNS);
@@ -230,7 +256,8 @@ static void sample_extreme(const shelf_kernel *kernel)
             float *uniform = random_uniforms(1);
             for (uint64_t k = 0; k < COLUMNS; k++)
                 gd_element_store(type, logits, k, values[i][k % 111 == 5]);
-            free(run_sample(kernel, logits, uniform, COLUMNS, settings[j], 0, (row_shape){4, 1, 64}));
+            free(run_sample(kernel, logits, uniform, COLUMNS, settings[j], 0,
+                            (row_shape){4, 1, 64}));
             free(uniform);
         }
     }
@@ -252,23 +279,26 @@ static void sample_frequencies(const shelf_kernel *kernel)
         sum += probabilities[i] = exp(gd_element_load(type, logits, i) / 2);
     for (uint32_t i = 0; i < ROWS; i++)
         uniform[i] = ((float)i + 0.5F) / ROWS;
-    uint32_t *drawn =
-        run_sample(kernel, logits, uniform, COLUMNS, (sample_settings){2, 0, 1}, 0, (row_shape){1, ROWS, 32});
+    uint32_t *drawn = run_sample(kernel, logits, uniform, COLUMNS, (sample_settings){2, 0, 1}, 0,
+                                 (row_shape){1, ROWS, 32});
     for (uint32_t i = 0; i < ROWS; i++)
         drawn_times[drawn[i] % COLUMNS] += 1;
     for (uint32_t i = 0; i < COLUMNS; i++)
-        ck_assert_msg(fabs(drawn_times[i] - ROWS * probabilities[i] / sum) < 1.5, "%u was drawn %u times, expected %g",
-                      i, drawn_times[i], ROWS * probabilities[i] / sum);
+        ck_assert_msg(fabs(drawn_times[i] - ROWS * probabilities[i] / sum) < 1.5,
+                      "%u was drawn %u times, expected %g", i, drawn_times[i],
+                      ROWS * probabilities[i] / sum);
     free(drawn);
     free(uniform);
     free(logits);
 }
 
 const shelf_case sampling_cases[] = {
-    {"argmax_bf16", 0, argmax_random},  {"argmax_bf16", 0, argmax_extreme},    {"argmax_f32", 0, argmax_random},
-    {"argmax_f32", 0, argmax_extreme},  {"sample_bf16", 0, sample_random},     {"sample_bf16", 0, sample_shapes},
-    {"sample_bf16", 0, sample_extreme}, {"sample_f32", 0, sample_random},      {"sample_f32", 0, sample_shapes},
-    {"sample_f32", 0, sample_extreme},  {"sample_f32", 0, sample_frequencies}, {NULL, 0, NULL},
+    {"argmax_bf16", 0, argmax_random},     {"argmax_bf16", 0, argmax_extreme},
+    {"argmax_f32", 0, argmax_random},      {"argmax_f32", 0, argmax_extreme},
+    {"sample_bf16", 0, sample_random},     {"sample_bf16", 0, sample_shapes},
+    {"sample_bf16", 0, sample_extreme},    {"sample_f32", 0, sample_random},
+    {"sample_f32", 0, sample_shapes},      {"sample_f32", 0, sample_extreme},
+    {"sample_f32", 0, sample_frequencies}, {NULL, 0, NULL},
 };
 
 /* Rows of four bytes: the indices, all below 4, are the next rows. */

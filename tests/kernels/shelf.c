@@ -34,9 +34,10 @@ shelf_kernel shelf_load(const char *name, int32_t capability)
     if (capability == 0) {
         MUST(griddep_module_load_shelf(shelf_runtime, name, NULL, &result.module, &shelf_error));
     } else {
-        ck_assert_msg(shelf_find_variant(name, capability, &info), "the shelf has no %s for sm_%d", name,
-                      (int)capability);
-        MUST(griddep_module_load(shelf_runtime, info.text, info.bytes, NULL, &result.module, &shelf_error));
+        ck_assert_msg(shelf_find_variant(name, capability, &info), "the shelf has no %s for sm_%d",
+                      name, (int)capability);
+        MUST(griddep_module_load(shelf_runtime, info.text, info.bytes, NULL, &result.module,
+                                 &shelf_error));
     }
     MUST(griddep_kernel_get(result.module, name, &result.kernel, &shelf_error));
     result.info.size = sizeof result.info;
@@ -89,7 +90,8 @@ shelf_guarded shelf_guarded_create(uint64_t bytes, uint64_t misalignment)
 {
     shelf_guarded array = {.bytes = bytes, .total = bytes + misalignment + 2 * GUARD_BYTES};
     MUST(griddep_memory_allocate(shelf_runtime, array.total, &array.base, &shelf_error));
-    MUST(griddep_memory_fill(shelf_runtime, array.base, SHELF_POISON, array.total, NULL, &shelf_error));
+    MUST(griddep_memory_fill(shelf_runtime, array.base, SHELF_POISON, array.total, NULL,
+                             &shelf_error));
     array.address = array.base + GUARD_BYTES + misalignment;
     return array;
 }
@@ -97,7 +99,8 @@ shelf_guarded shelf_guarded_create(uint64_t bytes, uint64_t misalignment)
 void shelf_guarded_write(const shelf_guarded *array, const void *data)
 {
     if (array->bytes > 0)
-        MUST(griddep_memory_write(shelf_runtime, array->address, data, array->bytes, NULL, &shelf_error));
+        MUST(griddep_memory_write(shelf_runtime, array->address, data, array->bytes, NULL,
+                                  &shelf_error));
 }
 
 unsigned char *shelf_guarded_read(const shelf_guarded *array, const char *what)
@@ -111,7 +114,8 @@ unsigned char *shelf_guarded_read(const shelf_guarded *array, const char *what)
     for (uint64_t i = 0; i < array->total; i++) {
         if (i == start)
             i += array->bytes;
-        if (i < array->total && all[i] != SHELF_POISON) /* check notes each assertion in a file: none for each byte */
+        if (i < array->total &&
+            all[i] != SHELF_POISON) /* check notes each assertion in a file: none for each byte */
             ck_abort_msg("%s: byte %lld of the array's surroundings was written", what,
                          (long long)i - (long long)start);
     }
@@ -125,7 +129,8 @@ void shelf_guarded_destroy(shelf_guarded *array)
     MUST(griddep_memory_free(shelf_runtime, array->base, &shelf_error));
 }
 
-bool shelf_equal(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index)
+bool shelf_equal(const shelf_argument *arguments, uint32_t output, double got, double expected,
+                 uint64_t index)
 {
     (void)arguments;
     (void)output;
@@ -138,7 +143,8 @@ static uint64_t argument_bytes(const shelf_argument *argument)
     return argument->count * gd_element_bytes(argument->type);
 }
 
-static griddep_argument map_argument(const griddep_tensor_options *options, uint64_t address, griddep_tensor_map *map)
+static griddep_argument map_argument(const griddep_tensor_options *options, uint64_t address,
+                                     griddep_tensor_map *map)
 {
     griddep_tensor_options placed = *options;
     placed.size = sizeof placed;
@@ -177,17 +183,18 @@ bool shelf_within_f16_step(double got, double expected)
     return within_step(got, expected, 11, 0x1p-24);
 }
 
-static void compare(const char *what, const shelf_argument *arguments, uint32_t output, const void *got,
-                    const void *expected, shelf_element_check check)
+static void compare(const char *what, const shelf_argument *arguments, uint32_t output,
+                    const void *got, const void *expected, shelf_element_check check)
 {
     const char *type = arguments[output].type;
     for (uint64_t i = 0; i < arguments[output].count; i++) {
         double value = gd_element_load(type, got, i);
         double wanted = gd_element_load(type, expected, i);
-        if (value == wanted || (isnan(value) && isnan(wanted)) || check(arguments, output, value, wanted, i))
+        if (value == wanted || (isnan(value) && isnan(wanted)) ||
+            check(arguments, output, value, wanted, i))
             continue;
-        ck_abort_msg("%s: element %llu of argument %u is %.9g, expected %.9g", what, (unsigned long long)i,
-                     (unsigned)output, value, wanted);
+        ck_abort_msg("%s: element %llu of argument %u is %.9g, expected %.9g", what,
+                     (unsigned long long)i, (unsigned)output, value, wanted);
     }
 }
 
@@ -220,20 +227,23 @@ static void prepare_argument(launch_state *it, uint32_t i)
         it->expected[i] = shelf_copy(argument->type, data, argument->count);
         data = it->expected[i];
     }
-    it->launched[i] = argument->map != NULL ? map_argument(argument->map, it->arrays[i].address, &it->maps[i])
-                                            : shelf_launch_argument(argument, &it->arrays[i]);
-    it->referred[i] = (gd_reference_argument){argument->type, data, argument->count, argument->scalar};
+    it->launched[i] = argument->map != NULL
+                          ? map_argument(argument->map, it->arrays[i].address, &it->maps[i])
+                          : shelf_launch_argument(argument, &it->arrays[i]);
+    it->referred[i] =
+        (gd_reference_argument){argument->type, data, argument->count, argument->scalar};
 }
 
-static void *finish_argument(launch_state *it, uint32_t i, const char *what, shelf_element_check check)
+static void *finish_argument(launch_state *it, uint32_t i, const char *what,
+                             shelf_element_check check)
 {
     const shelf_argument *argument = &it->arguments[i];
     void *read = shelf_guarded_read(&it->arrays[i], what);
     if (is_output(it, i))
         compare(what, it->arguments, i, read, it->expected[i], check);
     else
-        ck_assert_msg(memcmp(read, argument->data, argument_bytes(argument)) == 0, "%s: input %u was written", what,
-                      (unsigned)i);
+        ck_assert_msg(memcmp(read, argument->data, argument_bytes(argument)) == 0,
+                      "%s: input %u was written", what, (unsigned)i);
     free(it->expected[i]);
     shelf_guarded_destroy(&it->arrays[i]);
     return read;
@@ -242,12 +252,13 @@ static void *finish_argument(launch_state *it, uint32_t i, const char *what, she
 void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
                        const griddep_launch_config *config, shelf_element_check check)
 {
-    launch_state it = {.reference = gd_reference_find(kernel->info.name), .arguments = arguments, .count = count};
+    launch_state it = {
+        .reference = gd_reference_find(kernel->info.name), .arguments = arguments, .count = count};
     char what[200];
     void *result = NULL;
     ck_assert_msg(it.reference != NULL, "%s has no reference", kernel->info.name);
-    snprintf(what, sizeof what, "%s<<<%u x %u x %u, %u, %u>>>", kernel->info.name, config->grid[0], config->grid[1],
-             config->grid[2], config->block[0], config->shared_bytes);
+    snprintf(what, sizeof what, "%s<<<%u x %u x %u, %u, %u>>>", kernel->info.name, config->grid[0],
+             config->grid[1], config->grid[2], config->block[0], config->shared_bytes);
     for (uint32_t i = 0; i < count; i++)
         prepare_argument(&it, i);
     MUST(griddep_launch(kernel->kernel, config, it.launched, count, NULL, &shelf_error));
@@ -267,16 +278,18 @@ void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *argumen
     return result;
 }
 
-void *shelf_run(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count, shelf_shape shape,
-                shelf_element_check check)
+void *shelf_run(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
+                shelf_shape shape, shelf_element_check check)
 {
-    griddep_launch_config config = {
-        .size = sizeof config, .grid = {shape.grid}, .block = {shape.block}, .shared_bytes = shape.shared};
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {shape.grid},
+                                    .block = {shape.block},
+                                    .shared_bytes = shape.shared};
     return shelf_run_config(kernel, arguments, count, &config, check);
 }
 
-void shelf_check(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count, shelf_shape shape,
-                 shelf_element_check check)
+void shelf_check(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
+                 shelf_shape shape, shelf_element_check check)
 {
     free(shelf_run(kernel, arguments, count, shape, check));
 }
@@ -317,7 +330,8 @@ static void add_kernel(chain_case *it, const shelf_link *link, uint32_t hop)
         config.shared_bytes = shelf_most_shared(&it->kernel);
     memcpy(arguments, link->arguments, sizeof arguments);
     for (uint32_t i = 0; i < link->count; i++) {
-        if (arguments[i].bytes != 8 || arguments[i].value == 0 || arguments[i].value > SHELF_CONSTANT)
+        if (arguments[i].bytes != 8 || arguments[i].value == 0 ||
+            arguments[i].value > SHELF_CONSTANT)
             continue;
         arguments[i].value = arguments[i].value == SHELF_CONSTANT ? it->constant.address
                              : arguments[i].value == SHELF_INPUT  ? it->arrays[2 * hop + 1].address
@@ -325,7 +339,8 @@ static void add_kernel(chain_case *it, const shelf_link *link, uint32_t hop)
         if (link->maps[i] != NULL)
             arguments[i] = map_argument(link->maps[i], arguments[i].value, &maps[i]);
     }
-    MUST(griddep_chain_add(it->chain, it->kernel.kernel, &config, arguments, link->count, &shelf_error));
+    MUST(griddep_chain_add(it->chain, it->kernel.kernel, &config, arguments, link->count,
+                           &shelf_error));
 }
 
 static void *build_chain(chain_case *it, const shelf_link *link, int32_t capability)
@@ -357,8 +372,10 @@ static unsigned char *run_chain(chain_case *it, const void *input, int32_t mode,
     unsigned char *all = malloc((2 * HOPS + 1) * bytes);
     ck_assert_ptr_nonnull(all);
     for (uint32_t i = 1; i <= 2 * HOPS; i++)
-        MUST(griddep_memory_fill(shelf_runtime, it->arrays[i].address, SHELF_POISON, bytes, stream, &shelf_error));
-    MUST(griddep_memory_write(shelf_runtime, it->arrays[0].address, input, bytes, stream, &shelf_error));
+        MUST(griddep_memory_fill(shelf_runtime, it->arrays[i].address, SHELF_POISON, bytes, stream,
+                                 &shelf_error));
+    MUST(griddep_memory_write(shelf_runtime, it->arrays[0].address, input, bytes, stream,
+                              &shelf_error));
     MUST(griddep_chain_run(it->chain, mode, stream, &shelf_error));
     MUST(griddep_stream_synchronize(shelf_runtime, stream, &shelf_error));
     for (uint32_t i = 0; i <= 2 * HOPS; i++) {
@@ -378,14 +395,16 @@ static bool is_poison(const unsigned char *data, uint64_t bytes)
     return true;
 }
 
-static void compare_runs(const shelf_link *link, int32_t mode, const unsigned char *serial, const unsigned char *other)
+static void compare_runs(const shelf_link *link, int32_t mode, const unsigned char *serial,
+                         const unsigned char *other)
 {
     for (uint64_t i = 0; i <= 2 * HOPS; i++) {
-        ck_assert_msg(!is_poison(other + i * link->bytes, link->bytes), "%s, %s: array %llu was not written",
-                      link->kernel, griddep_mode_name(mode), (unsigned long long)i);
-        ck_assert_msg(memcmp(serial + i * link->bytes, other + i * link->bytes, link->bytes) == 0,
-                      "%s, %s: array %llu differs from the serial run's", link->kernel, griddep_mode_name(mode),
+        ck_assert_msg(!is_poison(other + i * link->bytes, link->bytes),
+                      "%s, %s: array %llu was not written", link->kernel, griddep_mode_name(mode),
                       (unsigned long long)i);
+        ck_assert_msg(memcmp(serial + i * link->bytes, other + i * link->bytes, link->bytes) == 0,
+                      "%s, %s: array %llu differs from the serial run's", link->kernel,
+                      griddep_mode_name(mode), (unsigned long long)i);
     }
 }
 
@@ -394,8 +413,8 @@ static void check_hops(chain_case *it, int32_t mode, int32_t reason)
     for (uint32_t i = 1; i < griddep_chain_length(it->chain); i++) {
         griddep_hop_info hop = {.size = sizeof hop};
         MUST(griddep_chain_get_hop(it->chain, mode, i, &hop, &shelf_error));
-        ck_assert_msg(hop.reason == (i % 2 == 1 ? reason : GRIDDEP_REASON_SET), "%s in %s: %s", hop.kernel,
-                      griddep_mode_name(mode), griddep_reason_text(hop.reason));
+        ck_assert_msg(hop.reason == (i % 2 == 1 ? reason : GRIDDEP_REASON_SET), "%s in %s: %s",
+                      hop.kernel, griddep_mode_name(mode), griddep_reason_text(hop.reason));
     }
 }
 

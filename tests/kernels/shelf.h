@@ -1,5 +1,6 @@
-/* What the tests of the shelf's kernels share: loading, random arrays, arrays between guard bands, a launch against its
- * float64 reference, and chains whose four modes must agree to the bit. The cases stand in a file for each family. */
+/* What the tests of the shelf's kernels share: loading, random arrays, arrays between guard bands,
+ * a launch against its float64 reference, and chains whose four modes must agree to the bit. The
+ * cases stand in a file for each family. */
 #ifndef TESTS_KERNELS_SHELF_H
 #define TESTS_KERNELS_SHELF_H
 
@@ -11,7 +12,9 @@
 
 extern griddep_runtime *shelf_runtime;
 extern griddep_error shelf_error;
-extern bool shelf_on_gpu; /* false: the emulated driver, where a case should take the smaller of its shapes */
+extern bool
+    shelf_on_gpu; /* false: the emulated driver, where a case should take the smaller of its
+                   * shapes */
 
 #define MUST(call) ck_assert_msg((call) == GRIDDEP_OK, "%s: %s", #call, shelf_error.text)
 
@@ -53,7 +56,8 @@ typedef struct shelf_guarded {
 shelf_guarded shelf_guarded_create(uint64_t bytes, uint64_t misalignment);
 void shelf_guarded_write(const shelf_guarded *array, const void *data);
 
-/* Reads the array and fails where a byte outside it is not the poison any more. The caller frees the copy. */
+/* Reads the array and fails where a byte outside it is not the poison any more. The caller frees
+ * the copy. */
 unsigned char *shelf_guarded_read(const shelf_guarded *array, const char *what);
 void shelf_guarded_destroy(shelf_guarded *array);
 
@@ -72,19 +76,23 @@ typedef struct shelf_argument {
     uint64_t count;
     double scalar;
     uint64_t misalignment;
-    const griddep_tensor_options *map; /* NULL, or the array is passed as a tensor map of this kind, at its address */
-    bool kept; /* an output that begins with `data` and not with poison: the kernel reads it, or writes a part */
+    const griddep_tensor_options
+        *map; /* NULL, or the array is passed as a tensor map of this kind, at its address */
+    bool
+        kept; /* an output that begins with `data` and not with poison: the kernel reads it, or
+               * writes a part */
 } shelf_argument;
 
 /* The argument of a launch: the array's address, or the scalar. */
 griddep_argument shelf_launch_argument(const shelf_argument *argument, const shelf_guarded *array);
 
-/* Whether element `index` of argument `output` will do though it is neither equal to the expected one nor NaN like it.
- */
-typedef bool (*shelf_element_check)(const shelf_argument *arguments, uint32_t output, double got, double expected,
-                                    uint64_t index);
+/* Whether element `index` of argument `output` will do though it is neither equal to the expected
+ * one nor NaN like it. */
+typedef bool (*shelf_element_check)(const shelf_argument *arguments, uint32_t output, double got,
+                                    double expected, uint64_t index);
 
-bool shelf_equal(const shelf_argument *arguments, uint32_t output, double got, double expected, uint64_t index);
+bool shelf_equal(const shelf_argument *arguments, uint32_t output, double got, double expected,
+                 uint64_t index);
 
 /* Whether two finite values are a step of bf16 (or f16) apart at most. */
 bool shelf_within_bf16_step(double got, double expected);
@@ -92,15 +100,16 @@ bool shelf_within_f16_step(double got, double expected);
 
 shelf_shape shelf_fit_shared(const shelf_kernel *kernel, shelf_shape wanted);
 
-/* Launches the kernel on copies of the arguments' arrays, those that it only writes poisoned, and compares all outputs
- * with the reference; inputs and surroundings must be as they were. Returns the first output, which the caller frees.
+/* Launches the kernel on copies of the arguments' arrays, those that it only writes poisoned, and
+ * compares all outputs with the reference; inputs and surroundings must be as they were. Returns
+ * the first output, which the caller frees.
  */
 void *shelf_run_config(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
                        const griddep_launch_config *config, shelf_element_check check);
-void *shelf_run(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count, shelf_shape shape,
-                shelf_element_check check);
-void shelf_check(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count, shelf_shape shape,
-                 shelf_element_check check);
+void *shelf_run(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
+                shelf_shape shape, shelf_element_check check);
+void shelf_check(const shelf_kernel *kernel, const shelf_argument *arguments, uint32_t count,
+                 shelf_shape shape, shelf_element_check check);
 
 /* ---- chains ---- */
 
@@ -109,10 +118,13 @@ typedef struct shelf_link {
     const char *kernel;
     uint64_t bytes; /* of what a hop hands on, a multiple of 4 * 128 */
     griddep_launch_config config;
-    uint32_t count; /* of the arguments; INPUT and OUTPUT are replaced by the hop's arrays, CONSTANT by the constant */
+    uint32_t
+        count; /* of the arguments; INPUT and OUTPUT are replaced by the hop's arrays, CONSTANT by
+                * the constant */
     griddep_argument arguments[SHELF_MOST_ARGUMENTS];
-    const griddep_tensor_options *maps[SHELF_MOST_ARGUMENTS]; /* NULL, or an array is passed as such a tensor map */
-    const char *type;                                         /* of the constant's elements and of the first input's */
+    const griddep_tensor_options
+        *maps[SHELF_MOST_ARGUMENTS]; /* NULL, or an array is passed as such a tensor map */
+    const char *type;                /* of the constant's elements and of the first input's */
     uint64_t constant_count;
     double constant_scale;
 } shelf_link;
@@ -120,14 +132,14 @@ typedef struct shelf_link {
 enum { SHELF_INPUT = 1, SHELF_OUTPUT = 2, SHELF_CONSTANT = 3 };
 
 /* Stands for an address of a chain: 8 bytes, whose value 1 to 3 says of which array. */
-#define SHELF_PLACE(what)                                                                                              \
-    {                                                                                                                  \
-        .bytes = 8, .value = (what)                                                                                    \
+#define SHELF_PLACE(what)                                                                          \
+    {                                                                                              \
+        .bytes = 8, .value = (what)                                                                \
     }
 
-/* A chain of hops: a spin that triggers at once and takes its time on few threads, then the kernel under test on the
- * spin's output. A kernel that reads before it waits reads poison. The bits of every array must be those of the serial
- * run. */
+/* A chain of hops: a spin that triggers at once and takes its time on few threads, then the kernel
+ * under test on the spin's output. A kernel that reads before it waits reads poison. The bits of
+ * every array must be those of the serial run. */
 void shelf_check_chain(const shelf_link *link, int32_t capability);
 
 /* ---- the families' cases; the last has no kernel ---- */

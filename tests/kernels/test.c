@@ -45,8 +45,8 @@ static void spin_lasts(const shelf_kernel *kernel)
     MUST(griddep_launch(kernel->kernel, &config, arguments, 3, NULL, &shelf_error));
     MUST(griddep_event_record(shelf_runtime, end, NULL, &shelf_error));
     MUST(griddep_event_elapsed(shelf_runtime, start, end, &elapsed, &shelf_error));
-    ck_assert_msg(elapsed > MICROSECONDS - 1 && elapsed < 50 * MICROSECONDS, "spun %g us, asked for %d", elapsed,
-                  MICROSECONDS);
+    ck_assert_msg(elapsed > MICROSECONDS - 1 && elapsed < 50 * MICROSECONDS,
+                  "spun %g us, asked for %d", elapsed, MICROSECONDS);
     MUST(griddep_event_destroy(shelf_runtime, start, &shelf_error));
     MUST(griddep_event_destroy(shelf_runtime, end, &shelf_error));
     shelf_guarded_destroy(&array);
@@ -63,7 +63,9 @@ const shelf_link test_links[] = {
      .bytes = 4096,
      .config = {.grid = {8}, .block = {128}},
      .count = 3,
-     .arguments = {SHELF_PLACE(SHELF_INPUT), SHELF_PLACE(SHELF_OUTPUT), {.bytes = 4, .value = 5000}},
+     .arguments = {SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 4, .value = 5000}},
      .type = "f32"},
     {.kernel = NULL},
 };

@@ -1,7 +1,8 @@
-/* The shelf, through the public API alone: every kernel against its reference with random and extreme inputs, with
- * guard bands around every array, and in chains whose four modes must agree to the bit. Exits 77 where there is no GPU,
- * unless GRIDDEP_REQUIRE_GPU=1; GRIDDEP_DRIVER=emulated runs the same cases, with smaller shapes, on the emulated
- * driver. An argument is what the names of the kernels to test begin with. */
+/* The shelf, through the public API alone: every kernel against its reference with random and
+ * extreme inputs, with guard bands around every array, and in chains whose four modes must agree to
+ * the bit. Exits 77 where there is no GPU, unless GRIDDEP_REQUIRE_GPU=1; GRIDDEP_DRIVER=emulated
+ * runs the same cases, with smaller shapes, on the emulated driver. An argument is what the names
+ * of the kernels to test begin with. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,9 @@ START_TEST(test_launch)
 {
     const shelf_case *test = case_at(_i);
     if (SANITIZED &&
-        _i % 9) /* results are the same, chains run every kernel, and kernels that differ by a type stand together */
+        _i %
+            9) /* results are the same, chains run every kernel, and kernels that differ by a type
+                * stand together */
         return;
     shelf_random_state = 1 + (uint64_t)_i;
     shelf_kernel kernel = shelf_load(test->kernel, test->capability);
@@ -106,7 +109,8 @@ static bool open_gpu(void)
         return false;
     }
     if ((info.features & GRIDDEP_FEATURE_PDL) == 0 || info.pdl_disabled != 0) {
-        printf("test_kernels: %s has no programmatic dependent launch, or GRIDDEP_PDL switched it off\n",
+        printf("test_kernels: %s has no programmatic dependent launch, or GRIDDEP_PDL switched it "
+               "off\n",
                info.device_name);
         griddep_runtime_close(shelf_runtime);
         return false;

@@ -1,6 +1,7 @@
-/* Timelines: figures of runs that were made up, with answers known by hand; what instrumenting puts where; and shelf
- * kernels traced on a driver, whose results must stay what they were. EMULATED_DRIVER names the emulated driver, which
- * is taken unless GRIDDEP_TEST_DRIVER names another ("nvidia" on a machine with a GPU). */
+/* Timelines: figures of runs that were made up, with answers known by hand; what instrumenting puts
+ * where; and shelf kernels traced on a driver, whose results must stay what they were.
+ * EMULATED_DRIVER names the emulated driver, which is taken unless GRIDDEP_TEST_DRIVER names
+ * another ("nvidia" on a machine with a GPU). */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,12 +33,14 @@ enum { BLOCKS = 2 };
 
 /* A launch of two blocks on multiprocessors 0 and 1. */
 typedef struct made_launch {
-    int64_t times[GD_POINT_MARK * BLOCKS]; /* entry, wait, release, trigger, exit: block 0, block 1 */
+    int64_t
+        times[GD_POINT_MARK * BLOCKS]; /* entry, wait, release, trigger, exit: block 0, block 1 */
     int32_t sm[BLOCKS];
     bool counts[BLOCKS];
 } made_launch;
 
-static void make_trace(gd_trace *trace, gd_trace_launch *launches, made_launch *made, uint32_t count)
+static void make_trace(gd_trace *trace, gd_trace_launch *launches, made_launch *made,
+                       uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         launches[i] = (gd_trace_launch){.kept = BLOCKS,
@@ -55,8 +58,8 @@ static void assert_real(double got, double wanted)
     ck_assert_double_eq_tol(got, wanted, 1e-9);
 }
 
-/* Launch 0 works from 0 to 100 and from 0 to 80; launch 1 enters at 40 and 60, waits at 60 and 90, is released at 110
- * and 120, and leaves at 150 and 170. */
+/* Launch 0 works from 0 to 100 and from 0 to 80; launch 1 enters at 40 and 60, waits at 60 and 90,
+ * is released at 110 and 120, and leaves at 150 and 170. */
 START_TEST(overlapping_hop)
 {
     made_launch made[2] = {{{0, 0, NONE, NONE, NONE, NONE, 20, 30, 100, 80}, {0, 1}, {0}},
@@ -71,7 +74,8 @@ START_TEST(overlapping_hop)
     gd_trace_figure(&trace, &info);
     assert_real(info.span, 170);
     ck_assert_uint_eq(info.backward, 0);
-    /* Multiprocessor 0 works 0 to 100 and 110 to 150, 1 works 0 to 90 and 120 to 170, of 170 each. */
+    /* Multiprocessor 0 works 0 to 100 and 110 to 150, 1 works 0 to 90 and 120 to 170, of 170
+     * each. */
     assert_real(info.idle, 2 * 170 - 140 - 140);
     assert_real(info.idle_share, 60.0 / 340);
     gd_trace_figure_hop(&trace, 1, &hop);
@@ -104,7 +108,8 @@ START_TEST(overlapping_hop)
 }
 END_TEST
 
-/* One after the other: nothing overlaps, the lead is negative, and a launch that does not wait is released at entry. */
+/* One after the other: nothing overlaps, the lead is negative, and a launch that does not wait is
+ * released at entry. */
 START_TEST(serial_hop)
 {
     made_launch made[2] = {{{0, 10, NONE, NONE, NONE, NONE, NONE, NONE, 100, 90}, {0, 1}, {0}},
@@ -254,9 +259,10 @@ START_TEST(marks_in_other_comments_are_none)
 {
     gd_instrumented made;
 
-    succeeds(instrument(HEAD ".visible .entry k()\n{\n    /* //@ mark a\n    //@ mark b */ // //@ mark c\n"
-                             "    //@ marker d\n    ret;\n}\n//@ mark outside\n",
-                        &made));
+    succeeds(instrument(
+        HEAD ".visible .entry k()\n{\n    /* //@ mark a\n    //@ mark b */ // //@ mark c\n"
+             "    //@ marker d\n    ret;\n}\n//@ mark outside\n",
+        &made));
     ck_assert_uint_eq(made.mark_count, 0);
     gd_instrumented_free(&made);
 }
@@ -264,17 +270,22 @@ END_TEST
 
 START_TEST(refusals_say_why)
 {
-    is_refused(HEAD ".visible .entry j()\n{\n    ret;\n}\n", GRIDDEP_ERROR_NOT_FOUND, 0, "no entry 'k'");
-    is_refused(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n",
-               GRIDDEP_ERROR_UNSUPPORTED, 0, "6.2");
-    is_refused(".version 8.0\n.target sm_90\n.address_size 32\n.visible .entry k()\n{\n    ret;\n}\n",
-               GRIDDEP_ERROR_UNSUPPORTED, 0, "32-bit");
-    is_refused(HEAD ".global .u32 griddep_timeline;\n.visible .entry k()\n{\n    ret;\n}\n", GRIDDEP_ERROR_UNSUPPORTED,
-               0, "names that stamps use");
-    is_refused(HEAD ".file 1 \"k.cu\"\n.visible .entry k()\n{\n    .loc 1 1 0 ret;\n}\n", GRIDDEP_ERROR_UNSUPPORTED, 7,
-               "no room for a stamp");
-    is_refused(HEAD ".visible .entry k()\n{\n    //@ mark\n    ret;\n}\n", GRIDDEP_ERROR_ARGUMENT, 6, "//@ mark NAME");
-    is_refused(HEAD ".visible .entry k()\n{\n    //@ mark a b\n    ret;\n}\n", GRIDDEP_ERROR_ARGUMENT, 6, "letters");
+    is_refused(HEAD ".visible .entry j()\n{\n    ret;\n}\n", GRIDDEP_ERROR_NOT_FOUND, 0,
+               "no entry 'k'");
+    is_refused(
+        ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n",
+        GRIDDEP_ERROR_UNSUPPORTED, 0, "6.2");
+    is_refused(
+        ".version 8.0\n.target sm_90\n.address_size 32\n.visible .entry k()\n{\n    ret;\n}\n",
+        GRIDDEP_ERROR_UNSUPPORTED, 0, "32-bit");
+    is_refused(HEAD ".global .u32 griddep_timeline;\n.visible .entry k()\n{\n    ret;\n}\n",
+               GRIDDEP_ERROR_UNSUPPORTED, 0, "names that stamps use");
+    is_refused(HEAD ".file 1 \"k.cu\"\n.visible .entry k()\n{\n    .loc 1 1 0 ret;\n}\n",
+               GRIDDEP_ERROR_UNSUPPORTED, 7, "no room for a stamp");
+    is_refused(HEAD ".visible .entry k()\n{\n    //@ mark\n    ret;\n}\n", GRIDDEP_ERROR_ARGUMENT,
+               6, "//@ mark NAME");
+    is_refused(HEAD ".visible .entry k()\n{\n    //@ mark a b\n    ret;\n}\n",
+               GRIDDEP_ERROR_ARGUMENT, 6, "letters");
 }
 END_TEST
 
@@ -295,11 +306,13 @@ START_TEST(too_many_marks)
 }
 END_TEST
 
-/* What comes out of each shelf kernel assembles, where there is a ptxas, with stamps for each shape of grid. */
+/* What comes out of each shelf kernel assembles, where there is a ptxas, with stamps for each shape
+ * of grid. */
 START_TEST(shelf_assembles)
 {
     static const gd_instrument_grid grids[] = {{{9, 1, 1}, 9}, {{9, 5, 1}, 45}, {{9, 5, 3}, 20}};
-    const char *ptxas = access("/usr/local/cuda/bin/ptxas", X_OK) ? "ptxas" : "/usr/local/cuda/bin/ptxas";
+    const char *ptxas =
+        access("/usr/local/cuda/bin/ptxas", X_OK) ? "ptxas" : "/usr/local/cuda/bin/ptxas";
     char command[256], folder[] = "/tmp/griddep-timeline-XXXXXX", path[64];
     griddep_shelf_info shelf = {.size = sizeof shelf};
     uint32_t count = 0;
@@ -325,7 +338,8 @@ START_TEST(shelf_assembles)
             ck_assert_int_eq(fclose(file), 0);
             snprintf(command, sizeof command, "%s -arch=sm_90%s -o /dev/null %s", ptxas,
                      strstr(shelf.text, ".target sm_90a") ? "a" : "", path);
-            /* The text is the same with sanitizers. Shapes take turns: a shape changes how a block's number is computed. */
+            /* The text is the same with sanitizers. Shapes take turns: a shape changes how a
+             * block's number is computed. */
             if (!SANITIZED && grid == i % 3)
                 ck_assert_msg(system(command) == 0, "%s", shelf.name);
             gd_instrumented_free(&made);
@@ -350,14 +364,17 @@ typedef struct setup {
     griddep_chain *chain;
     uint64_t buffers[4];
     void *stream;
-    bool emulated; /* the model's time is exact; a GPU's clock has steps, and its overlap is not promised */
+    bool
+        emulated; /* the model's time is exact; a GPU's clock has steps, and its overlap is not
+                   * promised */
 } setup;
 
 static void open_bench(setup *bench)
 {
     const char *other = getenv("GRIDDEP_TEST_DRIVER");
-    const griddep_runtime_options options = {
-        .size = sizeof options, .driver = other ? other : getenv("EMULATED_DRIVER"), .store_directory = ""};
+    const griddep_runtime_options options = {.size = sizeof options,
+                                             .driver = other ? other : getenv("EMULATED_DRIVER"),
+                                             .store_directory = ""};
     griddep_runtime_info info = {.size = sizeof info};
 
     *bench = (setup){0};
@@ -368,7 +385,8 @@ static void open_bench(setup *bench)
     succeeds(griddep_stream_create(bench->runtime, &bench->stream, &error));
     succeeds(griddep_chain_create(bench->runtime, &bench->chain, &error));
     for (int i = 0; i < 4; i++)
-        succeeds(griddep_memory_allocate(bench->runtime, ELEMENTS * sizeof(float), &bench->buffers[i], &error));
+        succeeds(griddep_memory_allocate(bench->runtime, ELEMENTS * sizeof(float),
+                                         &bench->buffers[i], &error));
 }
 
 static void close_bench(setup *bench)
@@ -396,15 +414,16 @@ static void add(setup *bench, int from, int to, uint32_t grid)
     griddep_kernel *kernel = NULL;
 
     if (!bench->module)
-        succeeds(griddep_module_load_shelf(bench->runtime, "vector_add", NULL, &bench->module, &error));
+        succeeds(
+            griddep_module_load_shelf(bench->runtime, "vector_add", NULL, &bench->module, &error));
     succeeds(griddep_kernel_get(bench->module, NULL, &kernel, &error));
     succeeds(griddep_chain_add(bench->chain, kernel, &config, arguments, 4, &error));
 }
 
 static void read_result(setup *bench, float *values)
 {
-    succeeds(griddep_memory_read(bench->runtime, values, bench->buffers[3], ELEMENTS * sizeof *values, bench->stream,
-                                 &error));
+    succeeds(griddep_memory_read(bench->runtime, values, bench->buffers[3],
+                                 ELEMENTS * sizeof *values, bench->stream, &error));
 }
 
 static void write_inputs(setup *bench)
@@ -414,8 +433,8 @@ static void write_inputs(setup *bench)
     for (int i = 0; i < ELEMENTS; i++)
         values[i] = (float)i * 0.25f;
     for (int i = 0; i < 4; i++)
-        succeeds(griddep_memory_write(bench->runtime, bench->buffers[i], values, i < 2 ? sizeof values : 0,
-                                      bench->stream, &error));
+        succeeds(griddep_memory_write(bench->runtime, bench->buffers[i], values,
+                                      i < 2 ? sizeof values : 0, bench->stream, &error));
 }
 
 static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t blocks)
@@ -424,7 +443,8 @@ static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t bl
     uint64_t count = 0;
 
     for (int32_t column = 0; column < GRIDDEP_STAMP_MARK; column++) {
-        succeeds(griddep_timeline_read(timeline, index, column, values[column], 16, &count, &error));
+        succeeds(
+            griddep_timeline_read(timeline, index, column, values[column], 16, &count, &error));
         ck_assert_uint_eq(count, blocks);
     }
     for (uint32_t i = 0; i < blocks; i++) {
@@ -454,7 +474,8 @@ START_TEST(each_mode_is_traced)
     succeeds(griddep_chain_run(bench.chain, mode, bench.stream, &error));
     read_result(&bench, plain);
     write_inputs(&bench);
-    succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream, &error));
+    succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream,
+                                 &error));
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_int_eq(info.mode, -1);
@@ -488,7 +509,8 @@ START_TEST(each_mode_is_traced)
         ck_assert_double_eq(hop.overlap_ratio, 0);
     }
     ck_assert_int_eq(griddep_timeline_get_hop(timeline, 0, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_timeline_get_launch(timeline, 3, &launch, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_timeline_get_launch(timeline, 3, &launch, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
@@ -509,7 +531,8 @@ START_TEST(blocks_beyond_the_limit)
     write_inputs(&bench);
     succeeds(griddep_chain_run(bench.chain, GRIDDEP_MODE_SERIAL, bench.stream, &error));
     read_result(&bench, plain);
-    succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream, &error));
+    succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream,
+                                 &error));
     succeeds(griddep_timeline_create(bench.chain, &options, &timeline, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
     check_blocks(timeline, 0, 3);
@@ -526,20 +549,25 @@ START_TEST(blocks_beyond_the_limit)
 }
 END_TEST
 
-/* A kernel with a loop around wait and mark, a predicated exit, a call, a trigger by one thread, three dimensions. */
-static const char odd_kernel[] =
-    HEAD ".func leave()\n{\n    .reg .pred p;\n    .reg .b32 t;\n    mov.u32 t, %tid.x;\n"
-         "    setp.ge.u32 p, t, 48;\n    @p exit;\n    ret;\n}\n"
-         ".visible .entry k(.param .u64 out)\n{\n    .reg .pred p, q;\n    .reg .b32 t, i, z;\n    .reg .b64 o, b;\n"
-         "    mov.u32 t, %tid.x;\n    setp.ge.u32 p, t, 60;\n    @p exit;\n    setp.eq.u32 q, t, 33;\n"
-         "    @q griddepcontrol.launch_dependents;\n    mov.u32 i, 3;\nagain:\n    griddepcontrol.wait;\n"
-         "    //@ mark body\n    sub.u32 i, i, 1;\n    setp.ne.u32 q, i, 0;\n    @q bra again;\n    call leave;\n"
-         "    mov.u32 z, %ctaid.z;\n    ld.param.u64 o, [out];\n    mad.wide.u32 o, z, 4, o;\n"
-         "    red.global.add.u32 [o], 1;\n}\n";
+/* A kernel with a loop around wait and mark, a predicated exit, a call, a trigger by one thread,
+ * three dimensions. */
+static const char odd_kernel[] = HEAD
+    ".func leave()\n{\n    .reg .pred p;\n    .reg .b32 t;\n    mov.u32 t, %tid.x;\n"
+    "    setp.ge.u32 p, t, 48;\n    @p exit;\n    ret;\n}\n"
+    ".visible .entry k(.param .u64 out)\n{\n    .reg .pred p, q;\n    .reg .b32 t, i, z;\n    .reg "
+    ".b64 o, b;\n"
+    "    mov.u32 t, %tid.x;\n    setp.ge.u32 p, t, 60;\n    @p exit;\n    setp.eq.u32 q, t, 33;\n"
+    "    @q griddepcontrol.launch_dependents;\n    mov.u32 i, 3;\nagain:\n    "
+    "griddepcontrol.wait;\n"
+    "    //@ mark body\n    sub.u32 i, i, 1;\n    setp.ne.u32 q, i, 0;\n    @q bra again;\n    "
+    "call leave;\n"
+    "    mov.u32 z, %ctaid.z;\n    ld.param.u64 o, [out];\n    mad.wide.u32 o, z, 4, o;\n"
+    "    red.global.add.u32 [o], 1;\n}\n";
 
 START_TEST(odd_shapes)
 {
-    const griddep_launch_config config = {.size = sizeof config, .grid = {2, 3, 2}, .block = {64}, .cluster = {2}};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {2, 3, 2}, .block = {64}, .cluster = {2}};
     griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
     int64_t entry[12], mark[12], release[12], trigger[12], clock[12], exit[12];
@@ -559,16 +587,20 @@ START_TEST(odd_shapes)
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_GRAPH_PDL, bench.stream, &error));
     for (uint32_t i = 0; i < 2; i++) {
         check_blocks(timeline, i, 12);
-        succeeds(griddep_memory_read(bench.runtime, counts, bench.buffers[i], 8, bench.stream, &error));
+        succeeds(
+            griddep_memory_read(bench.runtime, counts, bench.buffers[i], 8, bench.stream, &error));
         ck_assert_uint_eq(counts[0], 6 * 48);
         ck_assert_uint_eq(counts[1], 6 * 48);
-        succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_ENTRY, entry, 12, &count, &error));
-        succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_RELEASE, release, 12, &count, &error));
-        succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_TRIGGER, trigger, 12, &count, &error));
+        succeeds(
+            griddep_timeline_read(timeline, i, GRIDDEP_STAMP_ENTRY, entry, 12, &count, &error));
+        succeeds(
+            griddep_timeline_read(timeline, i, GRIDDEP_STAMP_RELEASE, release, 12, &count, &error));
+        succeeds(
+            griddep_timeline_read(timeline, i, GRIDDEP_STAMP_TRIGGER, trigger, 12, &count, &error));
         succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_EXIT, exit, 12, &count, &error));
         succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK, mark, 12, &count, &error));
-        succeeds(
-            griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK + GRIDDEP_STAMP_CLOCK, clock, 12, &count, &error));
+        succeeds(griddep_timeline_read(timeline, i, GRIDDEP_STAMP_MARK + GRIDDEP_STAMP_CLOCK, clock,
+                                       12, &count, &error));
         for (uint32_t block = 0; block < 12; block++) {
             ck_assert_int_ge(mark[block], release[block]);
             ck_assert_int_le(mark[block], exit[block]);
@@ -578,10 +610,12 @@ START_TEST(odd_shapes)
     }
     ck_assert_str_eq(griddep_timeline_get_mark(timeline, 1, 0), "body");
     ck_assert_ptr_null(griddep_timeline_get_mark(timeline, 1, 1));
-    ck_assert_int_eq(griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_MARK + 1, NULL, 0, &count, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_CLOCK, NULL, 0, &count, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(
+        griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_MARK + 1, NULL, 0, &count, &error),
+        GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(
+        griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_CLOCK, NULL, 0, &count, &error),
+        GRIDDEP_ERROR_NOT_FOUND);
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
@@ -590,10 +624,11 @@ END_TEST
 /* A variable that launches share cannot be in copies; constants of the host are copied. */
 START_TEST(variables_of_the_module)
 {
-    static const char text[] = HEAD ".visible .global .u32 total;\n.visible .const .u32 step;\n"
-                                    ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 s;\n    .reg .b64 o;\n"
-                                    "    ld.const.u32 s, [step];\n    ld.param.u64 o, [out];\n"
-                                    "    red.global.add.u32 [o], s;\n    red.global.add.u32 [total], s;\n    ret;\n}\n";
+    static const char text[] =
+        HEAD ".visible .global .u32 total;\n.visible .const .u32 step;\n"
+             ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 s;\n    .reg .b64 o;\n"
+             "    ld.const.u32 s, [step];\n    ld.param.u64 o, [out];\n"
+             "    red.global.add.u32 [o], s;\n    red.global.add.u32 [total], s;\n    ret;\n}\n";
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
     griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
@@ -611,12 +646,14 @@ START_TEST(variables_of_the_module)
     succeeds(griddep_chain_add(bench.chain, kernel, &config, &argument, 1, &error));
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
-    succeeds(griddep_memory_read(bench.runtime, &result, bench.buffers[0], 4, bench.stream, &error));
+    succeeds(
+        griddep_memory_read(bench.runtime, &result, bench.buffers[0], 4, bench.stream, &error));
     ck_assert_uint_eq(result, 7);
     griddep_timeline_destroy(timeline);
     timeline = NULL;
     succeeds(griddep_chain_add(bench.chain, kernel, &config, &argument, 1, &error));
-    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error),
+                     GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(error.text, "share the variable total"));
     ck_assert_ptr_null(timeline);
     griddep_error_init(&error);
@@ -624,7 +661,8 @@ START_TEST(variables_of_the_module)
 }
 END_TEST
 
-/* A module whose PTX is not known runs as it is and leaves no stamps; without any other there is no timeline. */
+/* A module whose PTX is not known runs as it is and leaves no stamps; without any other there is no
+ * timeline. */
 START_TEST(kernels_without_ptx_run_beside_traced_ones)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
@@ -647,7 +685,8 @@ START_TEST(kernels_without_ptx_run_beside_traced_ones)
                                           {.bytes = 8, .value = bench.buffers[3]},
                                           {.bytes = 4, .value = ELEMENTS}};
     succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
-    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error),
+                     GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_ptr_null(timeline);
     griddep_error_init(&error);
     griddep_chain_destroy(bench.chain);
@@ -656,7 +695,8 @@ START_TEST(kernels_without_ptx_run_beside_traced_ones)
     succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0, sizeof result, bench.stream, &error));
+        succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0, sizeof result,
+                                     bench.stream, &error));
         succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
         read_result(&bench, result);
         ck_assert(result[4] == 3.0f && result[999] == 3 * 249.75f);
@@ -685,7 +725,8 @@ START_TEST(timing_does_not_spoil_a_run)
     write_inputs(&bench);
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     for (int i = 0; i < 3; i++)
-        succeeds(griddep_chain_run(griddep_timeline_get_chain(timeline), GRIDDEP_MODE_SERIAL, bench.stream, &error));
+        succeeds(griddep_chain_run(griddep_timeline_get_chain(timeline), GRIDDEP_MODE_SERIAL,
+                                   bench.stream, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
     succeeds(griddep_timeline_get_info(timeline, &first, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
@@ -706,15 +747,20 @@ START_TEST(wrong_arguments)
     setup bench;
 
     open_bench(&bench);
-    ck_assert_int_eq(griddep_timeline_create(NULL, NULL, &timeline, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_timeline_create(bench.chain, &flags, &timeline, &error), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_timeline_create(NULL, NULL, &timeline, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_timeline_create(bench.chain, &flags, &timeline, &error),
+                     GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_timeline_get_info(NULL, &info, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_null(griddep_timeline_get_chain(NULL));
     griddep_timeline_destroy(NULL);
     griddep_error_init(&error);
-    succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error)); /* an empty chain is one */
-    ck_assert_int_eq(griddep_timeline_run(timeline, 9, bench.stream, &error), GRIDDEP_ERROR_ARGUMENT);
+    succeeds(
+        griddep_timeline_create(bench.chain, NULL, &timeline, &error)); /* an empty chain is one */
+    ck_assert_int_eq(griddep_timeline_run(timeline, 9, bench.stream, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     griddep_error_init(&error);
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_GRAPH, bench.stream, &error));
     succeeds(griddep_timeline_get_info(timeline, &info, &error));

@@ -1,6 +1,6 @@
-/* The tuner against a clock that is made up: the scripted driver's, by which a kernel takes as long as its launch, the
- * place of its code and chance say, and ever longer. What is really faster must be found and written, what is luck must
- * not. */
+/* The tuner against a clock that is made up: the scripted driver's, by which a kernel takes as long
+ * as its launch, the place of its code and chance say, and ever longer. What is really faster must
+ * be found and written, what is luck must not. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,13 +27,17 @@ static const char chain_text[] =
     "  - {name: a, type: f32, count: 64, random: {seed: 1}}\n  - {name: b, type: f32, count: 64}\n"
     "  - {name: c, type: f32, count: 64}\n  - {name: d, type: f32, count: 64}\n"
     "launches:\n"
-    "  - {kernel: vector_add, grid: [1], block: [64], grids: [2, 3, 4, 5], carveout: 50, carveouts: [0, 100, "
+    "  - {kernel: vector_add, grid: [1], block: [64], grids: [2, 3, 4, 5], carveout: 50, "
+    "carveouts: [0, 100, "
     "default],\n"
-    "     arguments: [{buffer: a, access: read}, {buffer: a, access: read}, {buffer: b, access: write}, {u32: 64}]}\n"
+    "     arguments: [{buffer: a, access: read}, {buffer: a, access: read}, {buffer: b, access: "
+    "write}, {u32: 64}]}\n"
     "  - {kernel: vector_add, grid: [1], block: [64], grids: [2, 3, 4, 5],\n"
-    "     arguments: [{buffer: b, access: read}, {buffer: b, access: read}, {buffer: c, access: write}, {u32: 64}]}\n"
+    "     arguments: [{buffer: b, access: read}, {buffer: b, access: read}, {buffer: c, access: "
+    "write}, {u32: 64}]}\n"
     "  - {kernel: vector_add, grid: [1], block: [64], grids: [2, 3, 4, 5],\n"
-    "     arguments: [{buffer: c, access: read}, {buffer: c, access: read}, {buffer: d, access: write}, {u32: 64}]}\n";
+    "     arguments: [{buffer: c, access: read}, {buffer: c, access: read}, {buffer: d, access: "
+    "write}, {u32: 64}]}\n";
 
 static griddep_error error;
 
@@ -41,9 +45,9 @@ static griddep_error error;
 
 static struct {
     uint64_t random, seed;
-    double place;   /* by how much of its time code is slower or faster for where it lies, at most */
-    double carved;  /* the time of a launch with a carve-out of 100 %, as a part of that without */
-    double plain;   /* the time of a launch without a carve-out, likewise */
+    double place;  /* by how much of its time code is slower or faster for where it lies, at most */
+    double carved; /* the time of a launch with a carve-out of 100 %, as a part of that without */
+    double plain;  /* the time of a launch without a carve-out, likewise */
     uint64_t spent; /* launches */
 } world;
 
@@ -60,13 +64,15 @@ static double scatter(uint64_t value)
     double sum = 0;
 
     for (int i = 0; i < 4; i++)
-        sum += (double)(mix(value + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / (double)(UINT64_C(1) << 53);
+        sum += (double)(mix(value + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) >> 11) /
+               (double)(UINT64_C(1) << 53);
     return (sum - 2) / 2;
 }
 
 static gd_CUresult spend(void *user, const fake_launch *launch)
 {
-    double time = 400, place = scatter((uint64_t)(uintptr_t)launch->function * 16 + world.seed * 7919);
+    double time = 400,
+           place = scatter((uint64_t)(uintptr_t)launch->function * 16 + world.seed * 7919);
     bool carves = false;
     (void)user;
 
@@ -78,8 +84,9 @@ static gd_CUresult spend(void *user, const fake_launch *launch)
         time *= attribute->value.sharedMemCarveout == 100 ? world.carved : 1;
     }
     time *= carves ? 1 : world.plain;
-    time *= 1 + world.place * place + 0.001 * scatter(++world.random); /* the chance of each launch */
-    time *= 1 + 1e-6 * (double)world.spent++;                          /* it grows warm */
+    time *=
+        1 + world.place * place + 0.001 * scatter(++world.random); /* the chance of each launch */
+    time *= 1 + 1e-6 * (double)world.spent++;                      /* it grows warm */
     fake_driver_spend(time);
     return GD_CUDA_SUCCESS;
 }
@@ -107,7 +114,8 @@ static void open_runtime(fixture *f)
 
     fake_driver_reset();
     fake_driver_set_kernel("vector_add", spend, NULL);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(gd_runtime_open_on(driver, &options, &f->runtime, &error), GRIDDEP_OK);
 }
 
@@ -144,13 +152,16 @@ static void make_input(fixture *f)
                                         .argument_count = 4};
         launch->grids = gd_plan_grids(planned, f->session.multiprocessors, &launch->grid_count);
         launch->carveouts = gd_plan_carveouts(planned, &launch->carveout_count);
-        ck_assert_int_eq(griddep_kernel_get(f->session.modules[0], "vector_add", &launch->kernel, &error), GRIDDEP_OK);
+        ck_assert_int_eq(
+            griddep_kernel_get(f->session.modules[0], "vector_add", &launch->kernel, &error),
+            GRIDDEP_OK);
     }
 }
 
 static void tune_with_seed(fixture *f, uint64_t seed)
 {
-    const griddep_tune_options options = {.size = sizeof options, .pairs = PAIRS, .flags = GRIDDEP_TUNE_FORGET};
+    const griddep_tune_options options = {
+        .size = sizeof options, .pairs = PAIRS, .flags = GRIDDEP_TUNE_FORGET};
 
     *f = (fixture){.info = {.size = sizeof f->info}};
     griddep_error_init(&error);
@@ -159,8 +170,8 @@ static void tune_with_seed(fixture *f, uint64_t seed)
     open_runtime(f);
     read_chain(f);
     make_input(f);
-    int32_t status =
-        griddep_tune_run(f->runtime, f->launches, LAUNCHES, f->buffers, BUFFERS, &options, &f->tune, &error);
+    int32_t status = griddep_tune_run(f->runtime, f->launches, LAUNCHES, f->buffers, BUFFERS,
+                                      &options, &f->tune, &error);
     ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
     ck_assert_int_eq(griddep_tune_get_info(f->tune, &f->info, &error), GRIDDEP_OK);
 }
@@ -200,28 +211,31 @@ static uint32_t count_outcome(const fixture *f, int32_t outcome)
 /* The quantiles of Student's distribution with 28 degrees of freedom that tables have. */
 START_TEST(quantiles)
 {
-    static const double table[][2] = {{0.25, 0.683352843},  {0.05, 1.701130934},  {0.025, 2.048407142},
-                                      {0.01, 2.467140098},  {0.005, 2.763262455}, {0.001, 3.408155178},
-                                      {0.0005, 3.673906401}};
+    static const double table[][2] = {
+        {0.25, 0.683352843},  {0.05, 1.701130934},  {0.025, 2.048407142}, {0.01, 2.467140098},
+        {0.005, 2.763262455}, {0.001, 3.408155178}, {0.0005, 3.673906401}};
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         ck_assert_double_eq_tol(gd_tune_student(table[i][0]), table[i][1], 1e-8);
 }
 END_TEST
 
-/* Six groups gain `apart` less than the middle one, six as much more: what they have to exceed on average was computed
- * from the table above, for the first confirmation of a search and for the second. */
+/* Six groups gain `apart` less than the middle one, six as much more: what they have to exceed on
+ * average was computed from the table above, for the first confirmation of a search and for the
+ * second. */
 START_TEST(a_gain_must_exceed_its_bound)
 {
-    static const double exceeded[2] = {2.048407142, 2.546465223}; /* of 0.05 / (1 * 2) and of 0.05 / (2 * 3) */
-    const double apart = 0.01, scatter = 0.0016;                  /* 12 * 0.01 ^ 2 is 0.0012 */
+    static const double exceeded[2] = {2.048407142,
+                                       2.546465223}; /* of 0.05 / (1 * 2) and of 0.05 / (2 * 3) */
+    const double apart = 0.01, scatter = 0.0016;     /* 12 * 0.01 ^ 2 is 0.0012 */
     double gains[GD_TUNE_GROUPS];
 
     for (int i = 0; i < 2; i++) {
         const double bound = exceeded[i] * sqrt((scatter + 0.0012) / 28 / 13);
         for (int above = 0; above < 2; above++) {
-            griddep_tune tune = {
-                .options = {.least_gain = 0.001}, .scatter = scatter, .info = {.confirmations = (uint32_t)i}};
+            griddep_tune tune = {.options = {.least_gain = 0.001},
+                                 .scatter = scatter,
+                                 .info = {.confirmations = (uint32_t)i}};
             const double mean = bound * (above ? 1.000001 : 0.999999);
             gd_tune_proof proof = {0};
             for (int k = 0; k < GD_TUNE_GROUPS; k++)
@@ -238,7 +252,8 @@ START_TEST(a_gain_must_exceed_its_bound)
 }
 END_TEST
 
-/* Where all groups agree there is no chance, and a gain need only be the least that is asked for. */
+/* Where all groups agree there is no chance, and a gain need only be the least that is asked
+ * for. */
 START_TEST(a_gain_must_exceed_the_least)
 {
     for (int above = 0; above < 2; above++) {
@@ -254,8 +269,8 @@ START_TEST(a_gain_must_exceed_the_least)
 }
 END_TEST
 
-/* Nothing is faster than anything else, but code is up to 2 % slower or faster for where it lies: much of what is
- * tried looks faster, and all of it is found out. */
+/* Nothing is faster than anything else, but code is up to 2 % slower or faster for where it lies:
+ * much of what is tried looks faster, and all of it is found out. */
 START_TEST(luck_is_not_taken_for_a_gain)
 {
     uint32_t changed = 0, looked_faster = 0;
@@ -276,8 +291,8 @@ START_TEST(luck_is_not_taken_for_a_gain)
 }
 END_TEST
 
-/* One launch takes 4 % less with another carve-out, a little over 1 % of the chain: less than code gains or loses by
- * its place. */
+/* One launch takes 4 % less with another carve-out, a little over 1 % of the chain: less than code
+ * gains or loses by its place. */
 START_TEST(a_gain_is_found)
 {
     uint32_t found = 0;
@@ -303,7 +318,8 @@ START_TEST(a_gain_is_found)
 }
 END_TEST
 
-/* A chosen carve-out stands in the chain file that is written, and the given one does where `default` won. */
+/* A chosen carve-out stands in the chain file that is written, and the given one does where
+ * `default` won. */
 START_TEST(carveouts_are_written)
 {
     char folder[64], path[80];

@@ -1,7 +1,8 @@
-/* Compares src/cuda/abi.h, src/emulator/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own headers, at compile
- * time: each constant, the layout of each struct, and the exact signature of each entry point in its pinned version.
- * Built only where configure finds cuda.h; that it compiles is the test. A toolkit older than 13.0 lacks some of the
- * names: then the program says so and exits 77. */
+/* Compares src/cuda/abi.h, src/emulator/abi.h, symbols.def and nvrtc_symbols.def with NVIDIA's own
+ * headers, at compile time: each constant, the layout of each struct, and the exact signature of
+ * each entry point in its pinned version. Built only where configure finds cuda.h; that it compiles
+ * is the test. A toolkit older than 13.0 lacks some of the names: then the program says so and
+ * exits 77. */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>
@@ -23,9 +24,9 @@
 #undef GD_CONSTANT
 
 #define SAME_SIZE(type) _Static_assert(sizeof(gd_##type) == sizeof(type), "size of " #type)
-#define SAME_FIELD(type, field)                                                                                        \
-    _Static_assert(offsetof(gd_##type, field) == offsetof(type, field) &&                                              \
-                       sizeof(((gd_##type *)0)->field) == sizeof(((type *)0)->field),                                  \
+#define SAME_FIELD(type, field)                                                                    \
+    _Static_assert(offsetof(gd_##type, field) == offsetof(type, field) &&                          \
+                       sizeof(((gd_##type *)0)->field) == sizeof(((type *)0)->field),              \
                    #type "." #field)
 
 SAME_SIZE(CUresult);
@@ -102,7 +103,8 @@ SAME_SIZE(CUlaunchAttribute);
 SAME_FIELD(CUlaunchAttribute, id);
 SAME_FIELD(CUlaunchAttribute, value);
 
-/* The public attribute, which is handed to the driver as it is, and the public names of its constants. */
+/* The public attribute, which is handed to the driver as it is, and the public names of its
+ * constants. */
 _Static_assert(sizeof(griddep_attribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(griddep_attribute, value) == offsetof(CUlaunchAttribute, value),
                "griddep_attribute");
@@ -112,8 +114,10 @@ SAME_VALUE(ATTRIBUTE_ACCESS_POLICY_WINDOW, LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
 SAME_VALUE(ATTRIBUTE_COOPERATIVE, LAUNCH_ATTRIBUTE_COOPERATIVE);
 SAME_VALUE(ATTRIBUTE_SYNCHRONIZATION_POLICY, LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY);
 SAME_VALUE(ATTRIBUTE_CLUSTER_DIMENSION, LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-SAME_VALUE(ATTRIBUTE_CLUSTER_SCHEDULING_POLICY, LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
-SAME_VALUE(ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME_VALUE(ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+           LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
+SAME_VALUE(ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+           LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME_VALUE(ATTRIBUTE_PROGRAMMATIC_EVENT, LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
 SAME_VALUE(ATTRIBUTE_PRIORITY, LAUNCH_ATTRIBUTE_PRIORITY);
 SAME_VALUE(ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP, LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
@@ -186,19 +190,20 @@ SAME_FIELD(CUgraphEdgeData, to_port);
 SAME_FIELD(CUgraphEdgeData, type);
 SAME_FIELD(CUgraphEdgeData, reserved);
 
-/* What only the emulator uses. Its names have no versions where cuda.h has several: each is compared with the one that
- * the entry points take. */
+/* What only the emulator uses. Its names have no versions where cuda.h has several: each is
+ * compared with the one that the entry points take. */
 #define LIKE_SIZE(type, other) _Static_assert(sizeof(gd_##type) == sizeof(other), "size of " #other)
-#define LIKE_FIELD(type, field, other, name)                                                                           \
-    _Static_assert(offsetof(gd_##type, field) == offsetof(other, name) &&                                              \
-                       sizeof(((gd_##type *)0)->field) == sizeof(((other *)0)->name),                                  \
+#define LIKE_FIELD(type, field, other, name)                                                       \
+    _Static_assert(offsetof(gd_##type, field) == offsetof(other, name) &&                          \
+                       sizeof(((gd_##type *)0)->field) == sizeof(((other *)0)->name),              \
                    #other "." #name)
 
 SAME_SIZE(CUlibrary);
 SAME_SIZE(CUkernel);
 SAME_SIZE(CUmemoryPool);
 _Static_assert(__builtin_types_compatible_p(gd_CUhostFn *, CUhostFn), "CUhostFn");
-_Static_assert(__builtin_types_compatible_p(gd_CUoccupancyB2DSize *, CUoccupancyB2DSize), "CUoccupancyB2DSize");
+_Static_assert(__builtin_types_compatible_p(gd_CUoccupancyB2DSize *, CUoccupancyB2DSize),
+               "CUoccupancyB2DSize");
 
 SAME_SIZE(CUctxCreateParams);
 SAME_FIELD(CUctxCreateParams, execAffinityParams);
@@ -373,7 +378,8 @@ SAME_FIELD(CUDA_CONDITIONAL_NODE_PARAMS, ctx);
 SAME_SIZE(CUgraphNodeParams);
 SAME_FIELD(CUgraphNodeParams, type);
 SAME_FIELD(CUgraphNodeParams, reserved2);
-_Static_assert(offsetof(CUgraphNodeParams, conditional) == offsetof(gd_CUgraphNodeParams, is.conditional),
+_Static_assert(offsetof(CUgraphNodeParams, conditional) ==
+                   offsetof(gd_CUgraphNodeParams, is.conditional),
                "where parameters of a conditional node lie");
 
 SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
@@ -410,8 +416,10 @@ SAME_FIELD(CUgraphExecUpdateResultInfo, result);
 SAME_FIELD(CUgraphExecUpdateResultInfo, errorNode);
 SAME_FIELD(CUgraphExecUpdateResultInfo, errorFromNode);
 
-_Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS_v1) == offsetof(gd_CUDA_MEMSET_NODE_PARAMS, ctx), "first version");
-_Static_assert(sizeof(CUDA_HOST_NODE_PARAMS_v1) == sizeof(gd_CUDA_HOST_NODE_PARAMS), "first version");
+_Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS_v1) == offsetof(gd_CUDA_MEMSET_NODE_PARAMS, ctx),
+               "first version");
+_Static_assert(sizeof(CUDA_HOST_NODE_PARAMS_v1) == sizeof(gd_CUDA_HOST_NODE_PARAMS),
+               "first version");
 
 SAME_SIZE(CUgraphNodeParams);
 SAME_FIELD(CUgraphNodeParams, type);
@@ -477,7 +485,8 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR);
 SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
 SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 
-/* symbols.def read with cuda.h's types in place of the project's: the function types must then be the very same. */
+/* symbols.def read with cuda.h's types in place of the project's: the function types must then be
+ * the very same. */
 #define gd_CUresult CUresult
 #define gd_CUdevice CUdevice_v1
 #define gd_CUdeviceptr CUdeviceptr_v2
@@ -518,17 +527,19 @@ SAME_CONSTANT(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 #define gd_CUtensorMapL2promotion CUtensorMapL2promotion
 #define gd_CUtensorMapFloatOOBfill CUtensorMapFloatOOBfill
 
-#define GD_SYMBOL(name, version, need, arguments)                                                                      \
-    _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version, CUresult(*) arguments), "arguments "          \
-                                                                                                 "of " #name);
+#define GD_SYMBOL(name, version, need, arguments)                                                  \
+    _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##version, CUresult(*) arguments),   \
+                   "arguments "                                                                    \
+                   "of " #name);
 #include "cuda/symbols.def"
 #undef GD_SYMBOL
 
 #define gd_nvrtcResult nvrtcResult
 #define gd_nvrtcProgram nvrtcProgram
 
-#define GD_NVRTC(name, type, arguments)                                                                                \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) arguments), "arguments of " #name);
+#define GD_NVRTC(name, type, arguments)                                                            \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) arguments),             \
+                   "arguments of " #name);
 #include "cuda/nvrtc_symbols.def"
 #undef GD_NVRTC
 

@@ -1,5 +1,5 @@
-/* The allocation functions that the linker puts in the place of the C library's. Counting is atomic, so that libraries
- * with threads can be tested too. */
+/* The allocation functions that the linker puts in the place of the C library's. Counting is
+ * atomic, so that libraries with threads can be tested too. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t most);
 
-static atomic_long remaining = -1; /* allocations that will succeed before one fails; negative: none fails */
+static atomic_long remaining =
+    -1; /* allocations that will succeed before one fails; negative: none fails */
 static atomic_bool hit;
 
 /* Where functions begin that were at work when the allocation failed, innermost first. */

@@ -1,4 +1,5 @@
-/* Which driver call may fail without anybody saying so: what ends things, and questions that have another answer. */
+/* Which driver call may fail without anybody saying so: what ends things, and questions that have
+ * another answer. */
 #ifndef GD_TESTS_QUIET_H
 #define GD_TESTS_QUIET_H
 
@@ -10,9 +11,14 @@
 /* Of the runtime's own: those that end what nobody hears of any more. */
 static inline bool ends_quietly(const char *symbol)
 {
-    static const char *const quiet[] = {"cuCtxPopCurrent",           "cuModuleUnload",  "cuGraphDestroy",
-                                        "cuGraphExecDestroy",        "cuStreamDestroy", "cuEventDestroy",
-                                        "cuDevicePrimaryCtxRelease", "cuThreadExchangeStreamCaptureMode"};
+    static const char *const quiet[] = {"cuCtxPopCurrent",
+                                        "cuModuleUnload",
+                                        "cuGraphDestroy",
+                                        "cuGraphExecDestroy",
+                                        "cuStreamDestroy",
+                                        "cuEventDestroy",
+                                        "cuDevicePrimaryCtxRelease",
+                                        "cuThreadExchangeStreamCaptureMode"};
 
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
         if (!strcmp(symbol, quiet[i]))
@@ -28,15 +34,17 @@ static inline bool holds_quietly(const char *symbol)
            !strcmp(symbol, "cuGraphRetainUserObject") || !strcmp(symbol, "cuUserObjectRelease");
 }
 
-/* Whether the call at this index may. Where the current context is not known the runtime's is pushed, which succeeded
- * then; a context is pushed in vain only in front of what ends something. */
+/* Whether the call at this index may. Where the current context is not known the runtime's is
+ * pushed, which succeeded then; a context is pushed in vain only in front of what ends
+ * something. */
 static inline bool may_fail_quietly(uint64_t index)
 {
     fake_call call, next;
 
     if (!fake_driver_call(index, &call))
         return false;
-    if (ends_quietly(call.symbol) || !strcmp(call.symbol, "cuFuncGetParamInfo") || holds_quietly(call.symbol))
+    if (ends_quietly(call.symbol) || !strcmp(call.symbol, "cuFuncGetParamInfo") ||
+        holds_quietly(call.symbol))
         return true;
     if (!fake_driver_call(index + 1, &next))
         return false;

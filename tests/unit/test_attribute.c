@@ -1,5 +1,5 @@
-/* Launch attributes, tensor maps and cluster limits on the scripted fake driver: what the makers write, what they and a
- * launch refuse, and what is left when a driver lacks a symbol. */
+/* Launch attributes, tensor maps and cluster limits on the scripted fake driver: what the makers
+ * write, what they and a launch refuse, and what is left when a driver lacks a symbol. */
 #include <check.h>
 #include <math.h>
 #include <stddef.h>
@@ -10,11 +10,12 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                          ".visible .entry first(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n"
-                          "    griddepcontrol.wait;\n    ret;\n}\n"
-                          ".visible .entry second(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
-                          ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry first(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n"
+    "    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry second(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n";
 
 static const griddep_argument pointer = {.bytes = 8, .value = 256};
 
@@ -23,14 +24,15 @@ static griddep_runtime *runtime;
 static griddep_module *module;
 static griddep_kernel *first;
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 
-#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+#define ck_says(part)                                                                              \
+    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 static griddep_kernel *kernel_of(griddep_module *of, const char *name)
 {
@@ -101,16 +103,21 @@ START_TEST(makers_write_what_cuda_reads)
     ck_assert_uint_eq(value_of(&a, 4).clusterDim.y, 2);
     ck_status(griddep_attribute_preferred_cluster_dimension(&a, 8, 1, 2, &error), GRIDDEP_OK);
     ck_assert_uint_eq(value_of(&a, 11).preferredClusterDim.z, 2);
-    ck_status(griddep_attribute_cluster_scheduling_policy(&a, GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error), GRIDDEP_OK);
-    ck_assert_int_eq(value_of(&a, 5).clusterSchedulingPolicyPreference, GD_CU_CLUSTER_SCHEDULING_POLICY_SPREAD);
+    ck_status(
+        griddep_attribute_cluster_scheduling_policy(&a, GRIDDEP_CLUSTER_SCHEDULING_SPREAD, &error),
+        GRIDDEP_OK);
+    ck_assert_int_eq(value_of(&a, 5).clusterSchedulingPolicyPreference,
+                     GD_CU_CLUSTER_SCHEDULING_POLICY_SPREAD);
     ck_status(griddep_attribute_priority(&a, -3, &error), GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 8).priority, -3);
-    ck_status(griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_memory_sync_domain(&a, GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 10).memSyncDomain, GD_CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
     ck_status(griddep_attribute_memory_sync_domain_map(&a, 1, 3, &error), GRIDDEP_OK);
     ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.default_, 1);
     ck_assert_int_eq(value_of(&a, 9).memSyncDomainMap.remote, 3);
-    ck_status(griddep_attribute_access_policy_window(&a, 0x7000, 4096, 0.5, GRIDDEP_ACCESS_PROPERTY_PERSISTING,
+    ck_status(griddep_attribute_access_policy_window(&a, 0x7000, 4096, 0.5,
+                                                     GRIDDEP_ACCESS_PROPERTY_PERSISTING,
                                                      GRIDDEP_ACCESS_PROPERTY_STREAMING, &error),
               GRIDDEP_OK);
     gd_CUaccessPolicyWindow window = value_of(&a, 1).accessPolicyWindow;
@@ -140,24 +147,31 @@ START_TEST(makers_refuse_what_no_device_takes)
     before = a;
     ck_status(griddep_attribute_cluster_dimension(&a, 0, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("0 x 1 x 1; it may have 1 to 16 blocks");
-    ck_status(griddep_attribute_cluster_dimension(&a, 65536, 65536, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_cluster_dimension(&a, 65536, 65536, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("65536 x 65536");
-    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 17, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_preferred_cluster_dimension(&a, 17, 1, 1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_cluster_scheduling_policy(&a, 3, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("policy is 3");
     ck_status(griddep_attribute_memory_sync_domain(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("domain is 2");
     ck_status(griddep_attribute_memory_sync_domain_map(&a, 0, 256, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("256");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1.5, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1.5, 0, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("hit_ratio is 1.5");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, (double)NAN, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 3, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, (double)NAN, 0, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 3, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("hit is 3");
-    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 0, GRIDDEP_ACCESS_PROPERTY_PERSISTING, &error),
+    ck_status(griddep_attribute_access_policy_window(&a, 0, 1, 1, 0,
+                                                     GRIDDEP_ACCESS_PROPERTY_PERSISTING, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_says("cannot be PERSISTING");
-    ck_status(griddep_attribute_access_policy_window(&a, UINT64_MAX, 2, 1, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, UINT64_MAX, 2, 1, 0, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_cooperative(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("on is 2");
     ck_status(griddep_attribute_carveout(&a, 101, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -171,7 +185,8 @@ START_TEST(makers_refuse_what_no_device_takes)
 }
 END_TEST
 
-/* The least and the greatest value that each maker takes, and those beside them that it does not. */
+/* The least and the greatest value that each maker takes, and those beside them that it does
+ * not. */
 START_TEST(makers_take_what_stands_at_the_limits)
 {
     griddep_attribute a, before;
@@ -180,14 +195,17 @@ START_TEST(makers_take_what_stands_at_the_limits)
         uint32_t at[3] = {1, 1, 1};
         at[i] = 16;
         ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error),
+                  GRIDDEP_OK);
         at[i] = 17;
-        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error), GRIDDEP_ERROR_ARGUMENT);
+        ck_status(griddep_attribute_cluster_dimension(&a, at[0], at[1], at[2], &error),
+                  GRIDDEP_ERROR_ARGUMENT);
         at[i] = 0;
         ck_status(griddep_attribute_preferred_cluster_dimension(&a, at[0], at[1], at[2], &error),
                   GRIDDEP_ERROR_ARGUMENT);
         ck_status(griddep_attribute_cluster_scheduling_policy(&a, i, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 0.5, i, 0, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 0.5, i, 0, &error),
+                  GRIDDEP_OK);
     }
     ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 2, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_cluster_dimension(&a, 2, 4, 3, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -196,7 +214,8 @@ START_TEST(makers_take_what_stands_at_the_limits)
         ck_status(griddep_attribute_cooperative(&a, on, &error), GRIDDEP_OK);
         ck_status(griddep_attribute_device_updatable_node(&a, on, &error), GRIDDEP_OK);
         ck_status(griddep_attribute_nvlink_centric_scheduling(&a, on, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, on, 0, on, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, on, 0, on, &error),
+                  GRIDDEP_OK);
     }
     ck_status(griddep_attribute_memory_sync_domain_map(&a, 255, 255, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_carveout(&a, -1, &error), GRIDDEP_OK);
@@ -206,11 +225,16 @@ START_TEST(makers_take_what_stands_at_the_limits)
     ck_status(griddep_attribute_cluster_scheduling_policy(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_memory_sync_domain(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_memory_sync_domain_map(&a, 256, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, -0.01, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1.01, 0, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, -1, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, -1, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, 3, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, -0.01, 0, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1.01, 0, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, -1, 0, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, -1, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_attribute_access_policy_window(&a, 4096, 1, 1, 0, 3, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_cooperative(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_device_updatable_node(&a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_attribute_nvlink_centric_scheduling(&a, -1, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -221,7 +245,8 @@ END_TEST
 
 /* ---- at a launch ---- */
 
-static int32_t launch_with(griddep_launch_config *config, const griddep_attribute *attributes, uint32_t count)
+static int32_t launch_with(griddep_launch_config *config, const griddep_attribute *attributes,
+                           uint32_t count)
 {
     config->size = sizeof *config;
     config->attributes = attributes;
@@ -241,7 +266,8 @@ START_TEST(launch_takes_every_attribute)
     ck_status(griddep_attribute_priority(&a[4], -5, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_memory_sync_domain(&a[5], 1, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_memory_sync_domain_map(&a[6], 0, 3, &error), GRIDDEP_OK);
-    ck_status(griddep_attribute_access_policy_window(&a[7], 4096, 134213632, 1, 2, 1, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_access_policy_window(&a[7], 4096, 134213632, 1, 2, 1, &error),
+              GRIDDEP_OK);
     ck_status(griddep_attribute_cooperative(&a[8], 1, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_carveout(&a[9], 50, &error), GRIDDEP_OK);
     ck_status(griddep_attribute_nvlink_centric_scheduling(&a[10], 1, &error), GRIDDEP_OK);
@@ -289,7 +315,8 @@ START_TEST(updatable_nodes_have_a_handle)
     ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
     ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
     ck_status(griddep_stream_create(runtime, &config.stream, &error), GRIDDEP_OK);
-    ck_assert_int_eq(driver->cuStreamBeginCapture(config.stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(config.stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
     ck_status(launch_with(&config, &a, 1), GRIDDEP_OK);
     ck_assert_uint_ne(a.value[1], 0);
     ck_assert_int_eq(driver->cuStreamEndCapture(config.stream, &graph), GD_CUDA_SUCCESS);
@@ -300,10 +327,12 @@ START_TEST(updatable_nodes_have_a_handle)
 }
 END_TEST
 
-/* What the library does not know goes to the driver as it is, and its refusal names what was asked for. */
+/* What the library does not know goes to the driver as it is, and its refusal names what was asked
+ * for. */
 START_TEST(launch_passes_unknown_attributes)
 {
-    const griddep_attribute unknown = {.id = 15, .value = {7}}, known = {.id = GRIDDEP_ATTRIBUTE_CARVEOUT};
+    const griddep_attribute unknown = {.id = 15, .value = {7}},
+                            known = {.id = GRIDDEP_ATTRIBUTE_CARVEOUT};
     const griddep_attribute both[2] = {known, unknown};
     griddep_launch_config config = {.grid = {1}, .block = {32}};
 
@@ -347,7 +376,8 @@ START_TEST(launch_holds_attributes_against_the_device)
     ck_status(griddep_attribute_memory_sync_domain_map(&a[0], 0, 4, &error), GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("the memory domains 0 and 4; the device has 4");
-    ck_status(griddep_attribute_access_policy_window(&a[0], 0, 134213633, 1, 0, 0, &error), GRIDDEP_OK);
+    ck_status(griddep_attribute_access_policy_window(&a[0], 0, 134213633, 1, 0, 0, &error),
+              GRIDDEP_OK);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("134213633 bytes; the device's largest has 134213632");
     ck_status(griddep_attribute_cooperative(&a[0], 1, &error), GRIDDEP_OK);
@@ -363,7 +393,8 @@ END_TEST
 /* Clusters of more than 8 are opted in to once; what does not fit has the driver's number. */
 START_TEST(large_clusters_are_opted_in_to)
 {
-    griddep_launch_config config = {.size = sizeof config, .grid = {16}, .block = {64}, .cluster = {8}};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {16}, .block = {64}, .cluster = {8}};
     uint32_t size = 0, count = 0;
 
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
@@ -374,20 +405,24 @@ START_TEST(large_clusters_are_opted_in_to)
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     config.shared_bytes = 200 * 1024; /* one block fills an SM of the fake */
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of dynamic shared memory the "
+    ck_says("a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of "
+            "dynamic shared memory the "
             "device can have 8 in a cluster");
     config.cluster[0] = 32;
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 32 x 1 x 1, 32 blocks; it may have 1 to 16, of which devices need not have more than 8");
+    ck_says("a cluster of 32 x 1 x 1, 32 blocks; it may have 1 to 16, of which devices need not "
+            "have more than 8");
     config.cluster[0] = config.cluster[1] = 1u << 31; /* with 4, as many as 2^64 count as 0 */
     config.cluster[2] = 4;
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 2147483648 x 2147483648 x 4, more than 4294967296 blocks; it may have 1 to 16");
+    ck_says("a cluster of 2147483648 x 2147483648 x 4, more than 4294967296 blocks; it may have 1 "
+            "to 16");
     config.cluster[0] = 4;
     config.cluster[1] = config.cluster[2] = 0;
     fake_driver_fail("cuLaunchKernelEx", 1, GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this configuration the device can "
+    ck_says("with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this "
+            "configuration the device can "
             "have 8 in a cluster");
     config.cluster[0] = 0;
     ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
@@ -399,24 +434,30 @@ START_TEST(large_clusters_are_opted_in_to)
     config.cluster[0] = 4;
     ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_OK);
     ck_assert_uint_eq(count, 132 * 32 / 4);
-    ck_status(griddep_kernel_get_cluster_limit(NULL, &config, &size, &count, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_kernel_get_cluster_limit(first, NULL, &size, &count, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_kernel_get_cluster_limit(first, &config, NULL, &count, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_get_cluster_limit(NULL, &config, &size, &count, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_get_cluster_limit(first, NULL, &size, &count, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_kernel_get_cluster_limit(first, &config, NULL, &count, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     for (int i = 0; i < 2; i++) {
-        fake_driver_fail(i ? "cuOccupancyMaxActiveClusters" : "cuOccupancyMaxPotentialClusterSize", 1,
-                         GD_CUDA_ERROR_UNKNOWN);
+        fake_driver_fail(i ? "cuOccupancyMaxActiveClusters" : "cuOccupancyMaxPotentialClusterSize",
+                         1, GD_CUDA_ERROR_UNKNOWN);
         size = count = 77;
-        ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error), GRIDDEP_ERROR_DRIVER);
+        ck_status(griddep_kernel_get_cluster_limit(first, &config, &size, &count, &error),
+                  GRIDDEP_ERROR_DRIVER);
         ck_assert_uint_eq(size + count, 154);
     }
 }
 END_TEST
 
-/* Each question that a launch with attributes asks of the driver may fail: the launch then does, with the code. */
+/* Each question that a launch with attributes asks of the driver may fail: the launch then does,
+ * with the code. */
 START_TEST(questions_of_a_launch_may_fail)
 {
     static const char *const symbols[] = {"cuCtxGetStreamPriorityRange", "cuDeviceGetAttribute",
-                                          "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuFuncSetAttribute",
+                                          "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                                          "cuFuncSetAttribute",
                                           "cuOccupancyMaxPotentialClusterSize"};
     griddep_attribute a[4];
     griddep_launch_config config = {.grid = {16}, .block = {64}};
@@ -433,7 +474,8 @@ START_TEST(questions_of_a_launch_may_fail)
 }
 END_TEST
 
-/* The cluster that a kernel names itself: opted in to, held against the grid and against the launch's. */
+/* The cluster that a kernel names itself: opted in to, held against the grid and against the
+ * launch's. */
 START_TEST(a_kernels_own_cluster_is_held_to)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -449,7 +491,8 @@ START_TEST(a_kernels_own_cluster_is_held_to)
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     config.cluster[0] = 8;
     ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
-    ck_says("kernel wide: its .reqnctapercluster asks for a cluster of 16 x 1 x 1, the launch gives 8 x 1 x 1");
+    ck_says("kernel wide: its .reqnctapercluster asks for a cluster of 16 x 1 x 1, the launch "
+            "gives 8 x 1 x 1");
     config.cluster[0] = 0;
     config.grid[0] = 24;
     ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
@@ -501,9 +544,11 @@ START_TEST(tensor_maps_are_encoded_and_passed)
     ck_assert_uint_eq(map.opaque[0], 0x10000);
     ck_assert_uint_eq(map.opaque[2], 1024);
     ck_assert_uint_eq(map.opaque[7], 1); /* steps of nothing are steps of 1 */
-    ck_status(griddep_tensor_map_tiled(runtime, &options, odd, &error), GRIDDEP_OK); /* wherever it stands */
+    ck_status(griddep_tensor_map_tiled(runtime, &options, odd, &error),
+              GRIDDEP_OK); /* wherever it stands */
     const griddep_argument arguments[2] = {{.bytes = 128, .data = &map}, pointer};
-    ck_status(griddep_launch(kernel_of(module, "mapped"), &config, arguments, 2, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, "mapped"), &config, arguments, 2, NULL, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_mem_eq(launch.parameters, &map, 128);
     options = images();
@@ -542,9 +587,11 @@ static const struct {
     {0, FIELD(rank), 4, 0, GRIDDEP_ERROR_ARGUMENT, "rank is 0; it may be 1 to 5"},
     {0, FIELD(rank), 4, 6, GRIDDEP_ERROR_ARGUMENT, "rank is 6"},
     {0, FIELD(rank), 4, 3, GRIDDEP_ERROR_ARGUMENT, "dimensions[2] is 0; it may be 1 to 2^32"},
-    {0, FIELD(dimensions[0]), 8, (INT64_C(1) << 32) + 1, GRIDDEP_ERROR_ARGUMENT, "dimensions[0] is 4294967297"},
+    {0, FIELD(dimensions[0]), 8, (INT64_C(1) << 32) + 1, GRIDDEP_ERROR_ARGUMENT,
+     "dimensions[0] is 4294967297"},
     {0, FIELD(dimensions[2]), 8, 1, GRIDDEP_ERROR_ARGUMENT, "dimensions[2] is 1; past the rank"},
-    {0, FIELD(strides[0]), 8, 4100, GRIDDEP_ERROR_ARGUMENT, "strides[0] is 4100; it may be a multiple of 16"},
+    {0, FIELD(strides[0]), 8, 4100, GRIDDEP_ERROR_ARGUMENT,
+     "strides[0] is 4100; it may be a multiple of 16"},
     {0, FIELD(strides[0]), 8, INT64_C(1) << 40, GRIDDEP_ERROR_ARGUMENT, "strides[0]"},
     {0, FIELD(strides[1]), 8, 16, GRIDDEP_ERROR_ARGUMENT, "strides[1] is 16; past the rank"},
     {0, FIELD(address), 8, 0x10008, GRIDDEP_ERROR_ARGUMENT, "0x10008 is no multiple of 16"},
@@ -552,13 +599,15 @@ static const struct {
     {0, FIELD(steps[0]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "steps[1] is 0; it may be 1 to 8"},
     {0, FIELD(steps[4]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "steps["},
     {0, FIELD(box[1]), 4, 257, GRIDDEP_ERROR_ARGUMENT, "box[1] is 257; it may be 1 to 256"},
-    {0, FIELD(box[0]), 4, 3, GRIDDEP_ERROR_ARGUMENT, "box[0] is 3; its bytes must be a multiple of 16"},
+    {0, FIELD(box[0]), 4, 3, GRIDDEP_ERROR_ARGUMENT,
+     "box[0] is 3; its bytes must be a multiple of 16"},
     {0, FIELD(box[2]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "box[2] is 1; past the rank"},
     {0, FIELD(channels), 4, 1, GRIDDEP_ERROR_ARGUMENT, "for im2col"},
     {0, FIELD(type), 4, GRIDDEP_TENSOR_16U6_ALIGN16, GRIDDEP_ERROR_ARGUMENT,
      "box[0] is 32; for this type it must be 128"},
     {1, FIELD(rank), 4, 2, GRIDDEP_ERROR_ARGUMENT, "rank is 2; here it may be 3 to 5"},
-    {1, FIELD(lower[0]), 4, -129, GRIDDEP_ERROR_ARGUMENT, "lower[0] is -129; with rank 4 it may be -128 to 127"},
+    {1, FIELD(lower[0]), 4, -129, GRIDDEP_ERROR_ARGUMENT,
+     "lower[0] is -129; with rank 4 it may be -128 to 127"},
     {1, FIELD(upper[1]), 4, 128, GRIDDEP_ERROR_ARGUMENT, "upper[1] is 128"},
     {1, FIELD(upper[2]), 4, 1, GRIDDEP_ERROR_ARGUMENT, "upper[2] is 1"},
     {1, FIELD(channels), 4, 257, GRIDDEP_ERROR_ARGUMENT, "channels is 257"},
@@ -579,12 +628,14 @@ START_TEST(tensor_maps_refuse_with_the_field)
               bad_maps[_i].status);
     ck_says(bad_maps[_i].says);
     ck_assert_mem_eq(&map, &before, sizeof map);
-    ck_assert_uint_eq(fake_driver_calls("cuTensorMapEncodeTiled") + fake_driver_calls("cuTensorMapEncodeIm2col"), 0);
+    ck_assert_uint_eq(fake_driver_calls("cuTensorMapEncodeTiled") +
+                          fake_driver_calls("cuTensorMapEncodeIm2col"),
+                      0);
 }
 END_TEST
 
-/* Bytes of an element, and whether fills may be NaN, of each type: GRIDDEP_TENSOR_*. A box of as many elements as have
- * 16 bytes is taken, and one of half of them is not. */
+/* Bytes of an element, and whether fills may be NaN, of each type: GRIDDEP_TENSOR_*. A box of as
+ * many elements as have 16 bytes is taken, and one of half of them is not. */
 START_TEST(tensor_maps_know_every_type)
 {
     static const struct {
@@ -611,17 +662,19 @@ START_TEST(tensor_maps_know_every_type)
     griddep_tensor_map map;
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        griddep_tensor_options options = {.size = sizeof options,
-                                          .type = types[i].type,
-                                          .address = 0x10000,
-                                          .rank = 2,
-                                          .dimensions = {256, 2},
-                                          .strides = {4096},
-                                          .box = {types[i].only ? types[i].only : 128 / types[i].bits, 1}};
+        griddep_tensor_options options = {
+            .size = sizeof options,
+            .type = types[i].type,
+            .address = 0x10000,
+            .rank = 2,
+            .dimensions = {256, 2},
+            .strides = {4096},
+            .box = {types[i].only ? types[i].only : 128 / types[i].bits, 1}};
         ck_assert_int_eq(types[i].type, (int32_t)i); /* none is left out */
         ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_OK);
         options.box[0] /= 2;
-        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
+        ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
+                  GRIDDEP_ERROR_ARGUMENT);
         options.box[0] *= 2;
         options.fill = GRIDDEP_FILL_NAN;
         ck_status(griddep_tensor_map_tiled(runtime, &options, &map, &error),
@@ -664,7 +717,8 @@ START_TEST(tensor_maps_take_the_greatest_values)
     griddep_tensor_options options = good_maps[_i].im2col ? images() : matrix();
     griddep_tensor_map map;
 
-    memcpy((char *)&options + good_maps[_i].offset, &good_maps[_i].value, (size_t)good_maps[_i].bytes);
+    memcpy((char *)&options + good_maps[_i].offset, &good_maps[_i].value,
+           (size_t)good_maps[_i].bytes);
     ck_status(good_maps[_i].im2col ? griddep_tensor_map_im2col(runtime, &options, &map, &error)
                                    : griddep_tensor_map_tiled(runtime, &options, &map, &error),
               GRIDDEP_OK);
@@ -709,9 +763,11 @@ int main(void)
     TCase *maps = tcase_create("maps");
     tcase_add_checked_fixture(maps, setup, teardown);
     tcase_add_test(maps, tensor_maps_are_encoded_and_passed);
-    tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0, (int)(sizeof bad_maps / sizeof bad_maps[0]));
+    tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0,
+                        (int)(sizeof bad_maps / sizeof bad_maps[0]));
     tcase_add_test(maps, tensor_maps_know_every_type);
-    tcase_add_loop_test(maps, tensor_maps_take_the_greatest_values, 0, (int)(sizeof good_maps / sizeof good_maps[0]));
+    tcase_add_loop_test(maps, tensor_maps_take_the_greatest_values, 0,
+                        (int)(sizeof good_maps / sizeof good_maps[0]));
     tcase_add_test(maps, tensor_maps_need_what_they_need);
     suite_add_tcase(suite, maps);
     SRunner *runner = srunner_create(suite);

@@ -1,4 +1,5 @@
-/* Tests of src/base: arena, text, table, digest, file, error, structs, status, constants, version, log. */
+/* Tests of src/base: arena, text, table, digest, file, error, structs, status, constants, version,
+ * log. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -28,13 +29,18 @@
 
 /* ---- Help */
 
-/* Whether a text is well-formed UTF-8: lead bytes are followed by as many continuation bytes as they say. */
+/* Whether a text is well-formed UTF-8: lead bytes are followed by as many continuation bytes as
+ * they say. */
 static bool is_utf8(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
 
     while (*at) {
-        int more = *at < 0x80 ? 0 : (*at & 0xE0) == 0xC0 ? 1 : (*at & 0xF0) == 0xE0 ? 2 : (*at & 0xF8) == 0xF0 ? 3 : -1;
+        int more = *at < 0x80             ? 0
+                   : (*at & 0xE0) == 0xC0 ? 1
+                   : (*at & 0xF0) == 0xE0 ? 2
+                   : (*at & 0xF8) == 0xF0 ? 3
+                                          : -1;
         at++;
         if (more < 0)
             return false;
@@ -253,7 +259,8 @@ START_TEST(text_export_refuses_what_cannot_be)
     uint64_t needed = 99;
 
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_text_export("hello", 5, buffer, sizeof buffer, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(gd_text_export("hello", 5, buffer, sizeof buffer, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_str_eq(error.text, "bytes is NULL");
     ck_assert_str_eq(buffer, "same");
     ck_assert_int_eq(gd_text_export("hello", 5, NULL, 8, &needed, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -374,8 +381,8 @@ END_TEST
 
 START_TEST(quote_never_cuts_a_character_in_two)
 {
-    /* The cuts come at different bytes of a character: 2-byte characters behind a prefix of either parity, then 3
-     * and 4. */
+    /* The cuts come at different bytes of a character: 2-byte characters behind a prefix of either
+     * parity, then 3 and 4. */
     static const char *const units[] = {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
     gd_text source = {0}, quote = {0};
 
@@ -388,13 +395,14 @@ START_TEST(quote_never_cuts_a_character_in_two)
             for (size_t at = prefix; at < source.bytes; at += 13 * width) {
                 gd_text_quote(&quote, source.data, source.bytes, 1, (int32_t)at + 1);
                 const char *second = strchr(gd_text_get(&quote), '\n') + 1;
-                ck_assert_msg(is_utf8(gd_text_get(&quote)), "unit %zu, prefix %zu, byte %zu:\n%s", unit, prefix, at,
-                              gd_text_get(&quote));
+                ck_assert_msg(is_utf8(gd_text_get(&quote)), "unit %zu, prefix %zu, byte %zu:\n%s",
+                              unit, prefix, at, gd_text_get(&quote));
                 /* As many characters stand before the caret as before what it points to. */
                 size_t before = strcspn(second, "^");
                 size_t shown = 0;
                 const char *first = gd_text_get(&quote);
-                for (size_t seen = 0; seen < before || ((unsigned char)first[shown] & 0xC0) == 0x80; shown++)
+                for (size_t seen = 0; seen < before || ((unsigned char)first[shown] & 0xC0) == 0x80;
+                     shown++)
                     seen += ((unsigned char)first[shown] & 0xC0) != 0x80;
                 ck_assert_mem_eq(first + shown, units[unit], width);
                 gd_text_free(&quote);
@@ -526,7 +534,8 @@ static const struct {
     {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
     {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-    {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+    {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnop"
+     "qrsmnopqrstnopqrstu",
      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 };
 
@@ -604,7 +613,8 @@ static TCase *digest_case(void)
 {
     TCase *tests = tcase_create("digest");
 
-    tcase_add_loop_test(tests, digest_of_the_examples, 0, (int)(sizeof digest_examples / sizeof digest_examples[0]));
+    tcase_add_loop_test(tests, digest_of_the_examples, 0,
+                        (int)(sizeof digest_examples / sizeof digest_examples[0]));
     tcase_add_test(tests, digest_of_a_million_a);
     tcase_add_test(tests, digest_does_not_depend_on_how_data_is_cut);
     tcase_add_test(tests, digest_keeps_neighbouring_strings_apart);
@@ -931,8 +941,9 @@ START_TEST(error_is_set_in_full)
 
     griddep_error_init(&error);
     error.driver_code = 719;
-    ck_assert_int_eq(gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, "a.ptx", 12, 7, "found '%s'", "}"),
-                     GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(
+        gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, "a.ptx", 12, 7, "found '%s'", "}"),
+        GRIDDEP_ERROR_SYNTAX);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_SYNTAX);
     ck_assert_int_eq(error.driver_code, 0);
     ck_assert_int_eq(error.line, 12);
@@ -941,7 +952,8 @@ START_TEST(error_is_set_in_full)
     ck_assert_str_eq(error.text, "found '}'");
 
     /* The next one leaves nothing of it. */
-    ck_assert_int_eq(gd_error_set(&error, GRIDDEP_ERROR_LIMIT, "grid of %u blocks", 7u), GRIDDEP_ERROR_LIMIT);
+    ck_assert_int_eq(gd_error_set(&error, GRIDDEP_ERROR_LIMIT, "grid of %u blocks", 7u),
+                     GRIDDEP_ERROR_LIMIT);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_LIMIT);
     ck_assert_int_eq(error.line, 0);
     ck_assert_int_eq(error.column, 0);
@@ -949,7 +961,8 @@ START_TEST(error_is_set_in_full)
     ck_assert_str_eq(error.text, "grid of 7 blocks");
     ck_assert_uint_eq(error.size, sizeof error);
 
-    ck_assert_int_eq(gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, NULL, 1, 0, "x"), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, NULL, 1, 0, "x"),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_str_eq(error.file, "");
     ck_assert_int_eq(gd_error_memory(&error), GRIDDEP_ERROR_MEMORY);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_MEMORY);
@@ -960,7 +973,8 @@ END_TEST
 START_TEST(error_may_be_absent)
 {
     ck_assert_int_eq(gd_error_set(NULL, GRIDDEP_ERROR_LIMIT, "%d", 1), GRIDDEP_ERROR_LIMIT);
-    ck_assert_int_eq(gd_error_set_at(NULL, GRIDDEP_ERROR_SYNTAX, "f", 1, 1, "%d", 1), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(gd_error_set_at(NULL, GRIDDEP_ERROR_SYNTAX, "f", 1, 1, "%d", 1),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_int_eq(gd_error_memory(NULL), GRIDDEP_ERROR_MEMORY);
     gd_error_append(NULL, "%d", 1);
 }
@@ -978,7 +992,8 @@ START_TEST(error_text_is_appended_to)
 }
 END_TEST
 
-/* Makes prefix times 'x', then the unit until more than `least` bytes stand there. The caller frees it. */
+/* Makes prefix times 'x', then the unit until more than `least` bytes stand there. The caller frees
+ * it. */
 static char *repeated(size_t prefix, const char *unit, size_t least)
 {
     gd_text text = {0};
@@ -1072,7 +1087,8 @@ static TCase *error_case(void)
     return tests;
 }
 
-/* ---- Structs. `options` is the library's version of a struct; its first version ended behind `second`. */
+/* ---- Structs. `options` is the library's version of a struct; its first version ended behind
+ * `second`. */
 
 typedef struct options {
     uint32_t size;
@@ -1147,11 +1163,15 @@ START_TEST(struct_is_written_as_far_as_the_caller_has_room)
     options target = {OPTIONS_FIRST_VERSION, 9, 9, 9};
     newer_options newer = {{sizeof newer, 9, 9, 9}, {9, 9, 9, 9}};
 
-    ck_assert_int_eq(gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL), GRIDDEP_OK);
+    ck_assert_int_eq(
+        gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL),
+        GRIDDEP_OK);
     ck_assert_uint_eq(target.size, OPTIONS_FIRST_VERSION);
     ck_assert(target.first == 1 && target.second == 2 && target.third == 9);
 
-    ck_assert_int_eq(gd_struct_write(&newer, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL), GRIDDEP_OK);
+    ck_assert_int_eq(
+        gd_struct_write(&newer, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", NULL),
+        GRIDDEP_OK);
     ck_assert_uint_eq(newer.known.size, sizeof newer);
     ck_assert(newer.known.first == 1 && newer.known.third == 3);
     ck_assert(newer.fourth[0] == 9 && newer.fourth[3] == 9);
@@ -1165,14 +1185,17 @@ START_TEST(struct_that_cannot_be_written_is_left_alone)
     griddep_error error;
 
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_struct_write(NULL, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
-                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(
+        gd_struct_write(NULL, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_assert_str_eq(error.text, "info is NULL");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         options target = {wrong[i], 9, 9, 9};
-        ck_assert_int_eq(gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
-                         GRIDDEP_ERROR_STRUCT);
-        ck_assert(target.size == wrong[i] && target.first == 9 && target.second == 9 && target.third == 9);
+        ck_assert_int_eq(
+            gd_struct_write(&target, &source, sizeof source, OPTIONS_FIRST_VERSION, "info", &error),
+            GRIDDEP_ERROR_STRUCT);
+        ck_assert(target.size == wrong[i] && target.first == 9 && target.second == 9 &&
+                  target.third == 9);
     }
 }
 END_TEST
@@ -1210,7 +1233,8 @@ END_TEST
 
 START_TEST(status_that_is_none_has_a_name_too)
 {
-    static const int32_t none[] = {1, 2, GRIDDEP_ERROR_REQUIREMENT - 1, -1000, INT32_MAX, INT32_MIN};
+    static const int32_t none[] = {1,     2,         GRIDDEP_ERROR_REQUIREMENT - 1,
+                                   -1000, INT32_MAX, INT32_MIN};
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         ck_assert_str_eq(griddep_status_name(none[i]), "GRIDDEP_ERROR_UNKNOWN");
@@ -1219,14 +1243,16 @@ START_TEST(status_that_is_none_has_a_name_too)
 }
 END_TEST
 
-/* Each member of these enumerations has words of its own, and what is none has the words of none, or no words. */
+/* Each member of these enumerations has words of its own, and what is none has the words of none,
+ * or no words. */
 START_TEST(every_member_has_its_words)
 {
     static const struct {
         const char *prefix, *(*words)(int32_t);
-    } enumerations[] = {{"GRIDDEP_ERROR_", griddep_status_text}, {"GRIDDEP_REASON_", griddep_reason_text},
-                        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_OVERLAP_", griddep_overlap_text},
-                        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
+    } enumerations[] = {
+        {"GRIDDEP_ERROR_", griddep_status_text}, {"GRIDDEP_REASON_", griddep_reason_text},
+        {"GRIDDEP_MODE_", griddep_mode_name},    {"GRIDDEP_OVERLAP_", griddep_overlap_text},
+        {"GRIDDEP_BREAK_", griddep_break_text},  {"GRIDDEP_OVERLAP_", griddep_overlap_name}};
 
     for (size_t i = 0; i < sizeof enumerations / sizeof *enumerations; i++) {
         const char *seen[128], *none = enumerations[i].words(INT32_MAX), *name;
@@ -1237,7 +1263,8 @@ START_TEST(every_member_has_its_words)
             const char *words = enumerations[i].words(value);
             ck_assert_msg(words && (!none || strcmp(words, none) != 0), "%s has no words", name);
             for (int32_t other = 0; other < found; other++)
-                ck_assert_msg(strcmp(words, seen[other]) != 0, "%s has the words of another: %s", name, words);
+                ck_assert_msg(strcmp(words, seen[other]) != 0, "%s has the words of another: %s",
+                              name, words);
             ck_assert_int_lt(found, 128);
             seen[found++] = words;
             greatest = value > greatest ? value : greatest;
@@ -1352,8 +1379,8 @@ START_TEST(version_is_that_of_the_header)
 {
     char text[32];
 
-    ck_assert_int_eq(griddep_version(),
-                     GRIDDEP_VERSION_MAJOR * 1000000 + GRIDDEP_VERSION_MINOR * 1000 + GRIDDEP_VERSION_PATCH);
+    ck_assert_int_eq(griddep_version(), GRIDDEP_VERSION_MAJOR * 1000000 +
+                                            GRIDDEP_VERSION_MINOR * 1000 + GRIDDEP_VERSION_PATCH);
     snprintf(text, sizeof text, "%d.%d.%d", (int)GRIDDEP_VERSION_MAJOR, (int)GRIDDEP_VERSION_MINOR,
              (int)GRIDDEP_VERSION_PATCH);
     ck_assert_str_eq(griddep_version_text(), text);
@@ -1481,8 +1508,8 @@ static TCase *log_case(void)
     return tests;
 }
 
-/* ---- Memory that runs out: a scene is played again and again, each time with the next allocation failing. A scene
- * asserts nothing itself, since check would allocate for that. */
+/* ---- Memory that runs out: a scene is played again and again, each time with the next allocation
+ * failing. A scene asserts nothing itself, since check would allocate for that. */
 
 typedef enum outcome { FINE, RAN_OUT, WRONG } outcome;
 typedef outcome (*scene_function)(void);
@@ -1565,7 +1592,10 @@ static outcome use_file(void)
     bool right = error.status == status && (data != NULL) == (status == GRIDDEP_OK);
     free(data);
     unlink(below("file"));
-    return !right ? WRONG : status == GRIDDEP_ERROR_MEMORY ? RAN_OUT : status == GRIDDEP_OK ? FINE : WRONG;
+    return !right                           ? WRONG
+           : status == GRIDDEP_ERROR_MEMORY ? RAN_OUT
+           : status == GRIDDEP_OK           ? FINE
+                                            : WRONG;
 }
 
 START_TEST(memory_runs_out_in_an_arena)

@@ -1,8 +1,9 @@
 /* The checks: findings and their codes, one text, chains.
  *
- * tests/golden/check/NAME.ptx is checked; its findings, one a line as code:line:column:severity, must be NAME.expect,
- * and in full NAME.text where there is such a file. A name GDnnn..._fires must have that finding, GDnnn..._quiet must
- * not. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew; read the difference before you commit it. */
+ * tests/golden/check/NAME.ptx is checked; its findings, one a line as code:line:column:severity,
+ * must be NAME.expect, and in full NAME.text where there is such a file. A name GDnnn..._fires must
+ * have that finding, GDnnn..._quiet must not. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew;
+ * read the difference before you commit it. */
 #include <check.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -35,10 +36,11 @@ static griddep_finding get(const griddep_findings *findings, uint32_t index)
     return finding;
 }
 
-static griddep_findings *check_text(const char *text, size_t bytes, const char *name, const char *const *constants,
-                                    uint32_t count)
+static griddep_findings *check_text(const char *text, size_t bytes, const char *name,
+                                    const char *const *constants, uint32_t count)
 {
-    const griddep_check_options options = {.size = sizeof options, .constants = constants, .constant_count = count};
+    const griddep_check_options options = {
+        .size = sizeof options, .constants = constants, .constant_count = count};
     griddep_findings *findings = NULL;
     int32_t status = griddep_ptx_check(text, bytes, name, &options, &findings, &error);
 
@@ -76,7 +78,8 @@ static bool ends_with(const char *name, const char *end)
     return length >= tail && !strcmp(name + length - tail, end);
 }
 
-static void each_golden(void (*use)(const char *path, const char *name, const char *text, size_t bytes))
+static void each_golden(void (*use)(const char *path, const char *name, const char *text,
+                                    size_t bytes))
 {
     DIR *folder = opendir(GOLDEN);
     unsigned count = 0;
@@ -88,7 +91,8 @@ static void each_golden(void (*use)(const char *path, const char *name, const ch
         size_t bytes;
         if (!ends_with(item->d_name, ".ptx"))
             continue;
-        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name), (int)sizeof path);
+        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name),
+                         (int)sizeof path);
         ck_assert_int_eq(gd_file_read(path, &text, &bytes, &error), GRIDDEP_OK);
         use(path, item->d_name, text, bytes);
         free(text);
@@ -102,8 +106,8 @@ static void show_brief(gd_text *out, const griddep_findings *findings)
 {
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
-        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ":%" PRId32 "\n", finding.code, finding.line, finding.column,
-                       finding.severity);
+        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ":%" PRId32 "\n", finding.code, finding.line,
+                       finding.column, finding.severity);
     }
 }
 
@@ -111,12 +115,14 @@ static void show_full(gd_text *out, const griddep_findings *findings)
 {
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
-        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ": %s %s\n%s%s\n\n", finding.file, finding.line, finding.column,
-                       finding.code, finding.text, finding.quote, finding.hint);
+        gd_text_format(out, "%s:%" PRId32 ":%" PRId32 ": %s %s\n%s%s\n\n", finding.file,
+                       finding.line, finding.column, finding.code, finding.text, finding.quote,
+                       finding.hint);
     }
 }
 
-/* Compares with the file of that name but another ending; `must` says whether it has to be there. */
+/* Compares with the file of that name but another ending; `must` says whether it has to be
+ * there. */
 static void compare_with(const char *path, const char *ending, const gd_text *shown, bool must)
 {
     char expect[4096 + 16];
@@ -128,10 +134,11 @@ static void compare_with(const char *path, const char *ending, const gd_text *sh
         return;
     free(wanted);
     if (getenv("GRIDDEP_UPDATE_GOLDEN"))
-        ck_assert_int_eq(gd_file_write(expect, gd_text_get(shown), shown->bytes, &error), GRIDDEP_OK);
+        ck_assert_int_eq(gd_file_write(expect, gd_text_get(shown), shown->bytes, &error),
+                         GRIDDEP_OK);
     ck_assert_msg(gd_file_read(expect, &wanted, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
-    ck_assert_msg(bytes == shown->bytes && !memcmp(wanted, gd_text_get(shown), bytes), "%s\nexpected:\n%s\nfound:\n%s",
-                  path, wanted, gd_text_get(shown));
+    ck_assert_msg(bytes == shown->bytes && !memcmp(wanted, gd_text_get(shown), bytes),
+                  "%s\nexpected:\n%s\nfound:\n%s", path, wanted, gd_text_get(shown));
     free(wanted);
 }
 
@@ -147,7 +154,8 @@ static void check_golden(const char *path, const char *name, const char *text, s
     else
         ck_assert_msg(!has_code(findings, code), "%s has a finding %s", name, code);
     if (strstr(name, "specialized") ? ends_with(name, "_quiet.ptx") : !strncmp(name, "nvcc", 4))
-        ck_assert_msg(worst(findings) <= GRIDDEP_SEVERITY_NOTE, "%s is correct, and not quiet", name);
+        ck_assert_msg(worst(findings) <= GRIDDEP_SEVERITY_NOTE, "%s is correct, and not quiet",
+                      name);
     show_brief(&brief, findings);
     show_full(&full, findings);
     compare_with(path, ".expect", &brief, true);
@@ -165,8 +173,9 @@ END_TEST
 
 /* ---- what ptxas says of instructions ---- */
 
-/* A sample that ptxas was asked about (tests/fuzz/instructions.py): the check refuses nothing that ptxas takes, and misses little of what
- * ptxas refuses. A finding must stand in the instruction's line. */
+/* A sample that ptxas was asked about (tests/fuzz/instructions.py): the check refuses nothing that
+ * ptxas takes, and misses little of what ptxas refuses. A finding must stand in the instruction's
+ * line. */
 enum { SAMPLE_LINES = 400 };
 
 static void replay_part(const char *frame, const char **lines, int count, int *refused, int *missed)
@@ -209,8 +218,10 @@ START_TEST(instructions_are_judged_as_ptxas_judges_them)
     const char *lines[SAMPLE_LINES];
     int count = 0, refused = 0, missed = 0;
 
-    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.txt", &sample, &bytes, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.frame", &frame, &bytes, &error),
+                     GRIDDEP_OK);
+    ck_assert_int_eq(gd_file_read(GOLDEN "/../instructions.txt", &sample, &bytes, &error),
+                     GRIDDEP_OK);
     for (const char *at = sample; *at; at += strcspn(at, "\n") + 1) {
         lines[count++] = at;
         if (count < SAMPLE_LINES)
@@ -220,7 +231,8 @@ START_TEST(instructions_are_judged_as_ptxas_judges_them)
     }
     replay_part(frame, lines, count, &refused, &missed);
     ck_assert_int_gt(refused, 1000);
-    ck_assert_msg(missed * 50 <= refused, "ptxas refuses %d of the sample; the check misses %d", refused, missed);
+    ck_assert_msg(missed * 50 <= refused, "ptxas refuses %d of the sample; the check misses %d",
+                  refused, missed);
     free(frame);
     free(sample);
 }
@@ -235,7 +247,8 @@ START_TEST(each_code_has_its_golden_files)
             char path[4096], *text;
             size_t bytes;
             snprintf(path, sizeof path, "%s/%s_%s.ptx", GOLDEN, gd_codes[code].name, kinds[k]);
-            ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+            ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s",
+                          error.text);
             free(text);
         }
     }
@@ -296,8 +309,8 @@ END_TEST
 
 /* ---- the list ---- */
 
-static void add(griddep_findings *findings, gd_code code, int32_t severity, int32_t launch, int32_t line,
-                const char *text)
+static void add(griddep_findings *findings, gd_code code, int32_t severity, int32_t launch,
+                int32_t line, const char *text)
 {
     const gd_finding_draft draft = {.code = code,
                                     .severity = severity,
@@ -377,8 +390,9 @@ typedef struct shelf_case {
     const char *constants[7];
 } shelf_case;
 
-/* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows one origin a
- * register. That exempts reads only: a write to y before the wait would still be found. */
+/* matvec_bf16 uses one register for offsets into weight and for the address in y; provenance knows
+ * one origin a register. That exempts reads only: a write to y before the wait would still be
+ * found. */
 static const shelf_case shelf[] = {
     {"elementwise/vector_add.ptx", {NULL}},
     {"elementwise/vector_add.sm_80.ptx", {NULL}},
@@ -389,7 +403,8 @@ static const shelf_case shelf[] = {
     {"linear/matvec_bf16.ptx", {"weight"}},
     {"test/spin.ptx", {NULL}},
     {"attention/attention_decode_bf16.ptx", {"k_cache", "v_cache", "rotary", "positions"}},
-    {"attention/attention_decode_paged_bf16.ptx", {"k_pool", "v_pool", "page_table", "rotary", "positions"}},
+    {"attention/attention_decode_paged_bf16.ptx",
+     {"k_pool", "v_pool", "page_table", "rotary", "positions"}},
     {"attention/rotary_append_bf16.ptx", {"page_table", "rotary", "positions", "sequences"}},
     {"linear/linear_bf16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/linear_f16.ptx", {"weight", "up", "norm", "bias"}},
@@ -428,7 +443,8 @@ static int32_t worst_of(const shelf_case *item, const char *text, gd_text *shown
     uint32_t constants = 0;
     while (item->constants[constants] != NULL)
         constants += 1;
-    griddep_findings *findings = check_text(text, strlen(text), item->path, item->constants, constants);
+    griddep_findings *findings =
+        check_text(text, strlen(text), item->path, item->constants, constants);
     int32_t severity = worst(findings);
 
     if (shown)
@@ -464,14 +480,17 @@ static char *replace(const char *text, const char *at, size_t bytes, const char 
 
 static void must_fire(const shelf_case *item, char *text, const char *what)
 {
-    ck_assert_msg(worst_of(item, text, NULL) >= GRIDDEP_SEVERITY_WARNING, "%s: %s was not noticed", item->path, what);
+    ck_assert_msg(worst_of(item, text, NULL) >= GRIDDEP_SEVERITY_WARNING, "%s: %s was not noticed",
+                  item->path, what);
     free(text);
 }
 
-/* Each wait of a kernel that triggers: taken away, moved behind the first load, given to one warp only. */
+/* Each wait of a kernel that triggers: taken away, moved behind the first load, given to one warp
+ * only. */
 START_TEST(mutations_of_shelf_kernels_fire)
 {
-    static const char wait[] = "griddepcontrol.wait;", trigger[] = "griddepcontrol.launch_dependents;\n";
+    static const char wait[] = "griddepcontrol.wait;",
+                      trigger[] = "griddepcontrol.launch_dependents;\n";
     const shelf_case *item = &shelf[_i];
     size_t bytes;
     char *text = read_shelf(item, &bytes);
@@ -492,7 +511,8 @@ START_TEST(mutations_of_shelf_kernels_fire)
         must_fire(item, behind, "a wait behind the first load");
         must_fire(item,
                   replace(text, at, sizeof wait - 1,
-                          "{ .reg .pred one; .reg .b32 t; mov.u32 t, %tid.x; shr.u32 t, t, 5; setp.eq.u32 one, t, 0; "
+                          "{ .reg .pred one; .reg .b32 t; mov.u32 t, %tid.x; shr.u32 t, t, 5; "
+                          "setp.eq.u32 one, t, 0; "
                           "@one griddepcontrol.wait; }"),
                   "a wait for one warp only");
     }
@@ -511,42 +531,50 @@ START_TEST(barriers_of_nvcc_kernels_matter)
     char *one_waits = strstr(text, ".entry one_waits");
     ck_assert_ptr_nonnull(one_waits);
     char *barrier = strstr(one_waits, "bar.sync");
-    must_fire(&item, replace(text, barrier, (size_t)(strchr(barrier, ';') + 1 - barrier), ""), "a barrier taken away");
+    must_fire(&item, replace(text, barrier, (size_t)(strchr(barrier, ';') + 1 - barrier), ""),
+              "a barrier taken away");
     char *pipeline = strstr(text, ".entry pipeline");
-    char *poll = strstr(strstr(strstr(pipeline, "mbarrier.try_wait") + 1, "mbarrier.try_wait"), "mbarrier.try_wait");
-    must_fire(&item, replace(text, poll, (size_t)(strchr(poll, ';') + 1 - poll), ""), "an mbarrier wait taken away");
+    char *poll = strstr(strstr(strstr(pipeline, "mbarrier.try_wait") + 1, "mbarrier.try_wait"),
+                        "mbarrier.try_wait");
+    must_fire(&item, replace(text, poll, (size_t)(strchr(poll, ';') + 1 - poll), ""),
+              "an mbarrier wait taken away");
     free(text);
 }
 END_TEST
 
 /* ---- chains ---- */
 
-#define ENTRY(name, body)                                                                                              \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a<4>;\n    .reg .f32 %f<4>;\n"       \
+#define ENTRY(name, body)                                                                          \
+    ".visible .entry " name                                                                        \
+    "(.param .u64 in, .param .u64 out)\n{\n    .reg .b64 %a<4>;\n    .reg .f32 %f<4>;\n"           \
     "    ld.param.u64 %a0, [in];\n    ld.param.u64 %a1, [out];\n" body "    ret;\n}\n"
 #define LOAD "    ld.global.f32 %f0, [%a0];\n"
 #define STORE "    st.global.f32 [%a1], %f0;\n"
 #define WAIT "    griddepcontrol.wait;\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 
-static const char kernels[] = HEAD ENTRY("first", TRIGGER WAIT LOAD STORE)   /* triggers first */
-    ENTRY("covered", WAIT TRIGGER LOAD STORE)                                /* triggers behind the wait */
-    ENTRY("quiet", WAIT LOAD STORE)                                          /* never triggers */
-    ENTRY("reads", TRIGGER LOAD WAIT STORE)                                  /* reads before the wait */
-    ENTRY("writes", TRIGGER STORE WAIT LOAD)                                 /* writes before the wait */
-    ENTRY("bare", TRIGGER LOAD STORE)                                        /* no wait */
-    ENTRY("plain", LOAD STORE)                                               /* neither */
-    ENTRY("fenced", WAIT LOAD STORE "    fence.acq_rel.gpu;\n" TRIGGER)      /* releases, then triggers */
+static const char kernels[] = HEAD ENTRY("first", TRIGGER WAIT LOAD STORE) /* triggers first */
+    ENTRY("covered", WAIT TRIGGER LOAD STORE) /* triggers behind the wait */
+    ENTRY("quiet", WAIT LOAD STORE)           /* never triggers */
+    ENTRY("reads", TRIGGER LOAD WAIT STORE)   /* reads before the wait */
+    ENTRY("writes", TRIGGER STORE WAIT LOAD)  /* writes before the wait */
+    ENTRY("bare", TRIGGER LOAD STORE)         /* no wait */
+    ENTRY("plain", LOAD STORE)                /* neither */
+    ENTRY("fenced",
+          WAIT LOAD STORE "    fence.acq_rel.gpu;\n" TRIGGER) /* releases, then triggers */
     ENTRY("cached", TRIGGER WAIT "    ld.global.nc.f32 %f0, [%a0];\n" STORE) /* non-coherent */
-    ENTRY("chases", TRIGGER "    ld.global.u64 %a2, [%a0];\n    ld.global.f32 %f0, [%a2];\n" WAIT STORE);
+    ENTRY("chases",
+          TRIGGER "    ld.global.u64 %a2, [%a0];\n    ld.global.f32 %f0, [%a2];\n" WAIT STORE);
 
-static const char old_kernels[] = ".version 7.0\n.target sm_80\n.address_size 64\n" ENTRY("old", LOAD STORE);
+static const char old_kernels[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n" ENTRY("old", LOAD STORE);
 
 typedef struct step {
-    const char *entry; /* "memset": no kernel; "?": a kernel whose code is not known; NULL: the end */
-    uint32_t in, out;  /* buffers */
-    int32_t pdl;       /* or IN */
-    int32_t access;    /* of in; 0 with a known kernel: READ */
+    const char
+        *entry; /* "memset": no kernel; "?": a kernel whose code is not known; NULL: the end */
+    uint32_t in, out; /* buffers */
+    int32_t pdl;      /* or IN */
+    int32_t access;   /* of in; 0 with a known kernel: READ */
 } step;
 
 typedef struct chain_case {
@@ -555,30 +583,46 @@ typedef struct chain_case {
     step steps[5];
 } chain_case;
 
-enum { AUTO = GRIDDEP_PDL_AUTO, OFF = GRIDDEP_PDL_OFF, FORCE = GRIDDEP_PDL_FORCE, CONSTANT = GRIDDEP_ACCESS_CONSTANT };
+enum {
+    AUTO = GRIDDEP_PDL_AUTO,
+    OFF = GRIDDEP_PDL_OFF,
+    FORCE = GRIDDEP_PDL_FORCE,
+    CONSTANT = GRIDDEP_ACCESS_CONSTANT
+};
 
 /* In another lane than 0, and after a launch of another lane, counted from 1; 0: after none. */
 #define IN(lane, after) ((lane) << 4 | (after) << 8)
 
 static const chain_case chain_cases[] = {
-    {"a line of kernels that wait", "", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 3, 4, 0, 0}}},
+    {"a line of kernels that wait",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 3, 4, 0, 0}}},
     {"two buffers in turn, all wait",
      "",
      {{"first", 1, 2, 0, 0}, {"first", 2, 1, 0, 0}, {"first", 1, 2, 0, 0}, {"first", 2, 1, 0, 0}}},
     {"a transitive gap: the one between has no wait",
      "2:GD201:3",
      {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, 0, 0}}},
-    {"its neighbour: the one between waits", "", {{"first", 1, 2, 0, 0}, {"first", 8, 9, 0, 0}, {"first", 2, 3, 0, 0}}},
+    {"its neighbour: the one between waits",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 8, 9, 0, 0}, {"first", 2, 3, 0, 0}}},
     {"its neighbour: the last one is not dependent",
      "",
      {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, OFF, 0}}},
     {"a gap over a launch that overlapped itself",
      "3:GD201:3",
-     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 3, 4, 0, 0}}},
-    /* The nearest of the older writers is told, once; without a text a finding has no position that would fold them. */
+     {{"first", 1, 2, 0, 0},
+      {"first", 2, 3, 0, 0},
+      {"bare", 8, 9, FORCE, 0},
+      {"first", 3, 4, 0, 0}}},
+    /* The nearest of the older writers is told, once; without a text a finding has no position that
+     * would fold them. */
     {"a gap behind two writers: one finding",
      "1:GD205:3 3:GD201:3 3:GD202:3 3:GD205:2",
-     {{"plain", 1, 2, OFF, 0}, {"bare", 8, 2, FORCE, 0}, {"bare", 7, 9, FORCE, 0}, {"?", 2, 2, FORCE, GRIDDEP_ACCESS_UPDATE}}},
+     {{"plain", 1, 2, OFF, 0},
+      {"bare", 8, 2, FORCE, 0},
+      {"bare", 7, 9, FORCE, 0},
+      {"?", 2, 2, FORCE, GRIDDEP_ACCESS_UPDATE}}},
     {"two buffers in turn, the one between has no wait",
      "0:GD207:3 1:GD205:3 2:GD201:3 2:GD202:3",
      {{"first", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}, {"first", 2, 1, 0, 0}}},
@@ -592,7 +636,9 @@ static const chain_case chain_cases[] = {
     {"its neighbour: the one between triggers behind its wait",
      "",
      {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"writes", 3, 1, 0, 0}}},
-    {"a node between kernels", "1:GD203:1", {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}, {"first", 2, 3, 0, 0}}},
+    {"a node between kernels",
+     "1:GD203:1",
+     {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}, {"first", 2, 3, 0, 0}}},
     {"its neighbour: the node ends the chain", "", {{"first", 1, 2, 0, 0}, {"memset", 0, 0, 0, 0}}},
     {"the first launch forced", "0:GD204:1", {{"first", 1, 2, FORCE, 0}}},
     {"a launch behind a node forced",
@@ -601,11 +647,15 @@ static const chain_case chain_cases[] = {
     {"PTX for older chips, which cannot wait, forced",
      "0:GD207:3 1:GD205:3",
      {{"first", 1, 2, 0, 0}, {"old", 2, 3, FORCE, 0}}},
-    {"its neighbour: forced where it has an effect", "", {{"first", 1, 2, 0, 0}, {"first", 2, 3, FORCE, 0}}},
+    {"its neighbour: forced where it has an effect",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, FORCE, 0}}},
     {"no wait, and reads what a trigger stands in front of",
      "0:GD207:3 1:GD205:3",
      {{"first", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
-    {"no wait, the producer never triggers", "1:GD205:3", {{"quiet", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
+    {"no wait, the producer never triggers",
+     "1:GD205:3",
+     {{"quiet", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
     {"no wait, a release fence in front of the trigger",
      "0:GD141:1 1:GD205:2",
      {{"fenced", 1, 2, 0, 0}, {"bare", 2, 3, FORCE, 0}}},
@@ -616,7 +666,9 @@ static const chain_case chain_cases[] = {
     {"a read before the wait of what the launch before writes",
      "1:GD206:3",
      {{"first", 1, 2, 0, 0}, {"reads", 2, 3, 0, 0}}},
-    {"its neighbour: nothing that may run writes it", "", {{"first", 1, 2, 0, 0}, {"reads", 1, 3, 0, 0}}},
+    {"its neighbour: nothing that may run writes it",
+     "",
+     {{"first", 1, 2, 0, 0}, {"reads", 1, 3, 0, 0}}},
     {"a read before the wait of what the launch before that writes",
      "2:GD206:3",
      {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
@@ -624,10 +676,18 @@ static const chain_case chain_cases[] = {
      "",
      {{"first", 1, 2, 0, 0}, {"covered", 2, 3, 0, 0}, {"reads", 2, 4, 0, 0}}},
     {"a producer without a trigger", "1:GD208:1", {{"quiet", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}}},
-    {"a constant that is written", "0:GD209:3", {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, CONSTANT}}},
-    {"its neighbour: a constant that is not", "", {{"first", 1, 2, 0, 0}, {"first", 4, 3, 0, CONSTANT}}},
-    {"two lanes that share nothing", "", {{"first", 1, 2, 0, 0}, {"first", 3, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
-    {"two lanes that read the same", "", {{"first", 1, 2, 0, 0}, {"first", 1, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
+    {"a constant that is written",
+     "0:GD209:3",
+     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, CONSTANT}}},
+    {"its neighbour: a constant that is not",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 4, 3, 0, CONSTANT}}},
+    {"two lanes that share nothing",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 3, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
+    {"two lanes that read the same",
+     "",
+     {{"first", 1, 2, 0, 0}, {"first", 1, 4, IN(1, 0), 0}, {"first", 2, 5, 0, 0}}},
     {"a lane reads what another one writes, and nothing orders them",
      "1:GD212:3",
      {{"first", 1, 2, 0, 0}, {"first", 2, 4, IN(1, 0), 0}}},
@@ -640,7 +700,10 @@ static const chain_case chain_cases[] = {
      {{"first", 1, 6, 0, 0}, {"first", 6, 2, 0, 0}, {"first", 2, 4, IN(1, 1), 0}}},
     {"a fork and a join",
      "",
-     {{"first", 1, 2, 0, 0}, {"first", 2, 3, 0, 0}, {"first", 2, 4, IN(1, 1), 0}, {"first", 4, 5, IN(0, 3), 0}}},
+     {{"first", 1, 2, 0, 0},
+      {"first", 2, 3, 0, 0},
+      {"first", 2, 4, IN(1, 1), 0},
+      {"first", 4, 5, IN(0, 3), 0}}},
     {"a lane's hop is with the launch before in the lane",
      "2:GD206:3",
      {{"first", 1, 2, 0, 0}, {"first", 6, 7, IN(1, 0), 0}, {"reads", 2, 3, 0, 0}}},
@@ -650,27 +713,35 @@ static const chain_case chain_cases[] = {
     {"a read before the wait of what the other lane's launch writes",
      "1:GD206:3",
      {{"first", 1, 2, 0, 0}, {"reads", 2, 3, IN(1, 1), 0}}},
-    {"its neighbour: not launched dependently", "", {{"first", 1, 2, 0, 0}, {"reads", 2, 3, IN(1, 1) | OFF, 0}}},
+    {"its neighbour: not launched dependently",
+     "",
+     {{"first", 1, 2, 0, 0}, {"reads", 2, 3, IN(1, 1) | OFF, 0}}},
     {"a gap across lanes: the one that is waited for does not wait itself",
      "2:GD201:3",
      {{"first", 1, 2, 0, 0}, {"bare", 8, 9, FORCE, 0}, {"first", 2, 3, IN(1, 2), 0}}},
-    {"a kernel without a wait at auto", "1:GD211:1", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, 0, 0}}},
+    {"a kernel without a wait at auto",
+     "1:GD211:1",
+     {{"first", 1, 2, 0, 0}, {"plain", 2, 3, 0, 0}}},
     {"its neighbour: switched off", "", {{"first", 1, 2, 0, 0}, {"plain", 2, 3, OFF, 0}}},
     {"a non-coherent read", "1:GD130:2", {{"first", 1, 2, 0, 0}, {"cached", 2, 3, 0, 0}}},
     {"its neighbour: of what nothing writes", "", {{"first", 1, 2, 0, 0}, {"cached", 1, 3, 0, 0}}},
-    {"an address that cannot be traced", "1:GD112:2", {{"first", 1, 2, 0, 0}, {"chases", 7, 3, 0, 0}}},
+    {"an address that cannot be traced",
+     "1:GD112:2",
+     {{"first", 1, 2, 0, 0}, {"chases", 7, 3, 0, 0}}},
 };
 
 static griddep_ptx *parse(const char *text)
 {
     griddep_ptx *ptx = NULL;
 
-    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "kernels.ptx", &ptx, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "kernels.ptx", &ptx, &error) == GRIDDEP_OK,
+                  "%s", error.text);
     return ptx;
 }
 
-static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, const griddep_ptx *old,
-                              griddep_check_launch *launches, griddep_check_argument (*arguments)[2])
+static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx,
+                              const griddep_ptx *old, griddep_check_launch *launches,
+                              griddep_check_argument (*arguments)[2])
 {
     static const uint32_t earlier[] = {0, 0, 1, 2, 3};
     uint32_t count = 0;
@@ -680,35 +751,38 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx, co
         arguments[count][0] = (griddep_check_argument){.buffer = at->in,
                                                        .access = at->access ? at->access
                                                                  : known    ? GRIDDEP_ACCESS_READ
-                                                                            : GRIDDEP_ACCESS_UNKNOWN};
-        arguments[count][1] = (griddep_check_argument){.buffer = at->out,
-                                                       .access = known ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_UNKNOWN};
-        launches[count] = (griddep_check_launch){.size = sizeof launches[count],
-                                                 .node = kernel ? GRIDDEP_NODE_KERNEL : GRIDDEP_NODE_MEMSET,
-                                                 .ptx = !known                      ? NULL
-                                                        : !strcmp(at->entry, "old") ? old
-                                                                                    : ptx,
-                                                 .entry = at->entry,
-                                                 .arguments = arguments[count],
-                                                 .argument_count = kernel ? 2 : 0,
-                                                 .pdl = at->pdl & 15,
-                                                 .lane = (uint32_t)at->pdl >> 4 & 15,
-                                                 .after_count = at->pdl >> 8 > 0,
-                                                 .after = &earlier[at->pdl >> 8]};
+                                                                         : GRIDDEP_ACCESS_UNKNOWN};
+        arguments[count][1] = (griddep_check_argument){
+            .buffer = at->out, .access = known ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_UNKNOWN};
+        launches[count] =
+            (griddep_check_launch){.size = sizeof launches[count],
+                                   .node = kernel ? GRIDDEP_NODE_KERNEL : GRIDDEP_NODE_MEMSET,
+                                   .ptx = !known                      ? NULL
+                                          : !strcmp(at->entry, "old") ? old
+                                                                      : ptx,
+                                   .entry = at->entry,
+                                   .arguments = arguments[count],
+                                   .argument_count = kernel ? 2 : 0,
+                                   .pdl = at->pdl & 15,
+                                   .lane = (uint32_t)at->pdl >> 4 & 15,
+                                   .after_count = at->pdl >> 8 > 0,
+                                   .after = &earlier[at->pdl >> 8]};
     }
     return count;
 }
 
-/* What a buffer holds against what the kernel takes: each element type by itself, and sizes of any type. */
+/* What a buffer holds against what the kernel takes: each element type by itself, and sizes of any
+ * type. */
 START_TEST(elements_are_held_against_the_kernels)
 {
     static const struct {
         const char *wanted, *given;
         bool right;
     } cases[] = {
-        {"bf16", "bf16", true}, {"bf16", "f16", false}, {"bf16", "u16", false}, {"b16", "bf16", true},
-        {"b16", "s16", true},   {"b16", "f32", false},  {"b8", "e4m3", true},   {"b8", "u8", true},
-        {"b16", "e5m2", false}, {"b64", "f64", true},   {"u32", "s32", false},  {"f32", NULL, true},
+        {"bf16", "bf16", true}, {"bf16", "f16", false}, {"bf16", "u16", false},
+        {"b16", "bf16", true},  {"b16", "s16", true},   {"b16", "f32", false},
+        {"b8", "e4m3", true},   {"b8", "u8", true},     {"b16", "e5m2", false},
+        {"b64", "f64", true},   {"u32", "s32", false},  {"f32", NULL, true},
     };
     char text[4096];
 
@@ -727,8 +801,8 @@ START_TEST(elements_are_held_against_the_kernels)
         ck_assert_int_eq(griddep_chain_check(&launch, 1, &findings, &error), GRIDDEP_OK);
         griddep_finding finding = {.size = sizeof finding};
         int32_t status = griddep_findings_get(findings, 0, &finding, &error);
-        ck_assert_msg(status == (cases[i].right ? GRIDDEP_ERROR_NOT_FOUND : GRIDDEP_OK), "%s of %s", cases[i].given,
-                      cases[i].wanted);
+        ck_assert_msg(status == (cases[i].right ? GRIDDEP_ERROR_NOT_FOUND : GRIDDEP_OK), "%s of %s",
+                      cases[i].given, cases[i].wanted);
         if (!cases[i].right)
             ck_assert_str_eq(finding.code, "GD213");
         griddep_findings_destroy(findings);
@@ -747,15 +821,17 @@ START_TEST(chains_have_the_expected_findings)
     griddep_findings *findings = NULL;
     gd_text shown = {0}, full = {0};
 
-    ck_assert_msg(griddep_chain_check(launches, count, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_chain_check(launches, count, &findings, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
-        gd_text_format(&shown, "%s%" PRId32 ":%s:%" PRId32, i ? " " : "", finding.launch, finding.code,
-                       finding.severity);
+        gd_text_format(&shown, "%s%" PRId32 ":%s:%" PRId32, i ? " " : "", finding.launch,
+                       finding.code, finding.severity);
     }
     show_full(&full, findings);
-    ck_assert_msg(!strcmp(gd_text_get(&shown), item->expect), "%s: expected \"%s\", found \"%s\"\n%s", item->what,
-                  item->expect, gd_text_get(&shown), gd_text_get(&full));
+    ck_assert_msg(!strcmp(gd_text_get(&shown), item->expect),
+                  "%s: expected \"%s\", found \"%s\"\n%s", item->what, item->expect,
+                  gd_text_get(&shown), gd_text_get(&full));
     gd_text_free(&shown);
     gd_text_free(&full);
     griddep_findings_destroy(findings);
@@ -764,35 +840,47 @@ START_TEST(chains_have_the_expected_findings)
 }
 END_TEST
 
-/* Two launches of "first", the second of which reads what the first one writes, with the arguments that the caller
- * sets. */
-static griddep_findings *check_two(const char *second, griddep_check_argument out, griddep_check_argument in)
+/* Two launches of "first", the second of which reads what the first one writes, with the arguments
+ * that the caller sets. */
+static griddep_findings *check_two(const char *second, griddep_check_argument out,
+                                   griddep_check_argument in)
 {
     griddep_ptx *ptx = parse(kernels);
     const griddep_check_argument one[2] = {{.buffer = 1, .access = GRIDDEP_ACCESS_READ}, out};
     const griddep_check_argument two[2] = {in, {.buffer = 9, .access = GRIDDEP_ACCESS_WRITE}};
-    const griddep_check_launch launches[2] = {
-        {.size = sizeof launches[0], .ptx = ptx, .entry = "first", .arguments = one, .argument_count = 2},
-        {.size = sizeof launches[0], .ptx = ptx, .entry = second, .arguments = two, .argument_count = 2}};
+    const griddep_check_launch launches[2] = {{.size = sizeof launches[0],
+                                               .ptx = ptx,
+                                               .entry = "first",
+                                               .arguments = one,
+                                               .argument_count = 2},
+                                              {.size = sizeof launches[0],
+                                               .ptx = ptx,
+                                               .entry = second,
+                                               .arguments = two,
+                                               .argument_count = 2}};
     griddep_findings *findings = NULL;
 
-    ck_assert_msg(griddep_chain_check(launches, 2, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_chain_check(launches, 2, &findings, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     griddep_ptx_destroy(ptx);
     return findings;
 }
 
 START_TEST(ranges_of_a_buffer_are_told_apart)
 {
-    const griddep_check_argument written = {.buffer = 2, .access = GRIDDEP_ACCESS_WRITE, .offset = 0, .bytes = 64};
+    const griddep_check_argument written = {
+        .buffer = 2, .access = GRIDDEP_ACCESS_WRITE, .offset = 0, .bytes = 64};
     griddep_findings *findings =
         check_two("reads", written,
-                  (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 64, .bytes = 64});
+                  (griddep_check_argument){
+                      .buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 64, .bytes = 64});
 
     ck_assert_uint_eq(griddep_findings_count(findings), 0);
     griddep_findings_destroy(findings);
     findings =
         check_two("reads", written,
-                  (griddep_check_argument){.buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 60, .bytes = 64});
+                  (griddep_check_argument){
+                      .buffer = 2, .access = GRIDDEP_ACCESS_READ, .offset = 60, .bytes = 64});
     ck_assert(has_code(findings, "GD206"));
     griddep_findings_destroy(findings);
     findings = check_two("reads", (griddep_check_argument){.buffer = 2, .offset = 32},
@@ -865,7 +953,8 @@ END_TEST
 START_TEST(wrong_options_are_refused)
 {
     const char *names[] = {"x", NULL};
-    griddep_check_options options = {.size = sizeof options, .constants = names, .constant_count = 2};
+    griddep_check_options options = {
+        .size = sizeof options, .constants = names, .constant_count = 2};
     griddep_findings *findings = (griddep_findings *)&error;
     griddep_finding finding = {.size = 1};
 
@@ -881,13 +970,17 @@ START_TEST(wrong_options_are_refused)
     options.size = 2;
     ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", &options, &findings, &error),
                      GRIDDEP_ERROR_STRUCT);
-    ck_assert_int_eq(griddep_ptx_check(NULL, 4, "a", NULL, &findings, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_check(NULL, 4, "a", NULL, &findings, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, "a", NULL, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_ptr_eq(findings, &error);
-    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, NULL, NULL, &findings, NULL), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_ptx_check(kernels, sizeof kernels, NULL, NULL, &findings, NULL),
+                     GRIDDEP_OK);
     ck_assert_int_eq(griddep_findings_get(findings, 0, &finding, &error), GRIDDEP_ERROR_STRUCT);
     finding.size = sizeof finding;
-    ck_assert_int_eq(griddep_findings_get(findings, 1000, &finding, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_findings_get(findings, 1000, &finding, &error),
+                     GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_int_eq(griddep_findings_get(NULL, 0, &finding, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_uint_eq(griddep_findings_count(NULL), 0);
     griddep_findings_destroy(findings);
@@ -912,8 +1005,8 @@ static void starve(const char *path, const char *name, const char *text, size_t 
             griddep_findings_destroy(findings);
             return;
         }
-        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY, "%s: allocation %ld failed, the call gave %" PRId32, name, n,
-                      status);
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY,
+                      "%s: allocation %ld failed, the call gave %" PRId32, name, n, status);
         ck_assert_ptr_null(findings);
     }
 }

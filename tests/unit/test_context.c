@@ -1,5 +1,6 @@
-/* The runtime's context that cannot be made current: each public function that needs it says so, once for each time it
- * needs it, and changes nothing. The header says which functions there are. */
+/* The runtime's context that cannot be made current: each public function that needs it says so,
+ * once for each time it needs it, and changes nothing. The header says which functions there
+ * are. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,10 @@
 #include "griddep.h"
 #include "run/runtime.h"
 
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 variable;\n"
-                          ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n"
-                          "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 variable;\n"
+    ".visible .entry step(.param .u64 in, .param .u64 out)\n{\n"
+    "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n    ret;\n}\n";
 
 enum { BYTES = 64 };
 
@@ -43,7 +45,9 @@ static uint32_t node, count;
 static double microseconds;
 static griddep_kernel *kernel;
 static griddep_tensor_map map;
-static const griddep_launch_config one_block = {.size = sizeof one_block, .grid = {1}, .block = {32}};
+static const griddep_launch_config one_block = {.size = sizeof one_block,
+                                                .grid = {1},
+                                                .block = {32}};
 
 #define ck_good(call) ck_assert_msg((call) == GRIDDEP_OK, "%s: %s", #call, error.text)
 
@@ -76,7 +80,8 @@ static void open_world(void)
     for (int i = 0; i < 3; i++) {
         ck_good(griddep_graph_create(world.runtime, graphs[i], &error));
         for (int k = 0; k < 2; k++)
-            ck_good(griddep_graph_add_kernel(*graphs[i], world.step, &one_block, world.arguments, 2, &node, &error));
+            ck_good(griddep_graph_add_kernel(*graphs[i], world.step, &one_block, world.arguments, 2,
+                                             &node, &error));
         if (i)
             ck_good(griddep_graph_add_edge(*graphs[i], 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error));
     }
@@ -87,16 +92,19 @@ static void open_world(void)
     ck_good(griddep_launch(world.step, &config, world.arguments, 2, NULL, &error));
     ck_good(griddep_graph_capture_end(world.runtime, world.stream, &world.captured, &error));
     for (int k = 0; k < 2; k++)
-        ck_good(griddep_graph_add_kernel(world.captured, world.step, &one_block, world.arguments, 2, &node, &error));
+        ck_good(griddep_graph_add_kernel(world.captured, world.step, &one_block, world.arguments, 2,
+                                         &node, &error));
     ck_good(griddep_graph_add_edge(world.captured, 0, node, 0, GRIDDEP_EDGE_DEFAULT, &error));
-    ck_good(griddep_graph_capture_begin(world.runtime, world.capturing, &error)); /* ends with the stream */
+    ck_good(griddep_graph_capture_begin(world.runtime, world.capturing,
+                                        &error)); /* ends with the stream */
 }
 
 /* What ends them must do so without the context too, as far as the driver lets it. */
 static void close_world(void)
 {
     char left[256] = "";
-    griddep_graph *const graphs[] = {world.built, world.same, world.ready, world.captured, world.graph};
+    griddep_graph *const graphs[] = {world.built, world.same, world.ready, world.captured,
+                                     world.graph};
 
     griddep_explanation_destroy(world.explanation);
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++)
@@ -144,7 +152,8 @@ static const griddep_tensor_options pixels = {.size = sizeof pixels,
                                               .channels = 64,
                                               .pixels = 128};
 
-/* What ends an object takes it out of the world; what makes one that the world has no place for ends it again. */
+/* What ends an object takes it out of the world; what makes one that the world has no place for
+ * ends it again. */
 static int32_t call_memory_free(void)
 {
     int32_t status = griddep_memory_free(world.runtime, world.memory, &error);
@@ -171,7 +180,8 @@ static int32_t call_event_destroy(void)
 
 static int32_t call_graph_capture_begin(void)
 {
-    return griddep_graph_capture_begin(world.runtime, world.stream, &error); /* ends with the stream */
+    return griddep_graph_capture_begin(world.runtime, world.stream,
+                                       &error); /* ends with the stream */
 }
 
 static int32_t call_graph_capture_end(void)
@@ -184,7 +194,8 @@ static int32_t call_graph_adopt(void)
     gd_CUgraph foreign = NULL;
 
     ck_assert_int_eq(world.runtime->driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
-    int32_t status = griddep_graph_adopt(world.runtime, foreign, GRIDDEP_GRAPH_OWN, &world.graph, &error);
+    int32_t status =
+        griddep_graph_adopt(world.runtime, foreign, GRIDDEP_GRAPH_OWN, &world.graph, &error);
     if (status)
         world.runtime->driver->cuGraphDestroy(foreign); /* it is still the caller's */
     return status;
@@ -197,7 +208,8 @@ static int32_t call_graph_add_conditional(void)
 
     ck_good(griddep_conditional_create(1, &once, &error));
     ck_good(griddep_graph_create(world.runtime, &body, &error));
-    int32_t status = griddep_graph_add_conditional(world.built, GRIDDEP_CONDITIONAL_IF, once, &body, 1, &node, &error);
+    int32_t status = griddep_graph_add_conditional(world.built, GRIDDEP_CONDITIONAL_IF, once, &body,
+                                                   1, &node, &error);
     griddep_conditional_destroy(once);
     griddep_graph_destroy(body);
     return status;
@@ -208,78 +220,81 @@ static void do_nothing(void *user)
     (void)user;
 }
 
-/* What is called, and why it enters the context, each time: `a` for what it was asked to do, `e` to end what is not
- * needed any more, of which nobody hears. */
-#define CALLS(CALL)                                                                                                    \
-    CALL(runtime_get_info, "", world.runtime, SIZED(griddep_runtime_info), &error)                                     \
-    CALL(memory_allocate, "a", world.runtime, BYTES, &world.made_memory, &error)                                       \
-    CALL(memory_write, "a", world.runtime, world.memory, room, BYTES, NULL, &error)                                    \
-    CALL(memory_read, "a", world.runtime, room, world.memory, BYTES, NULL, &error)                                     \
-    CALL(memory_fill, "a", world.runtime, world.memory, 1, BYTES, NULL, &error)                                        \
-    CALL(stream_create, "a", world.runtime, &world.made_stream, &error)                                                \
-    CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                                                 \
-    CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                                     \
-    CALL(event_create, "a", world.runtime, &world.made_event, &error)                                                  \
-    CALL(event_create_kind, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)                        \
-    CALL(event_record, "a", world.runtime, world.event, world.stream, &error)                                          \
-    CALL(event_elapsed, "a", world.runtime, world.events[0], world.events[1], &microseconds, &error)                   \
-    CALL(module_load, "aa", world.runtime, ptx, strlen(ptx), NULL, &world.loaded, &error)                              \
-    CALL(module_load_file, "aa", world.runtime, path, NULL, &world.loaded, &error)                                     \
-    CALL(module_load_shelf, "aa", world.runtime, "vector_add", NULL, &world.loaded, &error)                            \
-    CALL(module_get_info, "", world.module, SIZED(griddep_module_info), &error)                                        \
-    CALL(module_get_global, "a", world.module, "variable", &address, &bytes, &error)                                   \
-    CALL(kernel_get, "", world.module, "step", &kernel, &error)                                                        \
-    CALL(kernel_at, "", world.module, 0, &kernel, &error)                                                              \
-    CALL(kernel_get_info, "", world.step, SIZED(griddep_kernel_info), &error)                                          \
-    CALL(kernel_get_parameter, "", world.step, 0, SIZED(griddep_parameter_info), &error)                               \
-    CALL(kernel_get_requirement, "", world.step, 0, SIZED(griddep_requirement_info), &error)                           \
-    CALL(kernel_get_extent, "a", world.step, &one_block, world.arguments, 2, 0, &bytes, &error)                        \
-    CALL(kernel_check, "a", world.step, &one_block, world.arguments, 2, &error)                                        \
-    CALL(kernel_get_cluster_limit, "a", world.step, &one_block, &node, &count, &error)                                 \
-    CALL(launch, "a", world.step, &one_block, world.arguments, 2, NULL, &error)                                        \
-    CALL(launch_packed, "a", world.step, &one_block, packed, sizeof packed, NULL, &error)                              \
-    CALL(tensor_map_tiled, "a", world.runtime, &tiles, &map, &error)                                                   \
-    CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                                                 \
-    CALL(chain_create, "", world.runtime, &world.made_chain, &error)                                                   \
-    CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)                              \
-    CALL(chain_add_to, "a", world.chain, 1, world.step, &one_block, world.arguments, 2, &error)                        \
-    CALL(chain_depend, "", world.chain, 1, 0, &error)                                                                  \
-    CALL(chain_prepare, "a", world.chain, GRIDDEP_MODE_GRAPH, &error)                                                  \
-    CALL(chain_run, "a", world.chain, GRIDDEP_MODE_PDL, NULL, &error)                                                  \
-    CALL(chain_get_hop, "a", world.chain, GRIDDEP_MODE_PDL, 0, SIZED(griddep_hop_info), &error)                        \
-    CALL(chain_explain, "aa", world.chain, GRIDDEP_MODE_PDL, 1, &world.explanation, &error)                            \
-    CALL(graph_create, "", world.runtime, &world.graph, &error)                                                        \
-    CALL(graph_add_kernel, "aa", world.captured, world.step, &one_block, world.arguments, 2, &node, &error)            \
-    CALL(graph_add_fill, "a", world.captured, world.memory, 1, 4, &node, &error)                                       \
-    CALL(graph_add_copy, "a", world.captured, world.memory, world.memory + BYTES, 4, &node, &error)                    \
-    CALL(graph_add_host, "a", world.captured, do_nothing, NULL, &node, &error)                                         \
-    CALL(graph_add_empty, "a", world.captured, &node, &error)                                                          \
-    CALL(graph_add_child, "a", world.captured, world.same, &node, &error)                                              \
-    CALL(graph_add_event_record, "a", world.captured, world.event, &node, &error)                                      \
-    CALL(graph_add_event_wait, "a", world.captured, world.event, &node, &error)                                        \
-    CALL(graph_add_edge, "a", world.captured, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error)                                   \
-    CALL(graph_remove_edge, "a", world.captured, 0, &error)                                                            \
-    CALL(graph_from_chain, "", world.chain, GRIDDEP_MODE_GRAPH, &world.graph, &error)                                  \
-    CALL(graph_describe, "", world.captured, 0, world.text, "step", &error)                                            \
-    CALL(graph_instantiate, "a", world.built, &error)                                                                  \
-    CALL(graph_launch, "a", world.ready, NULL, &error)                                                                 \
-    CALL(graph_upload, "a", world.ready, NULL, &error)                                                                 \
-    CALL(graph_set_arguments, "a", world.ready, 0, world.arguments, 2, &error)                                         \
-    CALL(graph_set_config, "aa", world.ready, 0, &one_block, &error)                                                   \
-    CALL(graph_enable, "a", world.ready, 0, 0, &error)                                                                 \
-    CALL(graph_update, "a", world.ready, world.same, &error)                                                           \
+/* What is called, and why it enters the context, each time: `a` for what it was asked to do, `e` to
+ * end what is not needed any more, of which nobody hears. */
+#define CALLS(CALL)                                                                                \
+    CALL(runtime_get_info, "", world.runtime, SIZED(griddep_runtime_info), &error)                 \
+    CALL(memory_allocate, "a", world.runtime, BYTES, &world.made_memory, &error)                   \
+    CALL(memory_write, "a", world.runtime, world.memory, room, BYTES, NULL, &error)                \
+    CALL(memory_read, "a", world.runtime, room, world.memory, BYTES, NULL, &error)                 \
+    CALL(memory_fill, "a", world.runtime, world.memory, 1, BYTES, NULL, &error)                    \
+    CALL(stream_create, "a", world.runtime, &world.made_stream, &error)                            \
+    CALL(stream_synchronize, "a", world.runtime, world.stream, &error)                             \
+    CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
+    CALL(event_create, "a", world.runtime, &world.made_event, &error)                              \
+    CALL(event_create_kind, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)    \
+    CALL(event_record, "a", world.runtime, world.event, world.stream, &error)                      \
+    CALL(event_elapsed, "a", world.runtime, world.events[0], world.events[1], &microseconds,       \
+         &error)                                                                                   \
+    CALL(module_load, "aa", world.runtime, ptx, strlen(ptx), NULL, &world.loaded, &error)          \
+    CALL(module_load_file, "aa", world.runtime, path, NULL, &world.loaded, &error)                 \
+    CALL(module_load_shelf, "aa", world.runtime, "vector_add", NULL, &world.loaded, &error)        \
+    CALL(module_get_info, "", world.module, SIZED(griddep_module_info), &error)                    \
+    CALL(module_get_global, "a", world.module, "variable", &address, &bytes, &error)               \
+    CALL(kernel_get, "", world.module, "step", &kernel, &error)                                    \
+    CALL(kernel_at, "", world.module, 0, &kernel, &error)                                          \
+    CALL(kernel_get_info, "", world.step, SIZED(griddep_kernel_info), &error)                      \
+    CALL(kernel_get_parameter, "", world.step, 0, SIZED(griddep_parameter_info), &error)           \
+    CALL(kernel_get_requirement, "", world.step, 0, SIZED(griddep_requirement_info), &error)       \
+    CALL(kernel_get_extent, "a", world.step, &one_block, world.arguments, 2, 0, &bytes, &error)    \
+    CALL(kernel_check, "a", world.step, &one_block, world.arguments, 2, &error)                    \
+    CALL(kernel_get_cluster_limit, "a", world.step, &one_block, &node, &count, &error)             \
+    CALL(launch, "a", world.step, &one_block, world.arguments, 2, NULL, &error)                    \
+    CALL(launch_packed, "a", world.step, &one_block, packed, sizeof packed, NULL, &error)          \
+    CALL(tensor_map_tiled, "a", world.runtime, &tiles, &map, &error)                               \
+    CALL(tensor_map_im2col, "a", world.runtime, &pixels, &map, &error)                             \
+    CALL(chain_create, "", world.runtime, &world.made_chain, &error)                               \
+    CALL(chain_add, "a", world.chain, world.step, &one_block, world.arguments, 2, &error)          \
+    CALL(chain_add_to, "a", world.chain, 1, world.step, &one_block, world.arguments, 2, &error)    \
+    CALL(chain_depend, "", world.chain, 1, 0, &error)                                              \
+    CALL(chain_prepare, "a", world.chain, GRIDDEP_MODE_GRAPH, &error)                              \
+    CALL(chain_run, "a", world.chain, GRIDDEP_MODE_PDL, NULL, &error)                              \
+    CALL(chain_get_hop, "a", world.chain, GRIDDEP_MODE_PDL, 0, SIZED(griddep_hop_info), &error)    \
+    CALL(chain_explain, "aa", world.chain, GRIDDEP_MODE_PDL, 1, &world.explanation, &error)        \
+    CALL(graph_create, "", world.runtime, &world.graph, &error)                                    \
+    CALL(graph_add_kernel, "aa", world.captured, world.step, &one_block, world.arguments, 2,       \
+         &node, &error)                                                                            \
+    CALL(graph_add_fill, "a", world.captured, world.memory, 1, 4, &node, &error)                   \
+    CALL(graph_add_copy, "a", world.captured, world.memory, world.memory + BYTES, 4, &node,        \
+         &error)                                                                                   \
+    CALL(graph_add_host, "a", world.captured, do_nothing, NULL, &node, &error)                     \
+    CALL(graph_add_empty, "a", world.captured, &node, &error)                                      \
+    CALL(graph_add_child, "a", world.captured, world.same, &node, &error)                          \
+    CALL(graph_add_event_record, "a", world.captured, world.event, &node, &error)                  \
+    CALL(graph_add_event_wait, "a", world.captured, world.event, &node, &error)                    \
+    CALL(graph_add_edge, "a", world.captured, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error)               \
+    CALL(graph_remove_edge, "a", world.captured, 0, &error)                                        \
+    CALL(graph_from_chain, "", world.chain, GRIDDEP_MODE_GRAPH, &world.graph, &error)              \
+    CALL(graph_describe, "", world.captured, 0, world.text, "step", &error)                        \
+    CALL(graph_instantiate, "a", world.built, &error)                                              \
+    CALL(graph_launch, "a", world.ready, NULL, &error)                                             \
+    CALL(graph_upload, "a", world.ready, NULL, &error)                                             \
+    CALL(graph_set_arguments, "a", world.ready, 0, world.arguments, 2, &error)                     \
+    CALL(graph_set_config, "aa", world.ready, 0, &one_block, &error)                               \
+    CALL(graph_enable, "a", world.ready, 0, 0, &error)                                             \
+    CALL(graph_update, "a", world.ready, world.same, &error)                                       \
     CALL(graph_upgrade, "a", world.ready, &count, &error)
 
-#define SIZED(type)                                                                                                    \
-    &(type)                                                                                                            \
-    {                                                                                                                  \
-        .size = sizeof(type)                                                                                           \
+#define SIZED(type)                                                                                \
+    &(type)                                                                                        \
+    {                                                                                              \
+        .size = sizeof(type)                                                                       \
     }
 
-#define CALL(name, entries, ...)                                                                                       \
-    static int32_t call_##name(void)                                                                                   \
-    {                                                                                                                  \
-        return griddep_##name(__VA_ARGS__);                                                                            \
+#define CALL(name, entries, ...)                                                                   \
+    static int32_t call_##name(void)                                                               \
+    {                                                                                              \
+        return griddep_##name(__VA_ARGS__);                                                        \
     }
 CALLS(CALL)
 #undef CALL
@@ -292,9 +307,9 @@ static const struct {
 #define CALL(name, entries, ...) {"griddep_" #name, call_##name, entries},
     CALLS(CALL)
 #undef CALL
-#define OWN(name, entries)                                                                                             \
-    {                                                                                                                  \
-        "griddep_" #name, call_##name, entries                                                                         \
+#define OWN(name, entries)                                                                         \
+    {                                                                                              \
+        "griddep_" #name, call_##name, entries                                                     \
     }
         OWN(memory_free, "a"),
     OWN(stream_destroy, "a"),
@@ -307,8 +322,8 @@ static const struct {
 };
 
 /* Whole programs of the calls above; compile needs NVRTC, and ends as module_load does. */
-static const char *const composed[] = {"griddep_module_compile", "griddep_timeline_create", "griddep_tune_run",
-                                       "griddep_tune_load"};
+static const char *const composed[] = {"griddep_module_compile", "griddep_timeline_create",
+                                       "griddep_tune_run", "griddep_tune_load"};
 
 enum { CALLS_COUNT = sizeof calls / sizeof *calls };
 
@@ -327,7 +342,8 @@ static uint64_t count_entries(int index)
     int32_t status = calls[index].call();
     uint64_t entries = fake_driver_calls("cuCtxPushCurrent") - before;
 
-    ck_assert_msg(!status || status == GRIDDEP_ERROR_NOT_FOUND, "%s: %s", calls[index].name, error.text);
+    ck_assert_msg(!status || status == GRIDDEP_ERROR_NOT_FOUND, "%s: %s", calls[index].name,
+                  error.text);
     close_world();
     return entries;
 }
@@ -336,24 +352,25 @@ START_TEST(a_context_that_cannot_be_entered_is_told)
 {
     const char *entries = calls[_i].entries;
 
-    ck_assert_msg(count_entries(_i) == strlen(entries), "%s enters the context %d times", calls[_i].name,
-                  (int)count_entries(_i));
+    ck_assert_msg(count_entries(_i) == strlen(entries), "%s enters the context %d times",
+                  calls[_i].name, (int)count_entries(_i));
     for (uint64_t nth = 1; nth <= strlen(entries); nth++) {
         uint32_t before[2], after[2];
         open_world();
         count_graph(world.captured, before);
         fake_driver_fail("cuCtxPushCurrent", nth, GD_CUDA_ERROR_UNKNOWN);
         int32_t status = calls[_i].call();
-        ck_assert_msg(status == (entries[nth - 1] == 'e' ? GRIDDEP_OK : GRIDDEP_ERROR_DRIVER), "%s, entry %d: %s",
-                      calls[_i].name, (int)nth, griddep_status_name(status));
+        ck_assert_msg(status == (entries[nth - 1] == 'e' ? GRIDDEP_OK : GRIDDEP_ERROR_DRIVER),
+                      "%s, entry %d: %s", calls[_i].name, (int)nth, griddep_status_name(status));
         if (status) {
             ck_assert_int_eq(error.status, status);
             ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNKNOWN);
-            ck_assert_msg(strstr(error.text, "the runtime's context cannot be made current"), "%s", error.text);
+            ck_assert_msg(strstr(error.text, "the runtime's context cannot be made current"), "%s",
+                          error.text);
             count_graph(world.captured, after);
             ck_assert_mem_eq(before, after, sizeof before);
-            ck_assert(!world.loaded && !world.graph && !world.explanation && !world.made_stream && !world.made_event &&
-                      !world.made_memory);
+            ck_assert(!world.loaded && !world.graph && !world.explanation && !world.made_stream &&
+                      !world.made_event && !world.made_memory);
         }
         close_world();
     }
@@ -373,11 +390,13 @@ static bool is_listed(const char *name)
     return false;
 }
 
-/* Each function of the header that may fail and is given an object of a context to change or to ask. */
+/* Each function of the header that may fail and is given an object of a context to change or to
+ * ask. */
 START_TEST(no_function_is_forgotten)
 {
-    static const char *const firsts[] = {"(griddep_runtime *", "(griddep_module *", "(griddep_kernel *",
-                                         "(griddep_chain *", "(griddep_graph *"};
+    static const char *const firsts[] = {"(griddep_runtime *", "(griddep_module *",
+                                         "(griddep_kernel *", "(griddep_chain *",
+                                         "(griddep_graph *"};
     FILE *file = fopen(SOURCE_DIRECTORY "/include/griddep.h", "r");
     char line[512], name[64];
     size_t found = 0;

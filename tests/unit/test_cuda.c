@@ -1,5 +1,5 @@
-/* Tests of src/cuda: binding a driver, its failures in the library's terms, NVRTC; and of the fake driver, on which the
- * tests of everything above rely. */
+/* Tests of src/cuda: binding a driver, its failures in the library's terms, NVRTC; and of the fake
+ * driver, on which the tests of everything above rely. */
 #include <check.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -111,8 +111,8 @@ START_TEST(binding_with_one_symbol_hidden)
     int32_t status = gd_driver_create(fake_driver_get_proc_address, "old.so", &driver, &error);
     if (rows[_i].need == REQUIRED) {
         char version[64];
-        snprintf(version, sizeof version, "%s (driver API %d.%d)", rows[_i].name, rows[_i].version / 1000,
-                 rows[_i].version % 1000 / 10);
+        snprintf(version, sizeof version, "%s (driver API %d.%d)", rows[_i].name,
+                 rows[_i].version / 1000, rows[_i].version % 1000 / 10);
         ck_assert_int_eq(status, GRIDDEP_ERROR_DRIVER_TOO_OLD);
         ck_assert_ptr_null(driver);
         assert_says("old.so");
@@ -138,19 +138,22 @@ START_TEST(binding_names_all_that_is_missing)
 }
 END_TEST
 
-/* Driver API 12.0 is the oldest that is served: it has all that is required, and none of what came later. */
+/* Driver API 12.0 is the oldest that is served: it has all that is required, and none of what came
+ * later. */
 START_TEST(binding_to_driver_12_0)
 {
     fake_driver_set_version(12000);
     gd_driver *driver = make_driver();
     ck_assert_int_eq(driver->version, 12000);
     for (int i = 0; i < ROWS; i++)
-        ck_assert_msg((row_pointer(driver, i) != NULL) == (rows[i].version <= 12000), "%s", rows[i].name);
+        ck_assert_msg((row_pointer(driver, i) != NULL) == (rows[i].version <= 12000), "%s",
+                      rows[i].name);
     gd_driver_close(driver);
 }
 END_TEST
 
-static gd_CUresult get_nothing(const char *symbol, void **function, int version, uint64_t flags, int *found)
+static gd_CUresult get_nothing(const char *symbol, void **function, int version, uint64_t flags,
+                               int *found)
 {
     static int something;
 
@@ -162,9 +165,11 @@ static gd_CUresult get_nothing(const char *symbol, void **function, int version,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_legacy_only(const char *symbol, void **function, int version, uint64_t flags, int *found)
+static gd_CUresult get_legacy_only(const char *symbol, void **function, int version, uint64_t flags,
+                                   int *found)
 {
-    ck_assert_msg(flags == GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, "%s is asked for with other flags", symbol);
+    ck_assert_msg(flags == GD_CU_GET_PROC_ADDRESS_LEGACY_STREAM, "%s is asked for with other flags",
+                  symbol);
     return fake_driver_get_proc_address(symbol, function, version, flags, found);
 }
 
@@ -182,8 +187,10 @@ START_TEST(binding_believes_the_query_result)
 {
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_create(get_nothing, "fake", &driver, &error), GRIDDEP_ERROR_DRIVER_TOO_OLD);
-    ck_assert_int_eq(gd_driver_create(get_nothing, "fake", &driver, NULL), GRIDDEP_ERROR_DRIVER_TOO_OLD);
+    ck_assert_int_eq(gd_driver_create(get_nothing, "fake", &driver, &error),
+                     GRIDDEP_ERROR_DRIVER_TOO_OLD);
+    ck_assert_int_eq(gd_driver_create(get_nothing, "fake", &driver, NULL),
+                     GRIDDEP_ERROR_DRIVER_TOO_OLD);
     ck_assert_ptr_null(driver);
 }
 END_TEST
@@ -209,7 +216,8 @@ START_TEST(no_device_is_no_driver)
     gd_driver *driver = NULL;
 
     fake_driver_set_device_count(0);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_ERROR_NO_DRIVER);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_ERROR_NO_DRIVER);
     assert_says("the driver fake finds no device: CUDA_ERROR_NO_DEVICE (100)");
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_NO_DEVICE);
     ck_assert_ptr_null(driver);
@@ -221,10 +229,12 @@ START_TEST(failures_at_start)
     gd_driver *driver = NULL;
 
     fake_driver_fail("cuInit", 1, GD_CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_ERROR_NO_DRIVER);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_ERROR_NO_DRIVER);
     assert_says("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)");
     fake_driver_fail("cuDriverGetVersion", 1, GD_CUDA_ERROR_UNKNOWN);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_ERROR_DRIVER);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_ERROR_DRIVER);
     assert_says("version");
     ck_assert_ptr_null(driver);
 }
@@ -234,9 +244,11 @@ START_TEST(opening_what_does_not_exist)
 {
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, &error), GRIDDEP_ERROR_NO_DRIVER);
+    ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, &error),
+                     GRIDDEP_ERROR_NO_DRIVER);
     assert_says("/nonexistent/libcuda.so.1");
-    ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, NULL), GRIDDEP_ERROR_NO_DRIVER);
+    ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, NULL),
+                     GRIDDEP_ERROR_NO_DRIVER);
     ck_assert_ptr_null(driver);
 }
 END_TEST
@@ -275,7 +287,8 @@ START_TEST(opening_a_driver_library)
     gd_driver *driver = NULL;
 
     if (!path) {
-        printf("opening_a_driver_library: skipped, FAKE_DRIVER does not name the fake driver's shared object\n");
+        printf("opening_a_driver_library: skipped, FAKE_DRIVER does not name the fake driver's "
+               "shared object\n");
         return;
     }
     for (int i = 0; i < 3; i++) {
@@ -357,8 +370,8 @@ static int32_t expected_status(int result)
 START_TEST(status_of_every_result)
 {
     for (int result = -2; result < 1100; result++)
-        ck_assert_msg(gd_driver_status(result) == expected_status(result), "CUresult %d is %s", result,
-                      griddep_status_name(gd_driver_status(result)));
+        ck_assert_msg(gd_driver_status(result) == expected_status(result), "CUresult %d is %s",
+                      result, griddep_status_name(gd_driver_status(result)));
 }
 END_TEST
 
@@ -397,8 +410,11 @@ START_TEST(reports_say_what_and_why)
 {
     gd_driver *driver = make_driver();
 
-    ck_assert_int_eq(gd_driver_fail(driver, 716, &error, "kernel %s, block %d", "add", 7), GRIDDEP_ERROR_FAULT);
-    ck_assert_str_eq(error.text, "kernel add, block 7: CUDA_ERROR_MISALIGNED_ADDRESS (716): the fake driver's words");
+    ck_assert_int_eq(gd_driver_fail(driver, 716, &error, "kernel %s, block %d", "add", 7),
+                     GRIDDEP_ERROR_FAULT);
+    ck_assert_str_eq(
+        error.text,
+        "kernel add, block 7: CUDA_ERROR_MISALIGNED_ADDRESS (716): the fake driver's words");
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_FAULT);
     ck_assert_int_eq(error.driver_code, 716);
     ck_assert_int_eq(gd_driver_fail(driver, 716, NULL, "x"), GRIDDEP_ERROR_FAULT);
@@ -449,8 +465,9 @@ START_TEST(nvrtc_compiles)
     if (!nvrtc)
         return;
     ck_assert_int_ge(nvrtc->version, 11000);
-    int32_t status = gd_nvrtc_compile(nvrtc, "extern \"C\" __global__ void set(int *p) { int unused; *p = VALUE; }",
-                                      "set.cu", options, 2, &ptx, &bytes, &log, &error);
+    int32_t status = gd_nvrtc_compile(
+        nvrtc, "extern \"C\" __global__ void set(int *p) { int unused; *p = VALUE; }", "set.cu",
+        options, 2, &ptx, &bytes, &log, &error);
     ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
     ck_assert_uint_eq(bytes, strlen(ptx));
     ck_assert_ptr_nonnull(strstr(ptx, ".entry set"));
@@ -472,10 +489,11 @@ typedef struct broken_source {
 } broken_source;
 
 static const broken_source broken_sources[] = {
-    {"__global__ void k() {\n  int unused;\n  foo(1);\n  bar(2);\n}\n", "dir (x)/k.cu", 3, "\"foo\" is undefined", 6,
-     NULL},
+    {"__global__ void k() {\n  int unused;\n  foo(1);\n  bar(2);\n}\n", "dir (x)/k.cu", 3,
+     "\"foo\" is undefined", 6, NULL},
     {"\n#include <no/such/file.h>\n", "dir (x)/k.cu", 2, "no/such/file.h", 6, NULL},
-    {"#line 40 \"other.cuh\"\nint f() { return x; }\n", "other.cuh", 40, "\"x\" is undefined", 6, NULL},
+    {"#line 40 \"other.cuh\"\nint f() { return x; }\n", "other.cuh", 40, "\"x\" is undefined", 6,
+     NULL},
     {"int x;\n", "dir (x)/k.cu", 0, "--no-such-option", 5, "--no-such-option"},
 };
 
@@ -489,8 +507,8 @@ START_TEST(nvrtc_refuses)
 
     if (!nvrtc)
         return;
-    int32_t status = gd_nvrtc_compile(nvrtc, broken->source, "dir (x)/k.cu", &broken->option, broken->option != NULL,
-                                      &ptx, &bytes, &log, &error);
+    int32_t status = gd_nvrtc_compile(nvrtc, broken->source, "dir (x)/k.cu", &broken->option,
+                                      broken->option != NULL, &ptx, &bytes, &log, &error);
     ck_assert_int_eq(status, GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, broken->code);
@@ -499,8 +517,8 @@ START_TEST(nvrtc_refuses)
     ck_assert_int_eq(error.column, 0);
     assert_says(broken->says);
     ck_assert(ptx == (char *)1 && log == (char *)2 && bytes == 3);
-    ck_assert_int_eq(gd_nvrtc_compile(nvrtc, broken->source, "k.cu", &broken->option, broken->option != NULL, &ptx,
-                                      &bytes, &log, NULL),
+    ck_assert_int_eq(gd_nvrtc_compile(nvrtc, broken->source, "k.cu", &broken->option,
+                                      broken->option != NULL, &ptx, &bytes, &log, NULL),
                      GRIDDEP_ERROR_COMPILE);
     gd_nvrtc_close(nvrtc);
 }
@@ -510,7 +528,8 @@ START_TEST(nvrtc_that_is_not_there)
 {
     gd_nvrtc *nvrtc = NULL;
 
-    ck_assert_int_eq(gd_nvrtc_open("/nonexistent/libnvrtc.so", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
+    ck_assert_int_eq(gd_nvrtc_open("/nonexistent/libnvrtc.so", 13000, &nvrtc, &error),
+                     GRIDDEP_ERROR_NO_NVRTC);
     assert_says("/nonexistent/libnvrtc.so");
     ck_assert_int_eq(gd_nvrtc_open("libm.so.6", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
     assert_says("libm.so.6: has no nvrtcVersion");
@@ -621,7 +640,8 @@ START_TEST(fake_memory_holds_what_was_copied)
     ck_assert_mem_eq(got, sent, 90);
     ck_assert_uint_eq(got[90], 0x33);
     ck_assert_uint_eq(got[99], 0x33);
-    ck_assert_int_eq(driver->cuMemcpyHtoDAsync(address + 1, sent, 100, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(driver->cuMemcpyHtoDAsync(address + 1, sent, 100, NULL),
+                     GD_CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(driver->cuMemsetD8Async(address - 1, 0, 1, NULL), GD_CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(driver->cuMemFree(address), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuMemFree(address), GD_CUDA_ERROR_INVALID_VALUE);
@@ -649,25 +669,27 @@ END_TEST
 
 /* ---- The fake driver: modules */
 
-static const char two_kernels[] = ".version 8.0\n"
-                                  ".target sm_90\n"
-                                  ".address_size 64\n"
-                                  "// .entry commented(.param .u64 p) { }\n"
-                                  ".global .align 4 .u32 table[3][2] = {{1, 2}, {3, 4}, {5, 6}};\n"
-                                  ".const .f64 half;\n"
-                                  ".func (.param .b32 r) helper(.param .b64 .ptr .global .align 8 p) { ret; }\n"
-                                  ".visible .entry first(\n"
-                                  "  .param .u8 flag, /* a comment, with a comma */\n"
-                                  "  .param .u64 .ptr .global .align 16 data,\n"
-                                  "  .param .align 16 .b8 block[20],\n"
-                                  "  .param.f32 scale\n"
-                                  ")\n.maxntid 64, 2, 1\n{\n"
-                                  "  .shared .align 16 .b8 ring[1024];\n"
-                                  "  ld.shared.u32 %r1, [ring];\n"
-                                  "  ret;\n}\n"
-                                  ".entry second .reqntid 32 { ret; }\n";
+static const char two_kernels[] =
+    ".version 8.0\n"
+    ".target sm_90\n"
+    ".address_size 64\n"
+    "// .entry commented(.param .u64 p) { }\n"
+    ".global .align 4 .u32 table[3][2] = {{1, 2}, {3, 4}, {5, 6}};\n"
+    ".const .f64 half;\n"
+    ".func (.param .b32 r) helper(.param .b64 .ptr .global .align 8 p) { ret; }\n"
+    ".visible .entry first(\n"
+    "  .param .u8 flag, /* a comment, with a comma */\n"
+    "  .param .u64 .ptr .global .align 16 data,\n"
+    "  .param .align 16 .b8 block[20],\n"
+    "  .param.f32 scale\n"
+    ")\n.maxntid 64, 2, 1\n{\n"
+    "  .shared .align 16 .b8 ring[1024];\n"
+    "  ld.shared.u32 %r1, [ring];\n"
+    "  ret;\n}\n"
+    ".entry second .reqntid 32 { ret; }\n";
 
-static gd_CUfunction load_function(gd_driver *driver, const char *ptx, const char *name, gd_CUmodule *module)
+static gd_CUfunction load_function(gd_driver *driver, const char *ptx, const char *name,
+                                   gd_CUmodule *module)
 {
     gd_CUfunction function = NULL;
 
@@ -694,25 +716,30 @@ START_TEST(fake_modules_have_what_the_ptx_declares)
         ck_assert_uint_eq(offset, expected[i][0]);
         ck_assert_uint_eq(bytes, expected[i][1]);
     }
-    ck_assert_int_eq(driver->cuFuncGetParamInfo(first, 4, &offset, &bytes), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(driver->cuFuncGetParamInfo(first, 4, &offset, &bytes),
+                     GD_CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(driver->cuModuleGetFunctionCount(&count, module), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(count, 2);
     ck_assert_int_eq(driver->cuModuleEnumerateFunctions(all, 3, module), GD_CUDA_SUCCESS);
     ck_assert_ptr_eq(all[0], first);
     ck_assert_int_eq(driver->cuFuncGetName(&name, all[1]), GD_CUDA_SUCCESS);
     ck_assert_str_eq(name, "second");
-    ck_assert_int_eq(driver->cuModuleGetFunction(&all[2], module, "commented"), GD_CUDA_ERROR_NOT_FOUND);
+    ck_assert_int_eq(driver->cuModuleGetFunction(&all[2], module, "commented"),
+                     GD_CUDA_ERROR_NOT_FOUND);
     ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "table"), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(bytes, 24);
     ck_assert_int_eq(driver->cuMemsetD8Async(address, 1, 24, NULL), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "half"), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(bytes, 8);
-    ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "ring"), GD_CUDA_ERROR_NOT_FOUND);
-    ck_assert_int_eq(driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, first),
-                     GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuModuleGetGlobal(&address, &bytes, module, "ring"),
+                     GD_CUDA_ERROR_NOT_FOUND);
+    ck_assert_int_eq(
+        driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, first),
+        GD_CUDA_SUCCESS);
     ck_assert_int_eq(value, 1024);
-    ck_assert_int_eq(driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, first),
-                     GD_CUDA_SUCCESS);
+    ck_assert_int_eq(
+        driver->cuFuncGetAttribute(&value, GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, first),
+        GD_CUDA_SUCCESS);
     ck_assert_int_eq(value, 128);
     ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuFuncGetName(&name, first), GD_CUDA_ERROR_INVALID_HANDLE);
@@ -721,12 +748,14 @@ START_TEST(fake_modules_have_what_the_ptx_declares)
 }
 END_TEST
 
-static gd_CUresult compile(gd_driver *driver, const char *image, char *info, char *words, size_t *word_bytes)
+static gd_CUresult compile(gd_driver *driver, const char *image, char *info, char *words,
+                           size_t *word_bytes)
 {
     gd_CUjit_option options[] = {GD_CU_JIT_INFO_LOG_BUFFER, GD_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
                                  GD_CU_JIT_ERROR_LOG_BUFFER, GD_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                                  GD_CU_JIT_LOG_VERBOSE};
-    void *values[] = {info, (void *)(uintptr_t)400, words, (void *)(uintptr_t)400, (void *)(uintptr_t)1};
+    void *values[] = {info, (void *)(uintptr_t)400, words, (void *)(uintptr_t)400,
+                      (void *)(uintptr_t)1};
     gd_CUmodule module = NULL;
     gd_CUresult result = driver->cuModuleLoadDataEx(&module, image, 5, options, values);
 
@@ -747,13 +776,18 @@ START_TEST(fake_compiler_refuses)
         gd_CUresult result;
         const char *says;
     } refusals[] = {
-        {".version 8.0\n.target sm_90\n// fake-jit-error: 5 Not a name of any known instruction: 'foo'\n", 218,
-         "ptxas application ptx input, line 5; error   : Not a name of any known instruction: 'foo'\n"
+        {".version 8.0\n.target sm_90\n// fake-jit-error: 5 Not a name of any known instruction: "
+         "'foo'\n",
+         218,
+         "ptxas application ptx input, line 5; error   : Not a name of any known instruction: "
+         "'foo'\n"
          "ptxas fatal   : Ptx assembly aborted due to errors"},
         {".version 8.8\n.target sm_100\n", 218,
-         "ptxas fatal   : SM version specified by .target is higher than default SM version assumed"},
+         "ptxas fatal   : SM version specified by .target is higher than default SM version "
+         "assumed"},
         {".version 10.0\n.target sm_90\n", 222,
-         "ptxas application ptx input, line 1; fatal   : Unsupported .version 10.0; current version is '9.0'"},
+         "ptxas application ptx input, line 1; fatal   : Unsupported .version 10.0; current "
+         "version is '9.0'"},
         {"hello", 200, "error   : Binary format for key='0', ident='' is not recognized"},
         {foreign_elf, 200, ""},
         {"\x50\xed\x55\xba", 209, ""},
@@ -780,11 +814,12 @@ START_TEST(fake_compiler_tells_what_it_made)
     char info[400] = "", words[400] = "";
     size_t bytes = 1;
 
-    ck_assert_int_eq(compile(driver,
-                             ".version 8.0\n.target sm_90a\n// fake-registers: 40\n// fake-jit-info: mind this\n"
-                             ".entry k() { ret; }\n",
-                             info, words, &bytes),
-                     GD_CUDA_SUCCESS);
+    ck_assert_int_eq(
+        compile(driver,
+                ".version 8.0\n.target sm_90a\n// fake-registers: 40\n// fake-jit-info: mind this\n"
+                ".entry k() { ret; }\n",
+                info, words, &bytes),
+        GD_CUDA_SUCCESS);
     ck_assert_str_eq(info, "mind this\nptxas info    : Compiling entry function 'k' for 'sm_90'\n"
                            "ptxas info    : Used 40 registers");
     ck_assert_uint_eq(bytes, 0);
@@ -806,10 +841,12 @@ START_TEST(fake_driver_takes_cubins)
     load_function(driver, copy, "second", &module);
     ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
     fake_driver_set_capability(80);
-    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL), GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL),
+                     GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
     fake_driver_set_capability(90);
     copy[bytes - 2] ^= 1;
-    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL), GD_CUDA_ERROR_INVALID_IMAGE);
+    ck_assert_int_eq(driver->cuModuleLoadDataEx(&module, copy, 0, NULL, NULL),
+                     GD_CUDA_ERROR_INVALID_IMAGE);
     free(copy);
     end_current(driver);
 }
@@ -870,7 +907,8 @@ static uint32_t read_data(const stage *s)
 {
     uint32_t value = 0;
 
-    ck_assert_int_eq(s->driver->cuMemcpyDtoHAsync(&value, s->data, sizeof value, s->stream), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(s->driver->cuMemcpyDtoHAsync(&value, s->data, sizeof value, s->stream),
+                     GD_CUDA_SUCCESS);
     return value;
 }
 
@@ -896,7 +934,8 @@ static gd_CUlaunchConfig plain_config(const stage *s)
 static gd_CUresult launch_step(const stage *s, uint32_t factor, bool programmatic)
 {
     gd_CUlaunchConfig config = plain_config(s);
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
 
     attribute.value.programmaticStreamSerializationAllowed = programmatic;
     config.attrs = &attribute;
@@ -939,18 +978,22 @@ START_TEST(fake_launch_takes_a_packed_buffer)
     gd_CUlaunchConfig config = plain_config(&s);
     step_arguments arguments = {s.data, 3};
     size_t bytes = 12;
-    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                     GD_CU_LAUNCH_PARAM_END};
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, GD_CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &bytes, GD_CU_LAUNCH_PARAM_END};
     void *both[] = {&arguments.data, &arguments.factor};
 
     ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(read_data(&s), 1);
-    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, both, extra), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, NULL), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, both, extra),
+                     GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, NULL),
+                     GD_CUDA_ERROR_INVALID_VALUE);
     bytes = sizeof arguments;
-    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra), GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra),
+                     GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     bytes = 8;
-    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra), GD_CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(s.driver->cuLaunchKernelEx(&config, s.step, NULL, extra),
+                     GD_CUDA_ERROR_INVALID_VALUE);
     ck_assert_uint_eq(fake_driver_executions(), 1);
     end_stage(&s);
 }
@@ -970,9 +1013,11 @@ START_TEST(fake_launch_refuses_impossible_shapes)
     config = plain_config(&s);
     config.sharedMemBytes = 49153;
     ck_assert_int_eq(launch_with(&s, &config, 1), GD_CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(s.driver->cuFuncSetAttribute(s.step, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449),
+    ck_assert_int_eq(s.driver->cuFuncSetAttribute(
+                         s.step, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449),
                      GD_CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(s.driver->cuFuncSetAttribute(s.step, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448),
+    ck_assert_int_eq(s.driver->cuFuncSetAttribute(
+                         s.step, GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448),
                      GD_CUDA_SUCCESS);
     ck_assert_int_eq(launch_with(&s, &config, 1), GD_CUDA_SUCCESS);
     config = plain_config(&s);
@@ -994,12 +1039,15 @@ START_TEST(fake_device_too_old_for_attribute_6)
     gd_driver *driver = make_current();
     gd_CUmodule module = NULL;
     gd_CUfunction function = NULL;
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+    gd_CUlaunchAttribute attribute = {.id =
+                                          GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
     gd_CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, &attribute, 1};
 
     fake_driver_set_capability(80);
-    function = load_function(driver, ".version 8.0\n.target sm_80\n.entry k() { ret; }\n", "k", &module);
-    ck_assert_int_eq(driver->cuLaunchKernelEx(&config, function, NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
+    function =
+        load_function(driver, ".version 8.0\n.target sm_80\n.entry k() { ret; }\n", "k", &module);
+    ck_assert_int_eq(driver->cuLaunchKernelEx(&config, function, NULL, NULL),
+                     GD_CUDA_ERROR_NOT_SUPPORTED);
     config.numAttrs = 0;
     ck_assert_int_eq(driver->cuLaunchKernelEx(&config, function, NULL, NULL), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuModuleUnload(module), GD_CUDA_SUCCESS);
@@ -1017,7 +1065,8 @@ START_TEST(fake_events_in_launches_have_no_timing)
     config.attrs = &attribute;
     config.numAttrs = 1;
     for (unsigned i = 0; i < 2; i++)
-        ck_assert_int_eq(s.driver->cuEventCreate(&events[i], i * GD_CU_EVENT_DISABLE_TIMING), GD_CUDA_SUCCESS);
+        ck_assert_int_eq(s.driver->cuEventCreate(&events[i], i * GD_CU_EVENT_DISABLE_TIMING),
+                         GD_CUDA_SUCCESS);
     attribute.value.programmaticEvent.event = events[0];
     ck_assert_int_eq(launch_with(&s, &config, 1), GD_CUDA_ERROR_NOT_SUPPORTED);
     attribute.value.programmaticEvent.event = events[1];
@@ -1032,7 +1081,8 @@ START_TEST(fake_events_in_launches_have_no_timing)
 }
 END_TEST
 
-/* step, step with attribute 6, a fill, step with attribute 6, step: only the first edge can be programmatic. */
+/* step, step with attribute 6, a fill, step with attribute 6, step: only the first edge can be
+ * programmatic. */
 START_TEST(fake_capture_makes_programmatic_edges)
 {
     static const gd_CUgraphNodeType types[] = {0, 0, 2, 0, 0};
@@ -1044,7 +1094,8 @@ START_TEST(fake_capture_makes_programmatic_edges)
     gd_CUgraphExec executable = NULL;
     size_t count = 0;
 
-    ck_assert_int_eq(s.driver->cuStreamBeginCapture(s.stream, GD_CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), 0);
+    ck_assert_int_eq(
+        s.driver->cuStreamBeginCapture(s.stream, GD_CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), 0);
     ck_assert_int_eq(launch_step(&s, 2, false), GD_CUDA_SUCCESS);
     ck_assert_int_eq(launch_step(&s, 3, true), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuMemsetD8Async(s.data + 8, 9, 1, s.stream), GD_CUDA_SUCCESS);
@@ -1061,7 +1112,8 @@ START_TEST(fake_capture_makes_programmatic_edges)
         ck_assert_int_eq(type, types[i]);
     }
     count = 5;
-    ck_assert_int_eq(s.driver->cuGraphGetEdges(graph, from, to, NULL, &count), GD_CUDA_ERROR_LOSSY_QUERY);
+    ck_assert_int_eq(s.driver->cuGraphGetEdges(graph, from, to, NULL, &count),
+                     GD_CUDA_ERROR_LOSSY_QUERY);
     ck_assert_int_eq(s.driver->cuGraphGetEdges(graph, from, to, data, &count), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(count, 4);
     for (size_t i = 0; i < count; i++) {
@@ -1129,13 +1181,15 @@ START_TEST(fake_capture_is_spoiled_by_what_it_forbids)
     gd_CUgraph graph = NULL;
     gd_CUstreamCaptureStatus status = -1;
 
-    ck_assert_int_eq(s.driver->cuStreamBeginCapture(s.stream, GD_CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), 0);
+    ck_assert_int_eq(
+        s.driver->cuStreamBeginCapture(s.stream, GD_CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), 0);
     ck_assert_int_eq(launch_step(&s, 2, false), GD_CUDA_SUCCESS);
     ck_assert_int_eq(forbidden[_i].call(&s), forbidden[_i].result);
     ck_assert_int_eq(s.driver->cuStreamIsCapturing(s.stream, &status), GD_CUDA_SUCCESS);
     ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_INVALIDATED);
     ck_assert_int_eq(launch_step(&s, 2, false), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    ck_assert_int_eq(s.driver->cuStreamEndCapture(s.stream, &graph), GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_assert_int_eq(s.driver->cuStreamEndCapture(s.stream, &graph),
+                     GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     ck_assert_ptr_null(graph);
     ck_assert_int_eq(s.driver->cuStreamEndCapture(s.stream, &graph), GD_CUDA_ERROR_ILLEGAL_STATE);
     ck_assert_int_eq(launch_step(&s, 2, false), GD_CUDA_SUCCESS);
@@ -1185,7 +1239,8 @@ START_TEST(fake_events_measure)
     ck_assert_int_eq(s.driver->cuEventCreate(&start, 0), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventCreate(&end, 0), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventCreate(&silent, GD_CU_EVENT_DISABLE_TIMING), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, end), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, end),
+                     GD_CUDA_ERROR_INVALID_HANDLE);
     ck_assert_int_eq(s.driver->cuEventRecord(start, s.stream), GD_CUDA_SUCCESS);
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(launch_step(&s, 1, false), GD_CUDA_SUCCESS);
@@ -1194,7 +1249,8 @@ START_TEST(fake_events_measure)
     ck_assert_int_eq(s.driver->cuEventSynchronize(end), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, end), GD_CUDA_SUCCESS);
     ck_assert_float_eq_tol(elapsed, 0.004f, 1e-6f);
-    ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, silent), GD_CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_int_eq(s.driver->cuEventElapsedTime(&elapsed, start, silent),
+                     GD_CUDA_ERROR_INVALID_HANDLE);
     ck_assert_int_eq(s.driver->cuEventDestroy(start), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventDestroy(end), GD_CUDA_SUCCESS);
     ck_assert_int_eq(s.driver->cuEventDestroy(silent), GD_CUDA_SUCCESS);
@@ -1261,8 +1317,9 @@ START_TEST(fake_reset_forgets)
     gd_driver_close(s.driver);
     s.driver = make_driver();
     int major = 0;
-    ck_assert_int_eq(s.driver->cuDeviceGetAttribute(&major, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0),
-                     GD_CUDA_SUCCESS);
+    ck_assert_int_eq(
+        s.driver->cuDeviceGetAttribute(&major, GD_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0),
+        GD_CUDA_SUCCESS);
     ck_assert_int_eq(major, 9);
     gd_driver_close(s.driver);
 }
@@ -1287,7 +1344,8 @@ static TCase *fake_case(void)
     tcase_add_test(tests, fake_device_too_old_for_attribute_6);
     tcase_add_test(tests, fake_events_in_launches_have_no_timing);
     tcase_add_test(tests, fake_capture_makes_programmatic_edges);
-    tcase_add_loop_test(tests, fake_capture_is_spoiled_by_what_it_forbids, 0, sizeof forbidden / sizeof *forbidden);
+    tcase_add_loop_test(tests, fake_capture_is_spoiled_by_what_it_forbids, 0,
+                        sizeof forbidden / sizeof *forbidden);
     tcase_add_test(tests, fake_scripted_failure_is_not_sticky);
     tcase_add_test(tests, fake_kernel_fault_loses_the_context);
     tcase_add_test(tests, fake_events_measure);

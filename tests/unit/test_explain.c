@@ -1,5 +1,5 @@
-/* Explanations on the scripted fake driver: each condition in turn not met, and what is predicted; kernels with stamps;
- * and what still works when a driver lacks one of its optional symbols. */
+/* Explanations on the scripted fake driver: each condition in turn not met, and what is predicted;
+ * kernels with stamps; and what still works when a driver lacks one of its optional symbols. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,12 @@ static const char ptx[] =
     "    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry never(.param .u64 p)\n{\n    griddepcontrol.wait;\n    ret;\n}\n"
     ".visible .entry plain(.param .u64 p)\n{\n    ret;\n}\n"
-    ".visible .entry sometimes(.param .u64 p)\n{\n    .reg .pred %q;\n    @%q bra over;\n    griddepcontrol.wait;\n"
+    ".visible .entry sometimes(.param .u64 p)\n{\n    .reg .pred %q;\n    @%q bra over;\n    "
+    "griddepcontrol.wait;\n"
     "over:\n    ret;\n}\n"
     ".func help()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n"
-    ".visible .entry called(.param .u64 p)\n{\n    call help;\n    griddepcontrol.wait;\n    ret;\n}\n"
+    ".visible .entry called(.param .u64 p)\n{\n    call help;\n    griddepcontrol.wait;\n    "
+    "ret;\n}\n"
     ".visible .entry mapped(.param .align 64 .b8 map[128], .param .u64 p)\n{\n    ret;\n}\n"
     ".visible .entry rash(.param .u64 p)\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n";
 
@@ -32,17 +34,17 @@ static griddep_runtime *runtime;
 static griddep_module *module;
 static griddep_chain *chain;
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 
 static void begin(void)
 {
-    static const char *const variables[] = {"GRIDDEP_PDL", "GRIDDEP_LOG", "GRIDDEP_DRIVER", "CUDA_LAUNCH_BLOCKING",
-                                            "CUDA_INJECTION64_PATH"};
+    static const char *const variables[] = {"GRIDDEP_PDL", "GRIDDEP_LOG", "GRIDDEP_DRIVER",
+                                            "CUDA_LAUNCH_BLOCKING", "CUDA_INJECTION64_PATH"};
 
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         unsetenv(variables[i]);
@@ -116,7 +118,8 @@ static griddep_condition find(const griddep_explanation *explanation, const char
 {
     griddep_condition condition = {.size = sizeof condition};
 
-    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK;
+         i++) {
         if (!strcmp(condition.name, name))
             return condition;
     }
@@ -127,7 +130,8 @@ static int has(const griddep_explanation *explanation, const char *name)
 {
     griddep_condition condition = {.size = sizeof condition};
 
-    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+    for (uint32_t i = 0; griddep_explanation_get(explanation, i, &condition, NULL) == GRIDDEP_OK;
+         i++) {
         if (!strcmp(condition.name, name))
             return 1;
     }
@@ -155,9 +159,11 @@ static const shape small = {.kernel = "early", .grid = 132, .block = 128};
 START_TEST(all_conditions_met)
 {
     static const char *const names[] = {
-        "device",      "driver",     "kill switch",       "environment", "tools",     "producer", "nodes between",
-        "consumer waits", "attribute 6", "graph edge", "producer triggers", "grids", "CTA slots", "threads",
-        "registers", "shared memory", "room beside", "clusters", "carve-out"}; /* "cooperative" is left out */
+        "device",      "driver",     "kill switch",       "environment",
+        "tools",       "producer",   "nodes between",     "consumer waits",
+        "attribute 6", "graph edge", "producer triggers", "grids",
+        "CTA slots",   "threads",    "registers",         "shared memory",
+        "room beside", "clusters",   "carve-out"}; /* "cooperative" is left out */
     griddep_condition condition = {.size = sizeof condition};
 
     begin();
@@ -177,11 +183,14 @@ START_TEST(all_conditions_met)
         ck_assert_msg(condition.met == 1, "%s: %s", condition.name, condition.text);
         ck_assert_str_eq(condition.name, names[i]);
     }
-    ck_assert_ptr_nonnull(strstr(find(explanation, "producer triggers").text, "first at 6:5 of k.ptx"));
-    ck_assert_ptr_nonnull(strstr(find(explanation, "registers").text,
-                                 "early keeps 1 CTA on an SM: 4096 of its 65536 registers; a CTA of early takes 4096"));
+    ck_assert_ptr_nonnull(
+        strstr(find(explanation, "producer triggers").text, "first at 6:5 of k.ptx"));
+    ck_assert_ptr_nonnull(strstr(
+        find(explanation, "registers").text,
+        "early keeps 1 CTA on an SM: 4096 of its 65536 registers; a CTA of early takes 4096"));
     ck_assert_ptr_nonnull(strstr(find(explanation, "room beside").text, "takes 15 of early"));
-    ck_status(griddep_explanation_get(explanation, 19, &condition, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_explanation_get(explanation, 19, &condition, &error),
+              GRIDDEP_ERROR_NOT_FOUND);
     griddep_explanation_destroy(explanation);
     finish();
 }
@@ -246,7 +255,8 @@ static const struct {
     {.after = {"sometimes", 1, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "consumer waits",
-     .says = "sometimes: a path through the kernel misses griddepcontrol.wait: line 22 branches past the wait of line 23 to line "
+     .says = "sometimes: a path through the kernel misses griddepcontrol.wait: line 22 branches "
+             "past the wait of line 23 to line "
              "25, line 25 leaves by ret"},
     {.after = {"sometimes", 1, 32, 0, GRIDDEP_PDL_FORCE, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
@@ -280,7 +290,8 @@ static const struct {
      .mode = GRIDDEP_MODE_PDL,
      .condition = "shared memory",
      .overlap = GRIDDEP_OVERLAP_TAIL,
-     .says = "205824 of its 233472 bytes of shared memory; a CTA of early takes 103424, 27648 are left"},
+     .says = "205824 of its 233472 bytes of shared memory; a CTA of early takes 103424, 27648 are "
+             "left"},
     {.before = {"early", 132 * 32, 32, 0, 0, NULL, 0},
      .mode = GRIDDEP_MODE_PDL,
      .condition = "CTA slots",
@@ -307,13 +318,15 @@ START_TEST(one_condition_differs)
     begin();
     if (cases[_i].variable)
         setenv(cases[_i].variable, cases[_i].value, 1);
-    if (cases[_i].capability) { /* PTX for sm_80 has no griddepcontrol; the shelf has such kernels */
+    if (cases[_i]
+            .capability) { /* PTX for sm_80 has no griddepcontrol; the shelf has such kernels */
         const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
         gd_driver *driver = NULL;
         fake_driver_set_capability(cases[_i].capability);
         static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                                   ".visible .entry early(.param .u64 p)\n{\n    ret;\n}\n";
-        ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+        ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                  GRIDDEP_OK);
         ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
         ck_status(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error), GRIDDEP_OK);
         ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
@@ -325,7 +338,8 @@ START_TEST(one_condition_differs)
     griddep_explanation *explanation = explain(cases[_i].mode, 1);
     griddep_condition condition = find(explanation, cases[_i].condition);
     ck_assert_int_eq(condition.met, cases[_i].met);
-    ck_assert_msg(strstr(condition.text, cases[_i].says), "\"%s\" is not in: %s", cases[_i].says, condition.text);
+    ck_assert_msg(strstr(condition.text, cases[_i].says), "\"%s\" is not in: %s", cases[_i].says,
+                  condition.text);
     ck_assert_str_eq(griddep_overlap_name(info_of(explanation).overlap),
                      griddep_overlap_name(cases[_i].overlap));
     griddep_explanation_destroy(explanation);
@@ -367,7 +381,8 @@ START_TEST(attributes_matter)
 }
 END_TEST
 
-/* Both kernels against what the first one sets its SMs to; where it has CTAs on all of them, the second one waits. */
+/* Both kernels against what the first one sets its SMs to; where it has CTAs on all of them, the
+ * second one waits. */
 START_TEST(carveouts_are_held_against_needs)
 {
     static const struct {
@@ -377,7 +392,8 @@ START_TEST(carveouts_are_held_against_needs)
         const char *says;
     } carvings[] = {
         {-1, -1, 132, 0, 0, 1, GRIDDEP_OVERLAP_FULL, "prefers (the driver's choice)"},
-        {-1, -1, 132, 0, 102400, -1, GRIDDEP_OVERLAP_FULL, "104448 bytes of shared memory on one; an SM changes"},
+        {-1, -1, 132, 0, 102400, -1, GRIDDEP_OVERLAP_FULL,
+         "104448 bytes of shared memory on one; an SM changes"},
         {-1, -1, 132, 102400, 102400, 1, GRIDDEP_OVERLAP_FULL, "206848 bytes"},
         {0, -1, 132, 0, 102400, 0, GRIDDEP_OVERLAP_TAIL, "(0 %: 8 KiB)"},
         {0, -1, 4, 0, 102400, 0, GRIDDEP_OVERLAP_FULL, "only when it is empty"},
@@ -394,20 +410,22 @@ START_TEST(carveouts_are_held_against_needs)
     griddep_chain_destroy(chain);
     for (size_t i = 0; i < sizeof carvings / sizeof carvings[0]; i++) {
         ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_carveout(&carveouts[0], carvings[i].before, &error), GRIDDEP_OK);
+        ck_status(griddep_attribute_carveout(&carveouts[0], carvings[i].before, &error),
+                  GRIDDEP_OK);
         ck_status(griddep_attribute_carveout(&carveouts[1], carvings[i].after, &error), GRIDDEP_OK);
         for (int k = 0; k < 2; k++) {
             shapes[k].grid = carvings[i].grid;
             shapes[k].shared = k ? carvings[i].shared_after : carvings[i].shared_before;
-            shapes[k].attribute = (k ? carvings[i].after : carvings[i].before) < 0 ? NULL : &carveouts[k];
+            shapes[k].attribute =
+                (k ? carvings[i].after : carvings[i].before) < 0 ? NULL : &carveouts[k];
             add(&shapes[k]);
         }
         griddep_explanation *explanation = explain(GRIDDEP_MODE_PDL, 1);
         griddep_condition told = find(explanation, "carve-out");
-        ck_assert_msg(told.met == carvings[i].met && strstr(told.text, carvings[i].says), "case %u: %d: %s",
-                      (unsigned)i, (int)told.met, told.text);
-        ck_assert_msg(info_of(explanation).overlap == carvings[i].overlap, "case %u: %s", (unsigned)i,
-                      griddep_overlap_name(info_of(explanation).overlap));
+        ck_assert_msg(told.met == carvings[i].met && strstr(told.text, carvings[i].says),
+                      "case %u: %d: %s", (unsigned)i, (int)told.met, told.text);
+        ck_assert_msg(info_of(explanation).overlap == carvings[i].overlap, "case %u: %s",
+                      (unsigned)i, griddep_overlap_name(info_of(explanation).overlap));
         griddep_explanation_destroy(explanation);
         griddep_chain_destroy(chain);
     }
@@ -441,7 +459,8 @@ START_TEST(other_lanes_matter)
     ck_assert(!has(explanation, "other lanes"));
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
-    /* In a graph each of the edges may be programmatic, and a lane may begin behind another one's launch. */
+    /* In a graph each of the edges may be programmatic, and a lane may begin behind another one's
+     * launch. */
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 2);
     ck_assert_int_eq(find(explanation, "other lanes").met, 1);
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
@@ -476,7 +495,8 @@ START_TEST(first_launches_and_bad_input)
     ck_status(griddep_explanation_get(NULL, 0, &condition, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_explanation_destroy(explanation);
     explanation = NULL;
-    ck_status(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 1, &explanation, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_chain_explain(chain, GRIDDEP_MODE_PDL, 1, &explanation, &error),
+              GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_chain_explain(chain, 4, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_explain(NULL, 0, 0, &explanation, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_explain(chain, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -501,7 +521,8 @@ START_TEST(every_allocation_of_an_explanation_may_fail)
     ck_status(griddep_chain_prepare(chain, GRIDDEP_MODE_GRAPH_PDL, &error), GRIDDEP_OK);
     for (long n = 0; n < 1000 && !explanation; n++) {
         fail_alloc_after(n);
-        int32_t status = griddep_chain_explain(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &explanation, &error);
+        int32_t status =
+            griddep_chain_explain(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &explanation, &error);
         bool hit = fail_alloc_hit();
         fail_alloc_after(-1);
         ck_assert_int_eq(status, hit ? GRIDDEP_ERROR_MEMORY : GRIDDEP_OK);
@@ -644,14 +665,16 @@ static int try_maps(void)
     int32_t status = griddep_tensor_map_tiled(runtime, &options, &map, &error);
     int works = status ? 0 : TILED;
 
-    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "cuTensorMapEncodeTiled")),
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED &&
+                              strstr(error.text, "cuTensorMapEncodeTiled")),
                   "%s", error.text);
     memset(options.box, 0, sizeof options.box);
     options.channels = 64;
     options.pixels = 8;
     options.upper[0] = 1;
     status = griddep_tensor_map_im2col(runtime, &options, &map, &error);
-    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "cuTensorMapEncodeIm2col")),
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED &&
+                              strstr(error.text, "cuTensorMapEncodeIm2col")),
                   "%s", error.text);
     return works | (status ? 0 : IM2COL);
 }
@@ -665,10 +688,13 @@ static int try_built_graph(griddep_kernel *kernel)
 
     ck_status(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
     for (int i = 0; i < 2; i++)
-        ck_status(griddep_graph_add_kernel(graph, kernel, &config, &pointer, 1, &nodes[i], &error), GRIDDEP_OK);
-    ck_status(griddep_graph_add_edge(graph, nodes[0], nodes[1], GRIDDEP_PORT_DEFAULT, GRIDDEP_EDGE_AUTO, &error),
+        ck_status(griddep_graph_add_kernel(graph, kernel, &config, &pointer, 1, &nodes[i], &error),
+                  GRIDDEP_OK);
+    ck_status(griddep_graph_add_edge(graph, nodes[0], nodes[1], GRIDDEP_PORT_DEFAULT,
+                                     GRIDDEP_EDGE_AUTO, &error),
               GRIDDEP_OK);
-    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK); /* whatever becomes of the edge */
+    ck_status(griddep_graph_launch(graph, NULL, &error),
+              GRIDDEP_OK); /* whatever becomes of the edge */
     ck_status(griddep_graph_get_edge(graph, 0, &edge, &error), GRIDDEP_OK);
     griddep_graph_destroy(graph);
     return edge.type == GRIDDEP_EDGE_PROGRAMMATIC ? BUILT : 0;
@@ -691,7 +717,8 @@ static void launch_elsewhere(griddep_kernel *kernel, void *stream)
 
     ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
     ck_assert_int_eq(runtime->driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(runtime->driver->cuLaunchKernelEx(&config, info.function, arguments, NULL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(runtime->driver->cuLaunchKernelEx(&config, info.function, arguments, NULL),
+                     GD_CUDA_SUCCESS);
     ck_assert_int_eq(runtime->driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
 }
 
@@ -724,9 +751,12 @@ static int try_conditional(griddep_kernel *kernel)
     ck_status(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
     ck_status(griddep_graph_create(runtime, &body, &error), GRIDDEP_OK);
     ck_status(griddep_conditional_create(1, &conditional, &error), GRIDDEP_OK);
-    ck_status(griddep_graph_add_kernel(body, kernel, &config, &pointer, 1, &node, &error), GRIDDEP_OK);
-    int32_t status = griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional, &body, 1, &node, &error);
-    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "lacks")), "%s", error.text);
+    ck_status(griddep_graph_add_kernel(body, kernel, &config, &pointer, 1, &node, &error),
+              GRIDDEP_OK);
+    int32_t status = griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, conditional,
+                                                   &body, 1, &node, &error);
+    ck_assert_msg(!status || (status == GRIDDEP_ERROR_UNSUPPORTED && strstr(error.text, "lacks")),
+                  "%s", error.text);
     ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
     griddep_graph_destroy(body);
     griddep_graph_destroy(graph);
@@ -760,7 +790,8 @@ static int try_graphs(void)
     griddep_kernel *kernel = NULL;
 
     ck_status(griddep_kernel_get(module, "early", &kernel, &error), GRIDDEP_OK);
-    return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel) | try_held_module();
+    return try_built_graph(kernel) | try_captured_graph(kernel) | try_conditional(kernel) |
+           try_held_module();
 }
 
 /* A cubin, as the fake's linker makes it, is code without PTX. */
@@ -799,7 +830,8 @@ START_TEST(a_missing_symbol_costs_its_feature)
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     int works = try_launch() | try_graphs() | try_limits() | try_maps() | try_code(cubin, bytes);
-    ck_assert_msg(works == (EVERYTHING & ~optional[_i].lost), "without %s: works 0x%x, expected 0x%x",
+    ck_assert_msg(works == (EVERYTHING & ~optional[_i].lost),
+                  "without %s: works 0x%x, expected 0x%x",
                   optional[_i].symbol ? optional[_i].symbol : "nothing", (unsigned)works,
                   (unsigned)(EVERYTHING & ~optional[_i].lost));
     close_all();
@@ -833,8 +865,9 @@ END_TEST
 START_TEST(older_chips_run_serialized)
 {
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
-    static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry early(.param .u64 p)\n{\n"
-                              "    ret;\n}\n";
+    static const char old[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry early(.param .u64 p)\n{\n"
+        "    ret;\n}\n";
     griddep_hop_info hop = {.size = sizeof hop};
     gd_driver *driver = NULL;
     fake_launch launch;
@@ -852,8 +885,9 @@ START_TEST(older_chips_run_serialized)
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
         ck_status(griddep_chain_get_hop(chain, mode, 1, &hop, &error), GRIDDEP_OK);
-        ck_assert_int_eq(hop.reason, mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL ? GRIDDEP_REASON_DEVICE
-                                                                                                : GRIDDEP_REASON_OFF);
+        ck_assert_int_eq(hop.reason, mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL
+                                         ? GRIDDEP_REASON_DEVICE
+                                         : GRIDDEP_REASON_OFF);
     }
     for (uint64_t i = 0; fake_driver_launch(i, &launch); i++)
         ck_assert_int_eq(launch.programmatic, 0);
@@ -878,7 +912,8 @@ int main(void)
     tcase_add_checked_fixture(stamps, begin, NULL);
     suite_add_tcase(suite, stamps);
     TCase *older = tcase_create("older");
-    tcase_add_loop_test(older, a_missing_symbol_costs_its_feature, 0, (int)(sizeof optional / sizeof optional[0]));
+    tcase_add_loop_test(older, a_missing_symbol_costs_its_feature, 0,
+                        (int)(sizeof optional / sizeof optional[0]));
     tcase_add_test(older, no_optional_symbol_is_forgotten);
     tcase_add_test(older, older_chips_run_serialized);
     suite_add_tcase(suite, older);

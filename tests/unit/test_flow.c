@@ -1,5 +1,5 @@
-/* Control flow and provenance: hand-made functions, and random graphs against an oracle that knows nothing but the
- * definitions (what can be reached when a block is taken away). */
+/* Control flow and provenance: hand-made functions, and random graphs against an oracle that knows
+ * nothing but the definitions (what can be reached when a block is taken away). */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,9 +93,10 @@ static void check_dominance(const gd_flow *flow, const graph *g, bool against)
         for (uint32_t b = 0; b < g->count; b++) {
             uint32_t first = flow->blocks[a].instruction, second = flow->blocks[b].instruction;
             bool expected = a == b || (from_root[a] && from_root[b] && !seen[b]);
-            bool found = against ? gd_flow_postdominates(flow, first, second) : gd_flow_dominates(flow, first, second);
-            ck_assert_msg(found == expected, "%s: %u over %u is %d, expected %d", against ? "post" : "dom", a, b, found,
-                          expected);
+            bool found = against ? gd_flow_postdominates(flow, first, second)
+                                 : gd_flow_dominates(flow, first, second);
+            ck_assert_msg(found == expected, "%s: %u over %u is %d, expected %d",
+                          against ? "post" : "dom", a, b, found, expected);
         }
     }
 }
@@ -118,7 +119,8 @@ static void check_immediate(const gd_flow *flow, const graph *g)
             above = 1;
             for (uint32_t c = 0; c < g->count; c++)
                 above += strict[c] && c != a &&
-                         gd_flow_dominates(flow, flow->blocks[c].instruction, flow->blocks[a].instruction);
+                         gd_flow_dominates(flow, flow->blocks[c].instruction,
+                                           flow->blocks[a].instruction);
             if (above > most) {
                 most = above;
                 expected = a;
@@ -136,7 +138,8 @@ static bool is_back_edge(const graph *g, const bool *from_root, uint32_t v, uint
     return g->edge[v][h] && from_root[v] && from_root[h] && !seen[v];
 }
 
-/* Natural loops by their definition: the header, and what reaches one of its back edges without passing it. */
+/* Natural loops by their definition: the header, and what reaches one of its back edges without
+ * passing it. */
 static uint32_t find_loops(const graph *g, bool member[MOST_BLOCKS + 1][MOST_BLOCKS + 1])
 {
     bool from_root[MOST_BLOCKS + 1], seen[MOST_BLOCKS + 1];
@@ -377,8 +380,8 @@ static void check_anywhere(const char *body, bool anywhere, uint32_t successors)
     griddep_ptx *ptx = parse(gd_text_get(&text));
     gd_flow *flow = build(ptx);
     ck_assert_msg(flow->blocks[0].anywhere == anywhere, "%s", body);
-    ck_assert_msg(flow->blocks[0].successor_end - flow->blocks[0].successor == successors, "%s: %" PRIu32, body,
-                  flow->blocks[0].successor_end - flow->blocks[0].successor);
+    ck_assert_msg(flow->blocks[0].successor_end - flow->blocks[0].successor == successors,
+                  "%s: %" PRIu32, body, flow->blocks[0].successor_end - flow->blocks[0].successor);
     gd_flow_destroy(flow);
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
@@ -404,10 +407,11 @@ END_TEST
 
 START_TEST(calls)
 {
-    griddep_ptx *ptx = parse(HEAD ".func f() { ret; }\n.func g() .noreturn;\n"
-                                  ".visible .entry k()\n{\n  .reg .b64 r;\n  .reg .pred p;\n"
-                                  "  call f;\n  @p call g;\n  call f;\n"
-                                  "P: .callprototype _ () .noreturn;\n  call r, (), P;\n  ret;\n}\n");
+    griddep_ptx *ptx =
+        parse(HEAD ".func f() { ret; }\n.func g() .noreturn;\n"
+                   ".visible .entry k()\n{\n  .reg .b64 r;\n  .reg .pred p;\n"
+                   "  call f;\n  @p call g;\n  call f;\n"
+                   "P: .callprototype _ () .noreturn;\n  call r, (), P;\n  ret;\n}\n");
     gd_flow *flow = build(ptx);
 
     ck_assert_uint_eq(flow->count, 3);
@@ -439,7 +443,8 @@ static double seconds_since(clock_t start)
     return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
 
-/* Builds flow and provenance of a large text; must not take more than some seconds, sanitizers included. */
+/* Builds flow and provenance of a large text; must not take more than some seconds, sanitizers
+ * included. */
 static void check_large(gd_text *text)
 {
     clock_t start = clock();
@@ -447,7 +452,8 @@ static void check_large(gd_text *text)
     gd_flow *flow = build(ptx);
     gd_origins *origins = NULL;
 
-    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &origins, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &origins, &error),
+                     GRIDDEP_OK);
     ck_assert_double_lt(seconds_since(start), 30);
     gd_origins_destroy(origins);
     gd_flow_destroy(flow);
@@ -537,10 +543,18 @@ typedef struct origin_case {
     const char *parameters; /* "ab" */
 } origin_case;
 
-enum { U = GD_ORIGIN_UNKNOWN, S = GD_ORIGIN_SHARED, L = GD_ORIGIN_LOCAL, G = GD_ORIGIN_GLOBAL, T = GD_ORIGIN_THREAD };
+enum {
+    U = GD_ORIGIN_UNKNOWN,
+    S = GD_ORIGIN_SHARED,
+    L = GD_ORIGIN_LOCAL,
+    G = GD_ORIGIN_GLOBAL,
+    T = GD_ORIGIN_THREAD
+};
 enum { B = GD_ORIGIN_BLOCK, M = GD_ORIGIN_MEMORY };
 
-#define A_B "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;\n"
+#define A_B                                                                                        \
+    "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n]; mov.u32 %r2, "         \
+    "%tid.x;\n"
 
 static const origin_case origin_cases[] = {
     {"ld.param.u64 %rd9, [a];", 0, "a"},
@@ -554,8 +568,9 @@ static const origin_case origin_cases[] = {
     {A_B "mov.u64 %rd9, %rd1; mov.u64 %rd9, %rd2;", 0, "b"},
     {A_B "mov.u64 %rd9, %rd1; @%p1 mov.u64 %rd9, %rd2;", 0, "ab"},
     {A_B "mov.u64 %rd9, %rd1; @%p1 bra L; mov.u64 %rd9, %rd2; L: mov.u64 %rd3, %rd9;", 0, "ab"},
-    {A_B "L: add.u64 %rd9, %rd9, 8; mov.u64 %rd9, %rd1; @%p1 bra L; mov.u64 %rd9, %rd2; st.global.u64 [%rd9], %rd1;", 0,
-     "b"},
+    {A_B "L: add.u64 %rd9, %rd9, 8; mov.u64 %rd9, %rd1; @%p1 bra L; mov.u64 %rd9, %rd2; "
+         "st.global.u64 [%rd9], %rd1;",
+     0, "b"},
     {A_B "mul.lo.u64 %rd9, %rd1, 1;", 0, ""},
     {A_B "shr.u64 %rd9, %rd1, 1;", 0, ""},
     {A_B "and.b64 %rd9, %rd1, -16;", 0, "a"},
@@ -580,22 +595,27 @@ static const origin_case origin_cases[] = {
     {"mov.u64 %rd3, lo; cvta.local.u64 %rd9, %rd3;", L, ""},
     {"mov.u64 %rd9, a; ld.param.u64 %rd9, [%rd9+8];", 0, "a"},
     {A_B "st.local.u64 [lo], %rd1; st.local.u64 [lo+8], %rd2; ld.local.u64 %rd9, [lo];", 0, "ab"},
-    {A_B "st.local.u64 [lo], %rd1; mov.u64 %rd3, lo; st.global.u64 [%rd2], %rd3; ld.local.u64 %rd9, [lo];",
+    {A_B "st.local.u64 [lo], %rd1; mov.u64 %rd3, lo; st.global.u64 [%rd2], %rd3; ld.local.u64 "
+         "%rd9, [lo];",
      U | T | B | M, "a"},
-    {A_B "{ .param .b64 pa; .param .b64 pr; st.param.b64 [pa], %rd1; call (pr), fn, (pa); ld.param.b64 %rd9, [pr]; }",
+    {A_B "{ .param .b64 pa; .param .b64 pr; st.param.b64 [pa], %rd1; call (pr), fn, (pa); "
+         "ld.param.b64 %rd9, [pr]; }",
      U | T | B | M, ""},
     {A_B "call (%rd9), fn, (%rd1);", U | T | B | M, ""},
     {"mov.u64 %rd9, fn;", U, ""},
     {A_B "newfangled.b64 %rd3, %rd9;", U | T | B | M, ""},
     {A_B "atom.global.add.u64 %rd9, [%rd1], 1;", U | T | B | M, ""},
-    {A_B "atom.global.add.u32 %r3, [%rd1], 1; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd1, %rd3;", T | B | M, "a"},
+    {A_B "atom.global.add.u32 %r3, [%rd1], 1; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd9, %rd1, %rd3;",
+     T | B | M, "a"},
     {A_B "shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; cvt.u64.u32 %rd9, %r3;", T, ""},
     {"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd9, %r1;", B, ""},
     {"mov.u32 %r1, %nctaid.x; cvt.u64.u32 %rd9, %r1;", 0, ""},
     {"mov.u64 %rd9, %clock64;", T | B, ""},
     {"mov.u64 %rd9, %from_the_future;", U | T | B | M, ""},
     {"mov.u32 %r1, WARP_SZ; cvt.u64.u32 %rd9, %r1;", 0, ""},
-    {"mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; barrier.red.or.pred %p2, 0, %p1; selp.b64 %rd9, 1, 2, %p2;", B, ""},
+    {"mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; barrier.red.or.pred %p2, 0, %p1; selp.b64 "
+     "%rd9, 1, 2, %p2;",
+     B, ""},
     {"elect.sync _|%p1, -1; selp.b64 %rd9, 1, 2, %p1;", T, ""},
     {"mov.b64 %v, {%r1, %r2}; mov.b64 %rd9, 4;", 0, ""},
 };
@@ -618,23 +638,25 @@ START_TEST(origins)
     gd_text text = {0};
     gd_origins *found = NULL;
 
-    gd_text_string(&text, HEAD ".global .align 8 .b8 gl[64];\n.const .align 8 .b8 co[64];\n"
-                               ".func (.param .b64 r) fn(.param .b64 x) { ret; }\n"
-                               ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
-                               ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<10>;\n.reg .b64 %v;\n"
-                               ".shared .align 8 .b8 sm[64];\n.local .align 8 .b8 lo[64];\n");
+    gd_text_string(&text,
+                   HEAD ".global .align 8 .b8 gl[64];\n.const .align 8 .b8 co[64];\n"
+                        ".func (.param .b64 r) fn(.param .b64 x) { ret; }\n"
+                        ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
+                        ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<10>;\n.reg .b64 %v;\n"
+                        ".shared .align 8 .b8 sm[64];\n.local .align 8 .b8 lo[64];\n");
     gd_text_string(&text, item->text);
     gd_text_string(&text, "\nret;\n}\n");
     griddep_ptx *ptx = parse(gd_text_get(&text));
-    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &found, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &found, &error),
+                     GRIDDEP_OK);
     gd_origin origin = gd_origins_of(found, find_register(&ptx->module, "%rd9"));
-    ck_assert_msg(origin.flags == item->flags, "%s: flags %" PRIu32 ", expected %" PRIu32, item->text, origin.flags,
-                  item->flags);
-    ck_assert_msg(gd_origins_set_count(found, origin.parameters) == strlen(item->parameters), "%s: %" PRIu32,
-                  item->text, gd_origins_set_count(found, origin.parameters));
+    ck_assert_msg(origin.flags == item->flags, "%s: flags %" PRIu32 ", expected %" PRIu32,
+                  item->text, origin.flags, item->flags);
+    ck_assert_msg(gd_origins_set_count(found, origin.parameters) == strlen(item->parameters),
+                  "%s: %" PRIu32, item->text, gd_origins_set_count(found, origin.parameters));
     for (const char *name = item->parameters; *name; name++)
-        ck_assert_msg(gd_origins_set_has(found, origin.parameters, (uint32_t)(*name - 'a')), "%s: no %c", item->text,
-                      *name);
+        ck_assert_msg(gd_origins_set_has(found, origin.parameters, (uint32_t)(*name - 'a')),
+                      "%s: no %c", item->text, *name);
     ck_assert(!gd_origins_set_has(found, origin.parameters, 2));
     gd_origins_destroy(found);
     griddep_ptx_destroy(ptx);
@@ -648,22 +670,25 @@ START_TEST(addresses)
     static const struct {
         const char *address;
         uint32_t flags;
-    } cases[] = {{"[%rd1]", 0}, {"[%rd1+4]", 0}, {"[64]", U}, {"[%rd2]", U}, {"[gl+4]", G}, {"[gone]", U | T | B | M}};
+    } cases[] = {{"[%rd1]", 0}, {"[%rd1+4]", 0}, {"[64]", U},
+                 {"[%rd2]", U}, {"[gl+4]", G},   {"[gone]", U | T | B | M}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         gd_text text = {0};
         gd_origins *found = NULL;
         gd_text_format(&text,
-                       HEAD ".global .b8 gl[64];\n.visible .entry k(.param .u64 a)\n{\n.reg .b32 %%r1;\n"
-                            ".reg .b64 %%rd<3>;\nld.param.u64 %%rd1, [a];\nshl.b64 %%rd2, %%rd1, 1;\n"
-                            "ld.global.u32 %%r1, %s;\n}\n",
+                       HEAD
+                       ".global .b8 gl[64];\n.visible .entry k(.param .u64 a)\n{\n.reg .b32 %%r1;\n"
+                       ".reg .b64 %%rd<3>;\nld.param.u64 %%rd1, [a];\nshl.b64 %%rd2, %%rd1, 1;\n"
+                       "ld.global.u32 %%r1, %s;\n}\n",
                        cases[i].address);
         griddep_ptx *ptx = parse(gd_text_get(&text));
         const gd_ptx_module *module = &ptx->module;
         ck_assert_int_eq(gd_origins_create(module, 0, &found, &error), GRIDDEP_OK);
         const gd_ptx_instruction *load = &module->instructions[module->instruction_count - 1];
         gd_origin origin = gd_origins_of(found, module->operands[load->operand].end);
-        ck_assert_msg(origin.flags == cases[i].flags, "%s: %" PRIu32, cases[i].address, origin.flags);
+        ck_assert_msg(origin.flags == cases[i].flags, "%s: %" PRIu32, cases[i].address,
+                      origin.flags);
         gd_origins_destroy(found);
         griddep_ptx_destroy(ptx);
         gd_text_free(&text);
@@ -700,9 +725,9 @@ END_TEST
 
 START_TEST(memory_runs_out)
 {
-    griddep_ptx *ptx =
-        parse(ENTRY "  .reg .pred p;\n  .reg .b64 r, s;\nA: ld.param.u64 r, [a];\n ld.param.u64 s, [b];\n"
-                    " add.u64 r, r, s;\n @p bra A;\n ret;\n}\n");
+    griddep_ptx *ptx = parse(
+        ENTRY "  .reg .pred p;\n  .reg .b64 r, s;\nA: ld.param.u64 r, [a];\n ld.param.u64 s, [b];\n"
+              " add.u64 r, r, s;\n @p bra A;\n ret;\n}\n");
 
     for (long n = 0;; n++) {
         gd_flow *flow = NULL;

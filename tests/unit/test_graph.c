@@ -1,5 +1,6 @@
-/* Graphs, events and lanes of chains on the scripted fake driver: what is refused and in which words, what reaches the
- * driver, what the audit says, and every driver call and allocation failing in turn. */
+/* Graphs, events and lanes of chains on the scripted fake driver: what is refused and in which
+ * words, what reaches the driver, what the audit says, and every driver call and allocation failing
+ * in turn. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,18 @@
 #include "unit/fail_alloc.h"
 #include "unit/quiet.h"
 
-/* step does it right; quiet knows nothing of dependent launch; mute waits and never triggers; rash triggers and never
- * waits; sometimes waits on one path. */
-#define ENTRY(name, body) ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n" body "    ret;\n}\n"
+/* step does it right; quiet knows nothing of dependent launch; mute waits and never triggers; rash
+ * triggers and never waits; sometimes waits on one path. */
+#define ENTRY(name, body)                                                                          \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out)\n{\n" body "    ret;\n}\n"
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 #define WAIT "    griddepcontrol.wait;\n"
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
-static const char ptx[] =
-    HEADER ENTRY("step", TRIGGER WAIT) ENTRY("quiet", "") ENTRY("mute", WAIT) ENTRY("rash", TRIGGER)
-        ENTRY("sometimes", "    .reg .pred p;\n    .reg .b64 r;\n    ld.param.u64 r, [in];\n    setp.eq.u64 p, r, 0;\n"
-                           "    @p ret;\n" WAIT);
+static const char ptx[] = HEADER ENTRY("step", TRIGGER WAIT) ENTRY("quiet", "") ENTRY("mute", WAIT)
+    ENTRY("rash", TRIGGER) ENTRY(
+        "sometimes",
+        "    .reg .pred p;\n    .reg .b64 r;\n    ld.param.u64 r, [in];\n    setp.eq.u64 p, r, 0;\n"
+        "    @p ret;\n" WAIT);
 
 /* The same for older devices, which do not know griddepcontrol. */
 static const char old_ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n" ENTRY("step", "");
@@ -34,16 +37,17 @@ static griddep_module *module;
 static griddep_graph *graph;
 static uint64_t buffers[MOST_BUFFERS];
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
-        if (got_status)                                                                                                \
-            ck_assert_int_eq(error.status, got_status);                                                                \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
+        if (got_status)                                                                            \
+            ck_assert_int_eq(error.status, got_status);                                            \
     } while (0)
 #define ck_good(call) ck_status(call, GRIDDEP_OK)
-#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+#define ck_says(part)                                                                              \
+    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 /* ---- fixture ---- */
 
@@ -127,11 +131,14 @@ static griddep_kernel *kernel_of(const char *name)
     return kernel;
 }
 
-static const griddep_launch_config one_block = {.size = sizeof one_block, .grid = {1}, .block = {WORDS}};
+static const griddep_launch_config one_block = {.size = sizeof one_block,
+                                                .grid = {1},
+                                                .block = {WORDS}};
 
 static uint32_t add_to(griddep_graph *to, const char *name, int in, int out)
 {
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]}, {.bytes = 8, .value = buffers[out]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]},
+                                           {.bytes = 8, .value = buffers[out]}};
     uint32_t node = 99;
 
     ck_good(griddep_graph_add_kernel(to, kernel_of(name), &one_block, arguments, 2, &node, &error));
@@ -169,14 +176,15 @@ static griddep_graph_edge_info edge_of(const griddep_graph *of, uint32_t index)
     return info;
 }
 
-static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason, int32_t type, int32_t overlap)
+static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason, int32_t type,
+                        int32_t overlap)
 {
     griddep_graph_edge_info info = edge_of(of, index);
 
     ck_assert_msg(info.reason == reason && info.type == type && info.overlap == overlap,
-                  "edge %u: reason %d (%s), type %d, overlap %d; expected %d, %d, %d", (unsigned)index, (int)info.reason,
-                  griddep_reason_text(info.reason), (int)info.type, (int)info.overlap, (int)reason, (int)type,
-                  (int)overlap);
+                  "edge %u: reason %d (%s), type %d, overlap %d; expected %d, %d, %d",
+                  (unsigned)index, (int)info.reason, griddep_reason_text(info.reason),
+                  (int)info.type, (int)info.overlap, (int)reason, (int)type, (int)overlap);
 }
 
 static griddep_conditional *make_conditional(uint32_t initial)
@@ -194,7 +202,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     griddep_attribute attribute = {0};
     void *event = NULL, *timed = NULL, *stream = NULL;
     fake_launch launch;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
 
     ck_good(griddep_stream_create(runtime, &stream, &error));
     ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
@@ -222,7 +231,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
         ck_assert_int_eq(kind ? griddep_attribute_programmatic_event(&attribute, timed, 0)
                               : griddep_attribute_launch_completion_event(&attribute, timed),
                          GRIDDEP_OK);
-        ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+        ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error),
+                  GRIDDEP_ERROR_ARGUMENT);
         ck_says("event with timing");
     }
     ck_assert_uint_eq(fake_driver_launches(), before);
@@ -243,10 +253,13 @@ START_TEST(events_are_checked)
     ck_status(griddep_event_create_kind(runtime, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(runtime, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_wait_event(NULL, NULL, event, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, NULL, 0),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 2),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_attribute_programmatic_event(NULL, event, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_attribute_launch_completion_event(NULL, event),
+                     GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
 
@@ -318,25 +331,32 @@ START_TEST(bad_nodes_are_refused)
     void *event = NULL;
 
     ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
-    ck_status(griddep_graph_add_kernel(graph, NULL, &config, arguments, 2, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 1, &node, &error),
-              GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, NULL, &error),
+    ck_status(griddep_graph_add_kernel(graph, NULL, &config, arguments, 2, &node, &error),
               GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 1, &node, &error),
+        GRIDDEP_ERROR_SIGNATURE);
+    ck_status(
+        griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, NULL, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     config.stream = GD_CU_STREAM_PER_THREAD;
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
-              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_says("griddep_graph_launch");
     config.stream = NULL;
     config.attributes = &attribute;
     config.attribute_count = 1;
     ck_assert_int_eq(griddep_attribute_programmatic_event(&attribute, event, 0), GRIDDEP_OK);
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
-              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(
+        griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_says("attribute 7");
     ck_status(griddep_graph_add_fill(graph, 0, 1, 4, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_fill(graph, buffers[0], 1, 0, &node, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_copy(graph, buffers[0], UINT64_MAX, 4, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_fill(graph, buffers[0], 1, 0, &node, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_copy(graph, buffers[0], UINT64_MAX, 4, &node, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_host(graph, NULL, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_event_wait(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_child(graph, NULL, &node, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -390,7 +410,8 @@ START_TEST(bad_edges_are_refused_with_names)
         {c, a, 0, 0, GRIDDEP_ERROR_ARGUMENT,
          "from node 2 (kernel quiet) to node 0 (kernel step): it would close a cycle"},
         {a, b, 0, 0, GRIDDEP_ERROR_ARGUMENT, "one already"},
-        {3, a, 1, 1, GRIDDEP_ERROR_ARGUMENT, "node 3 (fill) to node 0 (kernel step): only a kernel has another port"},
+        {3, a, 1, 1, GRIDDEP_ERROR_ARGUMENT,
+         "node 3 (fill) to node 0 (kernel step): only a kernel has another port"},
         {3, a, 2, 0, GRIDDEP_ERROR_ARGUMENT, "only a kernel has another port"},
         {3, a, 0, 1, GRIDDEP_ERROR_ARGUMENT, "begins at a kernel"},
         {a, 3, 1, 1, GRIDDEP_ERROR_ARGUMENT, "node 3 (fill): a programmatic edge ends at a kernel"},
@@ -408,7 +429,8 @@ START_TEST(bad_edges_are_refused_with_names)
     connect(a, b, 0, 0);
     connect(b, c, 0, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ck_status(griddep_graph_add_edge(graph, cases[i].from, cases[i].to, cases[i].port, cases[i].type, &error),
+        ck_status(griddep_graph_add_edge(graph, cases[i].from, cases[i].to, cases[i].port,
+                                         cases[i].type, &error),
                   cases[i].status);
         ck_says(cases[i].words);
     }
@@ -420,8 +442,10 @@ END_TEST
 START_TEST(attributes_reach_the_node)
 {
     griddep_launch_config config = one_block;
-    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX}}; /* -1 */
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                         .value = {UINT32_MAX}}; /* -1 */
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
     fake_launch launch;
     uint32_t node;
 
@@ -429,7 +453,8 @@ START_TEST(attributes_reach_the_node)
     config.cluster[0] = 2;
     config.attributes = &attribute;
     config.attribute_count = 1;
-    ck_good(griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error));
+    ck_good(
+        griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error));
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert(fake_driver_execution(0, &launch));
     ck_assert_uint_eq(launch.config.numAttrs, 2);
@@ -444,7 +469,8 @@ END_TEST
 START_TEST(arguments_change_without_instantiation)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
-    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[3]}};
+    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
+                                     {.bytes = 8, .value = buffers[3]}};
     griddep_launch_config config = one_block;
     fake_launch launch;
 
@@ -463,7 +489,8 @@ START_TEST(arguments_change_without_instantiation)
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
     /* refused, and nothing changed */
     ck_status(griddep_graph_set_arguments(graph, b, arguments, 1, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_graph_set_arguments(graph, fill, arguments, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_set_arguments(graph, fill, arguments, 2, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("node 2 (fill) is no kernel");
     ck_status(griddep_graph_set_arguments(graph, 3, arguments, 2, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_graph_set_config(graph, b, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -494,7 +521,8 @@ START_TEST(nodes_can_be_switched_off)
         ck_good(griddep_graph_launch(graph, NULL, &error));
         ck_assert_uint_eq(word_of(1), 0);
         ck_assert_uint_eq(word_of(2), 1);
-        expect_edge(graph, 0, GRIDDEP_REASON_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_OVERLAP_NONE);
+        expect_edge(graph, 0, GRIDDEP_REASON_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC,
+                    GRIDDEP_OVERLAP_NONE);
         ck_good(griddep_graph_enable(graph, a, 1, &error));
         ck_good(griddep_graph_launch(graph, NULL, &error));
         ck_assert_uint_eq(word_of(1), 1);
@@ -561,13 +589,17 @@ START_TEST(audit_tells_why)
     } cases[] = {
         {"step", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL},
         {"step", "step", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 2, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_LAUNCH_ORDER, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "step", 2, GRIDDEP_EDGE_DEFAULT, GRIDDEP_REASON_WRONG_PORT, 0, GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_LAUNCH_ORDER, 1,
+         GRIDDEP_OVERLAP_FULL},
+        {"step", "step", 2, GRIDDEP_EDGE_DEFAULT, GRIDDEP_REASON_WRONG_PORT, 0,
+         GRIDDEP_OVERLAP_FULL},
         {"step", "step", 0, GRIDDEP_EDGE_DEFAULT, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE},
         {"mute", "step", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_NO_TRIGGER, 1, GRIDDEP_OVERLAP_NONE},
         {"step", "quiet", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_NO_WAIT, 0, GRIDDEP_OVERLAP_NONE},
-        {"step", "quiet", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_NO_WAIT, 1, GRIDDEP_OVERLAP_FULL},
-        {"step", "sometimes", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_WAIT_NOT_ALWAYS, 0, GRIDDEP_OVERLAP_NONE},
+        {"step", "quiet", 1, GRIDDEP_EDGE_PROGRAMMATIC, GRIDDEP_REASON_NO_WAIT, 1,
+         GRIDDEP_OVERLAP_FULL},
+        {"step", "sometimes", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_WAIT_NOT_ALWAYS, 0,
+         GRIDDEP_OVERLAP_NONE},
         {"mute", "rash", 0, GRIDDEP_EDGE_AUTO, GRIDDEP_REASON_WRONG_END, 0, GRIDDEP_OVERLAP_NONE},
     };
 
@@ -588,7 +620,8 @@ END_TEST
 
 START_TEST(audit_sees_what_stands_between)
 {
-    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill, other = add("quiet", 5, 6), c = add("step", 2, 3);
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill, other = add("quiet", 5, 6),
+             c = add("step", 2, 3);
 
     ck_good(griddep_graph_add_fill(graph, buffers[4], 0, BYTES, &fill, &error));
     connect_auto(a, fill);
@@ -620,8 +653,8 @@ static void reopen(const char *text)
 
 START_TEST(early_starts_can_be_forbidden)
 {
-    static const int32_t audits[] = {GRIDDEP_REASON_KILL_SWITCH, GRIDDEP_REASON_DEVICE, GRIDDEP_REASON_DRIVER,
-                                     GRIDDEP_REASON_DRIVER};
+    static const int32_t audits[] = {GRIDDEP_REASON_KILL_SWITCH, GRIDDEP_REASON_DEVICE,
+                                     GRIDDEP_REASON_DRIVER, GRIDDEP_REASON_DRIVER};
 
     if (_i == 0)
         setenv("GRIDDEP_PDL", "off", 1);
@@ -632,7 +665,8 @@ START_TEST(early_starts_can_be_forbidden)
     if (_i == 3)
         fake_driver_hide("cuGraphAddDependencies");
     reopen(_i == 1 ? old_ptx : ptx);
-    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3), d = add("step", 3, 4);
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3),
+             d = add("step", 3, 4);
     connect_auto(a, b);
     connect(b, c, 1, GRIDDEP_EDGE_PROGRAMMATIC);
     connect(c, d, 2, GRIDDEP_EDGE_DEFAULT);
@@ -667,9 +701,11 @@ static gd_CUgraph make_foreign(const gd_driver *driver, gd_CUfunction first, gd_
 
     ck_assert_int_eq(driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuGraphCreate(&foreign, 0), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[0], foreign, NULL, 0, &params), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[0], foreign, NULL, 0, &params),
+                     GD_CUDA_SUCCESS);
     params.func = second;
-    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[1], foreign, nodes, 1, &params), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuGraphAddKernelNode(&nodes[1], foreign, nodes, 1, &params),
+                     GD_CUDA_SUCCESS);
     gd_CUcontext popped;
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     return foreign;
@@ -687,7 +723,8 @@ static void *function_of(const char *name)
 
 START_TEST(upgrade_makes_what_waits_programmatic)
 {
-    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3), d = add("step", 3, 4), count = 9;
+    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3),
+             d = add("step", 3, 4), count = 9;
 
     connect(a, b, 0, 0);
     connect(b, c, 0, 0);
@@ -768,11 +805,12 @@ START_TEST(joins_are_upgraded_as_a_whole)
 }
 END_TEST
 
-/* An edge beside a path of programmatic edges would hold the last kernel up, so it changes with them; beside one that
- * has a plain edge it says nothing new, and stays. */
+/* An edge beside a path of programmatic edges would hold the last kernel up, so it changes with
+ * them; beside one that has a plain edge it says nothing new, and stays. */
 START_TEST(shortcuts_are_upgraded_where_they_hold_up)
 {
-    uint32_t a = add("step", 0, 1), b = add(_i ? "quiet" : "step", 1, 2), c = add("step", 2, 3), count = 9;
+    uint32_t a = add("step", 0, 1), b = add(_i ? "quiet" : "step", 1, 2), c = add("step", 2, 3),
+             count = 9;
 
     connect(a, b, 0, 0);
     connect(b, c, 0, 0);
@@ -790,7 +828,8 @@ START_TEST(shortcuts_are_upgraded_where_they_hold_up)
 }
 END_TEST
 
-/* A producer that cannot overlap because of another node would hold the others up, changed or not. */
+/* A producer that cannot overlap because of another node would hold the others up, changed or
+ * not. */
 START_TEST(a_join_that_one_edge_holds_up_stays)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 0, 2), c = add("step", 1, 3), fill, count = 9;
@@ -852,7 +891,8 @@ END_TEST
 static griddep_graph *capture(void *stream)
 {
     griddep_graph *captured = NULL;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
     griddep_launch_config config = one_block;
 
     config.stream = stream;
@@ -906,7 +946,8 @@ START_TEST(foreign_graphs_are_adopted)
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
     griddep_graph *adopted = NULL;
-    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[2]}, {.bytes = 8, .value = buffers[3]}};
+    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[2]},
+                                     {.bytes = 8, .value = buffers[3]}};
     uint32_t count = 0;
 
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
@@ -936,7 +977,8 @@ START_TEST(foreign_graphs_are_adopted)
     ck_assert_uint_eq(word_of(3), 1);
     ck_good(griddep_graph_set_config(adopted, 1, &one_block, &error));
     griddep_graph_destroy(adopted);
-    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error)); /* it was left alone */
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted,
+                                &error)); /* it was left alone */
     griddep_graph_destroy(adopted);
     ck_status(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error), GRIDDEP_ERROR_DRIVER);
     ck_status(griddep_graph_adopt(runtime, NULL, 0, &adopted, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -944,13 +986,15 @@ START_TEST(foreign_graphs_are_adopted)
 }
 END_TEST
 
-/* Nodes and edges that are added are the driver's at once; what it refuses leaves both as they were. */
+/* Nodes and edges that are added are the driver's at once; what it refuses leaves both as they
+ * were. */
 START_TEST(foreign_graphs_grow)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
     griddep_graph *adopted = NULL, *again = NULL;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[2]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
+                                           {.bytes = 8, .value = buffers[2]}};
     griddep_conditional *conditional = make_conditional(1);
     griddep_attribute attribute;
     griddep_launch_config config = one_block;
@@ -959,35 +1003,43 @@ START_TEST(foreign_graphs_grow)
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     fake_driver_fail("cuGraphAddMemsetNode", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
-    ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("node 2 (fill)");
     ck_good(griddep_attribute_priority(&attribute, -1, &error));
     config.attributes = &attribute;
     config.attribute_count = 1;
-    fake_driver_fail("cuGraphKernelNodeSetAttribute", 1, GD_CUDA_ERROR_NOT_SUPPORTED); /* the node is there already */
-    ck_status(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
+    fake_driver_fail("cuGraphKernelNodeSetAttribute", 1,
+                     GD_CUDA_ERROR_NOT_SUPPORTED); /* the node is there already */
+    ck_status(
+        griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error),
+        GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_uint_eq(node, 99);
     ck_assert_uint_eq(griddep_graph_node_count(adopted), 2);
-    ck_good(griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error));
+    ck_good(
+        griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error));
     ck_good(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error));
     fake_driver_fail("cuGraphAddDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
-    ck_status(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("from node 1 (kernel step) to node 2 (kernel step)");
     ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
     ck_good(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error));
     ck_good(griddep_graph_add_edge(adopted, node, fill, 0, GRIDDEP_EDGE_AUTO, &error));
-    ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("cycle");
     expect_edge(adopted, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     expect_edge(adopted, 2, GRIDDEP_REASON_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
-    ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1, &node, &error),
+    ck_status(griddep_graph_add_conditional(adopted, GRIDDEP_CONDITIONAL_IF, conditional, &graph, 1,
+                                            &node, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     ck_assert_uint_eq(word_of(2), 2);
     ck_assert_uint_eq(word_of(3), 0x01010101);
     griddep_graph_destroy(adopted);
-    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &again, &error)); /* the driver has it all */
+    ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &again,
+                                &error)); /* the driver has it all */
     ck_assert_uint_eq(griddep_graph_node_count(again), 4);
     expect_edge(again, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     griddep_graph_destroy(again);
@@ -1013,7 +1065,8 @@ START_TEST(unknown_code_can_be_described)
     ck_assert_str_eq(info.name, "step"); /* the driver tells that */
     ck_good(griddep_graph_upgrade(adopted, &count, &error));
     ck_assert_uint_eq(count, 0);
-    ck_status(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("node 1 (kernel step) is not of a module of this runtime");
     ck_status(griddep_graph_describe(adopted, 1, text, "stop", &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_graph_describe(adopted, 2, text, "step", &error), GRIDDEP_ERROR_NOT_FOUND);
@@ -1048,16 +1101,16 @@ END_TEST
 
 START_TEST(graphs_print)
 {
-    static const char dot[] =
-        "digraph {\n"
-        "    node [fontname=monospace];\n"
-        "    n0 [shape=box, label=\"step\"];\n"
-        "    n1 [shape=box, label=\"step\"];\n"
-        "    n2 [shape=ellipse, label=\"fill\"];\n"
-        "    n0 -> n1 [color=darkgreen, style=bold, taillabel=\"programmatic\", label=\"overlaps: each "
-        "path of the kernel executes griddepcontrol.wait\"];\n"
-        "    n1 -> n2 [color=black];\n"
-        "}\n";
+    static const char dot[] = "digraph {\n"
+                              "    node [fontname=monospace];\n"
+                              "    n0 [shape=box, label=\"step\"];\n"
+                              "    n1 [shape=box, label=\"step\"];\n"
+                              "    n2 [shape=ellipse, label=\"fill\"];\n"
+                              "    n0 -> n1 [color=darkgreen, style=bold, "
+                              "taillabel=\"programmatic\", label=\"overlaps: each "
+                              "path of the kernel executes griddepcontrol.wait\"];\n"
+                              "    n1 -> n2 [color=black];\n"
+                              "}\n";
     char buffer[2048];
     uint64_t bytes = 0;
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
@@ -1072,10 +1125,12 @@ START_TEST(graphs_print)
     ck_assert_uint_lt(bytes, sizeof buffer);
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
     ck_assert_uint_eq(strlen(buffer), bytes);
-    ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", \"known\": true, "
-                                         "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
-    ck_assert_ptr_nonnull(strstr(buffer, "{\"from\": 0, \"to\": 1, \"port\": \"programmatic\", \"programmatic\": true, "
-                                         "\"overlap\": \"full\", \"races\": false, \"reason\": 0, \"text\": \"each path"));
+    ck_assert_ptr_nonnull(
+        strstr(buffer, "{\"node\": 0, \"type\": \"kernel\", \"kernel\": \"step\", \"known\": true, "
+                       "\"waits\": true, \"waits_always\": true, \"triggers\": true"));
+    ck_assert_ptr_nonnull(strstr(
+        buffer, "{\"from\": 0, \"to\": 1, \"port\": \"programmatic\", \"programmatic\": true, "
+                "\"overlap\": \"full\", \"races\": false, \"reason\": 0, \"text\": \"each path"));
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, 8, &bytes, &error));
     ck_assert_str_eq(buffer, "digraph");
     ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1105,13 +1160,15 @@ static int32_t add_setter(griddep_graph *to, griddep_conditional *conditional, u
 START_TEST(conditional_nodes_are_checked)
 {
     griddep_conditional *one = make_conditional(1), *other = make_conditional(0);
-    griddep_graph *body = make_graph(), *hosting = make_graph(), *outer = make_graph(), *bodies[3] = {body, NULL, NULL};
+    griddep_graph *body = make_graph(), *hosting = make_graph(), *outer = make_graph(),
+                  *bodies[3] = {body, NULL, NULL};
     griddep_argument argument;
     uint32_t node = 99, host, inner;
     void *event = NULL;
 
-#define TRY(to, kind, conditional, list, count)                                                                        \
-    griddep_graph_add_conditional(to, GRIDDEP_CONDITIONAL_##kind, conditional, list, count, &node, &error)
+#define TRY(to, kind, conditional, list, count)                                                    \
+    griddep_graph_add_conditional(to, GRIDDEP_CONDITIONAL_##kind, conditional, list, count, &node, \
+                                  &error)
     ck_status(griddep_conditional_create(1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_conditional_argument(NULL, &argument), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_conditional_argument(one, NULL), GRIDDEP_ERROR_ARGUMENT);
@@ -1123,9 +1180,11 @@ START_TEST(conditional_nodes_are_checked)
     ck_says("1 or 2 bodies");
     ck_status(TRY(graph, WHILE, one, bodies, 2), GRIDDEP_ERROR_ARGUMENT);
     ck_status(TRY(graph, SWITCH, one, bodies, 0), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_conditional(graph, 3, one, bodies, 1, &node, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_conditional(graph, 3, one, bodies, 1, &node, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(TRY(NULL, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_graph_add_conditional(graph, 0, one, bodies, 1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_graph_add_conditional(graph, 0, one, bodies, 1, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(TRY(body, IF, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT);
     ck_says("node of itself");
     ck_good(griddep_graph_add_host(hosting, count_up, &node, &host, &error));
@@ -1137,7 +1196,8 @@ START_TEST(conditional_nodes_are_checked)
     ck_assert_uint_eq(node, 0);
     ck_status(TRY(graph, WHILE, one, bodies, 1), GRIDDEP_ERROR_ARGUMENT); /* it has a node */
     ck_says("each node has its own");
-    ck_status(TRY(body, WHILE, other, &hosting, 1), GRIDDEP_ERROR_ARGUMENT); /* a body takes no more graphs */
+    ck_status(TRY(body, WHILE, other, &hosting, 1),
+              GRIDDEP_ERROR_ARGUMENT); /* a body takes no more graphs */
     ck_status(griddep_graph_add_host(body, count_up, &node, &host, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("the host does nothing");
     ck_good(griddep_event_create_kind(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
@@ -1172,17 +1232,21 @@ START_TEST(conditionals_are_named_in_graphs)
     fake_launch launch;
 
     ck_assert_int_eq(griddep_conditional_argument(one, &arguments[0]), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel_of("quiet"), &one_block, arguments, 2, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_launch(kernel_of("quiet"), &one_block, arguments, 2, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_says("argument 0 names a conditional");
     ck_good(griddep_chain_create(runtime, &chain, &error));
-    ck_status(griddep_chain_add(chain, kernel_of("quiet"), &one_block, arguments, 2, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_add(chain, kernel_of("quiet"), &one_block, arguments, 2, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     griddep_chain_destroy(chain);
     arguments[0].reserved = 1;
-    ck_status(griddep_graph_add_kernel(graph, kernel_of("quiet"), &one_block, arguments, 2, &node, &error),
+    ck_status(griddep_graph_add_kernel(graph, kernel_of("quiet"), &one_block, arguments, 2, &node,
+                                       &error),
               GRIDDEP_ERROR_STRUCT);
     ck_good(add_setter(body, stranger, &setter));
     ck_good(add_setter(graph, one, &setter));
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
+    ck_good(
+        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
     ck_status(griddep_graph_instantiate(graph, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_says("argument 0 names a conditional that no conditional node of the graph has");
     ck_says("node 0 (kernel quiet)");
@@ -1192,13 +1256,16 @@ START_TEST(conditionals_are_named_in_graphs)
     graph = make_graph();
     body = make_graph();
     ck_good(add_setter(graph, one, &setter));
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
+    ck_good(
+        griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, one, &body, 1, &node, &error));
     fake_driver_set_kernel("quiet", NULL, NULL);
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert(fake_driver_execution(fake_driver_executions() - 1, &launch));
-    ck_assert_uint_eq(*(const uint64_t *)(const void *)launch.parameters, 1); /* the driver's handle */
+    ck_assert_uint_eq(*(const uint64_t *)(const void *)launch.parameters,
+                      1); /* the driver's handle */
     ck_assert_int_eq(griddep_conditional_argument(stranger, &arguments[0]), GRIDDEP_OK);
-    ck_status(griddep_graph_set_arguments(graph, setter, arguments, 2, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_graph_set_arguments(graph, setter, arguments, 2, &error),
+              GRIDDEP_ERROR_NOT_FOUND);
     griddep_graph_destroy(body);
     griddep_conditional_destroy(one);
     griddep_conditional_destroy(stranger);
@@ -1221,11 +1288,13 @@ START_TEST(old_drivers_lack_conditional_nodes)
         bodies[i] = make_graph();
         names[i] = make_conditional(1);
     }
-    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[0], bodies, 1, &node, &error),
+    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[0], bodies, 1,
+                                            &node, &error),
               _i ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
     if (!_i)
         ck_says("API 12.3; this one has 12.2");
-    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[1], bodies, 2, &node, &error),
+    ck_status(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_IF, names[1], bodies, 2,
+                                            &node, &error),
               _i == 2 ? GRIDDEP_OK : GRIDDEP_ERROR_UNSUPPORTED);
     if (_i == 1)
         ck_says("API 12.8; this one has 12.3");
@@ -1239,24 +1308,25 @@ END_TEST
 
 START_TEST(conditional_nodes_print)
 {
-    static const char dot[] = "digraph {\n"
-                              "    node [fontname=monospace];\n"
-                              "    n0 [shape=box, label=\"step\"];\n"
-                              "    n1 [shape=diamond, label=\"switch node\"];\n"
-                              "    subgraph cluster_n1b0 {\n"
-                              "    label=\"case 0\";\n"
-                              "    n1b0 [shape=point];\n"
-                              "    n1b0n0 [shape=ellipse, label=\"fill\"];\n"
-                              "    }\n"
-                              "    n1 -> n1b0 [style=dotted];\n"
-                              "    subgraph cluster_n1b1 {\n"
-                              "    label=\"case 1\";\n"
-                              "    n1b1 [shape=point];\n"
-                              "    }\n"
-                              "    n1 -> n1b1 [style=dotted];\n"
-                              "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node begins after the "
-                              "end of its prerequisites, and ends before its dependents\"];\n"
-                              "}\n";
+    static const char dot[] =
+        "digraph {\n"
+        "    node [fontname=monospace];\n"
+        "    n0 [shape=box, label=\"step\"];\n"
+        "    n1 [shape=diamond, label=\"switch node\"];\n"
+        "    subgraph cluster_n1b0 {\n"
+        "    label=\"case 0\";\n"
+        "    n1b0 [shape=point];\n"
+        "    n1b0n0 [shape=ellipse, label=\"fill\"];\n"
+        "    }\n"
+        "    n1 -> n1b0 [style=dotted];\n"
+        "    subgraph cluster_n1b1 {\n"
+        "    label=\"case 1\";\n"
+        "    n1b1 [shape=point];\n"
+        "    }\n"
+        "    n1 -> n1b1 [style=dotted];\n"
+        "    n0 -> n1 [color=gray40, label=\"no overlap: a conditional node begins after the "
+        "end of its prerequisites, and ends before its dependents\"];\n"
+        "}\n";
     griddep_conditional *which = make_conditional(0);
     griddep_graph *bodies[2] = {make_graph(), NULL};
     char buffer[2048];
@@ -1264,16 +1334,19 @@ START_TEST(conditional_nodes_print)
     uint32_t step = add("step", 0, 1), node, fill;
 
     ck_good(griddep_graph_add_fill(bodies[0], buffers[4], 0, BYTES, &fill, &error));
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2, &node, &error));
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2,
+                                          &node, &error));
     connect_auto(step, node);
     expect_edge(graph, 0, GRIDDEP_REASON_CONDITIONAL, 0, GRIDDEP_OVERLAP_NONE);
     ck_assert_uint_eq(edge_of(graph, 0).node, node);
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_DOT, buffer, sizeof buffer, &bytes, &error));
     ck_assert_str_eq(buffer, dot);
     ck_good(griddep_graph_print(graph, GRIDDEP_FORMAT_JSON, buffer, sizeof buffer, &bytes, &error));
-    ck_assert_ptr_nonnull(strstr(buffer, "{\"node\": 1, \"type\": \"switch node\", \"kernel\": null"));
+    ck_assert_ptr_nonnull(
+        strstr(buffer, "{\"node\": 1, \"type\": \"switch node\", \"kernel\": null"));
     ck_assert_ptr_nonnull(strstr(buffer, "\"bodies\": [\n    {\"body\": \"case 0\", \"nodes\": ["));
-    ck_assert_ptr_nonnull(strstr(buffer, "{\"body\": \"case 1\", \"nodes\": [\n  ],\n  \"edges\": [\n  ]}]}"));
+    ck_assert_ptr_nonnull(
+        strstr(buffer, "{\"body\": \"case 1\", \"nodes\": [\n  ],\n  \"edges\": [\n  ]}]}"));
     ck_assert_ptr_nonnull(strstr(buffer, "\"reason\": 14, \"text\": \"a conditional node begins"));
     griddep_graph_destroy(bodies[0]);
     griddep_conditional_destroy(which);
@@ -1286,9 +1359,12 @@ START_TEST(updates_compare_conditional_nodes)
     griddep_graph *bodies[2] = {make_graph(), NULL}, *others[2] = {make_graph(), make_graph()};
     uint32_t node;
 
-    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 1, &node, &error));
-    ck_good(griddep_graph_add_conditional(others[0], GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2, &node, &error));
-    ck_good(griddep_graph_add_conditional(others[1], GRIDDEP_CONDITIONAL_IF, which, bodies, 1, &node, &error));
+    ck_good(griddep_graph_add_conditional(graph, GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 1,
+                                          &node, &error));
+    ck_good(griddep_graph_add_conditional(others[0], GRIDDEP_CONDITIONAL_SWITCH, which, bodies, 2,
+                                          &node, &error));
+    ck_good(griddep_graph_add_conditional(others[1], GRIDDEP_CONDITIONAL_IF, which, bodies, 1,
+                                          &node, &error));
     ck_status(griddep_graph_update(graph, others[0], &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_update(graph, others[1], &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("node 0 (switch node) is node 0 (if node) in the other one");
@@ -1303,7 +1379,8 @@ END_TEST
 
 static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, int in, int out)
 {
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]}, {.bytes = 8, .value = buffers[out]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]},
+                                           {.bytes = 8, .value = buffers[out]}};
 
     ck_good(griddep_chain_add_to(chain, lane, kernel_of(name), &one_block, arguments, 2, &error));
 }
@@ -1329,8 +1406,8 @@ static griddep_chain *make_forked(void)
 START_TEST(lanes_give_the_same_in_every_mode)
 {
     static const int32_t reasons[GRIDDEP_MODE_COUNT][5] = {
-        [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_FIRST, GRIDDEP_REASON_NO_WAIT,
-                              GRIDDEP_REASON_SET},
+        [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_FIRST,
+                              GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET},
         [GRIDDEP_MODE_GRAPH_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
                                     GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET}};
     griddep_chain *chain = make_forked();
@@ -1355,8 +1432,11 @@ START_TEST(lanes_give_the_same_in_every_mode)
     ck_assert_uint_eq(fake_driver_calls("cuStreamCreate"), is_graph ? 0 : 1);
     ck_assert_uint_eq(fake_driver_calls("cuEventCreate"), is_graph ? 0 : 4);
     ck_assert_uint_eq(fake_driver_calls("cuStreamWaitEvent"), is_graph ? 0 : 2 * 4);
-    /* in mode pdl both that are waited for record their event themselves: those that wait do so in the kernel */
-    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), is_graph ? 0 : _i == GRIDDEP_MODE_PDL ? 2 * 2 : 2 * 4);
+    /* in mode pdl both that are waited for record their event themselves: those that wait do so in
+     * the kernel */
+    ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), is_graph                 ? 0
+                                                          : _i == GRIDDEP_MODE_PDL ? 2 * 2
+                                                                                   : 2 * 4);
     for (uint64_t i = 0; i < fake_driver_launches(); i++) {
         fake_launch launch;
         int events = 0;
@@ -1369,7 +1449,8 @@ START_TEST(lanes_give_the_same_in_every_mode)
 }
 END_TEST
 
-/* One that does not wait, one that is told not to be early, and the switch for the whole process. */
+/* One that does not wait, one that is told not to be early, and the switch for the whole
+ * process. */
 START_TEST(lanes_wait_for_ends_where_they_must)
 {
     griddep_chain *chain = NULL;
@@ -1381,10 +1462,12 @@ START_TEST(lanes_wait_for_ends_where_they_must)
     ck_good(griddep_chain_create(runtime, &chain, &error));
     add_launch(chain, 0, "step", 0, 1);
     add_launch(chain, 1, "step", 1, 2);
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]}, {.bytes = 8, .value = buffers[3]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
+                                           {.bytes = 8, .value = buffers[3]}};
     griddep_launch_config config = one_block;
     config.pdl = _i == 1 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT;
-    ck_good(griddep_chain_add_to(chain, 2, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2, &error));
+    ck_good(griddep_chain_add_to(chain, 2, kernel_of(_i ? "step" : "quiet"), &config, arguments, 2,
+                                 &error));
     ck_good(griddep_chain_depend(chain, 1, 0, &error));
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL,
                               &error)); /* the start, two lanes' ends, and the launch's own */
@@ -1402,8 +1485,9 @@ START_TEST(lanes_become_edges)
     griddep_graph *made = NULL;
     /* edges in the order of the launches: 0->1, 0->2, 2->3, 1->4, 3->4 */
     static const uint32_t ends[5][2] = {{0, 1}, {0, 2}, {2, 3}, {1, 4}, {3, 4}};
-    static const int32_t audits[5] = {GRIDDEP_REASON_SET, GRIDDEP_REASON_SET, GRIDDEP_REASON_NO_WAIT,
-                                      GRIDDEP_REASON_SET, GRIDDEP_REASON_NO_TRIGGER};
+    static const int32_t audits[5] = {GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
+                                      GRIDDEP_REASON_NO_WAIT, GRIDDEP_REASON_SET,
+                                      GRIDDEP_REASON_NO_TRIGGER};
 
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
     griddep_chain_destroy(chain); /* not needed any more */
@@ -1427,19 +1511,21 @@ START_TEST(lanes_become_edges)
 }
 END_TEST
 
-/* Attribute 6 of a forced launch is about the one before it in its lane, from its trigger on; what other lanes do it
- * waits for. */
+/* Attribute 6 of a forced launch is about the one before it in its lane, from its trigger on; what
+ * other lanes do it waits for. */
 START_TEST(forced_launches_depend_on_their_lane)
 {
     griddep_launch_config config = one_block;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
     griddep_chain *chain = NULL;
     griddep_graph *made = NULL;
 
     config.pdl = GRIDDEP_PDL_FORCE;
     ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < 3; i++) /* the second one in a lane of its own */
-        ck_good(griddep_chain_add_to(chain, i == 1, kernel_of("rash"), &config, arguments, 2, &error));
+        ck_good(
+            griddep_chain_add_to(chain, i == 1, kernel_of("rash"), &config, arguments, 2, &error));
     ck_good(griddep_chain_depend(chain, 2, 1, &error));
     ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH_PDL, &made, &error));
     for (uint32_t i = 0; i < 2; i++) {
@@ -1456,12 +1542,15 @@ START_TEST(forced_launches_depend_on_their_lane)
 }
 END_TEST
 
-/* The audit of a graph and the explanation of the chain that it is made of say the same about room on an SM; what is
- * captured is audited alike. One block of 1024 threads for each SM leaves room for another one, two do not. */
+/* The audit of a graph and the explanation of the chain that it is made of say the same about room
+ * on an SM; what is captured is audited alike. One block of 1024 threads for each SM leaves room
+ * for another one, two do not. */
 START_TEST(overlap_needs_room)
 {
-    griddep_launch_config config = {.size = sizeof config, .grid = {_i ? 264 : 132}, .block = {1024}};
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]}, {.bytes = 8, .value = buffers[1]}};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {_i ? 264 : 132}, .block = {1024}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
+                                           {.bytes = 8, .value = buffers[1]}};
     griddep_explanation_info info = {.size = sizeof info};
     griddep_explanation *explanation = NULL;
     griddep_graph *graphs[2] = {NULL, NULL};
@@ -1538,7 +1627,8 @@ static int32_t chain_life(life *all, griddep_kernel *step, const griddep_argumen
     return status;
 }
 
-static int32_t build_life(life *all, griddep_graph **made, griddep_kernel *step, const griddep_argument *arguments)
+static int32_t build_life(life *all, griddep_graph **made, griddep_kernel *step,
+                          const griddep_argument *arguments)
 {
     uint32_t node, i = 0;
     int32_t status = griddep_graph_create(all->runtime, made, &error);
@@ -1589,7 +1679,8 @@ static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argumen
     if (!status)
         status = griddep_graph_upload(graphs[3], all->stream, &error);
     if (!status)
-        status = griddep_graph_print(graphs[2], GRIDDEP_FORMAT_JSON, text, sizeof text, &bytes, &error);
+        status =
+            griddep_graph_print(graphs[2], GRIDDEP_FORMAT_JSON, text, sizeof text, &bytes, &error);
     return status;
 }
 
@@ -1605,7 +1696,8 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     config.pdl = GRIDDEP_PDL_OFF;
     for (int i = 0; i < 3 && !status; i++)
         status = griddep_launch(step, &config, arguments, 2, NULL, &error);
-    int32_t ended = griddep_graph_capture_end(all->runtime, all->stream, &all->graphs[4], status ? NULL : &error);
+    int32_t ended = griddep_graph_capture_end(all->runtime, all->stream, &all->graphs[4],
+                                              status ? NULL : &error);
     if (!status)
         status = ended;
     if (!status)
@@ -1613,7 +1705,8 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
     if (!status)
         status = griddep_graph_instantiate(all->graphs[4], &error);
     if (!status)
-        status = griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
+        status =
+            griddep_graph_add_kernel(all->graphs[4], step, &one_block, arguments, 2, &node, &error);
     if (!status)
         status = griddep_graph_add_edge(all->graphs[4], 2, node, 0, GRIDDEP_EDGE_DEFAULT, &error);
     if (!status)
@@ -1641,13 +1734,15 @@ static int32_t conditional_life(life *all, griddep_kernel *step, griddep_conditi
     if (!status)
         status = griddep_conditional_argument(*again, &arguments[0]);
     if (!status)
-        status = griddep_graph_add_kernel(all->graphs[5], step, &one_block, arguments, 2, &node, &error);
+        status =
+            griddep_graph_add_kernel(all->graphs[5], step, &one_block, arguments, 2, &node, &error);
     griddep_graph *bodies[2] = {all->graphs[5], all->graphs[4]}; /* the other one is adopted */
     for (int i = 6; i < 8 && !status; i++) {
-        status =
-            griddep_graph_add_conditional(all->graphs[i], GRIDDEP_CONDITIONAL_SWITCH, *again, bodies, 2, &node, &error);
+        status = griddep_graph_add_conditional(all->graphs[i], GRIDDEP_CONDITIONAL_SWITCH, *again,
+                                               bodies, 2, &node, &error);
         if (!status)
-            status = griddep_graph_add_kernel(all->graphs[i], step, &one_block, arguments, 2, &node, &error);
+            status = griddep_graph_add_kernel(all->graphs[i], step, &one_block, arguments, 2, &node,
+                                              &error);
     }
     if (!status)
         status = griddep_graph_launch(all->graphs[6], all->stream, &error);
@@ -1660,7 +1755,8 @@ static int32_t conditional_life(life *all, griddep_kernel *step, griddep_conditi
     if (!status)
         status = griddep_graph_upgrade(all->graphs[6], &count, &error);
     if (!status)
-        status = griddep_graph_print(all->graphs[6], GRIDDEP_FORMAT_DOT, text, sizeof text, &bytes, &error);
+        status = griddep_graph_print(all->graphs[6], GRIDDEP_FORMAT_DOT, text, sizeof text, &bytes,
+                                     &error);
     return status;
 }
 
@@ -1671,7 +1767,8 @@ static void and_then(int32_t *status, int32_t later)
         *status = later;
 }
 
-/* The whole life of graphs, giving up at the first failure as a caller would. Returns the first status. */
+/* The whole life of graphs, giving up at the first failure as a caller would. Returns the first
+ * status. */
 static int32_t whole_life(void)
 {
     life all = {0};
@@ -1689,7 +1786,8 @@ static int32_t whole_life(void)
         status = griddep_stream_create(all.runtime, &all.stream, &error);
     if (!status)
         status = griddep_event_create_kind(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory}, {.bytes = 8, .value = all.memory}};
+    const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory},
+                                           {.bytes = 8, .value = all.memory}};
     if (!status)
         status = chain_life(&all, step, arguments);
     if (!status)
@@ -1713,8 +1811,8 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Questions about nodes and kernels that have another answer, and switching a node off again after an update, which is
- * mended by instantiating anew. */
+/* Questions about nodes and kernels that have another answer, and switching a node off again after
+ * an update, which is mended by instantiating anew. */
 static bool has_another_way(const char *symbol)
 {
     static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuFuncGetAttribute",
@@ -1739,7 +1837,8 @@ START_TEST(every_driver_call_may_fail)
         ck_assert_int_eq(fake_driver_call(n - 1, &call), fake_driver_calls(NULL) >= n);
         if (fake_driver_calls(NULL) < n)
             break;
-        /* A context that cannot be made current again leaves nothing that could be given back in it. */
+        /* A context that cannot be made current again leaves nothing that could be given back in
+         * it. */
         if (strcmp(call.symbol, "cuCtxPushCurrent"))
             assert_nothing_left();
         if (status) {
@@ -1747,8 +1846,8 @@ START_TEST(every_driver_call_may_fail)
             ck_assert_int_eq(error.status, status);
             ck_assert_msg(error.text[0], "call %s failed without a text", call.symbol);
         } else {
-            ck_assert_msg(may_fail_quietly(n - 1) || has_another_way(call.symbol), "%s failed and nobody said so",
-                          call.symbol);
+            ck_assert_msg(may_fail_quietly(n - 1) || has_another_way(call.symbol),
+                          "%s failed and nobody said so", call.symbol);
         }
     }
     ck_assert_int_gt(failures, 100);
@@ -1764,13 +1863,14 @@ START_TEST(every_allocation_may_fail)
         fail_alloc_after(n);
         int32_t status = whole_life();
         int hit = fail_alloc_hit();
-        bool holds = fail_alloc_within((void (*)(void))gd_hold_for_capture); /* the module's code stays loaded then */
+        bool holds = fail_alloc_within(
+            (void (*)(void))gd_hold_for_capture); /* the module's code stays loaded then */
         fail_alloc_after(-1);
         assert_nothing_left();
         if (!hit)
             break;
-        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || (holds && !status), "allocation %ld: %s: %s", n, griddep_status_name(status),
-                      error.text);
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY || (holds && !status),
+                      "allocation %ld: %s: %s", n, griddep_status_name(status), error.text);
         failures++;
     }
     ck_assert_int_gt(failures, 60);

@@ -1,5 +1,5 @@
-/* What is held how long, on the scripted fake driver: modules by captures, parts of graphs; and what a
- * failed call leaves behind. Captures of several streams are tried on the emulated driver
+/* What is held how long, on the scripted fake driver: modules by captures, parts of graphs; and
+ * what a failed call leaves behind. Captures of several streams are tried on the emulated driver
  * (tests/emulator/test_capture.c). */
 #include <check.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 #define KERNEL(name, body) ".visible .entry " name "(.param .u64 out)\n{\n" body "    ret;\n}\n"
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n" KERNEL(
-    "step", "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n") KERNEL("quiet", "");
+    "step", "    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")
+    KERNEL("quiet", "");
 
 static const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 static const griddep_argument argument = {.bytes = 8, .value = 4096};
@@ -23,11 +24,11 @@ static griddep_module *module;
 static griddep_kernel *step;
 static void *stream;
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s: %s, expected %s: %s", #call, griddep_status_name(got_status),     \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s: %s, expected %s: %s", #call,                  \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 #define ck_good(call) ck_status(call, GRIDDEP_OK)
 
@@ -111,8 +112,8 @@ START_TEST(a_capture_holds_modules)
 }
 END_TEST
 
-/* A graph that the program captures and keeps by itself holds the module as well: it is unloaded by the first call
- * after the graph and its executables have gone. */
+/* A graph that the program captures and keeps by itself holds the module as well: it is unloaded by
+ * the first call after the graph and its executables have gone. */
 START_TEST(a_foreign_capture_holds_modules)
 {
     const gd_driver *driver = runtime->driver;
@@ -124,7 +125,8 @@ START_TEST(a_foreign_capture_holds_modules)
     ck_good(griddep_chain_create(runtime, &chain, &error));
     ck_good(griddep_chain_add(chain, step, &config, &argument, 1, &error));
     ck_good(gd_runtime_enter(runtime, &pushed, &error));
-    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_PDL, stream, &error));
     griddep_chain_destroy(chain);
     griddep_module_unload(module);
@@ -144,7 +146,8 @@ START_TEST(a_foreign_capture_holds_modules)
 }
 END_TEST
 
-/* When the last graph goes after all handles, the driver is asked for nothing, and nothing of the host's is lost. */
+/* When the last graph goes after all handles, the driver is asked for nothing, and nothing of the
+ * host's is lost. */
 START_TEST(a_capture_outlives_the_runtime)
 {
     const gd_driver *driver = runtime->driver;
@@ -153,7 +156,8 @@ START_TEST(a_capture_outlives_the_runtime)
     bool pushed;
 
     ck_good(gd_runtime_enter(runtime, &pushed, &error));
-    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
+                     GD_CUDA_SUCCESS);
     launch();
     ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
     gd_runtime_leave(runtime, pushed);
@@ -207,13 +211,15 @@ START_TEST(ends_do_not_spoil_captures)
 
     ck_good(griddep_memory_allocate(runtime, 64, &memory, &error));
     ck_good(gd_runtime_enter(runtime, &pushed, &error));
-    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL), GD_CUDA_SUCCESS);
+    ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_GLOBAL),
+                     GD_CUDA_SUCCESS);
     griddep_module_unload(module);
     ck_good(griddep_memory_free(runtime, memory, &error));
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
     ck_assert_int_eq(driver->cuStreamIsCapturing(stream, &status), GD_CUDA_SUCCESS);
     ck_assert_int_eq(status, GD_CU_STREAM_CAPTURE_STATUS_ACTIVE);
-    ck_status(griddep_memory_allocate(runtime, 64, &memory, &error), GRIDDEP_ERROR_STREAM); /* the mode is as it was */
+    ck_status(griddep_memory_allocate(runtime, 64, &memory, &error),
+              GRIDDEP_ERROR_STREAM); /* the mode is as it was */
     driver->cuStreamEndCapture(stream, &graph);
     gd_runtime_leave(runtime, pushed);
     end_stream();
@@ -236,14 +242,16 @@ static griddep_chain *make_lanes(void)
     return chain;
 }
 
-/* Whatever call of a run fails, each lane that was made to wait for the caller's stream is joined to it again. */
+/* Whatever call of a run fails, each lane that was made to wait for the caller's stream is joined
+ * to it again. */
 START_TEST(a_failed_run_joins_its_lanes)
 {
     static const struct {
         const char *symbol;
         uint64_t nth, joins;
-    } cases[] = {{"cuEventRecord", 1, 0},    {"cuStreamWaitEvent", 1, 0}, {"cuStreamWaitEvent", 2, 1},
-                 {"cuLaunchKernelEx", 1, 2}, {"cuLaunchKernelEx", 3, 2},  {"cuLaunchKernelEx", 4, 2}};
+    } cases[] = {{"cuEventRecord", 1, 0},     {"cuStreamWaitEvent", 1, 0},
+                 {"cuStreamWaitEvent", 2, 1}, {"cuLaunchKernelEx", 1, 2},
+                 {"cuLaunchKernelEx", 3, 2},  {"cuLaunchKernelEx", 4, 2}};
     griddep_chain *chain = make_lanes();
     uint64_t joins = 0;
     fake_call call;
@@ -254,7 +262,8 @@ START_TEST(a_failed_run_joins_its_lanes)
     ck_assert_int_ne(griddep_chain_run(chain, GRIDDEP_MODE_PDL, stream, &error), GRIDDEP_OK);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     for (uint64_t i = before; fake_driver_call(i, &call); i++)
-        joins += !strcmp(call.symbol, "cuStreamWaitEvent") && call.arguments[0] == (uint64_t)(uintptr_t)stream;
+        joins += !strcmp(call.symbol, "cuStreamWaitEvent") &&
+                 call.arguments[0] == (uint64_t)(uintptr_t)stream;
     ck_assert_uint_eq(joins, cases[_i].joins);
     griddep_chain_destroy(chain);
     griddep_module_unload(module);
@@ -292,7 +301,8 @@ START_TEST(a_refused_child_is_no_part)
 }
 END_TEST
 
-/* Kernels of graphs in an adopted graph are held: the driver does not tell them, so all that is loaded is. */
+/* Kernels of graphs in an adopted graph are held: the driver does not tell them, so all that is
+ * loaded is. */
 START_TEST(inner_graphs_of_adopted_ones_hold_modules)
 {
     griddep_graph *made = NULL, *child = NULL, *adopted = NULL;
@@ -318,11 +328,13 @@ END_TEST
 
 /* ---- parameters ---- */
 
-/* Parameters that the driver knows and the PTX does not are the driver's; the PTX's keep their names. */
+/* Parameters that the driver knows and the PTX does not are the driver's; the PTX's keep their
+ * names. */
 START_TEST(more_parameters_to_the_driver)
 {
-    static const char text[] = "// fake-more-parameters: 2\n.version 8.0\n.target sm_90\n.address_size 64\n"
-                               ".visible .entry k(.param .u64 .ptr out)\n{\n    ret;\n}\n";
+    static const char text[] =
+        "// fake-more-parameters: 2\n.version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 .ptr out)\n{\n    ret;\n}\n";
     const griddep_argument arguments[3] = {argument, {.bytes = 4}, {.bytes = 4}};
     griddep_kernel_info info = {.size = sizeof info};
     griddep_parameter_info first = {.size = sizeof first}, last = {.size = sizeof last};

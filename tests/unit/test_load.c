@@ -1,6 +1,7 @@
-/* What it costs a process to open the library: memory that is written to, and nothing of the driver. The library is
- * opened by its path in children that have never seen it. This program runs with a folder in LD_LIBRARY_PATH that
- * has a libcuda.so.1, so that one that is asked for is found. */
+/* What it costs a process to open the library: memory that is written to, and nothing of the
+ * driver. The library is opened by its path in children that have never seen it. This program runs
+ * with a folder in LD_LIBRARY_PATH that has a libcuda.so.1, so that one that is asked for is
+ * found. */
 #include <check.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -27,7 +28,8 @@ static int look(struct dl_phdr_info *object, size_t size, void *user)
     load *seen = user;
 
     (void)size;
-    seen->driver |= strstr(object->dlpi_name, "libcuda") || strstr(object->dlpi_name, "libgriddep-emulator");
+    seen->driver |=
+        strstr(object->dlpi_name, "libcuda") || strstr(object->dlpi_name, "libgriddep-emulator");
     if (!strstr(object->dlpi_name, "libgriddep.so"))
         return 0;
     seen->library = 1;
@@ -74,8 +76,8 @@ START_TEST(opening_touches_little)
 
     ck_assert_int_eq(seen.library, 1);
     ck_assert_int_eq(seen.driver, 0);
-    ck_assert_msg(SANITIZED || (seen.written > 0 && seen.written < WRITTEN), "%lu bytes stay writable",
-                  (unsigned long)seen.written);
+    ck_assert_msg(SANITIZED || (seen.written > 0 && seen.written < WRITTEN),
+                  "%lu bytes stay writable", (unsigned long)seen.written);
 }
 END_TEST
 
@@ -134,7 +136,8 @@ START_TEST(openings_leave_nothing)
             before = get_resident();
     }
     const long after = get_resident();
-    ck_assert_msg(SANITIZED || after - before < GROWTH, "%ld KiB more after %d openings", after - before, OPENINGS);
+    ck_assert_msg(SANITIZED || after - before < GROWTH, "%ld KiB more after %d openings",
+                  after - before, OPENINGS);
 }
 END_TEST
 

@@ -1,7 +1,9 @@
-/* The PTX front end: tokens, the parsed module against golden files, messages, traits, parameter layout, hostile text.
+/* The PTX front end: tokens, the parsed module against golden files, messages, traits, parameter
+ * layout, hostile text.
  *
- * tests/golden/ptx/NAME.ptx is parsed and shown as text, which must be NAME.expect. GRIDDEP_UPDATE_GOLDEN=1 writes the
- * expectations anew; read the difference before you commit it. */
+ * tests/golden/ptx/NAME.ptx is parsed and shown as text, which must be NAME.expect.
+ * GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew; read the difference before you commit
+ * it. */
 #include <check.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -44,21 +46,23 @@ static void check_wrong(const char *text, int32_t line, int32_t column, const ch
     griddep_ptx *ptx = (griddep_ptx *)&error;
 
     clear_error();
-    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), "test", &ptx, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), "test", &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_eq(ptx, &error);
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_SYNTAX);
     ck_assert_str_eq(error.file, "test");
     ck_assert_msg(strstr(error.text, words) != NULL, "'%s' is not in:\n%s", words, error.text);
     ck_assert_msg(error.line == line && error.column == column,
-                  "%" PRId32 ":%" PRId32 ", expected %" PRId32 ":%" PRId32 " in:\n%s", error.line, error.column, line,
-                  column, error.text);
+                  "%" PRId32 ":%" PRId32 ", expected %" PRId32 ":%" PRId32 " in:\n%s", error.line,
+                  error.column, line, column, error.text);
 }
 
 /* ---- tokens ---- */
 
 typedef struct token_case {
     const char *text;
-    const char *kinds; /* n name, d dotted, i integer, f float, s string, B bad; marks as they are */
+    const char
+        *kinds; /* n name, d dotted, i integer, f float, s string, B bad; marks as they are */
 } token_case;
 
 static const token_case token_cases[] = {
@@ -113,7 +117,8 @@ START_TEST(tokens_have_the_right_kinds)
     ck_assert_uint_lt(tokens.count, sizeof kinds);
     for (uint32_t i = 0; i < tokens.count; i++)
         kinds[i] = letter_of(gd_token_kind(tokens.list[i]));
-    ck_assert_msg(strcmp(kinds, item->kinds) == 0, "%s: %s, expected %s", item->text, kinds, item->kinds);
+    ck_assert_msg(strcmp(kinds, item->kinds) == 0, "%s: %s, expected %s", item->text, kinds,
+                  item->kinds);
     ck_assert_uint_eq(gd_token_kind(tokens.list[tokens.count]), GD_TOKEN_END);
     ck_assert_uint_eq(diagnostics.count > 0, strchr(item->kinds, 'B') != NULL);
     gd_ptx_tokens_free(&tokens);
@@ -171,7 +176,8 @@ START_TEST(floats_are_rounded_correctly)
 
     memcpy(&value, &bits, sizeof value);
     ck_assert(!single);
-    ck_assert_msg(value == item->value, "%s: %.17g, expected %.17g", item->text, value, item->value);
+    ck_assert_msg(value == item->value, "%s: %.17g, expected %.17g", item->text, value,
+                  item->value);
 }
 END_TEST
 
@@ -197,8 +203,8 @@ END_TEST
 START_TEST(operations_are_ordered_and_found)
 {
     for (unsigned op = 1; op < GD_OP_COUNT; op++) {
-        ck_assert_msg(strcmp(gd_ops[op - 1].name, gd_ops[op].name) < 0, "%s stands behind %s", gd_ops[op].name,
-                      gd_ops[op - 1].name);
+        ck_assert_msg(strcmp(gd_ops[op - 1].name, gd_ops[op].name) < 0, "%s stands behind %s",
+                      gd_ops[op].name, gd_ops[op - 1].name);
         ck_assert_uint_eq(gd_op_find(gd_ops[op].name, gd_ops[op].length), op);
     }
     ck_assert_uint_eq(gd_op_find("", 0), GD_OP_UNKNOWN);
@@ -226,7 +232,8 @@ START_TEST(operations_take_the_longest_name)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         gd_op base = gd_op_find(cases[i].base, strlen(cases[i].base));
-        ck_assert_uint_eq(gd_op_refine(base, cases[i].modifiers, strlen(cases[i].modifiers)), cases[i].op);
+        ck_assert_uint_eq(gd_op_refine(base, cases[i].modifiers, strlen(cases[i].modifiers)),
+                          cases[i].op);
     }
 }
 END_TEST
@@ -244,7 +251,8 @@ static void show_text(gd_text *out, const gd_ptx_module *module, uint32_t token,
 
 static void show_symbol(gd_text *out, const gd_ptx_module *module, const gd_ptx_operand *operand)
 {
-    const gd_ptx_symbol *symbol = operand->symbol == GD_PTX_NONE ? NULL : &module->symbols[operand->symbol];
+    const gd_ptx_symbol *symbol =
+        operand->symbol == GD_PTX_NONE ? NULL : &module->symbols[operand->symbol];
     uint32_t length;
     const char *text = gd_ptx_name_text(module, symbol ? symbol->name : operand->index, &length);
 
@@ -263,9 +271,11 @@ static void show_symbol(gd_text *out, const gd_ptx_module *module, const gd_ptx_
         gd_text_format(out, "()%" PRIu32, symbol->target);
 }
 
-static void show_operands(gd_text *out, const gd_ptx_module *module, uint32_t operand, uint32_t end);
+static void show_operands(gd_text *out, const gd_ptx_module *module, uint32_t operand,
+                          uint32_t end);
 
-static void show_group(gd_text *out, const gd_ptx_module *module, uint32_t operand, const char *open, const char *close)
+static void show_group(gd_text *out, const gd_ptx_module *module, uint32_t operand,
+                       const char *open, const char *close)
 {
     gd_text_string(out, open);
     show_operands(out, module, operand + 1, module->operands[operand].end);
@@ -276,7 +286,9 @@ static void show_operand(gd_text *out, const gd_ptx_module *module, uint32_t ind
 {
     const gd_ptx_operand *operand = &module->operands[index];
 
-    gd_text_string(out, operand->flags & GD_OPERAND_NOT ? "!" : operand->flags & GD_OPERAND_MINUS ? "-" : "");
+    gd_text_string(out, operand->flags & GD_OPERAND_NOT     ? "!"
+                        : operand->flags & GD_OPERAND_MINUS ? "-"
+                                                            : "");
     switch (operand->kind) {
     case GD_OPERAND_SPECIAL:
         show_text(out, module, operand->token, operand->token + 1);
@@ -333,7 +345,8 @@ static void show_instruction(gd_text *out, const gd_ptx_module *module, uint32_t
     int32_t line, column;
 
     gd_ptx_token_position(module, instruction->token, &line, &column);
-    gd_text_format(out, "  %" PRIu32 " %" PRId32 ":%" PRId32 " s%" PRIu32 " ", index, line, column, instruction->scope);
+    gd_text_format(out, "  %" PRIu32 " %" PRId32 ":%" PRId32 " s%" PRIu32 " ", index, line, column,
+                   instruction->scope);
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         gd_text_string(out, "@");
         show_operand(out, module, instruction->operand - 1);
@@ -347,38 +360,43 @@ static void show_instruction(gd_text *out, const gd_ptx_module *module, uint32_t
 
 static void show_symbols(gd_text *out, const gd_ptx_module *module, uint32_t symbol, uint32_t end)
 {
-    static const char *const spaces[] = {"none", "reg", "sreg", "const", "global", "local", "param", "shared", "tex"};
+    static const char *const spaces[] = {"none",  "reg",   "sreg",   "const", "global",
+                                         "local", "param", "shared", "tex"};
 
     for (; symbol < end; symbol++) {
         const gd_ptx_symbol *item = &module->symbols[symbol];
         uint32_t length;
         const char *text = gd_ptx_name_text(module, item->name, &length);
-        gd_text_format(out, "    %.*s: %s %s", (int)length, text, spaces[item->space], gd_ptx_types[item->type].name);
-        gd_text_format(out, " v%u link %u flags %u align %" PRIu32 " bytes %" PRIu64, item->vector, item->link,
-                       item->flags, item->alignment, item->bytes);
+        gd_text_format(out, "    %.*s: %s %s", (int)length, text, spaces[item->space],
+                       gd_ptx_types[item->type].name);
+        gd_text_format(out, " v%u link %u flags %u align %" PRIu32 " bytes %" PRIu64, item->vector,
+                       item->link, item->flags, item->alignment, item->bytes);
         if (item->kind == GD_SYMBOL_PARAMETER && item->space != GD_SPACE_REG)
             gd_text_format(out, " at %" PRIu32, item->offset);
         if (item->space == GD_SPACE_REG && item->target != GD_PTX_NONE)
             gd_text_format(out, " r%" PRIu32 " x%" PRIu32, item->target, item->count);
         if (item->flags & GD_SYMBOL_POINTER)
-            gd_text_format(out, " to %s align %" PRIu32, spaces[item->pointer_space], item->pointer_alignment);
+            gd_text_format(out, " to %s align %" PRIu32, spaces[item->pointer_space],
+                           item->pointer_alignment);
         gd_text_string(out, "\n");
     }
 }
 
 static void show_directive(gd_text *out, const gd_ptx_module *module, uint32_t index)
 {
-    static const char *const kinds[] = {"unknown",       "variable",    "version",       "target",     "address_size",
-                                        "file",          "loc",         "section",       "pragma",     "alias",
-                                        "branchtargets", "calltargets", "callprototype", "performance"};
+    static const char *const kinds[] = {
+        "unknown",       "variable",    "version",       "target",     "address_size",
+        "file",          "loc",         "section",       "pragma",     "alias",
+        "branchtargets", "calltargets", "callprototype", "performance"};
     const gd_ptx_directive *directive = &module->directives[index];
     int32_t line, column;
 
     gd_ptx_token_position(module, directive->token, &line, &column);
     gd_text_format(out,
-                   "  .%" PRIu32 " %" PRId32 ":%" PRId32 " s%" PRIu32 " %s before %" PRIu32 ", %" PRIu32 " tokens ",
-                   index, line, column, directive->scope, kinds[directive->kind], directive->instruction,
-                   directive->token_end - directive->token);
+                   "  .%" PRIu32 " %" PRId32 ":%" PRId32 " s%" PRIu32 " %s before %" PRIu32
+                   ", %" PRIu32 " tokens ",
+                   index, line, column, directive->scope, kinds[directive->kind],
+                   directive->instruction, directive->token_end - directive->token);
     show_operands(out, module, directive->operand, directive->operand_end);
     gd_text_string(out, "\n");
     show_symbols(out, module, directive->symbol, directive->symbol_end);
@@ -388,14 +406,18 @@ static void show_function(gd_text *out, const gd_ptx_module *module, uint32_t in
 {
     const gd_ptx_function *function = &module->functions[index];
 
-    gd_text_format(out, "function %" PRIu32 " %s flags %" PRIu32 " link %" PRIu32 " traits %" PRIu32, index,
-                   function->name, function->flags, function->link, function->traits);
-    gd_text_format(out, " parameters %" PRIu32 " bytes, %" PRIu32 " registers, %" PRIu32 " controls\n",
-                   function->parameter_bytes, function->register_count, function->control_end - function->control);
+    gd_text_format(out,
+                   "function %" PRIu32 " %s flags %" PRIu32 " link %" PRIu32 " traits %" PRIu32,
+                   index, function->name, function->flags, function->link, function->traits);
+    gd_text_format(out,
+                   " parameters %" PRIu32 " bytes, %" PRIu32 " registers, %" PRIu32 " controls\n",
+                   function->parameter_bytes, function->register_count,
+                   function->control_end - function->control);
     for (unsigned i = 0; i < GD_PERFORMANCE_COUNT; i++) {
         const uint32_t *limit = function->limits[i];
         if (limit[0])
-            gd_text_format(out, "  limit %u: %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", i, limit[0], limit[1], limit[2]);
+            gd_text_format(out, "  limit %u: %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", i, limit[0],
+                           limit[1], limit[2]);
     }
     show_symbols(out, module, function->result, function->result_end);
     show_symbols(out, module, function->parameter, function->parameter_end);
@@ -409,8 +431,9 @@ static void show_module(gd_text *out, const gd_ptx_module *module)
 {
     uint32_t directive = 0;
 
-    gd_text_format(out, "version %" PRId32 " target %s capability %" PRId32 " address %" PRIu32 "\n", module->version,
-                   module->target, module->capability, module->address_bits);
+    gd_text_format(out,
+                   "version %" PRId32 " target %s capability %" PRId32 " address %" PRIu32 "\n",
+                   module->version, module->target, module->capability, module->address_bits);
     for (uint32_t i = 0; i < module->function_count; i++) {
         for (; directive < module->functions[i].directive; directive++)
             show_directive(out, module, directive);
@@ -441,7 +464,8 @@ static void each_golden(void (*use)(const char *name, const char *text, size_t b
         size_t bytes;
         if (!ends_with(item->d_name, ".ptx"))
             continue;
-        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name), (int)sizeof path);
+        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name),
+                         (int)sizeof path);
         ck_assert_int_eq(gd_file_read(path, &text, &bytes, &error), GRIDDEP_OK);
         use(path, text, bytes);
         free(text);
@@ -459,20 +483,22 @@ static void compare_golden(const char *path, const char *text, size_t bytes)
     griddep_ptx *ptx = NULL;
     gd_text shown = {0};
 
-    ck_assert_msg(griddep_ptx_parse(text, bytes, path, &ptx, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_ptx_parse(text, bytes, path, &ptx, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     show_module(&shown, &ptx->module);
     snprintf(expect, sizeof expect, "%.*s.expect", (int)strlen(path) - 4, path);
     if (getenv("GRIDDEP_UPDATE_GOLDEN"))
         ck_assert_int_eq(gd_file_write(expect, shown.data, shown.bytes, &error), GRIDDEP_OK);
-    ck_assert_msg(gd_file_read(expect, &wanted, &wanted_bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(gd_file_read(expect, &wanted, &wanted_bytes, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     if (wanted_bytes != shown.bytes || memcmp(wanted, shown.data, wanted_bytes) != 0) {
         size_t same = 0;
         while (same < wanted_bytes && same < shown.bytes && wanted[same] == shown.data[same])
             same++;
         while (same > 0 && wanted[same - 1] != '\n')
             same--;
-        ck_abort_msg("%s\nexpected: %.*s\nfound:    %.*s", path, (int)strcspn(wanted + same, "\n"), wanted + same,
-                     (int)strcspn(shown.data + same, "\n"), shown.data + same);
+        ck_abort_msg("%s\nexpected: %.*s\nfound:    %.*s", path, (int)strcspn(wanted + same, "\n"),
+                     wanted + same, (int)strcspn(shown.data + same, "\n"), shown.data + same);
     }
     free(wanted);
     gd_text_free(&shown);
@@ -553,7 +579,8 @@ static const wrong_case wrong_cases[] = {
     {HEAD ".entry k() ret;", 4, 12, "found 'ret', expected '{' or ';'"},
     {HEAD ".entry k() .reqntid 1, 2, 3, 4 { }", 4, 30, "found '4', expected no more numbers"},
     {HEAD ".entry k() {\n  ret;\n", 6, 1, "found the end of the text, expected '}'"},
-    {HEAD ".entry k() {\n  ret;\n.visible .entry l() { ret; }", 6, 10, "found '.entry', expected a type and a name"},
+    {HEAD ".entry k() {\n  ret;\n.visible .entry l() { ret; }", 6, 10,
+     "found '.entry', expected a type and a name"},
     {HEAD ".entry k() {\n  ret;\n.entry l() { ret; }", 6, 1, "found '.entry', expected '}'"},
     {HEAD ".global .align 3 .b8 x;", 4, 16, "found '3', expected a power of two"},
     {HEAD ".global .u32 x = ;", 4, 18, "found ';', expected an initial value"},
@@ -567,7 +594,8 @@ static const wrong_case wrong_cases[] = {
     {HEAD ".file 1 x", 4, 9, "expected a file name"},
     {HEAD ".file 1 \"x", 4, 9, "found a string without an end, expected '\"'"},
     {HEAD "/* x", 4, 1, "found a comment without an end, expected '*/'"},
-    {HEAD ".entry k() { mov.u32 %r1, 0x; }", 4, 27, "found '0x', expected hexadecimal digits after 0x"},
+    {HEAD ".entry k() { mov.u32 %r1, 0x; }", 4, 27,
+     "found '0x', expected hexadecimal digits after 0x"},
     {HEAD ".entry k() { mov.u32 %r1, 12345678901234567890123456789012345678901z; }", 4, 27,
      "found '1234567890123456789012345678901234567890', expected a number"},
     {HEAD ".entry k() { ` }", 4, 14, "found '`', expected PTX text"},
@@ -614,8 +642,8 @@ END_TEST
 
 START_TEST(all_errors_are_kept_in_order)
 {
-    static const char text[] =
-        HEAD ".entry k() {\n bad 1 2;\n ok.s32 a, b;\n worse [;\n}\n.global .u32 = 3;\n.entry l() { 0x }\n";
+    static const char text[] = HEAD ".entry k() {\n bad 1 2;\n ok.s32 a, b;\n worse [;\n}\n.global "
+                                    ".u32 = 3;\n.entry l() { 0x }\n";
     static const int32_t lines[] = {5, 7, 9, 10};
     griddep_ptx *ptx = NULL;
 
@@ -649,7 +677,12 @@ END_TEST
 
 /* ---- traits ---- */
 
-enum { W = GRIDDEP_TRAIT_WAITS, A = GRIDDEP_TRAIT_WAITS_ALWAYS, T = GRIDDEP_TRAIT_TRIGGERS, C = GRIDDEP_TRAIT_CALLS };
+enum {
+    W = GRIDDEP_TRAIT_WAITS,
+    A = GRIDDEP_TRAIT_WAITS_ALWAYS,
+    T = GRIDDEP_TRAIT_TRIGGERS,
+    C = GRIDDEP_TRAIT_CALLS
+};
 
 typedef struct trait_case {
     const char *before; /* functions */
@@ -718,8 +751,10 @@ static const trait_case trait_cases[] = {
     {".func leaves() { exit; } ", "call leaves; " WAIT, W | C},
     {".func leaves() { exit; } ", WAIT "call leaves;", W | A | C},
     {".func dies() { trap; } ", "@p bra x; " WAIT "ret; x: call dies; ret;", W | A | C},
-    {".func triggers() { griddepcontrol.launch_dependents; } .func outer() { call triggers; } ", "call outer;", T | C},
-    {WAITER ".func outer() { call waiter; } .func outest() { call outer; } ", "call outest;", W | A | C},
+    {".func triggers() { griddepcontrol.launch_dependents; } .func outer() { call triggers; } ",
+     "call outer;", T | C},
+    {WAITER ".func outer() { call waiter; } .func outest() { call outer; } ", "call outest;",
+     W | A | C},
     {WAITER ".func outer() { @p call waiter; } ", "call outer;", W | C},
     {".func waiter; ", "call waiter; ret; } " WAITER ".func unused() {", W | A | C},
     {WAITER ".func other; .alias other, waiter; ", "call other;", W | A | C},
@@ -730,7 +765,8 @@ static const trait_case trait_cases[] = {
     {".extern .func outside; .func other() { call outside; ret; } ", "call other; " WAIT, W | C},
     {".extern .func outside; ", "call outside; ret;", C},
     {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | C},
-    {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: " WAIT "call fails; ret;", W | A | C},
+    {".extern .func fails .noreturn; ", "@p bra x; " WAIT "ret; x: " WAIT "call fails; ret;",
+     W | A | C},
     {".func fails .noreturn { ret; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | C},
     {".func fails .noreturn { trap; } ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
     {".func fails .noreturn { " WAIT "} ", "@p bra x; " WAIT "ret; x: call fails; ret;", W | A | C},
@@ -738,12 +774,14 @@ static const trait_case trait_cases[] = {
     /* the device runtime's own functions return, or end the grid with an error */
     {".extern .func vprintf; ", "call vprintf; " WAIT, W | A | C},
     {".extern .func free; ", "@p call free; " WAIT, W | A | C},
-    {".extern .func __assertfail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;", W | A | C},
+    {".extern .func __assertfail .noreturn; ", "@p bra x; " WAIT "ret; x: call __assertfail; ret;",
+     W | A | C},
     {".extern .func vprintf; ", "@p bra x; " WAIT "ret; x: call vprintf; ret;", W | C},
     {".func free() { exit; } ", "call free; " WAIT, W | C},
     /* through a register: any function */
     {"", "call d, proto; " WAIT "proto: .callprototype _ ();", W | C},
-    {"", "proto: .callprototype _ () .noreturn; @p bra x; " WAIT "ret; x: call d, (), proto;", W | C},
+    {"", "proto: .callprototype _ () .noreturn; @p bra x; " WAIT "ret; x: call d, (), proto;",
+     W | C},
     {"", "proto: .callprototype _ (); " WAIT "call d, (), proto;", W | A | C},
     {WAITER ".global .u64 table[1] = {waiter}; ", "call d, (), table; " WAIT, W | C},
     /* through a register, with a list: the functions of the list */
@@ -751,18 +789,25 @@ static const trait_case trait_cases[] = {
     {LEAVES, "call d, (), list; list: .calltargets leaves; " WAIT, W | C},
     {LEAVES, "list: .calltargets leaves; " WAIT "call d, (), list;", W | A | C},
     {LEAVES WAITER, "list: .calltargets waiter, leaves; call d, (), list; ret;", W | C},
-    {WAITER ".func more() { call waiter; } ", "list: .calltargets waiter, more; call d, (), list; ret;", W | A | C},
-    {WAITER ".func same; .alias same, waiter; ", "list: .calltargets same; call d, (), list; ret;", W | A | C},
+    {WAITER ".func more() { call waiter; } ",
+     "list: .calltargets waiter, more; call d, (), list; ret;", W | A | C},
+    {WAITER ".func same; .alias same, waiter; ", "list: .calltargets same; call d, (), list; ret;",
+     W | A | C},
     {WAITER, "list: .calltargets waiter; @p call d, (), list; ret;", W | C},
     {SOMETIMES, "list: .calltargets sometimes; call d, (), list; ret;", W | C},
     {SOMETIMES, "list: .calltargets sometimes; call d, (), list; " WAIT, W | A | C},
-    {WAITER ".extern .func outside; ", "list: .calltargets waiter, outside; call d, (), list; ret;", W | C},
-    {WAITER ".func f() { .reg .b64 d; list: .calltargets waiter; call d, (), list; } ", "call f;", W | A | C},
-    {".func f() { griddepcontrol.launch_dependents; } ", "list: .calltargets f; call d, (), list;", T | C},
-    {".func f .noreturn { ret; } ", "list: .calltargets f; call d, (), list; " WAIT, W | C},
-    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p exit; call d, (), list; " WAIT "} ", "call f;",
+    {WAITER ".extern .func outside; ", "list: .calltargets waiter, outside; call d, (), list; ret;",
      W | C},
-    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p bra x; call d, (), list; ret; x: " WAIT "} ",
+    {WAITER ".func f() { .reg .b64 d; list: .calltargets waiter; call d, (), list; } ", "call f;",
+     W | A | C},
+    {".func f() { griddepcontrol.launch_dependents; } ", "list: .calltargets f; call d, (), list;",
+     T | C},
+    {".func f .noreturn { ret; } ", "list: .calltargets f; call d, (), list; " WAIT, W | C},
+    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p exit; call d, (), list; " WAIT
+     "} ",
+     "call f;", W | C},
+    {".func f() { .reg .pred p; .reg .b64 d; list: .calltargets f; @p bra x; call d, (), list; "
+     "ret; x: " WAIT "} ",
      "call f;", W | A | C},
     {"", "proto: .callprototype _ (); @p bra x; " WAIT "ret; x: call d, (), proto;", W | C},
     {WAITER, "list: .calltargets waiter; call d, (), list; ret;", W | A | C},
@@ -771,10 +816,12 @@ static const trait_case trait_cases[] = {
     {".func down() { @p ret; call down; " WAIT "} ", "call down;", W | C},
     {".func down() { @p bra x; call down; ret; x: " WAIT "} ", "call down;", W | A | C},
     {".func down() { call down; ret; } ", "call down; " WAIT, W | A | C},
-    {".func odd; .func even() { @p ret; call odd; } .func odd() { call even; } ", "call odd; ret; " WAIT, W | C},
-    {".func odd; .func even() { @p bra x; call odd; ret; x: " WAIT "} .func odd() { call even; } ", "call odd;",
-     W | A | C},
-    {".func odd; .func even() { @p exit; call odd; " WAIT "} .func odd() { call even; " WAIT "} ", "call odd;", W | C},
+    {".func odd; .func even() { @p ret; call odd; } .func odd() { call even; } ",
+     "call odd; ret; " WAIT, W | C},
+    {".func odd; .func even() { @p bra x; call odd; ret; x: " WAIT "} .func odd() { call even; } ",
+     "call odd;", W | A | C},
+    {".func odd; .func even() { @p exit; call odd; " WAIT "} .func odd() { call even; " WAIT "} ",
+     "call odd;", W | C},
 };
 
 START_TEST(traits_follow_the_paths)
@@ -782,15 +829,17 @@ START_TEST(traits_follow_the_paths)
     const trait_case *item = &trait_cases[_i];
     char text[2048];
 
-    snprintf(text, sizeof text, HEAD ".global .pred p; %s\n.entry k() { .reg .pred p; .reg .b32 r; .reg .b64 d; %s }",
+    snprintf(text, sizeof text,
+             HEAD ".global .pred p; %s\n.entry k() { .reg .pred p; .reg .b32 r; .reg .b64 d; %s }",
              item->before, item->body);
     griddep_ptx *ptx = parse(text);
     uint32_t index;
     griddep_ptx_entry_info info = {.size = sizeof info};
     ck_assert(gd_ptx_find_entry(ptx, "k", &index));
     ck_assert_int_eq(griddep_ptx_get_entry(ptx, index, &info, &error), GRIDDEP_OK);
-    ck_assert_msg(info.traits == (item->traits | GRIDDEP_TRAIT_KNOWN), "traits %" PRIu32 ", expected %" PRIu32 ":\n%s",
-                  info.traits, item->traits | GRIDDEP_TRAIT_KNOWN, text);
+    ck_assert_msg(info.traits == (item->traits | GRIDDEP_TRAIT_KNOWN),
+                  "traits %" PRIu32 ", expected %" PRIu32 ":\n%s", info.traits,
+                  item->traits | GRIDDEP_TRAIT_KNOWN, text);
     griddep_ptx_destroy(ptx);
 }
 END_TEST
@@ -801,7 +850,8 @@ static const struct {
 } path_cases[] = {
     {WAIT, "", ""},
     {"ret;", "", ""},
-    {"@p bra x;\n" WAIT "\nx: ret;", "", "line 1 branches past the wait of line 2 to line 3, line 3 leaves by ret"},
+    {"@p bra x;\n" WAIT "\nx: ret;", "",
+     "line 1 branches past the wait of line 2 to line 3, line 3 leaves by ret"},
     {"@p exit;\n" WAIT, "", "line 1 leaves by exit"},
     {"@p " WAIT "\nmov.u32 r, 1;", "",
      "line 1 waits under a predicate only, line 2 is the last one, and the end leaves"},
@@ -810,7 +860,8 @@ static const struct {
      "line 1 branches past the wait of line 2 to line 4, line 5 leaves by ret"},
     {"list: .branchtargets a, b;\nbrx.idx r, list;\na: " WAIT "\nb: ret;", "",
      "line 2 branches past the wait of line 3 to line 4, line 4 leaves by ret"},
-    {"call leaves;\n" WAIT, "\n.func leaves()\n{\nexit;\n}", "line 1 calls leaves, line 5 leaves by exit"},
+    {"call leaves;\n" WAIT, "\n.func leaves()\n{\nexit;\n}",
+     "line 1 calls leaves, line 5 leaves by exit"},
     {"call outer;\n" WAIT, "\n.func leaves()\n{\nexit;\n}\n.func outer()\n{\ncall leaves;\n}",
      "line 1 calls outer, line 9 calls leaves, line 5 leaves by exit"},
     {"list: .calltargets leaves;\ncall d, (), list;\n" WAIT, "\n.func leaves()\n{\nexit;\n}",
@@ -819,14 +870,17 @@ static const struct {
      "line 1 calls sometimes, which may return without a wait, line 2 leaves by ret"},
     {"@p call waits;\nret;", "\n.func waits()\n{\n" WAIT "}",
      "line 1 calls waits under a predicate only, line 2 leaves by ret"},
-    {"call fails;\n" WAIT, "\n.func fails .noreturn\n{\nret;\n}", "line 1 calls fails, line 5 leaves by ret"},
+    {"call fails;\n" WAIT, "\n.func fails .noreturn\n{\nret;\n}",
+     "line 1 calls fails, line 5 leaves by ret"},
     {"proto: .callprototype _ ();\ncall d, (), proto;\n" WAIT, "",
      "line 2 calls d, which cannot be looked into and may leave"},
     {"call outside;\n" WAIT, "\n.extern .func outside;",
      "line 1 calls outside, which cannot be looked into and may leave"},
     {"made.up r;\n" WAIT, "", "line 1 is not known and may leave"},
     {"bra nowhere;\n" WAIT, "", "line 1 is not known and may leave"},
-    {"bra a;\nb: bra c;\na: bra b;\nd: bra e;\nc: bra d;\nf: bra g;\ne: bra f;\ng: @p " WAIT "\nret;", "",
+    {"bra a;\nb: bra c;\na: bra b;\nd: bra e;\nc: bra d;\nf: bra g;\ne: bra f;\ng: @p " WAIT
+     "\nret;",
+     "",
      "line 1 branches to line 3, line 3 branches to line 2, line 2 branches to line 5, ..., "
      "line 6 branches to line 8, line 8 waits under a predicate only, line 9 leaves by ret"},
 };
@@ -836,11 +890,12 @@ START_TEST(dry_paths_are_told)
     char text[2048];
     gd_text words = {0};
 
-    snprintf(
-        text, sizeof text,
-        ".version 8.0 .target sm_90 .address_size 64 .func leaves; .func outer; .func sometimes; .func waits; .func "
-        "fails .noreturn; .extern .func outside; .entry k() { .reg .pred p; .reg .b32 r; .reg .b64 d; %s }%s\n",
-        path_cases[_i].body, path_cases[_i].functions);
+    snprintf(text, sizeof text,
+             ".version 8.0 .target sm_90 .address_size 64 .func leaves; .func outer; .func "
+             "sometimes; .func waits; .func "
+             "fails .noreturn; .extern .func outside; .entry k() { .reg .pred p; .reg .b32 r; .reg "
+             ".b64 d; %s }%s\n",
+             path_cases[_i].body, path_cases[_i].functions);
     griddep_ptx *ptx = parse(text);
     gd_dry_search *search = gd_dry_search_create(&ptx->module);
     ck_assert_ptr_nonnull(search);
@@ -860,7 +915,8 @@ START_TEST(long_chains_of_calls_take_linear_time)
     gd_text_string(&text, HEAD ".func f0() { .reg .pred p; @p ret; " WAIT "}\n");
     for (int i = 1; i < LENGTH; i++)
         gd_text_format(&text, ".func f%d() { call f%d; }\n", i, i - 1);
-    gd_text_format(&text, ".entry k() { call f%d; " WAIT "}\n.entry l() { call f%d; }", LENGTH - 1, LENGTH - 1);
+    gd_text_format(&text, ".entry k() { call f%d; " WAIT "}\n.entry l() { call f%d; }", LENGTH - 1,
+                   LENGTH - 1);
     ck_assert(!text.failed);
     griddep_ptx *ptx = parse(gd_text_get(&text));
     ck_assert_uint_eq(gd_ptx_get_function(ptx, 0)->traits, GRIDDEP_TRAIT_KNOWN | W | A | C);
@@ -872,18 +928,18 @@ END_TEST
 
 /* ---- the public functions ---- */
 
-static const char entries[] =
-    HEAD ".extern .entry outside;\n"
-         ".func helper() { griddepcontrol.wait; }\n"
-         ".visible .entry first(.param .u8 a, .param .u64 .ptr .global b, .param .align 16 .b8 c[20], .param .f32 d)\n"
-         ".reqntid 32, 4 .maxntid 64 .reqnctapercluster 2\n"
-         "{\n"
-         "  .reg .pred p;\n"
-         "  @p griddepcontrol.wait;\n"
-         "  mov.u32 %r1, 1;\n"
-         "  griddepcontrol.launch_dependents;\n"
-         "}\n"
-         ".entry second { ret; }\n";
+static const char entries[] = HEAD ".extern .entry outside;\n"
+                                   ".func helper() { griddepcontrol.wait; }\n"
+                                   ".visible .entry first(.param .u8 a, .param .u64 .ptr .global "
+                                   "b, .param .align 16 .b8 c[20], .param .f32 d)\n"
+                                   ".reqntid 32, 4 .maxntid 64 .reqnctapercluster 2\n"
+                                   "{\n"
+                                   "  .reg .pred p;\n"
+                                   "  @p griddepcontrol.wait;\n"
+                                   "  mov.u32 %r1, 1;\n"
+                                   "  griddepcontrol.launch_dependents;\n"
+                                   "}\n"
+                                   ".entry second { ret; }\n";
 
 START_TEST(info_tells_about_the_module)
 {
@@ -945,13 +1001,17 @@ START_TEST(info_tells_about_entries)
     ck_assert_uint_eq(info.parameter_bytes, 40);
     ck_assert_uint_eq(info.control_count, 2);
     ck_assert_uint_eq(info.instruction_count, 3);
-    ck_assert(info.required_block[0] == 32 && info.required_block[1] == 4 && info.required_block[2] == 1);
-    ck_assert(info.maximum_block[0] == 64 && info.maximum_block[1] == 1 && info.maximum_block[2] == 1);
-    ck_assert(info.required_cluster[0] == 2 && info.required_cluster[1] == 1 && info.required_cluster[2] == 1);
+    ck_assert(info.required_block[0] == 32 && info.required_block[1] == 4 &&
+              info.required_block[2] == 1);
+    ck_assert(info.maximum_block[0] == 64 && info.maximum_block[1] == 1 &&
+              info.maximum_block[2] == 1);
+    ck_assert(info.required_cluster[0] == 2 && info.required_cluster[1] == 1 &&
+              info.required_cluster[2] == 1);
     ck_assert_int_eq(griddep_ptx_get_entry(ptx, 1, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.name, "second");
     ck_assert_uint_eq(info.parameter_bytes, 0);
-    ck_assert(info.required_block[0] == 0 && info.required_block[2] == 0 && info.maximum_block[1] == 0);
+    ck_assert(info.required_block[0] == 0 && info.required_block[2] == 0 &&
+              info.maximum_block[1] == 0);
     ck_assert_int_eq(griddep_ptx_get_entry(ptx, 2, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_str_eq(info.name, "second");
     ck_assert(gd_ptx_find_entry(ptx, "second", &index) && index == 1);
@@ -971,8 +1031,10 @@ START_TEST(info_tells_about_parameters)
     static const struct {
         const char *name, *type;
         uint32_t offset, bytes, alignment, pointer;
-    } expected[] = {
-        {"a", "u8", 0, 1, 1, 0}, {"b", "u64", 8, 8, 8, 1}, {"c", "b8", 16, 20, 16, 0}, {"d", "f32", 36, 4, 4, 0}};
+    } expected[] = {{"a", "u8", 0, 1, 1, 0},
+                    {"b", "u64", 8, 8, 8, 1},
+                    {"c", "b8", 16, 20, 16, 0},
+                    {"d", "f32", 36, 4, 4, 0}};
     griddep_ptx *ptx = parse(entries);
     griddep_parameter_info info = {.size = sizeof info};
 
@@ -1020,9 +1082,11 @@ START_TEST(bad_arguments_are_refused)
     griddep_error bad = {.size = 4};
 
     ck_assert_int_eq(griddep_ptx_parse(NULL, 0, NULL, &ptx, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_ptx_parse(HEAD, strlen(HEAD), NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_parse(HEAD, strlen(HEAD), NULL, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_ptx_parse(HEAD, strlen(HEAD), NULL, &ptx, &bad), GRIDDEP_ERROR_STRUCT);
-    ck_assert_int_eq(griddep_ptx_parse(HEAD, UINT64_C(1) << 40, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(griddep_ptx_parse(HEAD, UINT64_C(1) << 40, NULL, &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_nonnull(strstr(error.text, "GD_PTX_LIMIT_BYTES"));
     ck_assert_ptr_null(ptx);
     ck_assert_int_eq(griddep_ptx_parse("x", 1, NULL, &ptx, NULL), GRIDDEP_ERROR_SYNTAX);
@@ -1069,8 +1133,8 @@ END_TEST
 
 /* ---- hostile text ---- */
 
-/* Parses a copy that ends where the text ends, so that a sanitizer sees each byte read behind it. Checks what holds for
- * every text. */
+/* Parses a copy that ends where the text ends, so that a sanitizer sees each byte read behind it.
+ * Checks what holds for every text. */
 static void parse_anything(const char *text, size_t bytes)
 {
     char *copy = malloc(bytes ? bytes : 1);
@@ -1158,19 +1222,23 @@ static char *repeated(const char *before, const char *open, size_t count, const 
 static const struct {
     const char *before, *open, *after;
 } deep_cases[] = {
-    {".entry k() {", "{", ""},      {".entry k() { x ", "[", ""},   {".entry k() { x ", "{", ""},
-    {".entry k() { x ", "(", ""},   {".entry k() { x 1+", "(", ""}, {".entry k() { x 1+y", "[z", ""},
-    {".global .u32 x = ", "{", ""}, {".section .x ", "{", ""},      {".unknown ", "(", ""},
-    {".entry k", "(", ""},
+    {".entry k() {", "{", ""},      {".entry k() { x ", "[", ""},
+    {".entry k() { x ", "{", ""},   {".entry k() { x ", "(", ""},
+    {".entry k() { x 1+", "(", ""}, {".entry k() { x 1+y", "[z", ""},
+    {".global .u32 x = ", "{", ""}, {".section .x ", "{", ""},
+    {".unknown ", "(", ""},         {".entry k", "(", ""},
 };
 
 START_TEST(deep_nesting_names_its_limit)
 {
-    char *text = repeated(deep_cases[_i].before, deep_cases[_i].open, 1000000, deep_cases[_i].after);
+    char *text =
+        repeated(deep_cases[_i].before, deep_cases[_i].open, 1000000, deep_cases[_i].after);
     griddep_ptx *ptx = NULL;
 
-    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
-    ck_assert_msg(strstr(error.text, "GD_PTX_LIMIT_DEPTH") || strstr(error.text, "expected a parameter") ||
+    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
+    ck_assert_msg(strstr(error.text, "GD_PTX_LIMIT_DEPTH") ||
+                      strstr(error.text, "expected a parameter") ||
                       strstr(error.text, "expected '"),
                   "%s", error.text);
     free(text);
@@ -1237,11 +1305,14 @@ START_TEST(zero_bytes_may_stand_at_the_end_only)
     static const char two[] = HEAD "\0";
     griddep_ptx *ptx = NULL;
 
-    ck_assert_int_eq(griddep_ptx_parse(inside, sizeof inside, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(griddep_ptx_parse(inside, sizeof inside, NULL, &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_nonnull(strstr(error.text, "4:1: found a zero byte"));
-    ck_assert_int_eq(griddep_ptx_parse(comment, sizeof comment, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(griddep_ptx_parse(comment, sizeof comment, NULL, &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_nonnull(strstr(error.text, "4:5: found a zero byte"));
-    ck_assert_int_eq(griddep_ptx_parse(string, sizeof string, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_assert_int_eq(griddep_ptx_parse(string, sizeof string, NULL, &ptx, &error),
+                     GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_nonnull(strstr(error.text, "4:11: found a zero byte"));
     ck_assert_int_eq(griddep_ptx_parse(two, sizeof two, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_null(ptx);

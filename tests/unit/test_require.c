@@ -1,5 +1,5 @@
-/* Conditions and extents of the head comment: what their language means, what is told where they are wrong, and that
- * every road to a launch keeps to them. On the scripted fake driver. */
+/* Conditions and extents of the head comment: what their language means, what is told where they
+ * are wrong, and that every road to a launch keeps to them. On the scripted fake driver. */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +28,8 @@ static void setup(void)
     setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(gd_runtime_open_on(driver, NULL, &runtime, &error), GRIDDEP_OK);
 }
 
@@ -100,7 +101,8 @@ static griddep_ptx *parse(const char *head)
     griddep_ptx *ptx = NULL;
 
     ck_assert_int_lt(snprintf(text, sizeof text, "%s%s", head, entry_text), (int)sizeof text);
-    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "head.ptx", &ptx, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "head.ptx", &ptx, &error) == GRIDDEP_OK,
+                  "%s", error.text);
     return ptx;
 }
 
@@ -223,8 +225,9 @@ START_TEST(not_a_number_differs_from_every_number)
     memcpy(&tried.arguments[FACTOR].value, &nan_value, sizeof nan_value);
     for (int i = 0; conditions[i]; i++) {
         griddep_ptx *ptx = parse_condition(conditions[i]);
-        ck_assert_int_eq(griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error),
-                         GRIDDEP_ERROR_REQUIREMENT);
+        ck_assert_int_eq(
+            griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error),
+            GRIDDEP_ERROR_REQUIREMENT);
         griddep_ptx_destroy(ptx);
     }
     griddep_ptx *ptx = parse_condition("factor != 0");
@@ -397,7 +400,8 @@ static const griddep_requirement_info *nth(const griddep_ptx *ptx, uint32_t entr
     static griddep_requirement_info info;
 
     info = (griddep_requirement_info){.size = sizeof info};
-    return griddep_ptx_get_requirement(ptx, entry, index, &info, &error) == GRIDDEP_OK ? &info : NULL;
+    return griddep_ptx_get_requirement(ptx, entry, index, &info, &error) == GRIDDEP_OK ? &info
+                                                                                       : NULL;
 }
 
 START_TEST(conditions_are_read_back)
@@ -442,7 +446,8 @@ START_TEST(each_entry_has_its_own)
     griddep_ptx *ptx = NULL;
 
     snprintf(text, sizeof text, "%s%s",
-             "// requires:\n//   block.x == 32\n// requires one:\n//   rows == 1\n// requires two: columns == 2\n",
+             "// requires:\n//   block.x == 32\n// requires one:\n//   rows == 1\n// requires two: "
+             "columns == 2\n",
              two_entries);
     ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
     ck_assert_str_eq(first_wrong(ptx), "");
@@ -484,8 +489,8 @@ START_TEST(a_text_without_the_field_has_none)
 }
 END_TEST
 
-/* A field with conditions that begins otherwise than a field does would be lost: it is an error, and so is a line that
- * would be its condition. */
+/* A field with conditions that begins otherwise than a field does would be lost: it is an error,
+ * and so is a line that would be its condition. */
 START_TEST(a_field_that_would_be_lost_is_wrong)
 {
     static const char *const heads[] = {
@@ -522,18 +527,19 @@ START_TEST(a_line_that_would_be_lost_is_wrong)
     static const struct {
         const char *head;
         bool wrong;
-    } cases[] = {{"// requires:\n//  rows == 1\n", true},
-                 {"// requires:\n//rows == 1\n", true},
-                 {"// requires:\n//\trows == 1\n", true},
-                 {"// requires:\n// rows == 1\n", true},
-                 {"// requires:\n//   rows == 1\n//  columns == 1\n", true},
-                 {"// requires:\n//   rows == 1\n//\n//   columns == 1\n", true},
-                 {"// requires: rows == 1\n//\n//\n//   columns == 1\n", true},
-                 {"// extent:\n//  x: rows\n", true},
-                 {"// requires:\n//   rows == 1\n// A sentence follows.\n//   And goes on.\n", false},
-                 {"// requires:\n//   rows == 1\n// notes: one == two\n", false},
-                 {"// requires:\n//   rows == 1\n//\n// purpose: it\n//   is a == b\n", false},
-                 {"// requires:\n//   rows == 1\n//\n//   Some words.\n", false}};
+    } cases[] = {
+        {"// requires:\n//  rows == 1\n", true},
+        {"// requires:\n//rows == 1\n", true},
+        {"// requires:\n//\trows == 1\n", true},
+        {"// requires:\n// rows == 1\n", true},
+        {"// requires:\n//   rows == 1\n//  columns == 1\n", true},
+        {"// requires:\n//   rows == 1\n//\n//   columns == 1\n", true},
+        {"// requires: rows == 1\n//\n//\n//   columns == 1\n", true},
+        {"// extent:\n//  x: rows\n", true},
+        {"// requires:\n//   rows == 1\n// A sentence follows.\n//   And goes on.\n", false},
+        {"// requires:\n//   rows == 1\n// notes: one == two\n", false},
+        {"// requires:\n//   rows == 1\n//\n// purpose: it\n//   is a == b\n", false},
+        {"// requires:\n//   rows == 1\n//\n//   Some words.\n", false}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         griddep_ptx *ptx = parse(cases[i].head);
@@ -559,10 +565,12 @@ START_TEST(an_extent_is_told)
     uint64_t bytes = 7;
 
     ck_assert_str_eq(first_wrong(ptx), "");
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes, &error),
+    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0,
+                                            &bytes, &error),
                      GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 49152);
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 1, &bytes, &error),
+    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 1,
+                                            &bytes, &error),
                      GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 2048);
     ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS,
@@ -571,11 +579,13 @@ START_TEST(an_extent_is_told)
     ck_assert_str_eq(
         error.text,
         "kernel kernel: the extent of huge, huge * 2, is no number of bytes for this launch");
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 2, &bytes, &error),
+    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 2,
+                                            &bytes, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_uint_eq(bytes, 2048);
     tried.arguments[0].value = 0;
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes, &error),
+    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0,
+                                            &bytes, &error),
                      GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 0);
     griddep_ptx_destroy(ptx);
@@ -662,7 +672,8 @@ START_TEST(an_extent_tells_its_elements)
         snprintf(head, sizeof head, "// extent:\n//   x: %s\n", cases[i].extent);
         griddep_ptx *ptx = parse(head);
         ck_assert_str_eq(first_wrong(ptx), "");
-        ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes, &error),
+        ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS,
+                                                0, &bytes, &error),
                          GRIDDEP_OK);
         ck_assert_uint_eq(bytes, cases[i].bytes);
         ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, 0, &info, &error), GRIDDEP_OK);
@@ -701,8 +712,9 @@ START_TEST(apart_looks_at_both_ends)
     tried.arguments[0].value = places[_i].x;
     tried.arguments[1].value = places[_i].y;
     ck_assert_str_eq(first_wrong(ptx), "");
-    ck_assert_int_eq(griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error),
-                     places[_i].apart ? GRIDDEP_OK : GRIDDEP_ERROR_REQUIREMENT);
+    ck_assert_int_eq(
+        griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error),
+        places[_i].apart ? GRIDDEP_OK : GRIDDEP_ERROR_REQUIREMENT);
     if (!places[_i].apart)
         ck_assert_ptr_nonnull(strstr(error.text, " with 49152 bytes, y is "));
     griddep_ptx_destroy(ptx);
@@ -918,7 +930,8 @@ static void check_comparison(int which, int op, uint64_t divisor, uint64_t numbe
         tried.arguments[limits[which].argument].value = values[i];
         const uint64_t value = divisor ? values[i] % divisor : values[i];
         const bool holds = turned ? truth_of(op, number, value) : truth_of(op, value, number);
-        int32_t status = griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error);
+        int32_t status =
+            griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error);
         if ((status == GRIDDEP_OK) != holds)
             ck_abort_msg("%s: %s", out.text, status ? error.text : "taken");
     }
@@ -973,12 +986,14 @@ START_TEST(no_text_breaks_the_reader)
         }
         char text[12288];
         griddep_ptx *ptx = NULL;
-        snprintf(text, sizeof text, "// requires:\n//   %s\n// extent:\n//   x: columns\n//   y: %s\n%s", out.text,
+        snprintf(text, sizeof text,
+                 "// requires:\n//   %s\n// extent:\n//   x: columns\n//   y: %s\n%s", out.text,
                  random_below(2) ? "rows" : out.text, entry_text);
         ck_assert_int_eq(gd_ptx_parse_tolerant(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
         uint64_t bytes;
         for (uint32_t k = 0; k < 2 && ptx->module.entry_count; k++)
-            griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, k, &bytes, &error);
+            griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, k, &bytes,
+                                   &error);
         if (ptx->module.entry_count)
             griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error);
         griddep_ptx_destroy(ptx);
@@ -991,7 +1006,8 @@ START_TEST(no_allocation_that_fails_is_missed)
     char text[2048];
     bool done = false;
 
-    snprintf(text, sizeof text, "// requires:\n//   columns %% 8 == 0 -- a reason\n//   apart(x, y)\n%s%s", extents,
+    snprintf(text, sizeof text,
+             "// requires:\n//   columns %% 8 == 0 -- a reason\n//   apart(x, y)\n%s%s", extents,
              entry_text);
     for (long n = 0; !done; n++) {
         griddep_module *module = NULL;
@@ -1007,14 +1023,15 @@ END_TEST
 
 /* ---- every road to a launch ---- */
 
-static const char road_text[] = "// requires:\n"
-                                "//   columns % 8 == 0\n"
-                                "//   block.x % 32 == 0\n"
-                                "//   cluster.x == 1 || cluster.x == 2\n"
-                                "// extent:\n"
-                                "//   x: columns * 4\n"
-                                ".version 8.0\n.target sm_90\n.address_size 64\n"
-                                ".visible .entry road(.param .u64 x, .param .u32 columns)\n{\nret;\n}\n";
+static const char road_text[] =
+    "// requires:\n"
+    "//   columns % 8 == 0\n"
+    "//   block.x % 32 == 0\n"
+    "//   cluster.x == 1 || cluster.x == 2\n"
+    "// extent:\n"
+    "//   x: columns * 4\n"
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry road(.param .u64 x, .param .u32 columns)\n{\nret;\n}\n";
 
 static griddep_module *road_module;
 static griddep_kernel *road;
@@ -1022,7 +1039,8 @@ static griddep_kernel *road;
 static void setup_road(void)
 {
     setup();
-    ck_assert_msg(griddep_module_load(runtime, road_text, sizeof road_text, NULL, &road_module, &error) == GRIDDEP_OK,
+    ck_assert_msg(griddep_module_load(runtime, road_text, sizeof road_text, NULL, &road_module,
+                                      &error) == GRIDDEP_OK,
                   "%s", error.text);
     ck_assert_int_eq(griddep_kernel_get(road_module, NULL, &road, &error), GRIDDEP_OK);
 }
@@ -1033,19 +1051,25 @@ static void teardown_road(void)
     teardown();
 }
 
-static const griddep_launch_config road_config = {.size = sizeof road_config, .grid = {2}, .block = {32}};
-static const griddep_launch_config road_wrong = {.size = sizeof road_wrong, .grid = {2}, .block = {33}};
+static const griddep_launch_config road_config = {.size = sizeof road_config,
+                                                  .grid = {2},
+                                                  .block = {32}};
+static const griddep_launch_config road_wrong = {.size = sizeof road_wrong,
+                                                 .grid = {2},
+                                                 .block = {33}};
 static const griddep_launch_config road_cluster = {.size = sizeof road_cluster,
                                                    .grid = {4},
                                                    .block = {32},
                                                    .cluster = {4}};
-static const griddep_argument road_arguments[] = {{.bytes = 8, .value = 4096}, {.bytes = 4, .value = 16}};
-static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096}, {.bytes = 4, .value = 12}};
+static const griddep_argument road_arguments[] = {{.bytes = 8, .value = 4096},
+                                                  {.bytes = 4, .value = 16}};
+static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096},
+                                               {.bytes = 4, .value = 12}};
 
-#define ck_refused(call, words)                                                                                        \
-    do {                                                                                                               \
-        ck_assert_int_eq(call, GRIDDEP_ERROR_REQUIREMENT);                                                             \
-        ck_assert_str_eq(error.text, "kernel road needs " words);                                                      \
+#define ck_refused(call, words)                                                                    \
+    do {                                                                                           \
+        ck_assert_int_eq(call, GRIDDEP_ERROR_REQUIREMENT);                                         \
+        ck_assert_str_eq(error.text, "kernel road needs " words);                                  \
     } while (0)
 
 #define COLUMNS "columns % 8 == 0 (columns is 12)"
@@ -1054,7 +1078,8 @@ static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096}, {.by
 
 START_TEST(a_launch_is_refused)
 {
-    ck_assert_int_eq(griddep_launch(road, &road_config, road_arguments, 2, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_launch(road, &road_config, road_arguments, 2, NULL, &error),
+                     GRIDDEP_OK);
     ck_assert_uint_eq(fake_driver_launches(), 1);
     ck_refused(griddep_launch(road, &road_config, road_others, 2, NULL, &error), COLUMNS);
     ck_refused(griddep_launch(road, &road_wrong, road_arguments, 2, NULL, &error), BLOCK);
@@ -1070,7 +1095,8 @@ START_TEST(a_packed_launch_is_refused)
         uint32_t columns;
     } packed = {4096, 16};
 
-    ck_assert_int_eq(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error),
+                     GRIDDEP_OK);
     ck_refused(griddep_launch_packed(road, &road_wrong, &packed, 12, NULL, &error), BLOCK);
     packed.columns = 12;
     ck_refused(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error), COLUMNS);
@@ -1081,8 +1107,11 @@ END_TEST
 START_TEST(a_cluster_given_as_an_attribute_counts)
 {
     griddep_attribute attribute;
-    griddep_launch_config config = {
-        .size = sizeof config, .grid = {4}, .block = {32}, .attributes = &attribute, .attribute_count = 1};
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {4},
+                                    .block = {32},
+                                    .attributes = &attribute,
+                                    .attribute_count = 1};
 
     ck_assert_int_eq(griddep_attribute_cluster_dimension(&attribute, 4, 1, 1, &error), GRIDDEP_OK);
     ck_refused(griddep_launch(road, &config, road_arguments, 2, NULL, &error), CLUSTER);
@@ -1099,7 +1128,8 @@ START_TEST(a_launch_of_a_chain_is_refused)
     ck_refused(griddep_chain_add(chain, road, &road_config, road_others, 2, &error), COLUMNS);
     ck_refused(griddep_chain_add(chain, road, &road_wrong, road_arguments, 2, &error), BLOCK);
     ck_assert_uint_eq(griddep_chain_length(chain), 0);
-    ck_assert_int_eq(griddep_chain_add(chain, road, &road_config, road_arguments, 2, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_chain_add(chain, road, &road_config, road_arguments, 2, &error),
+                     GRIDDEP_OK);
     griddep_chain_destroy(chain);
 }
 END_TEST
@@ -1110,14 +1140,18 @@ START_TEST(a_node_of_a_graph_is_refused_and_so_are_its_changes)
     uint32_t node = 9;
 
     ck_assert_int_eq(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
-    ck_refused(griddep_graph_add_kernel(graph, road, &road_config, road_others, 2, &node, &error), COLUMNS);
-    ck_assert_int_eq(griddep_graph_add_kernel(graph, road, &road_config, road_arguments, 2, &node, &error), GRIDDEP_OK);
+    ck_refused(griddep_graph_add_kernel(graph, road, &road_config, road_others, 2, &node, &error),
+               COLUMNS);
+    ck_assert_int_eq(
+        griddep_graph_add_kernel(graph, road, &road_config, road_arguments, 2, &node, &error),
+        GRIDDEP_OK);
     ck_refused(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
     ck_refused(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
     ck_assert_int_eq(griddep_graph_instantiate(graph, &error), GRIDDEP_OK);
     ck_refused(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
     ck_refused(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
-    ck_assert_int_eq(griddep_graph_set_arguments(graph, node, road_arguments, 2, &error), GRIDDEP_OK);
+    ck_assert_int_eq(griddep_graph_set_arguments(graph, node, road_arguments, 2, &error),
+                     GRIDDEP_OK);
     griddep_graph_destroy(graph);
 }
 END_TEST
@@ -1129,16 +1163,24 @@ START_TEST(a_kernel_tells_and_checks)
 
     ck_assert_int_eq(griddep_kernel_get_requirement(road, 1, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.text, "block.x % 32 == 0");
-    ck_assert_int_eq(griddep_kernel_get_requirement(road, 3, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_kernel_get_requirement(NULL, 0, &info, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 2, &error), GRIDDEP_OK);
-    ck_refused(griddep_kernel_check(road, &road_config, road_others, 2, &error), COLUMNS);
-    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 1, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_assert_int_eq(griddep_kernel_check(road, NULL, road_arguments, 2, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 0, &bytes, &error), GRIDDEP_OK);
-    ck_assert_uint_eq(bytes, 64);
-    ck_assert_int_eq(griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 1, &bytes, &error),
+    ck_assert_int_eq(griddep_kernel_get_requirement(road, 3, &info, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(griddep_kernel_get_requirement(NULL, 0, &info, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 2, &error),
+                     GRIDDEP_OK);
+    ck_refused(griddep_kernel_check(road, &road_config, road_others, 2, &error), COLUMNS);
+    ck_assert_int_eq(griddep_kernel_check(road, &road_config, road_arguments, 1, &error),
+                     GRIDDEP_ERROR_SIGNATURE);
+    ck_assert_int_eq(griddep_kernel_check(road, NULL, road_arguments, 2, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(
+        griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 0, &bytes, &error),
+        GRIDDEP_OK);
+    ck_assert_uint_eq(bytes, 64);
+    ck_assert_int_eq(
+        griddep_kernel_get_extent(road, &road_config, road_arguments, 2, 1, &bytes, &error),
+        GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_uint_eq(fake_driver_launches(), 0);
 }
 END_TEST

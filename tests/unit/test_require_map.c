@@ -1,5 +1,5 @@
-/* Tensor maps: their bytes against those of an H200, and what conditions say of them; a map that is not understood is
- * held against nothing. On the scripted fake driver. */
+/* Tensor maps: their bytes against those of an H200, and what conditions say of them; a map that is
+ * not understood is held against nothing. On the scripted fake driver. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,8 +140,9 @@ static gd_tensor_map matrix(void)
 /* A bit that no value has, or one that follows from others, and nothing is known any more. */
 START_TEST(other_bytes_are_not_understood)
 {
-    static const uint32_t own[] = {8 * 8 + 19, 8 * 8 + 31,   8 * 31,  13 * 32 + 20, 15 * 32, 16 * 32 + 3,
-                                   17 * 32,    18 * 32 + 10, 19 * 32, 127 * 8 + 7,  10 * 32, 3 * 32 + 40};
+    static const uint32_t own[] = {8 * 8 + 19, 8 * 8 + 31,  8 * 31,  13 * 32 + 20,
+                                   15 * 32,    16 * 32 + 3, 17 * 32, 18 * 32 + 10,
+                                   19 * 32,    127 * 8 + 7, 10 * 32, 3 * 32 + 40};
     const gd_tensor_map map = matrix();
     unsigned char bytes[GD_TENSOR_MAP_BYTES];
     gd_tensor_map read;
@@ -160,10 +161,10 @@ END_TEST
 
 /* ---- conditions ---- */
 
-static const char entry_text[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry kernel(.param .align 64 .b8 a_map[128], .param .u64 out, .param .u32 rows, .param .align 8 .b8 "
-    "other[16],\n.param .align 64 .b8 second[128])\n{\nret;\n}\n";
+static const char entry_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry kernel(.param .align 64 .b8 a_map[128], .param "
+                                 ".u64 out, .param .u32 rows, .param .align 8 .b8 "
+                                 "other[16],\n.param .align 64 .b8 second[128])\n{\nret;\n}\n";
 
 enum { ARGUMENTS = 5 };
 
@@ -173,11 +174,14 @@ static griddep_ptx *parse(const char *head)
     griddep_ptx *ptx = NULL;
 
     ck_assert_int_lt(snprintf(text, sizeof text, "%s%s", head, entry_text), (int)sizeof text);
-    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "head.ptx", &ptx, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_ptx_parse(text, strlen(text), "head.ptx", &ptx, &error) == GRIDDEP_OK,
+                  "%s", error.text);
     return ptx;
 }
 
-static const griddep_launch_config one_block = {.size = sizeof one_block, .grid = {1}, .block = {32}};
+static const griddep_launch_config one_block = {.size = sizeof one_block,
+                                                .grid = {1},
+                                                .block = {32}};
 
 static int32_t check(const griddep_ptx *ptx, const void *map, const void *second, uint64_t out)
 {
@@ -231,13 +235,15 @@ START_TEST(a_condition_means_what_it_says)
     gd_tensor_map_write(&map, &values);
     values.address = 0x1000;
     gd_tensor_map_write(&second, &values);
-    snprintf(head, sizeof head, "// requires:\n//   %s\n// extent:\n//   out: rows * 4\n", meanings[_i].condition);
+    snprintf(head, sizeof head, "// requires:\n//   %s\n// extent:\n//   out: rows * 4\n",
+             meanings[_i].condition);
     griddep_ptx *ptx = parse(head);
     ck_assert_msg(!ptx->requires_wrong.count, "%s: %s", head, ptx->requires_wrong.list[0].text);
     int32_t status = check(ptx, &map, &second, 0x7f0000100000);
     snprintf(words, sizeof words, "%s", meanings[_i].says ? meanings[_i].says : "");
     if (meanings[_i].says)
-        ck_assert_msg(status == GRIDDEP_ERROR_REQUIREMENT && strstr(error.text, words), "%s: %s", head, error.text);
+        ck_assert_msg(status == GRIDDEP_ERROR_REQUIREMENT && strstr(error.text, words), "%s: %s",
+                      head, error.text);
     else
         ck_assert_msg(status == GRIDDEP_OK, "%s: %s", head, error.text);
     /* The same of a map that nobody understands: it may be right. */
@@ -307,10 +313,13 @@ START_TEST(a_mistake_is_told)
 {
     char head[1024];
 
-    snprintf(head, sizeof head, "// requires:\n//   %s\n// extent:\n//   out: rows * 4\n", mistakes[_i].condition);
+    snprintf(head, sizeof head, "// requires:\n//   %s\n// extent:\n//   out: rows * 4\n",
+             mistakes[_i].condition);
     griddep_ptx *ptx = parse(head);
-    ck_assert_msg(ptx->requires_wrong.count == 1 && strstr(ptx->requires_wrong.list[0].text, mistakes[_i].says),
-                  "%s: %s", head, ptx->requires_wrong.count ? ptx->requires_wrong.list[0].text : "nothing");
+    ck_assert_msg(ptx->requires_wrong.count == 1 &&
+                      strstr(ptx->requires_wrong.list[0].text, mistakes[_i].says),
+                  "%s: %s", head,
+                  ptx->requires_wrong.count ? ptx->requires_wrong.list[0].text : "nothing");
     griddep_ptx_destroy(ptx);
 }
 END_TEST
@@ -328,14 +337,19 @@ START_TEST(a_map_tells_its_extent)
                                              {.bytes = 4},
                                              {.bytes = 16, .data = &map},
                                              {.bytes = 128, .data = &map}};
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 0, &bytes, &error), GRIDDEP_OK);
+    ck_assert_int_eq(
+        griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 0, &bytes, &error),
+        GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 4194304);
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 1, &bytes, &error), GRIDDEP_OK);
+    ck_assert_int_eq(
+        griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 1, &bytes, &error),
+        GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 2048);
     map.opaque[15] = 1;
     for (uint32_t i = 0; i < 2; i++) {
-        ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, i, &bytes, &error),
-                         GRIDDEP_ERROR_NOT_FOUND);
+        ck_assert_int_eq(
+            griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, i, &bytes, &error),
+            GRIDDEP_ERROR_NOT_FOUND);
         ck_assert_msg(strstr(error.text, "a tensor map that is not understood"), "%s", error.text);
     }
     griddep_ptx_destroy(ptx);
@@ -353,10 +367,12 @@ static void keep_log(void *user, int32_t level, const char *message)
     snprintf(logged, sizeof logged, "%s", message);
 }
 
-/* What becomes of a launch whose map has another box than the kernel wants, with a driver that encodes maps so. */
+/* What becomes of a launch whose map has another box than the kernel wants, with a driver that
+ * encodes maps so. */
 static int32_t launch_with_wrong_box(void (*write)(void *bytes, const gd_tensor_map *map))
 {
-    griddep_runtime_options options = {.size = sizeof options, .log = keep_log, .log_level = GRIDDEP_LOG_WARNING};
+    griddep_runtime_options options = {
+        .size = sizeof options, .log = keep_log, .log_level = GRIDDEP_LOG_WARNING};
     const gd_tensor_map values = matrix();
     griddep_tensor_map map;
     griddep_runtime *runtime;
@@ -369,10 +385,12 @@ static int32_t launch_with_wrong_box(void (*write)(void *bytes, const gd_tensor_
     fake_driver_encode_maps(write);
     gd_tensor_map_write(&map, &values);
     snprintf(text, sizeof text, "// requires: a_map.box.y == 64\n%s", entry_text);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
-    ck_assert_msg(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_assert_msg(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error) ==
+                      GRIDDEP_OK,
+                  "%s", error.text);
     ck_assert_int_eq(griddep_kernel_get(module, "kernel", &kernel, &error), GRIDDEP_OK);
     const griddep_argument arguments[ARGUMENTS] = {{.bytes = 128, .data = &map},
                                                    {.bytes = 8, .value = 0x1000},
@@ -406,7 +424,8 @@ END_TEST
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("require_map");
-    TCase *bytes = tcase_create("bytes"), *language = tcase_create("language"), *launches = tcase_create("launches");
+    TCase *bytes = tcase_create("bytes"), *language = tcase_create("language"),
+          *launches = tcase_create("launches");
 
     tcase_add_test(bytes, maps_are_encoded_as_on_an_h200);
     tcase_add_test(bytes, other_bytes_are_not_understood);

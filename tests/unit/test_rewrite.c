@@ -1,7 +1,8 @@
 /* The rewriter: golden files, small texts for each rule, idempotence, refusals.
  *
- * tests/golden/rewrite/NAME.ptx rewritten as `cases` says must be NAME.CASE.out.ptx, and its notes NAME.CASE.notes.
- * GRIDDEP_UPDATE_GOLDEN=1 writes both anew; read the difference before you commit it. */
+ * tests/golden/rewrite/NAME.ptx rewritten as `cases` says must be NAME.CASE.out.ptx, and its notes
+ * NAME.CASE.notes. GRIDDEP_UPDATE_GOLDEN=1 writes both anew; read the difference before you commit
+ * it. */
 #include <check.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -18,8 +19,9 @@
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/rewrite"
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
-#define OPEN                                                                                                           \
-    HEAD ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n    .reg .b64 x, y;\n    .reg .b32 r;\n    .reg .pred "  \
+#define OPEN                                                                                       \
+    HEAD ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n    .reg .b64 x, y;\n    .reg .b32 " \
+         "r;\n    .reg .pred "                                                                     \
          "p;\n"
 
 #define W "griddepcontrol.wait;"
@@ -50,11 +52,14 @@ static char *print(const griddep_ptx *ptx)
 
 static griddep_rewrite_options options_of(int32_t wait, int32_t trigger)
 {
-    return (griddep_rewrite_options){.size = sizeof(griddep_rewrite_options), .wait = wait, .trigger = trigger};
+    return (griddep_rewrite_options){
+        .size = sizeof(griddep_rewrite_options), .wait = wait, .trigger = trigger};
 }
 
-/* Rewrites a text, and that once more, which must change nothing. The caller frees what comes out. */
-static char *rewrite(const char *text, const griddep_rewrite_options *options, griddep_findings **notes)
+/* Rewrites a text, and that once more, which must change nothing. The caller frees what comes
+ * out. */
+static char *rewrite(const char *text, const griddep_rewrite_options *options,
+                     griddep_findings **notes)
 {
     griddep_ptx *ptx = parse(text), *once = NULL, *twice = NULL;
     int32_t status = griddep_ptx_rewrite(ptx, options, &once, notes, &error);
@@ -89,36 +94,69 @@ typedef struct golden_case {
 
 static const golden_case cases[] = {
     {"vector_add", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT}},
-    {"vector_add", "start", {OPTIONS, .wait = GRIDDEP_WAIT_START, .trigger = GRIDDEP_TRIGGER_START}},
-    {"vector_add", "loads", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"vector_add",
+     "start",
+     {OPTIONS, .wait = GRIDDEP_WAIT_START, .trigger = GRIDDEP_TRIGGER_START}},
+    {"vector_add",
+     "loads",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
     {"vector_add", "end", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
     {"guarded_end", "end", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
-    {"saxpy", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
-    {"saxpy", "stores", {OPTIONS, .wait = GRIDDEP_WAIT_MOVE, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
-    {"reduction", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
-    {"reduction", "stores", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
-    {"softmax", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
+    {"saxpy",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
+    {"saxpy",
+     "stores",
+     {OPTIONS, .wait = GRIDDEP_WAIT_MOVE, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
+    {"reduction",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"reduction",
+     "stores",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
+    {"softmax",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
     {"layer_norm", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT}},
     {"layer_norm",
      "constants",
-     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES, .constants = weight_and_bias,
-      .constant_count = 2}},
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES,
+      .constants = weight_and_bias, .constant_count = 2}},
     {"layer_norm",
      "prefetch",
-     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_START, .constants = weight_and_bias,
-      .constant_count = 2, .prefetch = "layer_norm_param_1", .prefetch_bytes = 4096}},
-    {"layer_norm.prefetch.out", "second", {OPTIONS, .prefetch = "layer_norm_param_2", .prefetch_bytes = 16}},
-    {"matmul", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
-    {"matmul", "loop", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_LOOP, .trigger_round = 3}},
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_START,
+      .constants = weight_and_bias, .constant_count = 2, .prefetch = "layer_norm_param_1",
+      .prefetch_bytes = 4096}},
+    {"layer_norm.prefetch.out",
+     "second",
+     {OPTIONS, .prefetch = "layer_norm_param_2", .prefetch_bytes = 16}},
+    {"matmul",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"matmul",
+     "loop",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_LOOP, .trigger_round = 3}},
     {"softmax", "loop", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_LOOP}},
     {"matmul", "prefetch", {OPTIONS, .prefetch = "matmul_param_1", .prefetch_bytes = 1048576}},
-    {"early_return", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
-    {"calls", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
-    {"printf", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
-    {"no_access", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
-    {"matmul.loop.out", "remove", {OPTIONS, .wait = GRIDDEP_WAIT_REMOVE, .trigger = GRIDDEP_TRIGGER_REMOVE}},
+    {"early_return",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_END}},
+    {"calls",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"printf",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_BEFORE_STORES}},
+    {"no_access",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"matmul.loop.out",
+     "remove",
+     {OPTIONS, .wait = GRIDDEP_WAIT_REMOVE, .trigger = GRIDDEP_TRIGGER_REMOVE}},
     {"matmul.loop.out", "start", {OPTIONS, .trigger = GRIDDEP_TRIGGER_START}},
-    {"switch", "insert", {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
+    {"switch",
+     "insert",
+     {OPTIONS, .wait = GRIDDEP_WAIT_INSERT, .trigger = GRIDDEP_TRIGGER_AFTER_LOADS}},
 };
 
 static void read_file(const char *path, char **text)
@@ -151,8 +189,9 @@ static void write_notes(gd_text *text, const griddep_findings *notes)
         griddep_finding note = {.size = sizeof note};
         ck_assert_int_eq(griddep_findings_get(notes, i, &note, &error), GRIDDEP_OK);
         ck_assert_int_eq(note.severity, GRIDDEP_SEVERITY_NOTE);
-        gd_text_format(text, "%" PRId32 ":%" PRId32 ": %s: %s%s%s\n%s", note.line, note.column, note.code, note.text,
-                       note.entry ? " in " : "", note.entry ? note.entry : "", note.quote);
+        gd_text_format(text, "%" PRId32 ":%" PRId32 ": %s: %s%s%s\n%s", note.line, note.column,
+                       note.code, note.text, note.entry ? " in " : "", note.entry ? note.entry : "",
+                       note.quote);
     }
 }
 
@@ -192,14 +231,17 @@ static void check_result(const griddep_ptx *ptx)
     for (uint32_t i = 0; griddep_ptx_get_entry(ptx, i, &info, &error) == GRIDDEP_OK; i++)
         ck_assert_uint_eq(info.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, GRIDDEP_TRAIT_WAITS_ALWAYS);
     char *text = print(ptx);
-    /* layer_norm.prefetch.out has a wait behind the loads of what its golden case declared constant. */
-    const griddep_check_options options = {.size = sizeof options, .constants = weight_and_bias, .constant_count = 2};
-    ck_assert_int_eq(griddep_ptx_check(text, strlen(text), "test", &options, &findings, &error), GRIDDEP_OK);
+    /* layer_norm.prefetch.out has a wait behind the loads of what its golden case declared
+     * constant. */
+    const griddep_check_options options = {
+        .size = sizeof options, .constants = weight_and_bias, .constant_count = 2};
+    ck_assert_int_eq(griddep_ptx_check(text, strlen(text), "test", &options, &findings, &error),
+                     GRIDDEP_OK);
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
         ck_assert_int_eq(griddep_findings_get(findings, i, &finding, &error), GRIDDEP_OK);
-        ck_assert_msg(finding.severity != GRIDDEP_SEVERITY_ERROR, "%s: %s\n%s", finding.code, finding.text,
-                      finding.quote);
+        ck_assert_msg(finding.severity != GRIDDEP_SEVERITY_ERROR, "%s: %s\n%s", finding.code,
+                      finding.text, finding.quote);
     }
     griddep_findings_destroy(findings);
     free(text);
@@ -215,12 +257,15 @@ START_TEST(combinations)
     for (int32_t choice = 0; choice < 5 * 7; choice++) {
         griddep_rewrite_options options = options_of(choice / 7, choice % 7);
         griddep_ptx *ptx = parse(input), *made = NULL;
-        bool no_wait = options.wait == GRIDDEP_WAIT_REMOVE || (options.wait == GRIDDEP_WAIT_KEEP && !strstr(input, W));
+        bool no_wait = options.wait == GRIDDEP_WAIT_REMOVE ||
+                       (options.wait == GRIDDEP_WAIT_KEEP && !strstr(input, W));
         if (no_wait && options.trigger == GRIDDEP_TRIGGER_AFTER_WAIT) {
-            ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+            ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
+                             GRIDDEP_ERROR_ARGUMENT);
         } else {
             ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_OK);
-            bool placed = options.wait == GRIDDEP_WAIT_INSERT ? !strstr(input, W) : options.wait != GRIDDEP_WAIT_KEEP;
+            bool placed = options.wait == GRIDDEP_WAIT_INSERT ? !strstr(input, W)
+                                                              : options.wait != GRIDDEP_WAIT_KEEP;
             if (!no_wait && placed)
                 check_result(made);
             free(rewrite(input, &options, NULL));
@@ -245,151 +290,184 @@ typedef struct small_case {
 static const small_case small_cases[] = {
     /* the first access */
     {OPEN "    mov.u32 r, 1;\n    ld.global.u32 r, [x]; // read\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " W "\n    ld.global.u32 r, [x]; // read\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "    mov.u32 r, 1;\n    " W "\n    ld.global.u32 r, [x]; // read\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     /* a write is an access too, a prefetch is none */
     {OPEN "\tprefetch.global.L2 [x];\n\tst.global.u32 [x], r;\n\tret;\n}\n",
-     OPEN "\tprefetch.global.L2 [x];\n\t" W "\n\tst.global.u32 [x], r;\n\tret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "\tprefetch.global.L2 [x];\n\t" W "\n\tst.global.u32 [x], r;\n\tret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     /* shared memory is none, generic addresses are */
     {OPEN "    .shared .b32 s;\n    st.shared.u32 [s], 1;\n    ld.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    .shared .b32 s;\n    st.shared.u32 [s], 1;\n    " W "\n    ld.u32 r, [x];\n    ret;\n}\n",
+     OPEN "    .shared .b32 s;\n    st.shared.u32 [s], 1;\n    " W
+          "\n    ld.u32 r, [x];\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
-    {OPEN
-     "    .shared .b32 s;\n    mov.u64 x, s;\n    cvta.shared.u64 y, x;\n    st.u32 [y], 1;\n    ld.u32 r, [x+4];\n"
-     "    st.global.u32 [x], 1;\n    ret;\n}\n",
-     OPEN
-     "    .shared .b32 s;\n    mov.u64 x, s;\n    cvta.shared.u64 y, x;\n    st.u32 [y], 1;\n    ld.u32 r, [x+4];\n"
-     "    " W "\n    st.global.u32 [x], 1;\n    ret;\n}\n",
+    {OPEN "    .shared .b32 s;\n    mov.u64 x, s;\n    cvta.shared.u64 y, x;\n    st.u32 [y], 1;\n "
+          "   ld.u32 r, [x+4];\n"
+          "    st.global.u32 [x], 1;\n    ret;\n}\n",
+     OPEN "    .shared .b32 s;\n    mov.u64 x, s;\n    cvta.shared.u64 y, x;\n    st.u32 [y], 1;\n "
+          "   ld.u32 r, [x+4];\n"
+          "    " W "\n    st.global.u32 [x], 1;\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* out of a divergent region, before the branch */
     {OPEN "    setp.eq.u32 p, r, 0;\n    @p bra L;\n    ld.global.u32 r, [x];\nL:\n    ret;\n}\n",
-     OPEN "    setp.eq.u32 p, r, 0;\n    " W "\n    @p bra L;\n    ld.global.u32 r, [x];\nL:\n    ret;\n}\n",
+     OPEN "    setp.eq.u32 p, r, 0;\n    " W
+          "\n    @p bra L;\n    ld.global.u32 r, [x];\nL:\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* before an early exit */
     {OPEN "    setp.eq.u32 p, r, 0;\n    @p exit;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    setp.eq.u32 p, r, 0;\n    " W "\n    @p exit;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
+     OPEN "    setp.eq.u32 p, r, 0;\n    " W
+          "\n    @p exit;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* out of a loop, behind what comes before it */
     {OPEN "    mov.u32 r, 1;\nL:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " W "\nL:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n",
+     OPEN "    mov.u32 r, 1;\n    " W
+          "\nL:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* a loop that begins with the body */
     {OPEN "L:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n",
-     OPEN W "\nL:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN W "\nL:\n    ld.global.u32 r, [x];\n    @p bra L;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0,
+     0},
     /* an infinite loop beside the way out */
     {OPEN "    @p bra L;\n    ret;\nL:\n    ld.global.u32 r, [x];\n    bra L;\n}\n",
-     OPEN "    " W "\n    @p bra L;\n    ret;\nL:\n    ld.global.u32 r, [x];\n    bra L;\n}\n", GRIDDEP_WAIT_INSERT, 0,
-     0},
+     OPEN "    " W "\n    @p bra L;\n    ret;\nL:\n    ld.global.u32 r, [x];\n    bra L;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     /* behind a join that all pass */
-    {OPEN "    @p bra L;\n    mov.u32 r, 1;\nL:\n    mov.u32 r, 2;\n    atom.global.add.u32 r, [x], 1;\n    ret;\n}\n",
-     OPEN "    @p bra L;\n    mov.u32 r, 1;\nL:\n    mov.u32 r, 2;\n    " W "\n    atom.global.add.u32 r, [x], 1;\n"
+    {OPEN "    @p bra L;\n    mov.u32 r, 1;\nL:\n    mov.u32 r, 2;\n    atom.global.add.u32 r, "
+          "[x], 1;\n    ret;\n}\n",
+     OPEN "    @p bra L;\n    mov.u32 r, 1;\nL:\n    mov.u32 r, 2;\n    " W
+          "\n    atom.global.add.u32 r, [x], 1;\n"
           "    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* a guarded access: the wait has no guard */
-    {OPEN "    @p ld.global.u32 r, [x];\n    ret;\n}\n", OPEN "    " W "\n    @p ld.global.u32 r, [x];\n    ret;\n}\n",
-     GRIDDEP_WAIT_INSERT, 0, 0},
+    {OPEN "    @p ld.global.u32 r, [x];\n    ret;\n}\n",
+     OPEN "    " W "\n    @p ld.global.u32 r, [x];\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
     /* nothing is accessed */
-    {OPEN "    mov.u32 r, 1;\n    ret;\n}\n", OPEN "    mov.u32 r, 1;\n    " W "\n    ret;\n}\n", GRIDDEP_WAIT_INSERT,
-     0, 0},
+    {OPEN "    mov.u32 r, 1;\n    ret;\n}\n", OPEN "    mov.u32 r, 1;\n    " W "\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     {OPEN "}\n", OPEN W "\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
-    {OPEN "    mov.u32 r, 1;\n}\n", OPEN "    mov.u32 r, 1;\n    " W "\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+    {OPEN "    mov.u32 r, 1;\n}\n", OPEN "    mov.u32 r, 1;\n    " W "\n}\n", GRIDDEP_WAIT_INSERT,
+     0, 0},
     {OPEN "    trap;\n}\n", OPEN "    " W "\n    trap;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
     /* an instruction that is not known */
     {OPEN "    mov.u32 r, 1;\n    newfangled.x r;\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " W "\n    newfangled.x r;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "    mov.u32 r, 1;\n    " W "\n    newfangled.x r;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT,
+     0, 0},
     /* a call's scope stays in one piece */
-    {HEAD
-     ".extern .func f(.param .b64 q);\n.visible .entry k()\n{\n    .reg .b64 x;\n    mov.u64 x, 1;\n    { // call\n"
-     "    .param .b64 q;\n    st.param.b64 [q], x;\n    call f, (q);\n    }\n    ret;\n}\n",
-     HEAD ".extern .func f(.param .b64 q);\n.visible .entry k()\n{\n    .reg .b64 x;\n    mov.u64 x, 1;\n    " W
-          "\n    { // call\n    .param .b64 q;\n    st.param.b64 [q], x;\n    call f, (q);\n    }\n    ret;\n}\n",
+    {HEAD ".extern .func f(.param .b64 q);\n.visible .entry k()\n{\n    .reg .b64 x;\n    mov.u64 "
+          "x, 1;\n    { // call\n"
+          "    .param .b64 q;\n    st.param.b64 [q], x;\n    call f, (q);\n    }\n    ret;\n}\n",
+     HEAD ".extern .func f(.param .b64 q);\n.visible .entry k()\n{\n    .reg .b64 x;\n    mov.u64 "
+          "x, 1;\n    " W "\n    { // call\n    .param .b64 q;\n    st.param.b64 [q], x;\n    call "
+                          "f, (q);\n    }\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     /* one line, Windows line ends, labels in front */
     {HEAD ".entry k() { .reg .b64 x; .reg .b32 r; mov.u64 x, 8; ld.global.u32 r, [x]; ret; }",
-     HEAD ".entry k() { .reg .b64 x; .reg .b32 r; mov.u64 x, 8; " W " " T " ld.global.u32 r, [x]; ret; }",
+     HEAD ".entry k() { .reg .b64 x; .reg .b32 r; mov.u64 x, 8; " W " " T
+          " ld.global.u32 r, [x]; ret; }",
      GRIDDEP_WAIT_INSERT, GRIDDEP_TRIGGER_AFTER_WAIT, 0},
-    {".version 8.0\r\n.target sm_90\r\n.entry k()\r\n{\r\n\t.reg .b32 r;\r\n\tld.global.u32 r, [r];\r\n\tret;\r\n}\r\n",
-     ".version 8.0\r\n.target sm_90\r\n.entry k()\r\n{\r\n\t.reg .b32 r;\r\n\t" W "\r\n\tld.global.u32 r, [r];\r\n\t" T
-     "\r\n\tret;\r\n}\r\n",
+    {".version 8.0\r\n.target sm_90\r\n.entry k()\r\n{\r\n\t.reg .b32 r;\r\n\tld.global.u32 r, "
+     "[r];\r\n\tret;\r\n}\r\n",
+     ".version 8.0\r\n.target sm_90\r\n.entry k()\r\n{\r\n\t.reg .b32 r;\r\n\t" W
+     "\r\n\tld.global.u32 r, [r];\r\n\t" T "\r\n\tret;\r\n}\r\n",
      GRIDDEP_WAIT_INSERT, GRIDDEP_TRIGGER_AFTER_LOADS, 0},
     {OPEN "    @p bra L;\n    trap;\n  L: ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    @p bra L;\n    trap;\n  L: " W " ld.global.u32 r, [x];\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "    @p bra L;\n    trap;\n  L: " W " ld.global.u32 r, [x];\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     {OPEN "    mov.u32 r, 1; /* a\n comment */ ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1; /* a\n comment */ " W " ld.global.u32 r, [x];\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "    mov.u32 r, 1; /* a\n comment */ " W " ld.global.u32 r, [x];\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     /* version and target, other items kept; comments too */
     {".version 6.5 // old\n.target sm_70, debug\n.address_size 64\n.entry k()\n{\n    ret;\n}\n",
-     ".version 7.8 // old\n.target sm_90, debug\n.address_size 64\n.entry k()\n{\n    " W "\n    ret;\n}\n",
+     ".version 7.8 // old\n.target sm_90, debug\n.address_size 64\n.entry k()\n{\n    " W
+     "\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     {".version 8.7\n.target sm_100a\n.address_size 64\n.entry k()\n{\n    ret;\n}\n",
-     ".version 8.7\n.target sm_100a\n.address_size 64\n.entry k()\n{\n    " W "\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0,
-     0},
+     ".version 8.7\n.target sm_100a\n.address_size 64\n.entry k()\n{\n    " W "\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     /* what stands is kept, moved, removed */
     {OPEN "    " W "\n    mov.u32 r, 1;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    " W "\n    mov.u32 r, 1;\n    ld.global.u32 r, [x];\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     OPEN "    " W "\n    mov.u32 r, 1;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     {OPEN "    " W "\n    mov.u32 r, 1;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " W "\n    ld.global.u32 r, [x];\n    ret;\n}\n", GRIDDEP_WAIT_MOVE, 0, 0},
+     OPEN "    mov.u32 r, 1;\n    " W "\n    ld.global.u32 r, [x];\n    ret;\n}\n",
+     GRIDDEP_WAIT_MOVE, 0, 0},
     {OPEN "    mov.u32 r, 1;\n    @p " W " // mine\n    " T "\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    // mine\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE, GRIDDEP_TRIGGER_REMOVE, 0},
+     OPEN "    mov.u32 r, 1;\n    // mine\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE,
+     GRIDDEP_TRIGGER_REMOVE, 0},
     {OPEN "    mov.u32 r, 1; " W " " T "\n    griddepcontrol/* why */.wait;\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1; \n    /* why */\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE, GRIDDEP_TRIGGER_REMOVE, 0},
-    {OPEN "    mov.u32 r, 1;\n    " W "\n    ret;\n}\n", OPEN "    " W "\n    mov.u32 r, 1;\n    ret;\n}\n",
-     GRIDDEP_WAIT_START, 0, 0},
+     OPEN "    mov.u32 r, 1; \n    /* why */\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE,
+     GRIDDEP_TRIGGER_REMOVE, 0},
+    {OPEN "    mov.u32 r, 1;\n    " W "\n    ret;\n}\n",
+     OPEN "    " W "\n    mov.u32 r, 1;\n    ret;\n}\n", GRIDDEP_WAIT_START, 0, 0},
     /* triggers */
-    {OPEN "    mov.u32 r, 1;\n    " W "\n    ld.global.u32 r, [x];\n    st.global.u32 [x], r;\n    " T
-          "\n    ret;\n}\n",
+    {OPEN "    mov.u32 r, 1;\n    " W
+          "\n    ld.global.u32 r, [x];\n    st.global.u32 [x], r;\n    " T "\n    ret;\n}\n",
      OPEN "    " T "\n    mov.u32 r, 1;\n    " W
           "\n    ld.global.u32 r, [x];\n    st.global.u32 [x], r;\n    ret;\n}\n",
      0, GRIDDEP_TRIGGER_START, 0},
     {OPEN "    mov.u32 r, 1;\n    " W " // here\n    ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " W " // here\n    " T "\n    ld.global.u32 r, [x];\n    ret;\n}\n", 0,
-     GRIDDEP_TRIGGER_AFTER_WAIT, 0},
-    {OPEN "    ld.global.u32 r, [x];\n    ld.global.u32 r, [y];\n    add.u32 r, r, 1;\n    st.global.u32 [x], r;\n"
+     OPEN "    mov.u32 r, 1;\n    " W " // here\n    " T
+          "\n    ld.global.u32 r, [x];\n    ret;\n}\n",
+     0, GRIDDEP_TRIGGER_AFTER_WAIT, 0},
+    {OPEN "    ld.global.u32 r, [x];\n    ld.global.u32 r, [y];\n    add.u32 r, r, 1;\n    "
+          "st.global.u32 [x], r;\n"
           "    ret;\n}\n",
      OPEN "    ld.global.u32 r, [x];\n    ld.global.u32 r, [y];\n    " T "\n    add.u32 r, r, 1;\n"
           "    st.global.u32 [x], r;\n    ret;\n}\n",
      0, GRIDDEP_TRIGGER_AFTER_LOADS, 0},
     {OPEN "L:\n    ld.global.u32 r, [x];\n    @p bra L;\n    add.u32 r, r, 1;\n    ret;\n}\n",
-     OPEN "L:\n    ld.global.u32 r, [x];\n    @p bra L;\n    " T "\n    add.u32 r, r, 1;\n    ret;\n}\n", 0,
-     GRIDDEP_TRIGGER_AFTER_LOADS, 0},
-    {OPEN "    ld.global.u32 r, [x];\n    @p ret;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
-     OPEN "    ld.global.u32 r, [x];\n    @p " T "\n    @p ret;\n    ld.global.u32 r, [x];\n    " T "\n    ret;\n}\n",
+     OPEN "L:\n    ld.global.u32 r, [x];\n    @p bra L;\n    " T
+          "\n    add.u32 r, r, 1;\n    ret;\n}\n",
      0, GRIDDEP_TRIGGER_AFTER_LOADS, 0},
-    {OPEN "    ld.global.u32 r, [x];\n    @p st.global.u32 [x], r;\n    st.global.u32 [x], r;\n    ret;\n}\n",
+    {OPEN "    ld.global.u32 r, [x];\n    @p ret;\n    ld.global.u32 r, [x];\n    ret;\n}\n",
+     OPEN "    ld.global.u32 r, [x];\n    @p " T "\n    @p ret;\n    ld.global.u32 r, [x];\n    " T
+          "\n    ret;\n}\n",
+     0, GRIDDEP_TRIGGER_AFTER_LOADS, 0},
+    {OPEN "    ld.global.u32 r, [x];\n    @p st.global.u32 [x], r;\n    st.global.u32 [x], r;\n    "
+          "ret;\n}\n",
      OPEN "    ld.global.u32 r, [x];\n    " T
           "\n    @p st.global.u32 [x], r;\n    st.global.u32 [x], r;\n    ret;\n}\n",
      0, GRIDDEP_TRIGGER_BEFORE_STORES, 0},
-    {OPEN "    @!p exit;\n    bra L;\nL:\n}\n", OPEN "    @!p " T "\n    @!p exit;\n    bra L;\nL:\n" T "\n}\n", 0,
-     GRIDDEP_TRIGGER_END, 0},
+    {OPEN "    @!p exit;\n    bra L;\nL:\n}\n",
+     OPEN "    @!p " T "\n    @!p exit;\n    bra L;\nL:\n" T "\n}\n", 0, GRIDDEP_TRIGGER_END, 0},
     {OPEN "    mov.u32 r, 1;\n    mov.u32 r, 2;\n    ret;\n}\n",
-     OPEN "    mov.u32 r, 1;\n    " T "\n    mov.u32 r, 2;\n    ret;\n}\n", 0, GRIDDEP_TRIGGER_LINE, 10},
+     OPEN "    mov.u32 r, 1;\n    " T "\n    mov.u32 r, 2;\n    ret;\n}\n", 0, GRIDDEP_TRIGGER_LINE,
+     10},
     /* a wait in a function is left alone, and enough where every path calls it */
     /* one that stands where it would be inserted does not come between a trigger and its place */
     {OPEN "    " W "\n    st.global.u32 [x], r;\n    ret;\n}\n",
      OPEN "    " W "\n    " T "\n    st.global.u32 [x], r;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT,
      GRIDDEP_TRIGGER_BEFORE_STORES, 0},
     {HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
-     HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0, 0},
+     HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
     {HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
-     HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n", GRIDDEP_WAIT_REMOVE, 0, 0},
+     HEAD ".func f()\n{\n    " W "\n    ret;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
+     GRIDDEP_WAIT_REMOVE, 0, 0},
     /* what is called touches nothing, touches something, calls what does, ends threads */
-    {HEAD ".func f()\n{\n    ret;\n}\n.entry k()\n{\n    .reg .b32 r;\n    call f;\n    ld.global.u32 r, [8];\n    "
+    {HEAD ".func f()\n{\n    ret;\n}\n.entry k()\n{\n    .reg .b32 r;\n    call f;\n    "
+          "ld.global.u32 r, [8];\n    "
           "ret;\n}\n",
      HEAD ".func f()\n{\n    ret;\n}\n.entry k()\n{\n    .reg .b32 r;\n    call f;\n    " W
           "\n    ld.global.u32 r, [8];\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
-    {HEAD ".func f()\n{\n    .reg .b32 r;\n    ld.global.u32 r, [8];\n}\n.func g()\n{\n    call f;\n}\n.entry k()\n{\n"
+    {HEAD ".func f()\n{\n    .reg .b32 r;\n    ld.global.u32 r, [8];\n}\n.func g()\n{\n    call "
+          "f;\n}\n.entry k()\n{\n"
           "    call g;\n    ret;\n}\n",
-     HEAD ".func f()\n{\n    .reg .b32 r;\n    ld.global.u32 r, [8];\n}\n.func g()\n{\n    call f;\n}\n.entry k()\n{\n"
+     HEAD ".func f()\n{\n    .reg .b32 r;\n    ld.global.u32 r, [8];\n}\n.func g()\n{\n    call "
+          "f;\n}\n.entry k()\n{\n"
           "    " W "\n    call g;\n    ret;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
-    {HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 r;\n    @p bra x;\n"
+    {HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 "
+          "r;\n    @p bra x;\n"
           "    ld.global.u32 r, [8];\n    ret;\nx:\n    call f;\n}\n",
-     HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 r;\n    " W
-          "\n    @p bra x;\n"
+     HEAD ".func f() .noreturn\n{\n    ret;\n}\n.entry k()\n{\n    .reg .pred p;\n    .reg .b32 "
+          "r;\n    " W "\n    @p bra x;\n"
           "    ld.global.u32 r, [8];\n    ret;\nx:\n    call f;\n}\n",
      GRIDDEP_WAIT_INSERT, 0, 0},
     {HEAD ".func f()\n{\n    exit;\n}\n.entry k()\n{\n    call f;\n    ret;\n}\n",
-     HEAD ".func f()\n{\n    exit;\n}\n.entry k()\n{\n    " W "\n    call f;\n    ret;\n}\n", GRIDDEP_WAIT_INSERT, 0,
-     0},
+     HEAD ".func f()\n{\n    exit;\n}\n.entry k()\n{\n    " W "\n    call f;\n    ret;\n}\n",
+     GRIDDEP_WAIT_INSERT, 0, 0},
 };
 
 START_TEST(small)
@@ -399,7 +477,8 @@ START_TEST(small)
 
     options.trigger_line = item->line;
     char *text = rewrite(item->before, &options, NULL);
-    ck_assert_msg(!strcmp(text, item->after), "from\n%s\ncame\n%s\nexpected\n%s", item->before, text, item->after);
+    ck_assert_msg(!strcmp(text, item->after), "from\n%s\ncame\n%s\nexpected\n%s", item->before,
+                  text, item->after);
     free(text);
 }
 END_TEST
@@ -417,8 +496,9 @@ static uint32_t random_below(uint32_t bound)
 /* Blocks that touch memory or not, and go on, branch, leave or trap. */
 static void make_program(gd_text *text)
 {
-    static const char *const bodies[] = {"mov.u32 r, 1;", "st.shared.u32 [x], r;", "ld.global.u32 r, [x];",
-                                         "st.global.u32 [x], r;", "{ setp.eq.u32 p, r, 0; }"};
+    static const char *const bodies[] = {"mov.u32 r, 1;", "st.shared.u32 [x], r;",
+                                         "ld.global.u32 r, [x];", "st.global.u32 [x], r;",
+                                         "{ setp.eq.u32 p, r, 0; }"};
     uint32_t blocks = 1 + random_below(10);
 
     gd_text_string(text, OPEN);
@@ -434,7 +514,9 @@ static void make_program(gd_text *text)
             gd_text_format(text, "    @p bra B%" PRIu32 ";\n", random_below(blocks));
             break;
         case 4:
-            gd_text_string(text, random_below(3) ? "    @p ret;\n" : random_below(2) ? "    exit;\n" : "    trap;\n");
+            gd_text_string(text, random_below(3)   ? "    @p ret;\n"
+                                 : random_below(2) ? "    exit;\n"
+                                                   : "    trap;\n");
             break;
         default:
             break;
@@ -443,8 +525,8 @@ static void make_program(gd_text *text)
     gd_text_string(text, "}\n");
 }
 
-/* Whether the exit, or where `accesses` an access to global memory, can be reached without passing an instruction of
- * this kind. */
+/* Whether the exit, or where `accesses` an access to global memory, can be reached without passing
+ * an instruction of this kind. */
 static bool can_avoid(const gd_flow *flow, gd_op op, bool accesses)
 {
     const gd_ptx_module *module = flow->module;
@@ -479,7 +561,8 @@ static bool is_repeated(const gd_flow *flow, gd_op op)
     const gd_ptx_function *function = &flow->module->functions[flow->function];
 
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
-        if (flow->module->instructions[i].op == op && gd_flow_repeats(flow, gd_flow_block_of(flow, i)) &&
+        if (flow->module->instructions[i].op == op &&
+            gd_flow_repeats(flow, gd_flow_block_of(flow, i)) &&
             !(flow->module->instructions[i].flags & GD_INSTRUCTION_GUARDED))
             return true;
     }
@@ -501,33 +584,39 @@ static void check_program(const char *text, int32_t wait, int32_t trigger)
         ck_assert_int_eq(gd_flow_create(&made->module, 0, &flow, &error), GRIDDEP_OK);
         ck_assert_msg(!can_avoid(flow, GD_OP_GRIDDEPCONTROL_WAIT, true), "%s", made->module.text);
         ck_assert_msg(!is_repeated(flow, GD_OP_GRIDDEPCONTROL_WAIT), "%s", made->module.text);
-        ck_assert_msg(!is_repeated(flow, GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS), "%s", made->module.text);
+        ck_assert_msg(!is_repeated(flow, GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS), "%s",
+                      made->module.text);
         if (trigger != GRIDDEP_TRIGGER_END && trigger != GRIDDEP_TRIGGER_AFTER_LOADS)
-            ck_assert_msg(!can_avoid(flow, GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS, false), "%s", made->module.text);
+            ck_assert_msg(!can_avoid(flow, GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS, false), "%s",
+                          made->module.text);
     }
     gd_flow_destroy(flow);
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
 }
 
-/* Every path waits before it touches memory or leaves, no loop repeats what was inserted, every path triggers. */
+/* Every path waits before it touches memory or leaves, no loop repeats what was inserted, every
+ * path triggers. */
 START_TEST(random_programs)
 {
     state = (uint32_t)_i * 2654435761u + 17;
     for (uint32_t round = 0; round < 100; round++) {
         gd_text text = {0};
         make_program(&text);
-        check_program(gd_text_get(&text), 1 + (int32_t)random_below(2), 2 + (int32_t)random_below(5));
+        check_program(gd_text_get(&text), 1 + (int32_t)random_below(2),
+                      2 + (int32_t)random_below(5));
         gd_text_free(&text);
     }
 }
 END_TEST
 
-/* Constants by option and by the head comment; a constant read does not wait, an update of one does. */
+/* Constants by option and by the head comment; a constant read does not wait, an update of one
+ * does. */
 START_TEST(constants)
 {
-    static const char body[] = OPEN "    ld.param.u64 x, [a];\n    ld.param.u64 y, [b];\n    ld.global.u32 r, [x];\n"
-                                    "    ld.global.u32 r, [y];\n    st.global.u32 [x], r;\n    ret;\n}\n";
+    static const char body[] =
+        OPEN "    ld.param.u64 x, [a];\n    ld.param.u64 y, [b];\n    ld.global.u32 r, [x];\n"
+             "    ld.global.u32 r, [y];\n    st.global.u32 [x], r;\n    ret;\n}\n";
     const char *names[] = {"a", "k.b"};
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_INSERT, 0);
 
@@ -540,7 +629,8 @@ START_TEST(constants)
     }
     gd_text commented = {0};
     gd_text_format(&commented, "// kernel: k\n// constant: a\n\n%s", body);
-    for (options.constant_count = 0; options.constant_count <= 1; options.constant_count++) { /* then named twice */
+    for (options.constant_count = 0; options.constant_count <= 1;
+         options.constant_count++) { /* then named twice */
         char *text = rewrite(gd_text_get(&commented), &options, NULL);
         ck_assert_msg(strstr(text, "[x];\n    " W) != NULL, "%s", text);
         free(text);
@@ -555,8 +645,10 @@ START_TEST(one_entry)
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_INSERT, 0);
 
     options.entry = "b";
-    char *text = rewrite(HEAD ".entry a()\n{\n    ret;\n}\n.entry b()\n{\n    ret;\n}\n", &options, NULL);
-    ck_assert_str_eq(text, HEAD ".entry a()\n{\n    ret;\n}\n.entry b()\n{\n    " W "\n    ret;\n}\n");
+    char *text =
+        rewrite(HEAD ".entry a()\n{\n    ret;\n}\n.entry b()\n{\n    ret;\n}\n", &options, NULL);
+    ck_assert_str_eq(text,
+                     HEAD ".entry a()\n{\n    ret;\n}\n.entry b()\n{\n    " W "\n    ret;\n}\n");
     free(text);
 }
 END_TEST
@@ -590,12 +682,14 @@ START_TEST(line_behind_own_work)
 
     options.prefetch = "a";
     options.prefetch_bytes = 64;
-    char *before = rewrite(OPEN "    mov.u32 r, 1;\n    mov.u32 r, 2;\n    ret;\n}\n", &options, NULL);
+    char *before =
+        rewrite(OPEN "    mov.u32 r, 1;\n    mov.u32 r, 2;\n    ret;\n}\n", &options, NULL);
     options.trigger = GRIDDEP_TRIGGER_LINE;
     options.trigger_line = 9;
     options.wait = GRIDDEP_WAIT_INSERT;
     char *after = rewrite(before, &options, NULL);
-    ck_assert_msg(strstr(after, "    }\n    " T "\n    mov.u32 r, 1;\n    mov.u32 r, 2;\n    " W "\n    ret;") != NULL,
+    ck_assert_msg(strstr(after, "    }\n    " T "\n    mov.u32 r, 1;\n    mov.u32 r, 2;\n    " W
+                                "\n    ret;") != NULL,
                   "%s", after);
     free(before);
     free(after);
@@ -648,20 +742,50 @@ static const refusal refusals[] = {
     {"ret;", GRIDDEP_ERROR_STRUCT, "flags", {OPTIONS, .flags = 1}},
     {"ret;", GRIDDEP_ERROR_STRUCT, "size", {.size = 4}},
     {"ret;", GRIDDEP_ERROR_NOT_FOUND, "'nobody'", {OPTIONS, .entry = "nobody"}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "'c'", {OPTIONS, .wait = 1, .constants = no_such, .constant_count = 1}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "constants is NULL", {OPTIONS, .wait = 1, .constant_count = 1}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "'c' to prefetch", {OPTIONS, .prefetch = "c", .prefetch_bytes = 16}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "multiple of 16", {OPTIONS, .prefetch = "a", .prefetch_bytes = 24}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "'c'",
+     {OPTIONS, .wait = 1, .constants = no_such, .constant_count = 1}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "constants is NULL",
+     {OPTIONS, .wait = 1, .constant_count = 1}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "'c' to prefetch",
+     {OPTIONS, .prefetch = "c", .prefetch_bytes = 16}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "multiple of 16",
+     {OPTIONS, .prefetch = "a", .prefetch_bytes = 24}},
     {"ret;", GRIDDEP_ERROR_ARGUMENT, "multiple of 16", {OPTIONS, .prefetch = "a"}},
     {"ret;", GRIDDEP_ERROR_ARGUMENT, "prefetch is NULL", {OPTIONS, .prefetch_bytes = 16}},
     {"ret;", GRIDDEP_ERROR_ARGUMENT, "trigger_line", {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE}},
     {"ret;", GRIDDEP_ERROR_ARGUMENT, "trigger_line", {OPTIONS, .trigger_line = 1}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "outside", {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE, .trigger_line = 3}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "on or behind", {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE, .trigger_line = 10}},
-    {"ret;", GRIDDEP_ERROR_ARGUMENT, "no griddepcontrol.wait", {OPTIONS, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
-    {"@p " W " ret;", GRIDDEP_ERROR_UNSUPPORTED, "cannot follow", {OPTIONS, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
-    {".odd 1 }\n.entry l() { .odd", GRIDDEP_ERROR_UNSUPPORTED, "end of its own", {OPTIONS, .wait = GRIDDEP_WAIT_START}},
-    {".reg .b64 a; ret;", GRIDDEP_ERROR_UNSUPPORTED, "hides", {OPTIONS, .prefetch = "a", .prefetch_bytes = 16}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "outside",
+     {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE, .trigger_line = 3}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "on or behind",
+     {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE, .trigger_line = 10}},
+    {"ret;",
+     GRIDDEP_ERROR_ARGUMENT,
+     "no griddepcontrol.wait",
+     {OPTIONS, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
+    {"@p " W " ret;",
+     GRIDDEP_ERROR_UNSUPPORTED,
+     "cannot follow",
+     {OPTIONS, .trigger = GRIDDEP_TRIGGER_AFTER_WAIT}},
+    {".odd 1 }\n.entry l() { .odd",
+     GRIDDEP_ERROR_UNSUPPORTED,
+     "end of its own",
+     {OPTIONS, .wait = GRIDDEP_WAIT_START}},
+    {".reg .b64 a; ret;",
+     GRIDDEP_ERROR_UNSUPPORTED,
+     "hides",
+     {OPTIONS, .prefetch = "a", .prefetch_bytes = 16}},
     {"L: bra L;", GRIDDEP_ERROR_UNSUPPORTED, "no exit", {OPTIONS, .trigger = GRIDDEP_TRIGGER_END}},
     {"L: @p bra L; ret;",
      GRIDDEP_ERROR_UNSUPPORTED,
@@ -683,7 +807,8 @@ START_TEST(refused)
     griddep_findings *notes = (griddep_findings *)&text;
     int32_t status = griddep_ptx_rewrite(ptx, &item->options, &made, &notes, &error);
     ck_assert_msg(status == item->status, "%s: %" PRId32 " %s", item->words, status, error.text);
-    ck_assert_msg(strstr(error.text, item->words) != NULL, "'%s' is not in '%s'", item->words, error.text);
+    ck_assert_msg(strstr(error.text, item->words) != NULL, "'%s' is not in '%s'", item->words,
+                  error.text);
     ck_assert_ptr_eq(made, &text);
     ck_assert_ptr_eq(notes, &text);
     griddep_ptx_destroy(ptx);
@@ -699,7 +824,8 @@ START_TEST(register_parameter)
 
     options.prefetch = "a";
     options.prefetch_bytes = 16;
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_msg(strstr(error.text, ".param space") != NULL, "%s", error.text);
     ck_assert_ptr_null(made);
     griddep_ptx_destroy(ptx);
@@ -711,9 +837,11 @@ START_TEST(null_arguments)
     griddep_ptx *ptx = parse(OPEN "ret;\n}\n"), *made = NULL;
     griddep_rewrite_options options = options_of(1, 1);
 
-    ck_assert_int_eq(griddep_ptx_rewrite(NULL, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_rewrite(NULL, &options, &made, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_ptx_rewrite(ptx, NULL, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, NULL, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, NULL), GRIDDEP_OK);
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
@@ -723,19 +851,21 @@ END_TEST
 /* A loop of rounds needs one that reads global memory; a round goes with no other place. */
 START_TEST(no_loop)
 {
-    griddep_ptx
-        *ptx = parse(
-            OPEN "ld.param.u64 x, [a];\nld.global.u64 y, [x];\nL:\nadd.u32 r, r, 1;\nsetp.lt.u32 p, r, 9;\n@p bra L;\n"
-                 "ret;\n}\n"),
-        *made = NULL;
+    griddep_ptx *ptx = parse(OPEN "ld.param.u64 x, [a];\nld.global.u64 y, [x];\nL:\nadd.u32 r, r, "
+                                  "1;\nsetp.lt.u32 p, r, 9;\n@p bra L;\n"
+                                  "ret;\n}\n"),
+                *made = NULL;
     griddep_rewrite_options options = options_of(0, GRIDDEP_TRIGGER_LOOP);
 
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
+                     GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_msg(strstr(error.text, "no loop that reads"), "%s", error.text);
     options = options_of(0, GRIDDEP_TRIGGER_START);
     options.trigger_round = 1;
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    options.size = (uint32_t)offsetof(griddep_rewrite_options, trigger_round); /* a caller that knows no rounds */
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
+                     GRIDDEP_ERROR_ARGUMENT);
+    options.size = (uint32_t)offsetof(griddep_rewrite_options,
+                                      trigger_round); /* a caller that knows no rounds */
     ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_OK);
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
@@ -744,10 +874,12 @@ END_TEST
 
 START_TEST(no_chip)
 {
-    griddep_ptx *ptx = parse(".version 8.0\n.target texmode_unified\n.entry k()\n{\nret;\n}\n"), *made = NULL;
+    griddep_ptx *ptx = parse(".version 8.0\n.target texmode_unified\n.entry k()\n{\nret;\n}\n"),
+                *made = NULL;
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_INSERT, 0);
 
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
+                     GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_ptr_null(made);
     griddep_ptx_destroy(ptx);
 }
@@ -758,7 +890,8 @@ START_TEST(nothing_to_do)
 {
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_KEEP, GRIDDEP_TRIGGER_KEEP);
     griddep_findings *notes = NULL;
-    char *text = rewrite(".version 6.0\n.target sm_30\n.entry k()\n{\n  " W "  // odd\n}", &options, &notes);
+    char *text =
+        rewrite(".version 6.0\n.target sm_30\n.entry k()\n{\n  " W "  // odd\n}", &options, &notes);
 
     ck_assert_str_eq(text, ".version 6.0\n.target sm_30\n.entry k()\n{\n  " W "  // odd\n}");
     ck_assert_uint_eq(griddep_findings_count(notes), 0);
@@ -769,13 +902,14 @@ END_TEST
 
 START_TEST(memory_runs_out)
 {
-    griddep_ptx *ptx = parse(
-        ".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n  .reg .b64 x;\n  .reg .pred p;\n "
-        " " T "\n  ld.param.u64 x, [a];\n  L:\n  ld.global.u64 x, [x];\n  setp.ne.u64 p, x, 0;\n  @p bra L;\n  " W
-        "\n  ret;\n}\n");
+    griddep_ptx *ptx = parse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 "
+                             "a)\n{\n  .reg .b64 x;\n  .reg .pred p;\n "
+                             " " T "\n  ld.param.u64 x, [a];\n  L:\n  ld.global.u64 x, [x];\n  "
+                                   "setp.ne.u64 p, x, 0;\n  @p bra L;\n  " W "\n  ret;\n}\n");
     const char *names[] = {"a"};
-    griddep_rewrite_options options = options_of(_i ? GRIDDEP_WAIT_MOVE : GRIDDEP_WAIT_INSERT,
-                                                 _i == 2 ? GRIDDEP_TRIGGER_LOOP : GRIDDEP_TRIGGER_AFTER_LOADS);
+    griddep_rewrite_options options =
+        options_of(_i ? GRIDDEP_WAIT_MOVE : GRIDDEP_WAIT_INSERT,
+                   _i == 2 ? GRIDDEP_TRIGGER_LOOP : GRIDDEP_TRIGGER_AFTER_LOADS);
 
     options.constants = names;
     options.constant_count = 1;

@@ -1,5 +1,5 @@
-/* src/run on the scripted fake driver: runtime, module, kernel, launch, chain, and every way in which the
- * driver or the allocator can fail under them. */
+/* src/run on the scripted fake driver: runtime, module, kernel, launch, chain, and every way in
+ * which the driver or the allocator can fail under them. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -21,30 +21,31 @@
 #include "unit/quiet.h"
 
 /* Three entries that differ in how they wait. */
-static const char ptx[] = ".version 8.0\n"
-                          ".target sm_90\n"
-                          ".address_size 64\n"
-                          ".global .align 4 .b8 table[64];\n"
-                          ".visible .entry add(.param .u64 x, .param .u64 y, .param .u64 out, .param .u32 count)\n"
-                          "{\n"
-                          "    griddepcontrol.launch_dependents;\n"
-                          "    griddepcontrol.wait;\n"
-                          "    ret;\n"
-                          "}\n"
-                          ".visible .entry plain(.param .u32 a, .param .f64 b)\n"
-                          "{\n"
-                          "    ret;\n"
-                          "}\n"
-                          ".visible .entry sometimes(.param .u32 a)\n"
-                          "{\n"
-                          "    .reg .pred p;\n"
-                          "    .reg .b32 r;\n"
-                          "    ld.param.u32 r, [a];\n"
-                          "    setp.eq.u32 p, r, 0;\n"
-                          "    @p ret;\n"
-                          "    griddepcontrol.wait;\n"
-                          "    ret;\n"
-                          "}\n";
+static const char ptx[] =
+    ".version 8.0\n"
+    ".target sm_90\n"
+    ".address_size 64\n"
+    ".global .align 4 .b8 table[64];\n"
+    ".visible .entry add(.param .u64 x, .param .u64 y, .param .u64 out, .param .u32 count)\n"
+    "{\n"
+    "    griddepcontrol.launch_dependents;\n"
+    "    griddepcontrol.wait;\n"
+    "    ret;\n"
+    "}\n"
+    ".visible .entry plain(.param .u32 a, .param .f64 b)\n"
+    "{\n"
+    "    ret;\n"
+    "}\n"
+    ".visible .entry sometimes(.param .u32 a)\n"
+    "{\n"
+    "    .reg .pred p;\n"
+    "    .reg .b32 r;\n"
+    "    ld.param.u32 r, [a];\n"
+    "    setp.eq.u32 p, r, 0;\n"
+    "    @p ret;\n"
+    "    griddepcontrol.wait;\n"
+    "    ret;\n"
+    "}\n";
 
 static griddep_error error;
 static griddep_runtime *runtime;
@@ -109,8 +110,9 @@ static griddep_module *load(griddep_runtime *on, const char *text)
     griddep_module *module = NULL;
     const griddep_module_options options = {.size = sizeof options, .name = "test.ptx"};
 
-    ck_assert_msg(griddep_module_load(on, text, strlen(text), &options, &module, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_assert_msg(griddep_module_load(on, text, strlen(text), &options, &module, &error) ==
+                      GRIDDEP_OK,
+                  "%s", error.text);
     return module;
 }
 
@@ -118,7 +120,8 @@ static griddep_kernel *kernel_of(griddep_module *module, const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_assert_msg(griddep_kernel_get(module, name, &kernel, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_kernel_get(module, name, &kernel, &error) == GRIDDEP_OK, "%s",
+                  error.text);
     return kernel;
 }
 
@@ -130,16 +133,17 @@ static griddep_runtime_info info_of(griddep_runtime *of)
     return info;
 }
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
-        if (got_status)                                                                                                \
-            ck_assert_int_eq(error.status, got_status);                                                                \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
+        if (got_status)                                                                            \
+            ck_assert_int_eq(error.status, got_status);                                            \
     } while (0)
 
-#define ck_says(part) ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
+#define ck_says(part)                                                                              \
+    ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
 /* ---- runtime ---- */
 
@@ -155,8 +159,9 @@ START_TEST(runtime_tells_the_device)
     ck_assert_uint_eq(info.pdl_disabled, 0);
     ck_assert_str_eq(info.store_directory, "");
     const uint32_t all = GRIDDEP_FEATURE_PDL | GRIDDEP_FEATURE_GRAPH | GRIDDEP_FEATURE_GRAPH_EDGES |
-                         GRIDDEP_FEATURE_PROGRAMMATIC_EVENT | GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT |
-                         GRIDDEP_FEATURE_PARAMETER_INFO | GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL;
+                         GRIDDEP_FEATURE_PROGRAMMATIC_EVENT |
+                         GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT | GRIDDEP_FEATURE_PARAMETER_INFO |
+                         GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_CONDITIONAL;
     ck_assert_uint_eq(info.features, all);
 }
 END_TEST
@@ -167,7 +172,8 @@ START_TEST(runtime_adopts_the_current_context)
     griddep_runtime *opened = NULL;
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(driver->cuCtxPushCurrent(mine), GD_CUDA_SUCCESS);
     ck_assert_int_eq(open_with(NULL, &opened), GRIDDEP_OK);
     ck_assert_ptr_eq(info_of(opened).context, mine);
@@ -177,7 +183,8 @@ START_TEST(runtime_adopts_the_current_context)
     ck_assert_int_eq(driver->cuCtxPopCurrent(&current), GD_CUDA_SUCCESS);
 
     /* The same by name, with none current; and the calling thread's current context stays none. */
-    const griddep_runtime_options options = {.size = sizeof options, .context = mine, .store_directory = ""};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .context = mine, .store_directory = ""};
     ck_assert_int_eq(open_with(&options, &opened), GRIDDEP_OK);
     ck_assert_ptr_eq(info_of(opened).context, mine);
     griddep_module_unload(load(opened, ptx));
@@ -232,7 +239,8 @@ START_TEST(runtime_refuses_bad_options)
 }
 END_TEST
 
-/* A device that is named is taken, whatever context is current; with the flag that holds for device 0 too. */
+/* A device that is named is taken, whatever context is current; with the flag that holds for device
+ * 0 too. */
 START_TEST(runtime_takes_the_device_that_is_named)
 {
     static const struct {
@@ -248,13 +256,17 @@ START_TEST(runtime_takes_the_device_that_is_named)
     fake_driver_set_device_count(3);
     ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        gd_CUcontext current = cases[i].current < 0 ? NULL : fake_driver_create_context(cases[i].current);
-        griddep_runtime_options options = {
-            .size = sizeof options, .store_directory = "", .device = cases[i].device, .flags = cases[i].flags};
+        gd_CUcontext current =
+            cases[i].current < 0 ? NULL : fake_driver_create_context(cases[i].current);
+        griddep_runtime_options options = {.size = sizeof options,
+                                           .store_directory = "",
+                                           .device = cases[i].device,
+                                           .flags = cases[i].flags};
         if (current)
             ck_assert_int_eq(driver->cuCtxPushCurrent(current), GD_CUDA_SUCCESS);
         ck_status(open_with(&options, &opened), GRIDDEP_OK);
-        ck_assert_msg(info_of(opened).device == cases[i].taken, "case %zu: device %d", i, (int)info_of(opened).device);
+        ck_assert_msg(info_of(opened).device == cases[i].taken, "case %zu: device %d", i,
+                      (int)info_of(opened).device);
         griddep_runtime_close(opened);
         if (!current)
             continue;
@@ -295,7 +307,8 @@ END_TEST
 START_TEST(runtime_names_what_is_missing)
 {
     griddep_runtime *opened = NULL;
-    griddep_runtime_options options = {.size = sizeof options, .driver = "/nonexistent/libcuda.so.1"};
+    griddep_runtime_options options = {.size = sizeof options,
+                                       .driver = "/nonexistent/libcuda.so.1"};
 
     ck_status(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_NO_DRIVER);
     ck_says("/nonexistent/libcuda.so.1");
@@ -321,8 +334,9 @@ START_TEST(runtime_on_an_old_driver)
     fake_driver_reset();
     fake_driver_set_version(12000);
     ck_status(open_with(NULL, &opened), GRIDDEP_OK);
-    ck_assert_uint_eq(info_of(opened).features & (GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PARAMETER_INFO |
-                                                  GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT),
+    ck_assert_uint_eq(info_of(opened).features &
+                          (GRIDDEP_FEATURE_GRAPH_EDGES | GRIDDEP_FEATURE_PARAMETER_INFO |
+                           GRIDDEP_FEATURE_LAUNCH_COMPLETION_EVENT),
                       0);
     ck_assert_uint_ne(info_of(opened).features & GRIDDEP_FEATURE_PDL, 0);
     griddep_runtime_close(opened);
@@ -377,7 +391,8 @@ START_TEST(error_struct_is_checked)
     uint64_t address = 0;
 
     ck_assert_int_eq(griddep_runtime_get_info(runtime, NULL, &small), GRIDDEP_ERROR_STRUCT);
-    ck_assert_int_eq(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &small), GRIDDEP_ERROR_STRUCT);
+    ck_assert_int_eq(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &small),
+                     GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_chain_create(runtime, &chain, &small), GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_memory_allocate(runtime, 4, &address, &small), GRIDDEP_ERROR_STRUCT);
 }
@@ -399,8 +414,10 @@ START_TEST(memory_copies_and_fills)
     ck_assert_uint_eq(out[0], UINT32_MAX);
     ck_assert_uint_eq(out[3], 4);
     ck_status(griddep_memory_allocate(runtime, 0, &address, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_memory_allocate(runtime, UINT64_C(1) << 60, &address, &error), GRIDDEP_ERROR_DEVICE_MEMORY);
-    ck_status(griddep_memory_write(runtime, address, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_memory_allocate(runtime, UINT64_C(1) << 60, &address, &error),
+              GRIDDEP_ERROR_DEVICE_MEMORY);
+    ck_status(griddep_memory_write(runtime, address, NULL, 4, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
     ck_status(griddep_memory_free(runtime, address, &error), GRIDDEP_OK);
     ck_status(griddep_memory_free(runtime, 0, &error), GRIDDEP_OK);
@@ -418,7 +435,8 @@ START_TEST(events_measure)
     ck_status(griddep_event_record(runtime, end, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
     ck_assert(microseconds >= 0);
-    ck_status(griddep_event_elapsed(runtime, NULL, end, &microseconds, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_event_elapsed(runtime, NULL, end, &microseconds, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_event_destroy(runtime, start, &error), GRIDDEP_OK);
     ck_status(griddep_event_destroy(runtime, end, &error), GRIDDEP_OK);
 }
@@ -491,7 +509,8 @@ START_TEST(module_finds_variables)
     ck_status(griddep_module_get_global(module, "table", &address, &bytes, &error), GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 64);
     ck_assert_uint_ne(address, 0);
-    ck_status(griddep_module_get_global(module, "chair", &address, &bytes, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_module_get_global(module, "chair", &address, &bytes, &error),
+              GRIDDEP_ERROR_NOT_FOUND);
     griddep_module_unload(module);
 }
 END_TEST
@@ -504,7 +523,8 @@ START_TEST(module_reports_what_the_compiler_says)
     const griddep_module_options options = {.size = sizeof options, .name = "k.ptx"};
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_INVALID_PTX);
     ck_assert_int_eq(error.line, 6);
     ck_assert_str_eq(error.file, "k.ptx");
@@ -521,7 +541,8 @@ START_TEST(module_reports_syntax_with_a_column)
                                ".visible .entry k(.param .u32 a { ret; }\n";
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error), GRIDDEP_ERROR_SYNTAX);
+    ck_status(griddep_module_load(runtime, text, sizeof text, NULL, &module, &error),
+              GRIDDEP_ERROR_SYNTAX);
     ck_assert_int_eq(error.line, 5);
     ck_assert_int_gt(error.column, 0);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_INVALID_PTX);
@@ -552,8 +573,10 @@ START_TEST(module_refuses_what_is_no_code)
     static const unsigned char wrapper[16] = {0xb1, 0x43, 0x62, 0x46};
     static const unsigned char entry[40] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0,  24, 0, 0, 0, 0,
                                             0,    0,    0,    1,    0, 1, 1,  24, 0,  0, 0, 8};
-    static const unsigned char no_end[40] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 24, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1};
-    static const unsigned char extended[80] = {[0] = 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [40] = 64, [58] = 64};
+    static const unsigned char no_end[40] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 24, 0,
+                                             0,    0,    0,    0,    0, 0, 1,  0, 1,  1};
+    static const unsigned char extended[80] = {[0] = 0x7f, 'E',        'L',       'F',      2,
+                                               1,          [18] = 190, [40] = 64, [58] = 64};
     static const struct {
         const void *data;
         uint64_t bytes;
@@ -569,7 +592,8 @@ START_TEST(module_refuses_what_is_no_code)
         {fatbin, 8, "inside its header"},
         {entry, 40, "an entry of this fatbin"},
         {no_end, 40, "an entry of this fatbin"},
-        {extended, 80, "the section table of this file"}, /* e_shnum is 0, and the table tells how long it is */
+        {extended, 80,
+         "the section table of this file"}, /* e_shnum is 0, and the table tells how long it is */
         {wrapper, 16, "wrapper"}};
     griddep_module *module = NULL;
 
@@ -584,18 +608,25 @@ START_TEST(module_refuses_bad_arguments)
     griddep_module *module = NULL;
     griddep_module_options options = {.size = sizeof options, .flags = 1u << 30};
 
-    ck_status(griddep_module_load(NULL, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(NULL, ptx, sizeof ptx, NULL, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_module_load(runtime, NULL, 5, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_STRUCT);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+              GRIDDEP_ERROR_STRUCT);
     options = (griddep_module_options){.size = sizeof options, .optimization = 5};
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     options = (griddep_module_options){.size = sizeof options, .compile_option_count = 1};
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_module_load_file(runtime, "/nonexistent.ptx", NULL, &module, &error), GRIDDEP_ERROR_FILE);
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_load_file(runtime, "/nonexistent.ptx", NULL, &module, &error),
+              GRIDDEP_ERROR_FILE);
     ck_says("/nonexistent.ptx");
     ck_status(griddep_module_load_file(runtime, "/tmp", NULL, &module, &error), GRIDDEP_ERROR_FILE);
-    ck_status(griddep_module_load_shelf(runtime, "no_such", NULL, &module, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_status(griddep_module_load_shelf(runtime, "no_such", NULL, &module, &error),
+              GRIDDEP_ERROR_NOT_FOUND);
 }
 END_TEST
 
@@ -613,14 +644,16 @@ START_TEST(module_is_named_after_what_it_is)
     ck_says("cannot be");
     griddep_module_unload(module);
     /* A name that is cut to fit is cut between characters. */
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-error: 5 no\n"
-                               ".visible .entry k()\n{ ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-error: 5 no\n"
+        ".visible .entry k()\n{ ret; }\n";
     for (int shift = 0; shift < 3; shift++) {
         memset(name, 'x', (size_t)shift);
         for (int i = 0; i < 150; i++)
             memcpy(name + shift + 3 * i, "\xe2\x82\xac", 4);
         const griddep_module_options options = {.size = sizeof options, .name = name};
-        ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_ERROR_COMPILE);
+        ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
+                  GRIDDEP_ERROR_COMPILE);
         ck_assert_uint_eq((strlen(error.file) - (size_t)shift) % 3, 0);
         ck_assert_uint_gt(strlen(error.file), 250);
     }
@@ -630,15 +663,18 @@ END_TEST
 START_TEST(module_passes_jit_options)
 {
     const griddep_module_options options = {.size = sizeof options,
-                                            .flags = GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
+                                            .flags =
+                                                GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_VERBOSE,
                                             .optimization = GRIDDEP_OPTIMIZATION_NONE,
                                             .maximum_registers = 64};
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-info: used 64 registers\n"
-                               ".visible .entry k()\n{ ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n// fake-jit-info: used 64 registers\n"
+        ".visible .entry k()\n{ ret; }\n";
     griddep_module *module = NULL;
     griddep_module_info info = {.size = sizeof info};
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_assert_msg(strstr(info.log, "used 64 registers") != NULL, "%s", info.log);
     griddep_module_unload(module);
@@ -652,13 +688,14 @@ START_TEST(module_hands_its_options_to_the_driver)
         int32_t optimization;
         uint32_t registers, flags;
         int64_t level, most, lines, debug; /* -1: not given */
-    } cases[] = {{GRIDDEP_OPTIMIZATION_DEFAULT, 0, 0, -1, -1, -1, -1},
-                 {GRIDDEP_OPTIMIZATION_NONE, 0, 0, 0, -1, -1, -1},
-                 {1, 1, GRIDDEP_MODULE_LINE_INFO, 1, 1, 1, -1},
-                 {4, 255, GRIDDEP_MODULE_DEBUG, 4, 255, -1, 1},
-                 {4, UINT32_MAX, GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG, 4, UINT32_MAX, 1, 1}};
-    static const int32_t names[] = {GD_CU_JIT_OPTIMIZATION_LEVEL, GD_CU_JIT_MAX_REGISTERS, GD_CU_JIT_GENERATE_LINE_INFO,
-                                    GD_CU_JIT_GENERATE_DEBUG_INFO};
+    } cases[] = {
+        {GRIDDEP_OPTIMIZATION_DEFAULT, 0, 0, -1, -1, -1, -1},
+        {GRIDDEP_OPTIMIZATION_NONE, 0, 0, 0, -1, -1, -1},
+        {1, 1, GRIDDEP_MODULE_LINE_INFO, 1, 1, 1, -1},
+        {4, 255, GRIDDEP_MODULE_DEBUG, 4, 255, -1, 1},
+        {4, UINT32_MAX, GRIDDEP_MODULE_LINE_INFO | GRIDDEP_MODULE_DEBUG, 4, UINT32_MAX, 1, 1}};
+    static const int32_t names[] = {GD_CU_JIT_OPTIMIZATION_LEVEL, GD_CU_JIT_MAX_REGISTERS,
+                                    GD_CU_JIT_GENERATE_LINE_INFO, GD_CU_JIT_GENERATE_DEBUG_INFO};
     griddep_module *module = NULL;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -667,22 +704,27 @@ START_TEST(module_hands_its_options_to_the_driver)
                                                 .optimization = cases[i].optimization,
                                                 .maximum_registers = cases[i].registers};
         const int64_t expected[] = {cases[i].level, cases[i].most, cases[i].lines, cases[i].debug};
-        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_OK);
+        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+                  GRIDDEP_OK);
         griddep_module_unload(module);
         for (size_t k = 0; k < 4; k++) {
             uint64_t value = 0;
             int64_t given = fake_driver_jit_option(names[k], &value) ? (int64_t)value : -1;
-            ck_assert_msg(given == expected[k], "case %zu, option %d: %lld", i, (int)names[k], (long long)given);
+            ck_assert_msg(given == expected[k], "case %zu, option %d: %lld", i, (int)names[k],
+                          (long long)given);
         }
     }
     static const int32_t illegal[] = {-2, 5, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof illegal / sizeof *illegal; i++) {
         const griddep_module_options options = {.size = sizeof options, .optimization = illegal[i]};
-        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+                  GRIDDEP_ERROR_ARGUMENT);
         ck_says("it may be -1 to 4");
     }
-    const griddep_module_options unknown = {.size = sizeof unknown, .flags = 2 * GRIDDEP_MODULE_VERBOSE};
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error), GRIDDEP_ERROR_STRUCT);
+    const griddep_module_options unknown = {.size = sizeof unknown,
+                                            .flags = 2 * GRIDDEP_MODULE_VERBOSE};
+    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error),
+              GRIDDEP_ERROR_STRUCT);
 }
 END_TEST
 
@@ -711,23 +753,27 @@ START_TEST(source_compiles_behind_the_prelude)
     griddep_module *module = NULL;
     griddep_kernel_info info = {.size = sizeof info};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-    const griddep_argument arguments[3] = {{.bytes = 8, .value = 4096}, {.bytes = 4}, {.bytes = 4, .value = 1}};
+    const griddep_argument arguments[3] = {
+        {.bytes = 8, .value = 4096}, {.bytes = 4}, {.bytes = 4, .value = 1}};
     int32_t reason = -1;
 
     if (!have_nvrtc())
         return;
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error), GRIDDEP_OK);
     ck_assert_uint_eq(info.parameter_count, 3);
-    ck_assert_uint_eq(info.traits,
-                      GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
-    ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error), GRIDDEP_OK);
+    ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS |
+                                       GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
+    ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     griddep_module_unload(module);
     /* The prelude says nothing of its own, used or not. */
     griddep_module_info module_info = {.size = sizeof module_info};
     static const char quiet[] = "extern \"C\" __global__ void k(int *x) { *x = 1; }\n";
-    ck_status(griddep_module_compile(runtime, quiet, strlen(quiet), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_compile(runtime, quiet, strlen(quiet), NULL, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &module_info, &error), GRIDDEP_OK);
     ck_assert_str_eq(module_info.log, "");
     griddep_module_unload(module);
@@ -736,7 +782,8 @@ END_TEST
 
 START_TEST(source_errors_have_their_line)
 {
-    static const char source[] = "extern \"C\" __global__ void k(float *x)\n{\n    x[0] = undeclared;\n}\n";
+    static const char source[] =
+        "extern \"C\" __global__ void k(float *x)\n{\n    x[0] = undeclared;\n}\n";
     static const char *const extra[] = {"--no-such-option"};
     griddep_module_options options = {.size = sizeof options, .name = "k.cu"};
     griddep_module *module = NULL;
@@ -753,13 +800,15 @@ START_TEST(source_errors_have_their_line)
     ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
               GRIDDEP_ERROR_COMPILE);
     ck_says("no-such-option");
-    ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error),
+              GRIDDEP_ERROR_ARGUMENT);
 }
 END_TEST
 
 START_TEST(source_on_an_older_chip_does_not_wait)
 {
-    static const char source[] = "extern \"C\" __global__ void k() { griddep_wait(); griddep_launch_dependents(); }\n";
+    static const char source[] =
+        "extern \"C\" __global__ void k() { griddep_wait(); griddep_launch_dependents(); }\n";
     griddep_module *module = NULL;
     griddep_kernel_info info = {.size = sizeof info};
 
@@ -767,7 +816,8 @@ START_TEST(source_on_an_older_chip_does_not_wait)
         return;
     fake_driver_set_capability(80);
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_compile(older, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_compile(older, source, strlen(source), NULL, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_kernel_get_info(kernel_of(module, NULL), &info, &error), GRIDDEP_OK);
     ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN);
     griddep_module_unload(module);
@@ -783,7 +833,8 @@ START_TEST(nvrtc_that_is_missing_is_named)
     griddep_module *module = NULL;
 
     ck_status(open_with(&options, &opened), GRIDDEP_OK);
-    ck_status(griddep_module_compile(opened, "int x;", 6, NULL, &module, &error), GRIDDEP_ERROR_NO_NVRTC);
+    ck_status(griddep_module_compile(opened, "int x;", 6, NULL, &module, &error),
+              GRIDDEP_ERROR_NO_NVRTC);
     ck_says("/nonexistent/libnvrtc.so");
     griddep_module_unload(load(opened, ptx)); /* PTX does not need it */
     griddep_runtime_close(opened);
@@ -807,7 +858,8 @@ START_TEST(shelf_variant_follows_the_device)
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.name, "elementwise/vector_add.sm_80.ptx");
     griddep_module_unload(module);
-    ck_status(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("sm_90");
     griddep_runtime_close(older);
 }
@@ -827,7 +879,8 @@ START_TEST(shelf_variant_of_one_capability)
     ck_says("kernel gemm_bf16 is for sm_90a alone; the device is sm_80");
     fake_driver_set_capability(100);
     ck_status(open_with(&options, &newer), GRIDDEP_OK);
-    ck_status(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_says("kernel gemm_bf16 is for sm_90a alone; the device is sm_100");
     ck_status(griddep_module_load_shelf(newer, "matvec_bf16", NULL, &module, &error), GRIDDEP_OK);
     griddep_module_unload(module);
@@ -850,13 +903,17 @@ START_TEST(shelf_is_whole)
         ck_status(griddep_ptx_get_entry(parsed, 0, &entry, &error), GRIDDEP_OK);
         ck_assert_str_eq(entry.name, info.name);
         if (info.capability >= 90)
-            ck_assert_msg(entry.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, "%s does not always wait", info.file);
+            ck_assert_msg(entry.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, "%s does not always wait",
+                          info.file);
         else
-            ck_assert_msg(!(entry.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS)), "%s", info.file);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose, &bytes, &error),
+            ck_assert_msg(!(entry.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS)), "%s",
+                          info.file);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose,
+                                      &bytes, &error),
                   GRIDDEP_OK);
         ck_assert_uint_gt(bytes, 10);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error), GRIDDEP_OK);
+        ck_status(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error),
+                  GRIDDEP_OK);
         ck_status(griddep_shelf_field(info.text, info.bytes, "weather", NULL, 0, &bytes, &error),
                   GRIDDEP_ERROR_NOT_FOUND);
         griddep_ptx_destroy(parsed);
@@ -892,7 +949,8 @@ START_TEST(cubin_loads_by_itself)
     /* For another chip. */
     fake_driver_set_capability(80);
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_load(older, cubin, length, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
+    ck_status(griddep_module_load(older, cubin, length, NULL, &module, &error),
+              GRIDDEP_ERROR_IMAGE);
     ck_says("sm_80");
     griddep_runtime_close(older);
     free(cubin);
@@ -912,7 +970,8 @@ START_TEST(old_driver_launches_cubins_packed_only)
     griddep_runtime *older = open_stored("");
     ck_status(griddep_module_load(older, cubin, bytes, NULL, &module, &error), GRIDDEP_OK);
     griddep_kernel *kernel = kernel_of(module, "sometimes"); /* cannot be listed, but found */
-    ck_status(griddep_launch(kernel, &config, &argument, 1, NULL, &error), GRIDDEP_ERROR_UNSUPPORTED);
+    ck_status(griddep_launch(kernel, &config, &argument, 1, NULL, &error),
+              GRIDDEP_ERROR_UNSUPPORTED);
     ck_status(griddep_launch_packed(kernel, &config, &value, 4, NULL, &error), GRIDDEP_OK);
     griddep_module_unload(module);
     griddep_runtime_close(older);
@@ -940,8 +999,11 @@ START_TEST(launch_hands_over_shape_and_arguments)
     memcpy(arguments, add_arguments, sizeof arguments);
     arguments[2] = (griddep_argument){.bytes = 8, .data = &out};
     ck_status(griddep_stream_create(runtime, &stream, &error), GRIDDEP_OK);
-    const griddep_launch_config config = {
-        .size = sizeof config, .grid = {7, 0, 3}, .block = {32, 2}, .shared_bytes = 100, .stream = stream};
+    const griddep_launch_config config = {.size = sizeof config,
+                                          .grid = {7, 0, 3},
+                                          .block = {32, 2},
+                                          .shared_bytes = 100,
+                                          .stream = stream};
     ck_status(griddep_launch(add, &config, arguments, 4, &reason, &error), GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
@@ -983,8 +1045,10 @@ START_TEST(launch_decides_about_overlap)
         {"sometimes", GRIDDEP_PDL_AUTO, GRIDDEP_REASON_WAIT_NOT_ALWAYS, 90, NULL},
     };
     static const griddep_argument plain_arguments[2] = {{.bytes = 4}, {.bytes = 8}};
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].pdl};
-    const griddep_argument *arguments = cases[_i].kernel[0] == 'a' ? add_arguments : plain_arguments;
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].pdl};
+    const griddep_argument *arguments =
+        cases[_i].kernel[0] == 'a' ? add_arguments : plain_arguments;
     const uint32_t count = cases[_i].kernel[0] == 'a' ? 4 : cases[_i].kernel[0] == 'p' ? 2 : 1;
     fake_launch launch;
     int32_t reason = -1;
@@ -994,7 +1058,8 @@ START_TEST(launch_decides_about_overlap)
     fake_driver_set_capability(cases[_i].capability);
     griddep_runtime *opened = open_stored("");
     griddep_module *module = load(opened, ptx);
-    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count, &reason, &error),
+    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count,
+                             &reason, &error),
               GRIDDEP_OK);
     ck_assert_msg(reason == cases[_i].reason, "%s", griddep_reason_text(reason));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
@@ -1014,14 +1079,17 @@ START_TEST(runtime_says_what_launches_do)
                  {GRIDDEP_PDL_OFF, GRIDDEP_PDL_AUTO, GRIDDEP_REASON_OFF},
                  {GRIDDEP_PDL_OFF, GRIDDEP_PDL_FORCE, GRIDDEP_REASON_OFF},
                  {GRIDDEP_PDL_FORCE, GRIDDEP_PDL_OFF, GRIDDEP_REASON_OFF}};
-    const griddep_runtime_options options = {.size = sizeof options, .store_directory = "", .pdl = cases[_i].runtime};
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].launch};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .store_directory = "", .pdl = cases[_i].runtime};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .pdl = cases[_i].launch};
     griddep_runtime *opened = NULL;
     int32_t reason = -1;
 
     ck_status(open_with(&options, &opened), GRIDDEP_OK);
     griddep_module *module = load(opened, ptx);
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, &reason, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(reason, cases[_i].reason);
     griddep_module_unload(module);
     griddep_runtime_close(opened);
@@ -1030,7 +1098,8 @@ END_TEST
 
 START_TEST(launch_on_an_older_chip_is_serial)
 {
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
     const griddep_argument apart[] = {{.bytes = 8, .value = 4096},
                                       {.bytes = 8, .value = 8192},
                                       {.bytes = 8, .value = 12288},
@@ -1041,9 +1110,11 @@ START_TEST(launch_on_an_older_chip_is_serial)
     fake_driver_set_capability(80);
     griddep_runtime *older = open_stored("");
     ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(reason, GRIDDEP_REASON_DEVICE);
-    const griddep_launch_config clustered = {.size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
+    const griddep_launch_config clustered = {
+        .size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
     ck_status(griddep_launch(kernel_of(module, NULL), &clustered, apart, 4, &reason, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
     griddep_module_unload(module);
@@ -1064,14 +1135,20 @@ START_TEST(launch_checks_the_shape)
         {{.grid = {1, 65536}, .block = {32}}, GRIDDEP_ERROR_LIMIT, "65536"},
         {{.grid = {1}, .block = {1, 1, 65}}, GRIDDEP_ERROR_LIMIT, "block of 1 x 1 x 65"},
         {{.grid = {1}, .block = {1024, 2}}, GRIDDEP_ERROR_LIMIT, "2048 threads"},
-        {{.grid = {1}, .block = {32}, .shared_bytes = 227 * 1024 + 1}, GRIDDEP_ERROR_LIMIT, "dynamic shared memory"},
+        {{.grid = {1}, .block = {32}, .shared_bytes = 227 * 1024 + 1},
+         GRIDDEP_ERROR_LIMIT,
+         "dynamic shared memory"},
         {{.grid = {1}, .block = {32}, .flags = 1}, GRIDDEP_ERROR_STRUCT, "flags"},
         {{.grid = {1}, .block = {32}, .pdl = 4}, GRIDDEP_ERROR_ARGUMENT, "pdl is 4"},
         {{.grid = {3}, .block = {32}, .cluster = {2}}, GRIDDEP_ERROR_LIMIT, "no multiple"},
         {{.grid = {17}, .block = {32}, .cluster = {17}}, GRIDDEP_ERROR_LIMIT, "17 blocks"},
         {{.grid = {2}, .block = {32}, .cluster = {0, 2}}, GRIDDEP_ERROR_LIMIT, "cluster"},
-        {{.grid = {1}, .block = {32}, .attribute_count = 1}, GRIDDEP_ERROR_ARGUMENT, "1 attributes"},
-        {{.grid = {1}, .block = {32}, .attribute_count = 33}, GRIDDEP_ERROR_ARGUMENT, "33 attributes"},
+        {{.grid = {1}, .block = {32}, .attribute_count = 1},
+         GRIDDEP_ERROR_ARGUMENT,
+         "1 attributes"},
+        {{.grid = {1}, .block = {32}, .attribute_count = 33},
+         GRIDDEP_ERROR_ARGUMENT,
+         "33 attributes"},
         /* each limit of an H200 by itself: just beyond it, and at it */
         {{.grid = {1, 1, 65536}, .block = {32}}, GRIDDEP_ERROR_LIMIT, "65536"},
         {{.grid = {0x7fffffff}, .block = {32}}, GRIDDEP_OK, NULL},
@@ -1093,16 +1170,21 @@ START_TEST(launch_checks_the_shape)
         {{.grid = {9}, .block = {32}, .cluster = {9}}, GRIDDEP_OK, NULL},
         {{.grid = {16}, .block = {32}, .cluster = {16}}, GRIDDEP_OK, NULL},
         {{.grid = {2, 2, 4}, .block = {32}, .cluster = {2, 2, 4}}, GRIDDEP_OK, NULL},
-        {{.grid = {4, 4, 2}, .block = {32}, .cluster = {4, 4, 2}}, GRIDDEP_ERROR_LIMIT, "32 blocks"},
+        {{.grid = {4, 4, 2}, .block = {32}, .cluster = {4, 4, 2}},
+         GRIDDEP_ERROR_LIMIT,
+         "32 blocks"},
         {{.grid = {2, 3}, .block = {32}, .cluster = {2, 2}}, GRIDDEP_ERROR_LIMIT, "no multiple"},
-        {{.grid = {2, 2, 3}, .block = {32}, .cluster = {2, 2, 2}}, GRIDDEP_ERROR_LIMIT, "no multiple"},
+        {{.grid = {2, 2, 3}, .block = {32}, .cluster = {2, 2, 2}},
+         GRIDDEP_ERROR_LIMIT,
+         "no multiple"},
     };
     griddep_launch_config config = cases[_i].config;
     griddep_module *module = load(runtime, ptx);
     uint64_t before = fake_driver_launches();
 
     config.size = sizeof config;
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), cases[_i].status);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
+              cases[_i].status);
     if (cases[_i].says)
         ck_says(cases[_i].says);
     ck_assert_uint_eq(fake_driver_launches(), before + !cases[_i].says);
@@ -1112,12 +1194,13 @@ END_TEST
 
 START_TEST(launch_checks_the_required_block)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 64, 2\n{ ret; }\n";
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() "
+                               ".reqntid 64, 2\n{ ret; }\n";
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {64}};
     griddep_module *module = load(runtime, text);
 
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error),
+              GRIDDEP_ERROR_LIMIT);
     ck_says(".reqntid asks for a block of 64 x 2 x 1");
     config.block[1] = 2;
     ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_OK);
@@ -1143,7 +1226,8 @@ START_TEST(launch_checks_the_arguments)
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
     ck_status(griddep_launch(add, &config, NULL, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_launch(add, NULL, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_launch(NULL, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_launch(NULL, &config, add_arguments, 4, NULL, &error),
+              GRIDDEP_ERROR_ARGUMENT);
     ck_assert_uint_eq(fake_driver_launches(), 0);
     griddep_module_unload(module);
 }
@@ -1163,8 +1247,10 @@ START_TEST(launch_takes_packed_arguments)
     ck_status(griddep_launch_packed(add, &config, &packed, 28, NULL, &error), GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_mem_eq(launch.parameters, &packed, 28);
-    ck_status(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_launch_packed(add, &config, &packed, 24, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error),
+              GRIDDEP_OK);
+    ck_status(griddep_launch_packed(add, &config, &packed, 24, NULL, &error),
+              GRIDDEP_ERROR_SIGNATURE);
     ck_says("takes 28 bytes");
     ck_status(griddep_launch_packed(add, &config, NULL, 28, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
@@ -1173,7 +1259,8 @@ END_TEST
 
 START_TEST(launch_takes_many_and_large_arguments)
 {
-    char text[16384] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 16 .b8 big[64]";
+    char text[16384] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param "
+                       ".align 16 .b8 big[64]";
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     unsigned char big[64];
     griddep_argument arguments[101] = {{.bytes = 64, .data = big}};
@@ -1186,13 +1273,15 @@ START_TEST(launch_takes_many_and_large_arguments)
     }
     strcat(text, ")\n{ ret; }\n");
     griddep_module *module = load(runtime, text);
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error),
+              GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.parameter_bytes, 464);
     ck_assert_mem_eq(launch.parameters, big, 64);
     ck_assert_uint_eq(((const uint32_t *)(const void *)launch.parameters)[115], 100);
     arguments[0].data = NULL;
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
+    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error),
+              GRIDDEP_ERROR_SIGNATURE);
     ck_says("data is NULL");
     griddep_module_unload(module);
 }
@@ -1200,8 +1289,9 @@ END_TEST
 
 START_TEST(launch_passes_attributes_through)
 {
-    const griddep_attribute attributes[2] = {{.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX - 2}},
-                                             {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value = {1}}};
+    const griddep_attribute attributes[2] = {
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX - 2}},
+        {.id = GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, .value = {1}}};
     griddep_launch_config config = {.size = sizeof config,
                                     .grid = {4},
                                     .block = {32},
@@ -1215,18 +1305,21 @@ START_TEST(launch_passes_attributes_through)
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.config.numAttrs, 4);
-    ck_assert_int_eq((int)launch.config.attrs[0].id, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+    ck_assert_int_eq((int)launch.config.attrs[0].id,
+                     GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
     ck_assert_int_eq((int)launch.config.attrs[1].id, GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
     ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.x, 2);
     ck_assert_uint_eq(launch.config.attrs[1].value.clusterDim.z, 1);
     ck_assert_int_eq((int)launch.config.attrs[2].id, GD_CU_LAUNCH_ATTRIBUTE_PRIORITY);
     ck_assert_int_eq(launch.config.attrs[2].value.priority, -3);
-    const griddep_attribute six = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
+    const griddep_attribute six = {.id = GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                   .value = {1}};
     config.attributes = &six;
     config.attribute_count = 1;
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("attribute 6");
-    const griddep_attribute cluster = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value = {1}};
+    const griddep_attribute cluster = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value = {1}};
     config.attributes = &cluster;
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("twice");
@@ -1239,7 +1332,8 @@ END_TEST
 
 START_TEST(launch_opts_in_to_shared_memory_once)
 {
-    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 48 * 1024};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 48 * 1024};
     griddep_module *module = load(runtime, ptx);
     griddep_kernel *add = kernel_of(module, "add");
 
@@ -1257,7 +1351,8 @@ END_TEST
 START_TEST(launch_names_a_foreign_stream)
 {
     gd_CUcontext other = fake_driver_create_context(0);
-    const griddep_runtime_options options = {.size = sizeof options, .context = other, .store_directory = ""};
+    const griddep_runtime_options options = {
+        .size = sizeof options, .context = other, .store_directory = ""};
     griddep_runtime *elsewhere = NULL;
     griddep_module *module = load(runtime, ptx);
     griddep_kernel *add = kernel_of(module, "add");
@@ -1266,7 +1361,8 @@ START_TEST(launch_names_a_foreign_stream)
 
     ck_status(open_with(&options, &elsewhere), GRIDDEP_OK);
     ck_status(griddep_stream_create(elsewhere, &stream, &error), GRIDDEP_OK);
-    griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
+    griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
     ck_says("another context");
     ck_assert_int_ne(error.driver_code, 0);
@@ -1274,7 +1370,8 @@ START_TEST(launch_names_a_foreign_stream)
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     ck_status(griddep_chain_add(chain, add, &config, add_arguments, 4, &error), GRIDDEP_OK);
     ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error), GRIDDEP_ERROR_STREAM);
-    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error), GRIDDEP_OK); /* still usable */
+    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error),
+              GRIDDEP_OK); /* still usable */
     griddep_chain_destroy(chain);
     ck_status(griddep_stream_destroy(elsewhere, stream, &error), GRIDDEP_OK);
     config.stream = stream; /* destroyed */
@@ -1305,10 +1402,12 @@ START_TEST(fault_is_reported_as_such)
     griddep_module *module = load(runtime, ptx);
 
     fake_driver_set_kernel("add", fault, NULL);
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
+              GRIDDEP_OK);
     ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
     ck_says("CUDA_ERROR_ILLEGAL_ADDRESS");
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_FAULT);
+    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
+              GRIDDEP_ERROR_FAULT);
     griddep_module_unload(module);
 }
 END_TEST
@@ -1354,7 +1453,8 @@ static adding make_adding(griddep_runtime *on)
                                      {.bytes = 8, .value = made.y},
                                      {.bytes = 4, .value = 4}};
     for (int i = 0; i < 3; i++)
-        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error),
+        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments,
+                                    4, &error),
                   GRIDDEP_OK);
     memset(arguments, 0, sizeof arguments); /* they were copied */
     return made;
@@ -1390,7 +1490,8 @@ START_TEST(chain_runs_in_each_mode)
                              i > 0 && (mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL));
         }
     }
-    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), mode >= GRIDDEP_MODE_GRAPH ? 1 : 0);
+    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"),
+                      mode >= GRIDDEP_MODE_GRAPH ? 1 : 0);
     end_adding(runtime, &made);
 }
 END_TEST
@@ -1403,7 +1504,8 @@ START_TEST(chain_tells_each_hop)
         {GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF},
         {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET},
     };
-    static const int32_t edges[GRIDDEP_MODE_COUNT][3] = {{-1, -1, -1}, {-1, -1, -1}, {-1, 0, 0}, {-1, 1, 1}};
+    static const int32_t edges[GRIDDEP_MODE_COUNT][3] = {
+        {-1, -1, -1}, {-1, -1, -1}, {-1, 0, 0}, {-1, 1, 1}};
     adding made = make_adding(runtime);
 
     ck_assert_uint_eq(griddep_chain_length(made.chain), 3);
@@ -1431,7 +1533,9 @@ START_TEST(chain_grows_after_a_run)
     float y[4];
 
     ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error), GRIDDEP_OK);
+    ck_status(
+        griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error),
+        GRIDDEP_OK);
     ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
@@ -1450,9 +1554,11 @@ START_TEST(chain_refuses_what_does_not_fit)
     int32_t mode = -7;
 
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error), GRIDDEP_OK); /* nothing to do */
-    ck_status(griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error),
-              GRIDDEP_ERROR_ARGUMENT);
+    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error),
+              GRIDDEP_OK); /* nothing to do */
+    ck_status(
+        griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error),
+        GRIDDEP_ERROR_ARGUMENT);
     ck_says("another runtime");
     ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error),
               GRIDDEP_ERROR_SIGNATURE);
@@ -1498,7 +1604,8 @@ END_TEST
 static void *launch_often(void *argument)
 {
     griddep_module *module = argument;
-    const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 100000};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 100000};
     griddep_kernel *kernel = NULL;
 
     for (int i = 0; i < 200; i++) {
@@ -1536,11 +1643,13 @@ static void and_then(int32_t *status, int32_t later)
         *status = later;
 }
 
-/* The whole life of a chain, giving up at the first failure as a caller would. Returns the first status. */
+/* The whole life of a chain, giving up at the first failure as a caller would. Returns the first
+ * status. */
 static int32_t whole_life(void)
 {
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
-    const griddep_launch_config config = {.size = sizeof config, .grid = {2}, .block = {64}, .shared_bytes = 100000};
+    const griddep_launch_config config = {
+        .size = sizeof config, .grid = {2}, .block = {64}, .shared_bytes = 100000};
     griddep_runtime *opened = NULL;
     griddep_module *module = NULL;
     griddep_kernel *add = NULL;
@@ -1580,8 +1689,8 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's code, and nothing is
- * left. */
+/* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's
+ * code, and nothing is left. */
 START_TEST(every_driver_call_may_fail)
 {
     int failures = 0;
@@ -1595,15 +1704,16 @@ START_TEST(every_driver_call_may_fail)
         ck_assert_int_eq(fake_driver_call(n - 1, &call), fake_driver_calls(NULL) >= n);
         if (fake_driver_calls(NULL) < n)
             break;
-        /* A context that cannot be made current again leaves nothing that could be given back in it. */
+        /* A context that cannot be made current again leaves nothing that could be given back in
+         * it. */
         if (strcmp(call.symbol, "cuCtxPushCurrent"))
             assert_nothing_left();
         if (status) {
             failures++;
             ck_assert_int_eq(error.status, status);
             ck_assert_msg(error.text[0], "call %s failed without a text", call.symbol);
-            ck_assert_msg(error.driver_code == GD_CUDA_ERROR_UNKNOWN || error.driver_code == 0, "%s: %d", call.symbol,
-                          (int)error.driver_code);
+            ck_assert_msg(error.driver_code == GD_CUDA_ERROR_UNKNOWN || error.driver_code == 0,
+                          "%s: %d", call.symbol, (int)error.driver_code);
         } else {
             ck_assert_msg(may_fail_quietly(n - 1), "%s failed and nobody said so", call.symbol);
         }
@@ -1627,8 +1737,8 @@ START_TEST(every_allocation_may_fail)
         assert_nothing_left();
         if (!hit)
             break;
-        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY, "allocation %ld: %s: %s", n, griddep_status_name(status),
-                      error.text);
+        ck_assert_msg(status == GRIDDEP_ERROR_MEMORY, "allocation %ld: %s: %s", n,
+                      griddep_status_name(status), error.text);
         failures++;
     }
     ck_assert_int_gt(failures, 20);

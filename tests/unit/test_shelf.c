@@ -1,6 +1,7 @@
-/* The shelf's conditions, all of them: for each condition of each kernel a launch that breaks exactly this one is
- * refused with its words, and the launch nearest to it that breaks none is taken. The launches are found by search,
- * from the conditions themselves, so a new kernel needs no line here. On the scripted fake driver. */
+/* The shelf's conditions, all of them: for each condition of each kernel a launch that breaks
+ * exactly this one is refused with its words, and the launch nearest to it that breaks none is
+ * taken. The launches are found by search, from the conditions themselves, so a new kernel needs no
+ * line here. On the scripted fake driver. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -40,7 +41,8 @@ typedef struct trial {
 static subject on;
 static uint32_t subject_count;
 
-static bool beyond_limits; /* the search may go where a launch is refused whatever the conditions say */
+static bool
+    beyond_limits; /* the search may go where a launch is refused whatever the conditions say */
 static uint64_t random_state;
 
 static uint32_t random_below(uint32_t limit)
@@ -102,7 +104,8 @@ static uint64_t usual_of_field(const gd_require_name *name)
 static bool can_have(const gd_require_name *name, uint64_t value)
 {
     static const uint32_t least[GD_REQUIRE_SHAPE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
-    static const uint32_t most[GD_REQUIRE_SHAPE] = {INT32_MAX, 65535, 65535, 1024, 1024, 64, 32, 32, 32, UINT32_MAX};
+    static const uint32_t most[GD_REQUIRE_SHAPE] = {INT32_MAX, 65535, 65535, 1024, 1024,
+                                                    64,        32,    32,    32,   UINT32_MAX};
 
     if (name->kind == GD_REQUIRE_KIND_FIELD)
         return value >= least_of_field(name) && value <= most_of_field(name);
@@ -135,7 +138,8 @@ static bool is_address(uint32_t name)
     return on.terms->names[name].extent != GD_REQUIRE_NONE;
 }
 
-/* Small numbers, powers of two, and the numbers of the conditions with their neighbours and multiples. */
+/* Small numbers, powers of two, and the numbers of the conditions with their neighbours and
+ * multiples. */
 static void collect_integers(uint32_t name)
 {
     const gd_requires *terms = on.terms;
@@ -253,8 +257,8 @@ static bool is_possible(const trial *tried)
         if (shape[GD_REQUIRE_GRID + i] % shape[GD_REQUIRE_CLUSTER + i])
             return false;
     }
-    return shape[3] * shape[4] * shape[5] <= on.most_threads && shape[6] * shape[7] * shape[8] <= 8 &&
-           shape[GD_REQUIRE_SHARED] <= on.most_shared;
+    return shape[3] * shape[4] * shape[5] <= on.most_threads &&
+           shape[6] * shape[7] * shape[8] <= 8 && shape[GD_REQUIRE_SHARED] <= on.most_shared;
 }
 
 /* How many conditions do not hold, and the first of them. */
@@ -326,7 +330,8 @@ static void start_anywhere(trial *tried)
 
 static uint32_t pinned = UINT32_MAX; /* the name whose value climb leaves as it is */
 
-/* The case that a condition is about: of "activation != 4 || ..." an activation of 4, which stays. */
+/* The case that a condition is about: of "activation != 4 || ..." an activation of 4, which
+ * stays. */
 static void pin(trial *tried, const gd_requirement *requirement)
 {
     for (uint32_t i = requirement->step; i < requirement->step_end; i++) {
@@ -339,8 +344,8 @@ static void pin(trial *tried, const gd_requirement *requirement)
     }
 }
 
-/* Takes each change of one value that breaks fewer conditions, over and over, until none is broken or none is better.
- */
+/* Takes each change of one value that breaks fewer conditions, over and over, until none is broken
+ * or none is better. */
 static bool climb(trial *tried)
 {
     uint32_t broken = count_broken(tried, NULL) + !is_possible(tried);
@@ -368,8 +373,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-/* A launch that breaks only this condition, by one value, from one that is taken: then the taken one is moved as near
- * to it as it goes. */
+/* A launch that breaks only this condition, by one value, from one that is taken: then the taken
+ * one is moved as near to it as it goes. */
 static bool break_one(const trial *base, uint32_t index, trial *taken, trial *broken)
 {
     for (uint32_t name = 0; name < on.terms->name_count; name++) {
@@ -408,7 +413,8 @@ static bool break_two(const trial *base, uint32_t index, trial *taken, trial *br
 {
     *taken = *base;
     for (uint32_t first = 0; first < on.terms->name_count; first++) {
-        for (uint32_t i = 0; i < on.value_count[first] && speaks_of(&on.terms->list[index], first); i++) {
+        for (uint32_t i = 0; i < on.value_count[first] && speaks_of(&on.terms->list[index], first);
+             i++) {
             for (uint32_t second = 0; second < on.terms->name_count; second++) {
                 *broken = *base;
                 broken->values[first] = on.values[first][i];
@@ -458,7 +464,8 @@ static bool find_beyond_limits(uint32_t index, trial *taken, trial *broken)
     start_at_usual(&base);
     bool found = climb(&base);
     beyond_limits = true;
-    found = found && (break_one(&base, index, taken, broken) || break_two(&base, index, taken, broken));
+    found =
+        found && (break_one(&base, index, taken, broken) || break_two(&base, index, taken, broken));
     *taken = base;
     beyond_limits = false;
     return found;
@@ -483,7 +490,8 @@ static launch make_launch(const trial *tried)
     for (uint32_t i = 0; i < on.parameter_count; i++) {
         griddep_parameter_info info = {.size = sizeof info};
         ck_assert_int_eq(griddep_kernel_get_parameter(on.kernel, i, &info, &error), GRIDDEP_OK);
-        made.arguments[i] = (griddep_argument){.bytes = info.bytes, .data = info.bytes > 8 ? structure : NULL};
+        made.arguments[i] =
+            (griddep_argument){.bytes = info.bytes, .data = info.bytes > 8 ? structure : NULL};
     }
     for (uint32_t i = 0; i < on.terms->name_count; i++) {
         const gd_require_name *name = &on.terms->names[i];
@@ -511,11 +519,11 @@ static void try_taken(const trial *taken, const char *condition)
     const launch made = make_launch(taken);
     uint64_t launches = fake_driver_launches();
 
-    ck_assert_msg(griddep_ptx_check_launch(on.ptx, 0, &made.config, made.arguments, on.parameter_count, &error) ==
-                      GRIDDEP_OK,
+    ck_assert_msg(griddep_ptx_check_launch(on.ptx, 0, &made.config, made.arguments,
+                                           on.parameter_count, &error) == GRIDDEP_OK,
                   "%s, at the edge of %s: %s", on.shelf.file, condition, error.text);
-    ck_assert_msg(griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL, &error) ==
-                      GRIDDEP_OK,
+    ck_assert_msg(griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL,
+                                 &error) == GRIDDEP_OK,
                   "%s, at the edge of %s: %s", on.shelf.file, condition, error.text);
     ck_assert_uint_eq(fake_driver_launches(), launches + 1);
 }
@@ -527,10 +535,12 @@ static void try_broken(const trial *broken, int32_t expected, const char *condit
     char words[1024];
 
     snprintf(words, sizeof words, "kernel %s needs %s", on.shelf.name, condition);
-    int32_t status = griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL, &error);
-    ck_assert_msg(status == expected &&
-                      (status != GRIDDEP_ERROR_REQUIREMENT || !strncmp(error.text, words, strlen(words))),
-                  "%s: a launch that breaks %s: %s", on.shelf.file, condition, status ? error.text : "taken");
+    int32_t status =
+        griddep_launch(on.kernel, &made.config, made.arguments, on.parameter_count, NULL, &error);
+    ck_assert_msg(status == expected && (status != GRIDDEP_ERROR_REQUIREMENT ||
+                                         !strncmp(error.text, words, strlen(words))),
+                  "%s: a launch that breaks %s: %s", on.shelf.file, condition,
+                  status ? error.text : "taken");
     ck_assert_uint_eq(fake_driver_launches(), launches);
 }
 
@@ -547,7 +557,8 @@ static void setup(void)
     fake_driver_encode_maps(gd_tensor_map_write);
     griddep_error_init(&error);
     random_state = 1;
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+                     GRIDDEP_OK);
     ck_assert_int_eq(gd_runtime_open_on(driver, NULL, &runtime, &error), GRIDDEP_OK);
 }
 
@@ -558,11 +569,14 @@ static void open_subject(uint32_t index)
     memset(&on, 0, sizeof on);
     on.shelf.size = sizeof on.shelf;
     ck_assert_int_eq(griddep_shelf_at(index, &on.shelf, &error), GRIDDEP_OK);
-    ck_assert_msg(griddep_ptx_parse(on.shelf.text, on.shelf.bytes, on.shelf.file, &on.ptx, &error) == GRIDDEP_OK, "%s",
-                  error.text);
-    ck_assert_msg(griddep_module_load(runtime, on.shelf.text, on.shelf.bytes, NULL, &on.module, &error) == GRIDDEP_OK,
+    ck_assert_msg(griddep_ptx_parse(on.shelf.text, on.shelf.bytes, on.shelf.file, &on.ptx,
+                                    &error) == GRIDDEP_OK,
+                  "%s", error.text);
+    ck_assert_msg(griddep_module_load(runtime, on.shelf.text, on.shelf.bytes, NULL, &on.module,
+                                      &error) == GRIDDEP_OK,
                   "%s: %s", on.shelf.file, error.text);
-    ck_assert_msg(griddep_kernel_get(on.module, on.shelf.name, &on.kernel, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_assert_msg(griddep_kernel_get(on.module, on.shelf.name, &on.kernel, &error) == GRIDDEP_OK,
+                  "%s", error.text);
     ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &info, &error), GRIDDEP_OK);
     on.parameter_count = info.parameter_count;
     on.most_threads = info.maximum_threads;
@@ -593,9 +607,11 @@ START_TEST(each_condition_is_broken_by_itself)
     for (uint32_t i = 0; i < on.terms->count; i++) {
         const char *condition = on.terms->list[i].text;
         trial taken, broken;
-        bool found = find_both(i, &taken, &broken), beyond = !found && find_beyond_limits(i, &taken, &broken);
+        bool found = find_both(i, &taken, &broken),
+             beyond = !found && find_beyond_limits(i, &taken, &broken);
         ck_assert_msg(found || beyond,
-                      "%s: no launch was found that breaks \"%s\" and nothing else; does it follow from the others?",
+                      "%s: no launch was found that breaks \"%s\" and nothing else; does it follow "
+                      "from the others?",
                       on.shelf.file, condition);
         try_broken(&broken, beyond ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_REQUIREMENT, condition);
         try_taken(&taken, condition);
@@ -614,8 +630,9 @@ START_TEST(an_extent_belongs_to_an_address)
         start_at_usual(&usual);
         ck_assert_msg(climb(&usual), "%s: no launch was found that is taken", on.shelf.file);
         const launch made = make_launch(&usual);
-        ck_assert_msg(griddep_kernel_get_extent(on.kernel, &made.config, made.arguments, on.parameter_count,
-                                                name->index, &bytes, &error) == GRIDDEP_OK,
+        ck_assert_msg(griddep_kernel_get_extent(on.kernel, &made.config, made.arguments,
+                                                on.parameter_count, name->index, &bytes,
+                                                &error) == GRIDDEP_OK,
                       "%s: %s", on.shelf.file, error.text);
         ck_assert_uint_gt(bytes, 0);
     }

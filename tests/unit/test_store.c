@@ -1,5 +1,5 @@
-/* The store and what is kept in it, on a fake NVRTC; who may have written it; an NVRTC newer than the driver; where the
- * driver keeps its own code. */
+/* The store and what is kept in it, on a fake NVRTC; who may have written it; an NVRTC newer than
+ * the driver; where the driver keeps its own code. */
 #include <check.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,11 +31,11 @@ static char work[64];   /* a folder of the test's own */
 static char folder[96]; /* the store in it */
 static char said[4096]; /* warnings */
 
-#define ck_status(call, expected)                                                                                      \
-    do {                                                                                                               \
-        int32_t got_status = (call);                                                                                   \
-        ck_assert_msg(got_status == (expected), "%s, expected %s: %s", griddep_status_name(got_status),                \
-                      griddep_status_name(expected), error.text);                                                      \
+#define ck_status(call, expected)                                                                  \
+    do {                                                                                           \
+        int32_t got_status = (call);                                                               \
+        ck_assert_msg(got_status == (expected), "%s, expected %s: %s",                             \
+                      griddep_status_name(got_status), griddep_status_name(expected), error.text); \
     } while (0)
 
 #define ck_said(part) ck_assert_msg(strstr(said, part), "\"%s\" is not in: %s", part, said)
@@ -53,9 +53,10 @@ static const gd_log to_said = {remember, NULL, GRIDDEP_LOG_WARNING};
 
 static void begin(void)
 {
-    static const char *const unset[] = {"GRIDDEP_STORE",      "GRIDDEP_PDL",        "GRIDDEP_NVRTC", "GRIDDEP_LOG",
-                                        "CUDA_CACHE_DISABLE", "CUDA_CACHE_MAXSIZE", "CUDA_HOME",     "CUDA_PATH",
-                                        "CUDA_CACHE_PATH",    "XDG_CACHE_HOME"};
+    static const char *const unset[] = {"GRIDDEP_STORE", "GRIDDEP_PDL",        "GRIDDEP_NVRTC",
+                                        "GRIDDEP_LOG",   "CUDA_CACHE_DISABLE", "CUDA_CACHE_MAXSIZE",
+                                        "CUDA_HOME",     "CUDA_PATH",          "CUDA_CACHE_PATH",
+                                        "XDG_CACHE_HOME"};
 
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -98,7 +99,8 @@ static const char *path_of(unsigned number)
 {
     static char path[256];
 
-    snprintf(path, sizeof path, "%s/%02x%02x%060d.gdstore", folder, number & 255, number >> 8 & 255, 0);
+    snprintf(path, sizeof path, "%s/%02x%02x%060d.gdstore", folder, number & 255, number >> 8 & 255,
+             0);
     return path;
 }
 
@@ -155,7 +157,8 @@ START_TEST(store_serves_what_was_saved)
     ck_assert(!has(store, 1, ""));
     ck_assert_int_ne(access(folder, F_OK), 0); /* nothing is made before something is saved */
     ck_assert(save(store, 1, "one") && save(store, 2, "") && save(store, 300, "other"));
-    ck_assert(has(store, 1, "one") && has(store, 2, "") && has(store, 300, "other") && !has(store, 3, ""));
+    ck_assert(has(store, 1, "one") && has(store, 2, "") && has(store, 300, "other") &&
+              !has(store, 3, ""));
     ck_assert(save(store, 1, "newer"));
     gd_store_close(store);
     store = open_store(folder);
@@ -174,7 +177,9 @@ START_TEST(store_notices_damage)
     static const struct {
         long cut;  /* new length, -1 to keep */
         long flip; /* byte to change, -1 for none */
-    } cases[] = {{0, -1}, {10, -1}, {90, -1}, {-1, 0}, {-1, 9}, {-1, 17}, {-1, 40}, {-1, 70}, {-1, HEADER_BYTES + 1}};
+    } cases[] = {{0, -1},  {10, -1}, {90, -1},
+                 {-1, 0},  {-1, 9},  {-1, 17},
+                 {-1, 40}, {-1, 70}, {-1, HEADER_BYTES + 1}};
     gd_store *store = open_store(folder);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -220,7 +225,8 @@ START_TEST(store_reads_only_what_its_user_wrote)
     ck_said("the store is not used");
     ck_assert(save(store, 1, "new")); /* in place of the link */
     ck_assert(has(store, 1, "new"));
-    ck_assert_int_eq(mkfifo(path_of(2), 0600), 0); /* nobody writes into it: reading would never end */
+    ck_assert_int_eq(mkfifo(path_of(2), 0600),
+                     0); /* nobody writes into it: reading would never end */
     ck_assert(!has(store, 2, ""));
     ck_said("no regular file");
     if (is_root("store_reads_only_what_its_user_wrote")) {
@@ -263,7 +269,8 @@ START_TEST(store_lies_where_only_its_user_writes)
     ck_assert_int_eq(symlink(inner, folder), 0);
     ck_assert(!has(store, 1, "mine"));
     gd_store_close(store);
-    snprintf(link, sizeof link, "%s/store/.", work); /* one that is there from the start is followed, once */
+    snprintf(link, sizeof link, "%s/store/.",
+             work); /* one that is there from the start is followed, once */
     store = open_store(link);
     ck_assert_str_eq(gd_store_directory(store), inner);
     ck_assert(has(store, 1, "mine"));
@@ -289,7 +296,8 @@ START_TEST(store_checks_sizes_before_it_reads)
     ck_assert(save(store, 1, "small"));
     ck_assert_int_eq(truncate(path_of(1), (off_t)20 << 30), 0);
     const struct rlimit limit = {(rlim_t)4 << 30, (rlim_t)4 << 30};
-    ck_assert(SANITIZED || setrlimit(RLIMIT_AS, &limit) == 0); /* the sanitizers reserve terabytes */
+    ck_assert(SANITIZED ||
+              setrlimit(RLIMIT_AS, &limit) == 0); /* the sanitizers reserve terabytes */
     ck_assert(!has(store, 1, "small"));
     ck_said("8388696 are read");
     char *large = calloc(1, GD_STORE_MOST_ENTRY + 1);
@@ -361,7 +369,8 @@ START_TEST(store_removes_what_dead_writers_left)
 }
 END_TEST
 
-/* One of the processes: saves and loads a few entries over and over, and damages some. What it loads is whole. */
+/* One of the processes: saves and loads a few entries over and over, and damages some. What it
+ * loads is whole. */
 static int share(unsigned process)
 {
     gd_store *store = open_store(folder);
@@ -395,15 +404,16 @@ START_TEST(store_is_shared_by_processes)
     }
     for (unsigned i = 0; i < PROCESSES; i++) {
         ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
-        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %u ended with status %#x", i,
-                      (unsigned)status);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+                      "process %u ended with status %#x", i, (unsigned)status);
     }
     ck_assert_uint_le(count_of(folder), 16); /* and no temporary file */
     ck_assert_uint_ge(count_of(folder), 1);
 }
 END_TEST
 
-/* A full disk, as far as a limit of file sizes shows it; a folder that cannot be written; a file in the way. */
+/* A full disk, as far as a limit of file sizes shows it; a folder that cannot be written; a file in
+ * the way. */
 START_TEST(store_that_cannot_be_written_is_no_failure)
 {
     gd_store *store = open_store(folder);
@@ -424,8 +434,9 @@ START_TEST(store_that_cannot_be_written_is_no_failure)
     ck_assert_int_eq(chmod(folder, 0500), 0);
     child = fork();
     if (child == 0) {
-        if (geteuid() == 0 && (chown(folder, STRANGER, STRANGER) || chown(path_of(1), STRANGER, STRANGER) ||
-                               chown(work, STRANGER, STRANGER) || setgid(STRANGER) || setuid(STRANGER)))
+        if (geteuid() == 0 &&
+            (chown(folder, STRANGER, STRANGER) || chown(path_of(1), STRANGER, STRANGER) ||
+             chown(work, STRANGER, STRANGER) || setgid(STRANGER) || setuid(STRANGER)))
             _exit(2);
         if (!has(store, 1, "x")) /* it can still be read */
             _exit(3);
@@ -543,18 +554,23 @@ static griddep_runtime *open_runtime(const char *nvrtc)
 }
 
 /* 1: what NVRTC makes of a source came out of the store. */
-static uint32_t from_store(griddep_runtime *runtime, const char *source, const char *name, const char *option)
+static uint32_t from_store(griddep_runtime *runtime, const char *source, const char *name,
+                           const char *option)
 {
-    const griddep_module_options options = {
-        .size = sizeof options, .name = name, .compile_options = &option, .compile_option_count = option != NULL};
+    const griddep_module_options options = {.size = sizeof options,
+                                            .name = name,
+                                            .compile_options = &option,
+                                            .compile_option_count = option != NULL};
     griddep_module_info info = {.size = sizeof info};
     griddep_module *module = NULL;
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_status(griddep_kernel_get(module, "k", &kernel, &error), GRIDDEP_OK);
-    ck_assert_int_eq(strstr(source, "fake-log") != NULL, strstr(info.log, "fake-log: mind this") != NULL);
+    ck_assert_int_eq(strstr(source, "fake-log") != NULL,
+                     strstr(info.log, "fake-log: mind this") != NULL);
     griddep_module_unload(module);
     return info.from_store;
 }
@@ -571,7 +587,8 @@ START_TEST(compiled_source_is_kept)
     griddep_runtime_close(runtime);
     runtime = open_runtime(path);
     ck_assert_uint_eq(from_store(runtime, source, "k.cu", NULL), 1);
-    ck_assert_uint_eq(from_store(runtime, source, "l.cu", NULL), 0); /* messages and line tables have the name */
+    ck_assert_uint_eq(from_store(runtime, source, "l.cu", NULL),
+                      0); /* messages and line tables have the name */
     ck_assert_uint_eq(from_store(runtime, source, "k.cu", "-lineinfo"), 0);
     ck_assert_uint_eq(from_store(runtime, source, "k.cu", "-lineinfo"), 1);
     ck_assert_uint_eq(from_store(runtime, "__global__ void k(int *p) { }", "k.cu", NULL), 0);
@@ -612,7 +629,8 @@ START_TEST(source_that_depends_on_more_is_not_kept)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint32_t round = 0; round < 2; round++)
-            ck_assert_msg(from_store(runtime, cases[i].source, "k.cu", cases[i].option) == (round & cases[i].kept),
+            ck_assert_msg(from_store(runtime, cases[i].source, "k.cu", cases[i].option) ==
+                              (round & cases[i].kept),
                           "case %zu", i);
     }
     griddep_runtime_close(runtime);
@@ -626,7 +644,8 @@ START_TEST(failed_compilation_is_not_kept)
     griddep_module *module = NULL;
 
     for (unsigned i = 1; i <= 2; i++) {
-        ck_status(griddep_module_compile(runtime, "#error", 6, NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
+        ck_status(griddep_module_compile(runtime, "#error", 6, NULL, &module, &error),
+                  GRIDDEP_ERROR_COMPILE);
         ck_assert_uint_eq(compilations(path), i);
     }
     ck_assert_uint_eq(count_of(folder), 0);
@@ -637,12 +656,14 @@ END_TEST
 /* PTX goes through one call of the driver, with a store and without. */
 START_TEST(code_is_the_drivers)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
     griddep_runtime *runtime = open_runtime(NULL);
     griddep_module *module = NULL;
 
     for (int i = 0; i < 2; i++) {
-        ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), GRIDDEP_OK);
+        ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error),
+                  GRIDDEP_OK);
         griddep_module_unload(module);
     }
     ck_assert_uint_eq(fake_driver_calls("cuModuleLoadDataEx"), 2);
@@ -659,7 +680,8 @@ static int32_t version_of(griddep_runtime *runtime, const char *source)
     griddep_ptx_info ptx = {.size = sizeof ptx};
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error), GRIDDEP_OK);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
+              GRIDDEP_OK);
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_status(griddep_ptx_get_info(info.ptx, &ptx, &error), GRIDDEP_OK);
     griddep_module_unload(module);
@@ -671,8 +693,9 @@ START_TEST(newer_nvrtc_is_loaded_as_the_driver_takes_it)
     static const struct {
         int32_t driver, version;
         const char *nvrtc;
-    } cases[] = {{12000, 80, "13.0 9.0"}, {12040, 84, "13.0 9.0"}, {12060, 85, "13.0 9.0"}, {12090, 88, "13.1 9.1"},
-                 {13000, 90, "13.0 9.0"}, {13000, 88, "12.9 8.8"}, {12080, 87, "12.8 8.7"}};
+    } cases[] = {{12000, 80, "13.0 9.0"}, {12040, 84, "13.0 9.0"}, {12060, 85, "13.0 9.0"},
+                 {12090, 88, "13.1 9.1"}, {13000, 90, "13.0 9.0"}, {13000, 88, "12.9 8.8"},
+                 {12080, 87, "12.8 8.7"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[32];
@@ -696,13 +719,15 @@ START_TEST(newer_nvrtc_is_loaded_on_the_emulated_driver)
                                              .driver = getenv("EMULATED_DRIVER"),
                                              .store_directory = folder,
                                              .nvrtc = place_nvrtc("libnvrtc.so", "13.1 9.1")};
-    static const char newer[] = ".version 9.1\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
+    static const char newer[] =
+        ".version 9.1\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
     griddep_runtime *runtime = NULL;
     griddep_module *module = NULL;
 
     ck_assert_msg(options.driver, "EMULATED_DRIVER is not set");
     ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
-    ck_status(griddep_module_load(runtime, newer, strlen(newer), NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_load(runtime, newer, strlen(newer), NULL, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     ck_assert_int_eq(version_of(runtime, "int a;"), 90);
     griddep_runtime_close(runtime);
@@ -712,22 +737,27 @@ END_TEST
 /* The text needs what the driver lacks, or has another error: both say what is newer than what. */
 START_TEST(newer_nvrtc_is_named_where_the_driver_refuses)
 {
-    static const char source[] = "// fake-jit-error: 8 Feature 'x' requires PTX ISA .version 9.0 or later\n";
+    static const char source[] =
+        "// fake-jit-error: 8 Feature 'x' requires PTX ISA .version 9.0 or later\n";
     fake_driver_set_version(12040);
     griddep_runtime *runtime = open_runtime(place_nvrtc("libnvrtc.so", "13.0 9.0"));
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
-    static const char *const parts[] = {"requires PTX ISA .version 9.0", "NVRTC 13.0", "CUDA 12.4", "GRIDDEP_NVRTC",
-                                        "libnvrtc.so"};
+    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
+    static const char *const parts[] = {"requires PTX ISA .version 9.0", "NVRTC 13.0", "CUDA 12.4",
+                                        "GRIDDEP_NVRTC", "libnvrtc.so"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         ck_assert_msg(strstr(error.text, parts[i]), "\"%s\" is not in: %s", parts[i], error.text);
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, NULL), GRIDDEP_ERROR_COMPILE);
+    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, NULL),
+              GRIDDEP_ERROR_COMPILE);
     griddep_runtime_close(runtime);
     /* PTX that a caller gives is not changed. */
     runtime = open_runtime(NULL);
-    static const char text[] = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
-    ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), GRIDDEP_ERROR_COMPILE);
+    static const char text[] =
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
+    ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error),
+              GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     griddep_runtime_close(runtime);
 }
@@ -750,7 +780,8 @@ START_TEST(nvrtc_that_fits_the_driver_is_chosen)
     /* What the loader finds by itself would go before. */
     setenv("CUDA_HOME", "/nonexistent", 1);
     if (gd_nvrtc_open(NULL, 0, &found, &error) == GRIDDEP_OK) {
-        printf("nvrtc_that_fits_the_driver_is_chosen: the loader finds %s: only what is older is tested\n",
+        printf("nvrtc_that_fits_the_driver_is_chosen: the loader finds %s: only what is older is "
+               "tested\n",
                found->path);
         gd_nvrtc_close(found);
     }
@@ -799,16 +830,19 @@ START_TEST(driver_cache_is_as_the_environment_says)
         {"-", "@/file", "-", "@", "", "cannot be written", 0},
         {"-", "@/file/below", "-", "@", "", "cannot be written", 0},
     };
-    static const char *const names[] = {"CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "HOME"};
+    static const char *const names[] = {"CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH",
+                                        "CUDA_CACHE_MAXSIZE", "HOME"};
     char path[160];
 
     snprintf(path, sizeof path, "%s/file", work);
     write_text(path, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *const values[] = {cases[i].disable, cases[i].path, cases[i].most, cases[i].home};
+        const char *const values[] = {cases[i].disable, cases[i].path, cases[i].most,
+                                      cases[i].home};
         griddep_runtime_info info = {.size = sizeof info};
         for (size_t k = 0; k < 4; k++) {
-            snprintf(path, sizeof path, "%s%s", *values[k] == '@' ? work : "", values[k] + (*values[k] == '@'));
+            snprintf(path, sizeof path, "%s%s", *values[k] == '@' ? work : "",
+                     values[k] + (*values[k] == '@'));
             if (*values[k] == '-')
                 unsetenv(names[k]);
             else
@@ -837,12 +871,13 @@ START_TEST(driver_cache_needs_a_home_that_can_be_written)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         griddep_runtime_info info = {.size = sizeof info};
-        if (chmod(work, 0500) ||
-            (geteuid() == 0 && (chown(work, STRANGER, STRANGER) || setgid(STRANGER) || setuid(STRANGER))))
+        if (chmod(work, 0500) || (geteuid() == 0 && (chown(work, STRANGER, STRANGER) ||
+                                                     setgid(STRANGER) || setuid(STRANGER))))
             _exit(2);
         griddep_runtime *runtime = open_runtime(NULL);
         griddep_runtime_get_info(runtime, &info, &error);
-        _exit(*info.driver_cache || !strstr(info.driver_cache_reason, "/.nv/ComputeCache cannot be written"));
+        _exit(*info.driver_cache ||
+              !strstr(info.driver_cache_reason, "/.nv/ComputeCache cannot be written"));
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
@@ -883,12 +918,14 @@ static int32_t compile_twice(const griddep_runtime_options *options)
     return status;
 }
 
-/* The nth allocation fails, for every n: it is reported, or the store does without, and nothing is lost. With an empty
- * store and a full one, where NVRTC is newer than the driver and where it is not. */
+/* The nth allocation fails, for every n: it is reported, or the store does without, and nothing is
+ * lost. With an empty store and a full one, where NVRTC is newer than the driver and where it is
+ * not. */
 START_TEST(every_allocation_may_fail)
 {
-    const griddep_runtime_options options = {
-        .size = sizeof options, .store_directory = folder, .nvrtc = place_nvrtc("libnvrtc.so", "13.0 9.0")};
+    const griddep_runtime_options options = {.size = sizeof options,
+                                             .store_directory = folder,
+                                             .nvrtc = place_nvrtc("libnvrtc.so", "13.0 9.0")};
     long failures = 0;
     bool hit = true;
 
@@ -901,11 +938,12 @@ START_TEST(every_allocation_may_fail)
         int32_t status = compile_twice(&options);
         hit = fail_alloc_hit();
         fail_alloc_after(-1);
-        /* What the store cannot keep or give is compiled; a refusal that is got over need not quote its line. */
+        /* What the store cannot keep or give is compiled; a refusal that is got over need not quote
+         * its line. */
         const bool quiet = fail_alloc_within((void (*)(void))gd_compile_source) ||
                            ((_i & 1) && !fail_alloc_within((void (*)(void))gd_runtime_open_on));
-        ck_assert_msg(hit ? status == GRIDDEP_ERROR_MEMORY || (quiet && !status) : !status, "allocation %ld: %s: %s", n,
-                      griddep_status_name(status), error.text);
+        ck_assert_msg(hit ? status == GRIDDEP_ERROR_MEMORY || (quiet && !status) : !status,
+                      "allocation %ld: %s: %s", n, griddep_status_name(status), error.text);
         ck_assert_uint_eq(fake_driver_leaks(NULL, 0), 0);
         failures += status != GRIDDEP_OK;
     }

@@ -14,15 +14,16 @@ static void put_address(gd_code *code, const gd_code *from)
     code->kind = from->kind;
 }
 
-bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list)
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier,
+                     uint32_t *list)
 {
     gd_code from = {0};
 
     if (!gd_memory_operand(decoder, operand, space, &from))
         return false;
     gd_widen_space(decoder, modifier, &from);
-    const uint32_t words[GD_ADDRESS_WORDS] = {from.address, from.kind, from.space, (uint32_t)from.value,
-                                              (uint32_t)(from.value >> 32)};
+    const uint32_t words[GD_ADDRESS_WORDS] = {from.address, from.kind, from.space,
+                                              (uint32_t)from.value, (uint32_t)(from.value >> 32)};
     *list = gd_list_add(decoder, words, GD_ADDRESS_WORDS);
     return *list != GD_PTX_NONE;
 }
@@ -30,7 +31,8 @@ bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, 
 static bool barrier_space(gd_decoder *decoder, gd_ptx_space *space)
 {
     *space = gd_space_at(decoder, 0);
-    return (*space == GD_SPACE_SHARED || *space == GD_SPACE_NONE) && gd_type_at(decoder, 0) == GD_TYPE_B64;
+    return (*space == GD_SPACE_SHARED || *space == GD_SPACE_NONE) &&
+           gd_type_at(decoder, 0) == GD_TYPE_B64;
 }
 
 static bool emit_mbarrier(gd_decoder *decoder, const gd_code *from, gd_mbarrier_op operation)
@@ -54,7 +56,8 @@ bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space,
 {
     gd_code from = {.d = GD_AREA_SINK, .b = GD_AREA_SINK, .order = GD_ORDER_RELEASE};
 
-    return gd_constant(decoder, 4, bytes, &from.a) && gd_memory_operand(decoder, operand, space, &from) &&
+    return gd_constant(decoder, 4, bytes, &from.a) &&
+           gd_memory_operand(decoder, operand, space, &from) &&
            emit_mbarrier(decoder, &from, GD_MBARRIER_COMPLETE);
 }
 
@@ -63,12 +66,15 @@ static bool simple(gd_decoder *decoder, gd_mbarrier_op operation, gd_ptx_space s
 {
     gd_code from = {.d = GD_AREA_SINK, .a = GD_AREA_SINK, .b = GD_AREA_SINK};
 
-    if (operation != GD_MBARRIER_INVAL && !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
+    if (operation != GD_MBARRIER_INVAL &&
+        !gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &from.a))
         return false;
-    return gd_memory_operand(decoder, decoder->operands[0], space, &from) && emit_mbarrier(decoder, &from, operation);
+    return gd_memory_operand(decoder, decoder->operands[0], space, &from) &&
+           emit_mbarrier(decoder, &from, operation);
 }
 
-/* Release for an arrival, acquire for a wait, unless .relaxed says otherwise (PTX ISA 9.7.13.15). */
+/* Release for an arrival, acquire for a wait, unless .relaxed says otherwise (PTX ISA
+ * 9.7.13.15). */
 static uint8_t release_order(gd_decoder *decoder)
 {
     return gd_has(decoder, GD_MODIFIER_RELAXED) ? 0 : GD_ORDER_ACQUIRE | GD_ORDER_RELEASE;
@@ -109,7 +115,8 @@ static bool wait(gd_decoder *decoder, gd_ptx_space space)
     from.y = gd_has(decoder, GD_MODIFIER_PARITY);
     if (!gd_source(decoder, decoder->operands[2], from.y ? GD_TYPE_U32 : GD_TYPE_B64, &from.a) ||
         !gd_predicate_target(decoder, decoder->operands[0], &from.d) ||
-        (decoder->operand_count == 4 && !gd_source(decoder, decoder->operands[3], GD_TYPE_U32, &time)))
+        (decoder->operand_count == 4 &&
+         !gd_source(decoder, decoder->operands[3], GD_TYPE_U32, &time)))
         return false;
     return gd_memory_operand(decoder, decoder->operands[1], space, &from) &&
            emit_mbarrier(decoder, &from, GD_MBARRIER_WAIT);
@@ -134,8 +141,9 @@ static bool pending(gd_decoder *decoder)
 
 bool gd_decode_mbarrier(gd_decoder *decoder)
 {
-    static const gd_modifier names[] = {GD_MODIFIER_INIT,        GD_MODIFIER_INVAL,         GD_MODIFIER_ARRIVE,
-                                        GD_MODIFIER_ARRIVE_DROP, GD_MODIFIER_COMPLETE_TX,   GD_MODIFIER_TEST_WAIT,
+    static const gd_modifier names[] = {GD_MODIFIER_INIT,        GD_MODIFIER_INVAL,
+                                        GD_MODIFIER_ARRIVE,      GD_MODIFIER_ARRIVE_DROP,
+                                        GD_MODIFIER_COMPLETE_TX, GD_MODIFIER_TEST_WAIT,
                                         GD_MODIFIER_TRY_WAIT,    GD_MODIFIER_PENDING_COUNT};
     gd_ptx_space space;
 
@@ -173,7 +181,8 @@ static bool read_limit(gd_decoder *decoder, uint32_t operand, gd_code *into)
     const gd_ptx_operand *item = gd_operand_at(decoder, decoder->operands[operand]);
     bool negated = false;
 
-    into->y = item->kind == GD_OPERAND_REGISTER && decoder->module->symbols[item->symbol].type == GD_TYPE_PRED;
+    into->y = item->kind == GD_OPERAND_REGISTER &&
+              decoder->module->symbols[item->symbol].type == GD_TYPE_PRED;
     if (!into->y)
         return gd_source(decoder, decoder->operands[operand], GD_TYPE_U32, &into->a);
     if (!gd_predicate_source(decoder, decoder->operands[operand], &into->a, &negated))
@@ -227,7 +236,8 @@ static bool emit_group(gd_decoder *decoder, gd_async_group what, uint64_t left)
 
 bool gd_decode_cp_async_group(gd_decoder *decoder)
 {
-    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP, commit = gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
+    bool wait = decoder->instruction->op == GD_OP_CP_ASYNC_WAIT_GROUP,
+         commit = gd_has(decoder, GD_MODIFIER_COMMIT_GROUP);
     uint64_t groups = 0;
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
@@ -235,10 +245,15 @@ bool gd_decode_cp_async_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_WAIT_ALL);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
-    return emit_group(decoder, commit ? GD_ASYNC_COMMIT : wait ? GD_ASYNC_WAIT : GD_ASYNC_WAIT_ALL, groups);
+    return emit_group(decoder,
+                      commit ? GD_ASYNC_COMMIT
+                      : wait ? GD_ASYNC_WAIT
+                             : GD_ASYNC_WAIT_ALL,
+                      groups);
 }
 
-/* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that it takes. */
+/* The arrival that a thread's copies trigger comes at once. Without .noinc it adds the arrival that
+ * it takes. */
 bool gd_decode_cp_async_mbarrier(gd_decoder *decoder)
 {
     bool noinc = gd_has(decoder, GD_MODIFIER_NOINC);
@@ -273,21 +288,26 @@ static bool prefetch(gd_decoder *decoder, uint32_t operands)
     if (operands != 2 || gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
         return gd_decode_refuse_form(decoder);
     return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_GLOBAL, &from) &&
-           gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes) && gd_emit(decoder, gd_run_nothing);
+           gd_source(decoder, decoder->operands[1], GD_TYPE_U32, &bytes) &&
+           gd_emit(decoder, gd_run_nothing);
 }
 
 /* What cp.reduce.async.bulk does to its elements (PTX ISA 9.7.9.25). */
 static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
-    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
+    bool integer =
+        type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16,
+         noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
     gd_atomic operation = GD_ATOMIC_ADD;
 
     gd_has(decoder, GD_MODIFIER_REDUCE);
-    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) || operation > GD_ATOMIC_XOR)
+    if (!gd_find_atomic(decoder, &operation) || !gd_atomic_has_type(operation, type) ||
+        operation > GD_ATOMIC_XOR)
         return gd_decode_refuse_form(decoder);
-    if ((half && operation == GD_ATOMIC_ADD) != noftz || (to_shared && !integer && operation < GD_ATOMIC_AND))
+    if ((half && operation == GD_ATOMIC_ADD) != noftz ||
+        (to_shared && !integer && operation < GD_ATOMIC_AND))
         return gd_decode_refuse_form(decoder);
     into->count = (uint8_t)(operation + 1);
     into->bytes = (uint8_t)type;
@@ -298,7 +318,8 @@ static bool reduction(gd_decoder *decoder, bool to_shared, gd_code *into)
 static bool receivers(gd_decoder *decoder, gd_code *into)
 {
     into->x = gd_has(decoder, GD_MODIFIER_MULTICAST_CLUSTER);
-    return !into->x || (decoder->operand_count > 4 && gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b));
+    return !into->x || (decoder->operand_count > 4 &&
+                        gd_source(decoder, decoder->operands[4], GD_TYPE_B16, &into->b));
 }
 
 bool gd_decode_bulk(gd_decoder *decoder)
@@ -315,10 +336,12 @@ bool gd_decode_bulk(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_BULK);
     if (decoder->instruction->op == GD_OP_CP_ASYNC_BULK_PREFETCH)
         return prefetch(decoder, operands);
-    bool loads = to == GD_SPACE_SHARED && (from == GD_SPACE_SHARED || (from == GD_SPACE_GLOBAL && !reduces));
+    bool loads =
+        to == GD_SPACE_SHARED && (from == GD_SPACE_SHARED || (from == GD_SPACE_GLOBAL && !reduces));
     bool stores = to == GD_SPACE_GLOBAL && from == GD_SPACE_SHARED;
-    if ((!loads && !stores) || barrier != loads || group != stores || (reduces && !reduction(decoder, loads, &into)) ||
-        (loads && !receivers(decoder, &into)) || operands != (loads ? 4u : 3u) + into.x)
+    if ((!loads && !stores) || barrier != loads || group != stores ||
+        (reduces && !reduction(decoder, loads, &into)) || (loads && !receivers(decoder, &into)) ||
+        operands != (loads ? 4u : 3u) + into.x)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[2], GD_TYPE_U32, &into.a) ||
         !gd_list_address(decoder, decoder->operands[1], from, 1, &list) ||
@@ -352,5 +375,9 @@ bool gd_decode_bulk_group(gd_decoder *decoder)
     bool reads = gd_has(decoder, GD_MODIFIER_READ);
     if (wait && !gd_known(decoder, decoder->operands[0], &groups))
         return false;
-    return emit_group(decoder, !wait ? GD_ASYNC_COMMIT : reads ? GD_ASYNC_WAIT_READ : GD_ASYNC_WAIT, groups);
+    return emit_group(decoder,
+                      !wait   ? GD_ASYNC_COMMIT
+                      : reads ? GD_ASYNC_WAIT_READ
+                              : GD_ASYNC_WAIT,
+                      groups);
 }

@@ -7,8 +7,8 @@ static bool is_address_type(gd_ptx_type type)
     return type == GD_TYPE_U32 || type == GD_TYPE_U64;
 }
 
-/* mapa{.shared::cluster} d, a, rank: of a shared address or a generic one, which differ in a part that the rank is not
- * in. */
+/* mapa{.shared::cluster} d, a, rank: of a shared address or a generic one, which differ in a part
+ * that the rank is not in. */
 bool gd_decode_mapa(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
@@ -59,7 +59,9 @@ bool gd_decode_cluster_barrier(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_ARRIVE);
     gd_has(decoder, GD_MODIFIER_WAIT);
     gd_has(decoder, GD_MODIFIER_ALIGNED);
-    bool relaxed = gd_has(decoder, GD_MODIFIER_RELAXED); /* release, acquire where nothing is said (PTX ISA 9.7.13.4) */
+    bool relaxed =
+        gd_has(decoder,
+               GD_MODIFIER_RELAXED); /* release, acquire where nothing is said (PTX ISA 9.7.13.4) */
     gd_ignore_order(decoder);
     gd_code *code = gd_emit(decoder, wait ? gd_run_cluster_wait : gd_run_cluster_arrive);
     if (code)

@@ -4,7 +4,8 @@
 
 #define NONE GD_TYPE_NONE
 
-/* A comparison with its operation by kind of type; one without an operation of its own swaps its operands. */
+/* A comparison with its operation by kind of type; one without an operation of its own swaps its
+ * operands. */
 typedef struct comparison {
     gd_modifier modifier;
     bool swaps;
@@ -12,22 +13,28 @@ typedef struct comparison {
 } comparison;
 
 static const comparison comparisons[] = {
-    {GD_MODIFIER_EQ, false, GD_LANES_EQ_16, GD_LANES_EQ_32, GD_LANES_EQ_64, GD_LANES_EQ_16, GD_LANES_EQ_32,
-     GD_LANES_EQ_64, GD_LANES_EQ_16, GD_LANES_EQ_32, GD_LANES_EQ_64, GD_LANES_EQ_F32, GD_LANES_EQ_F64},
-    {GD_MODIFIER_NE, false, GD_LANES_NE_16, GD_LANES_NE_32, GD_LANES_NE_64, GD_LANES_NE_16, GD_LANES_NE_32,
-     GD_LANES_NE_64, GD_LANES_NE_16, GD_LANES_NE_32, GD_LANES_NE_64, GD_LANES_NE_F32, GD_LANES_NE_F64},
-    {GD_MODIFIER_LT, false, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, GD_LANES_LT_S16,
-     GD_LANES_LT_S32, GD_LANES_LT_S64, GD_LANES_LT_F32, GD_LANES_LT_F64},
-    {GD_MODIFIER_GT, true, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, GD_LANES_LT_S16,
-     GD_LANES_LT_S32, GD_LANES_LT_S64, GD_LANES_LT_F32, GD_LANES_LT_F64},
-    {GD_MODIFIER_LE, false, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, GD_LANES_LE_S16,
-     GD_LANES_LE_S32, GD_LANES_LE_S64, GD_LANES_LE_F32, GD_LANES_LE_F64},
-    {GD_MODIFIER_GE, true, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, GD_LANES_LE_S16,
-     GD_LANES_LE_S32, GD_LANES_LE_S64, GD_LANES_LE_F32, GD_LANES_LE_F64},
-    {GD_MODIFIER_LO, false, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, 0, 0, 0, 0, 0},
-    {GD_MODIFIER_HI, true, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, 0, 0, 0, 0, 0},
-    {GD_MODIFIER_LS, false, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, 0, 0, 0, 0, 0},
-    {GD_MODIFIER_HS, true, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, 0, 0, 0, 0, 0},
+    {GD_MODIFIER_EQ, false, GD_LANES_EQ_16, GD_LANES_EQ_32, GD_LANES_EQ_64, GD_LANES_EQ_16,
+     GD_LANES_EQ_32, GD_LANES_EQ_64, GD_LANES_EQ_16, GD_LANES_EQ_32, GD_LANES_EQ_64,
+     GD_LANES_EQ_F32, GD_LANES_EQ_F64},
+    {GD_MODIFIER_NE, false, GD_LANES_NE_16, GD_LANES_NE_32, GD_LANES_NE_64, GD_LANES_NE_16,
+     GD_LANES_NE_32, GD_LANES_NE_64, GD_LANES_NE_16, GD_LANES_NE_32, GD_LANES_NE_64,
+     GD_LANES_NE_F32, GD_LANES_NE_F64},
+    {GD_MODIFIER_LT, false, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64,
+     GD_LANES_LT_S16, GD_LANES_LT_S32, GD_LANES_LT_S64, GD_LANES_LT_F32, GD_LANES_LT_F64},
+    {GD_MODIFIER_GT, true, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64,
+     GD_LANES_LT_S16, GD_LANES_LT_S32, GD_LANES_LT_S64, GD_LANES_LT_F32, GD_LANES_LT_F64},
+    {GD_MODIFIER_LE, false, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64,
+     GD_LANES_LE_S16, GD_LANES_LE_S32, GD_LANES_LE_S64, GD_LANES_LE_F32, GD_LANES_LE_F64},
+    {GD_MODIFIER_GE, true, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64,
+     GD_LANES_LE_S16, GD_LANES_LE_S32, GD_LANES_LE_S64, GD_LANES_LE_F32, GD_LANES_LE_F64},
+    {GD_MODIFIER_LO, false, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, 0, 0, 0, 0,
+     0},
+    {GD_MODIFIER_HI, true, 0, 0, 0, GD_LANES_LT_U16, GD_LANES_LT_U32, GD_LANES_LT_U64, 0, 0, 0, 0,
+     0},
+    {GD_MODIFIER_LS, false, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, 0, 0, 0, 0,
+     0},
+    {GD_MODIFIER_HS, true, 0, 0, 0, GD_LANES_LE_U16, GD_LANES_LE_U32, GD_LANES_LE_U64, 0, 0, 0, 0,
+     0},
     {GD_MODIFIER_EQU, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, GD_LANES_EQU_F32, GD_LANES_EQU_F64},
     {GD_MODIFIER_NEU, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, GD_LANES_NEU_F32, GD_LANES_NEU_F64},
     {GD_MODIFIER_LTU, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, GD_LANES_LTU_F32, GD_LANES_LTU_F64},
@@ -101,14 +108,15 @@ static bool read_combination(gd_decoder *decoder, uint32_t operand, combination 
 }
 
 /* Emits a comparison of slots into predicates p and q. */
-static bool emit_compare(gd_decoder *decoder, const comparison *how, gd_ptx_type type, gd_slot p, gd_slot q, gd_slot a,
-                         gd_slot b, const combination *with)
+static bool emit_compare(gd_decoder *decoder, const comparison *how, gd_ptx_type type, gd_slot p,
+                         gd_slot q, gd_slot a, gd_slot b, const combination *with)
 {
     uint32_t op = op_for(how, type);
 
     if (!op)
         return gd_decode_refuse_form(decoder);
-    gd_code *code = gd_emit_lanes(decoder, (gd_lanes_op)op, 0, p, how->swaps ? b : a, how->swaps ? a : b, with->c);
+    gd_code *code = gd_emit_lanes(decoder, (gd_lanes_op)op, 0, p, how->swaps ? b : a,
+                                  how->swaps ? a : b, with->c);
     if (!code)
         return false;
     code->e = q;
@@ -131,7 +139,8 @@ static bool widen(gd_decoder *decoder, gd_ptx_type type, bool ftz, gd_slot *slot
 }
 
 /* Operands 1 and 2 (of `first`) of a comparison's type, ready for it. */
-static bool read_compared(gd_decoder *decoder, uint32_t first, gd_ptx_type type, bool ftz, gd_slot *a, gd_slot *b)
+static bool read_compared(gd_decoder *decoder, uint32_t first, gd_ptx_type type, bool ftz,
+                          gd_slot *a, gd_slot *b)
 {
     bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16;
 
@@ -144,8 +153,8 @@ static bool read_compared(gd_decoder *decoder, uint32_t first, gd_ptx_type type,
 }
 
 /* setp.f16x2 p|q: the halves one by one. */
-static bool compare_halves(gd_decoder *decoder, const comparison *how, gd_ptx_type type, bool ftz, gd_slot p, gd_slot q,
-                           const combination *with)
+static bool compare_halves(gd_decoder *decoder, const comparison *how, gd_ptx_type type, bool ftz,
+                           gd_slot p, gd_slot q, const combination *with)
 {
     gd_ptx_type half = type == GD_TYPE_F16X2 ? GD_TYPE_F16 : GD_TYPE_BF16;
     gd_slot whole[2], parts[2], results[2] = {p, q};
@@ -156,8 +165,9 @@ static bool compare_halves(gd_decoder *decoder, const comparison *how, gd_ptx_ty
     for (uint32_t i = 0; i < 2; i++) {
         for (uint32_t j = 0; j < 2; j++) {
             parts[j] = whole[j];
-            if (i && !gd_emit_lanes(decoder, GD_LANES_HIGH_HALF, 0, parts[j] = gd_scratch(decoder, 2 + j), whole[j],
-                                    GD_AREA_SINK, GD_AREA_SINK))
+            if (i && !gd_emit_lanes(decoder, GD_LANES_HIGH_HALF, 0,
+                                    parts[j] = gd_scratch(decoder, 2 + j), whole[j], GD_AREA_SINK,
+                                    GD_AREA_SINK))
                 return false;
             if (!widen(decoder, half, ftz, &parts[j], j))
                 return false;
@@ -185,14 +195,17 @@ bool gd_decode_setp(gd_decoder *decoder)
         return false;
     if (type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2)
         return compare_halves(decoder, how, type, ftz, p, q, &with);
-    return read_compared(decoder, 1, type, ftz, &a, &b) && emit_compare(decoder, how, type, p, q, a, b, &with);
+    return read_compared(decoder, 1, type, ftz, &a, &b) &&
+           emit_compare(decoder, how, type, p, q, a, b, &with);
 }
 
-/* What set gives where the comparison holds: all ones, or 1.0 for a floating-point result; halves of f16 and bf16 are compared into a half of
- * their kind or an integer of 16 or 32 bits (PTX ISA 9.7.6.1, 9.7.7.1). False for types that do not go together. */
+/* What set gives where the comparison holds: all ones, or 1.0 for a floating-point result; halves
+ * of f16 and bf16 are compared into a half of their kind or an integer of 16 or 32 bits (PTX ISA
+ * 9.7.6.1, 9.7.7.1). False for types that do not go together. */
 static bool set_value(gd_ptx_type to, gd_ptx_type from, uint64_t *value)
 {
-    bool half = from == GD_TYPE_F16 || from == GD_TYPE_BF16, halves = from == GD_TYPE_F16X2 || from == GD_TYPE_BF16X2;
+    bool half = from == GD_TYPE_F16 || from == GD_TYPE_BF16,
+         halves = from == GD_TYPE_F16X2 || from == GD_TYPE_BF16X2;
 
     switch (to) {
     case GD_TYPE_U32:
@@ -220,12 +233,14 @@ static bool set_value(gd_ptx_type to, gd_ptx_type from, uint64_t *value)
 }
 
 /* set.f16x2: each half of the result says how the halves of the operands compare. */
-static bool set_halves(gd_decoder *decoder, const comparison *how, bool ftz, uint64_t value, const combination *with)
+static bool set_halves(gd_decoder *decoder, const comparison *how, bool ftz, uint64_t value,
+                       const combination *with)
 {
     gd_slot d, yes, no, predicates[2] = {gd_scratch(decoder, 4), gd_scratch(decoder, 5)};
     gd_slot low = gd_scratch(decoder, 0), high = gd_scratch(decoder, 1);
 
-    if (!compare_halves(decoder, how, gd_type_at(decoder, 1), ftz, predicates[0], predicates[1], with))
+    if (!compare_halves(decoder, how, gd_type_at(decoder, 1), ftz, predicates[0], predicates[1],
+                        with))
         return false;
     return gd_constant(decoder, 4, value, &yes) && gd_constant(decoder, 4, 0, &no) &&
            gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) &&
@@ -263,11 +278,13 @@ bool gd_decode_selp(gd_decoder *decoder)
 
     if (gd_bytes_of(type) < 2 || gd_bytes_of(type) > 8)
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_source(decoder, decoder->operands[2], type, &b) ||
         !gd_predicate_source(decoder, decoder->operands[3], &p, &negated) ||
         !gd_target(decoder, decoder->operands[0], type, &d))
         return false;
-    gd_code *code = gd_emit_lanes(decoder, wide ? GD_LANES_SELP_64 : GD_LANES_SELP_32, 0, d, a, b, p);
+    gd_code *code =
+        gd_emit_lanes(decoder, wide ? GD_LANES_SELP_64 : GD_LANES_SELP_32, 0, d, a, b, p);
     if (code)
         code->y = negated;
     return code;
@@ -287,7 +304,8 @@ bool gd_decode_slct(gd_decoder *decoder)
         if (!gd_source(decoder, decoder->operands[1], type, &a) ||
             !gd_source(decoder, decoder->operands[2], type, &b) ||
             !gd_source(decoder, decoder->operands[3], chooser, &c) ||
-            !gd_target(decoder, decoder->operands[0], type, &d) || !widen(decoder, GD_TYPE_F32, true, &c, 0))
+            !gd_target(decoder, decoder->operands[0], type, &d) ||
+            !widen(decoder, GD_TYPE_F32, true, &c, 0))
             return gd_decode_refuse_form(decoder);
         return gd_emit_lanes(decoder, op, 0, d, a, b, c);
     }

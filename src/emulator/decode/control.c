@@ -8,7 +8,8 @@
 
 /* ---- branches ---- */
 
-/* The instruction that a label of this function stands before; GD_PTX_NONE when an operand is no such label. */
+/* The instruction that a label of this function stands before; GD_PTX_NONE when an operand is no
+ * such label. */
 static uint32_t label_target(const gd_decoder *decoder, uint32_t operand)
 {
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
@@ -16,7 +17,8 @@ static uint32_t label_target(const gd_decoder *decoder, uint32_t operand)
     if (item->kind != GD_OPERAND_SYMBOL || item->symbol == GD_PTX_NONE)
         return GD_PTX_NONE;
     const gd_ptx_symbol *symbol = &decoder->module->symbols[item->symbol];
-    bool inside = symbol->kind == GD_SYMBOL_LABEL && symbol->target >= decoder->function->instruction &&
+    bool inside = symbol->kind == GD_SYMBOL_LABEL &&
+                  symbol->target >= decoder->function->instruction &&
                   symbol->target <= decoder->function->instruction_end;
     return inside ? symbol->target : GD_PTX_NONE;
 }
@@ -62,8 +64,8 @@ bool gd_decode_brx(gd_decoder *decoder)
     return true;
 }
 
-/* Parameters and results that are registers travel through the local memory of the function, where a call puts and
- * finds them. */
+/* Parameters and results that are registers travel through the local memory of the function, where
+ * a call puts and finds them. */
 bool gd_emit_register_parameters(gd_decoder *decoder, bool results)
 {
     const gd_ptx_function *function = decoder->function;
@@ -156,8 +158,8 @@ static bool add_copy(gd_decoder *decoder, uint32_t formal, uint32_t operand, boo
 }
 
 /* The list of an operand's elements for formal parameters [formal, formal_end). */
-static bool add_copies(gd_decoder *decoder, uint32_t formal, uint32_t formal_end, uint32_t operand, bool back,
-                       uint32_t *list, uint32_t *count)
+static bool add_copies(gd_decoder *decoder, uint32_t formal, uint32_t formal_end, uint32_t operand,
+                       bool back, uint32_t *list, uint32_t *count)
 {
     uint32_t child = operand == GD_PTX_NONE ? 0 : operand + 1;
     uint32_t end = operand == GD_PTX_NONE ? 0 : gd_operand_at(decoder, operand)->end;
@@ -175,15 +177,17 @@ static bool add_copies(gd_decoder *decoder, uint32_t formal, uint32_t formal_end
 }
 
 /* Puts what ret has to undo into a call, and results behind it. */
-static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *callee, uint32_t result_operand,
-                      uint32_t argument_operand, uint32_t target, gd_slot through, const uint32_t *pairs,
-                      uint32_t pair_count)
+static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *callee,
+                      uint32_t result_operand, uint32_t argument_operand, uint32_t target,
+                      gd_slot through, const uint32_t *pairs, uint32_t pair_count)
 {
     const gd_routine *caller = &decoder->image->routines[decoder->routine];
     uint32_t list, count, results, result_count;
 
-    if (!add_copies(decoder, callee->result, callee->result_end, result_operand, true, &results, &result_count) ||
-        !add_copies(decoder, callee->parameter, callee->parameter_end, argument_operand, false, &list, &count))
+    if (!add_copies(decoder, callee->result, callee->result_end, result_operand, true, &results,
+                    &result_count) ||
+        !add_copies(decoder, callee->parameter, callee->parameter_end, argument_operand, false,
+                    &list, &count))
         return false;
     if (pair_count) {
         uint32_t at = gd_list_add(decoder, pairs, 2 * pair_count);
@@ -211,8 +215,8 @@ static bool emit_call(gd_decoder *decoder, gd_run *run, const gd_ptx_function *c
     return true;
 }
 
-/* Functions that the system gives to each module, with the bytes of their results and parameters (CUDA C++ Programming
- * Guide: formatted output, assertions, conditional graph nodes). */
+/* Functions that the system gives to each module, with the bytes of their results and parameters
+ * (CUDA C++ Programming Guide: formatted output, assertions, conditional graph nodes). */
 typedef struct system_call {
     const char *name;
     gd_run *run;
@@ -227,7 +231,8 @@ static const system_call system_calls[] = {
 };
 
 /* Whether a declaration is that of the system's function. */
-static bool has_prototype(const gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call)
+static bool has_prototype(const gd_decoder *decoder, const gd_ptx_function *declared,
+                          const system_call *call)
 {
     const gd_ptx_symbol *symbols = decoder->module->symbols;
     uint32_t count = 0;
@@ -244,15 +249,18 @@ static bool has_prototype(const gd_decoder *decoder, const gd_ptx_function *decl
     return !call->result || symbols[declared->result].bytes == call->result;
 }
 
-static bool emit_system_call(gd_decoder *decoder, const gd_ptx_function *declared, const system_call *call,
-                             uint32_t results, uint32_t arguments)
+static bool emit_system_call(gd_decoder *decoder, const gd_ptx_function *declared,
+                             const system_call *call, uint32_t results, uint32_t arguments)
 {
     uint32_t list, count, result_list, result_count;
 
     if (!has_prototype(decoder, declared, call))
-        return gd_decode_refuse(decoder, "a call of %s with other parameters than the system's", call->name);
-    if (!add_copies(decoder, declared->result, declared->result_end, results, true, &result_list, &result_count) ||
-        !add_copies(decoder, declared->parameter, declared->parameter_end, arguments, false, &list, &count))
+        return gd_decode_refuse(decoder, "a call of %s with other parameters than the system's",
+                                call->name);
+    if (!add_copies(decoder, declared->result, declared->result_end, results, true, &result_list,
+                    &result_count) ||
+        !add_copies(decoder, declared->parameter, declared->parameter_end, arguments, false, &list,
+                    &count))
         return false;
     gd_code *code = gd_emit(decoder, call->run);
     if (!code)
@@ -270,17 +278,21 @@ static bool call_outside(gd_decoder *decoder, uint32_t operand, uint32_t functio
 {
     uint32_t length = 0;
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
-    const char *name = item->index == GD_PTX_NONE ? "" : gd_ptx_name_text(decoder->module, item->index, &length);
+    const char *name =
+        item->index == GD_PTX_NONE ? "" : gd_ptx_name_text(decoder->module, item->index, &length);
 
-    for (size_t i = 0; function != GD_PTX_NONE && i < sizeof system_calls / sizeof *system_calls; i++) {
+    for (size_t i = 0; function != GD_PTX_NONE && i < sizeof system_calls / sizeof *system_calls;
+         i++) {
         if (strlen(system_calls[i].name) == length && !memcmp(name, system_calls[i].name, length))
-            return emit_system_call(decoder, &decoder->module->functions[function], &system_calls[i], results,
-                                    arguments);
+            return emit_system_call(decoder, &decoder->module->functions[function],
+                                    &system_calls[i], results, arguments);
     }
-    return gd_decode_refuse(decoder, "a call of %.*s, which the module does not define,", (int)length, name);
+    return gd_decode_refuse(decoder, "a call of %.*s, which the module does not define,",
+                            (int)length, name);
 }
 
-static bool same_parameters(const gd_ptx_module *module, uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end)
+static bool same_parameters(const gd_ptx_module *module, uint32_t a, uint32_t a_end, uint32_t b,
+                            uint32_t b_end)
 {
     if (a_end - a != b_end - b)
         return false;
@@ -292,13 +304,15 @@ static bool same_parameters(const gd_ptx_module *module, uint32_t a, uint32_t a_
     return true;
 }
 
-/* Whether the elements of a call's operand can stand for formal parameters: as many, and variables of the same size. */
+/* Whether the elements of a call's operand can stand for formal parameters: as many, and variables
+ * of the same size. */
 static bool suits(const gd_decoder *decoder, uint32_t operand, uint32_t formal, uint32_t formal_end)
 {
     uint32_t child = operand == GD_PTX_NONE ? 0 : operand + 1;
     uint32_t end = operand == GD_PTX_NONE ? 0 : gd_operand_at(decoder, operand)->end;
 
-    for (; formal < formal_end && child < end; formal++, child = gd_operand_at(decoder, child)->end) {
+    for (; formal < formal_end && child < end;
+         formal++, child = gd_operand_at(decoder, child)->end) {
         const gd_ptx_operand *item = gd_operand_at(decoder, child);
         if (item->kind == GD_OPERAND_SYMBOL && item->symbol != GD_PTX_NONE &&
             decoder->module->symbols[item->symbol].bytes != decoder->module->symbols[formal].bytes)
@@ -307,7 +321,8 @@ static bool suits(const gd_decoder *decoder, uint32_t operand, uint32_t formal, 
     return formal == formal_end && child == end;
 }
 
-/* A call through a register: to the functions of the image that its arguments suit, which must be alike. */
+/* A call through a register: to the functions of the image that its arguments suit, which must be
+ * alike. */
 static bool call_through(gd_decoder *decoder, uint32_t callee, uint32_t results, uint32_t arguments)
 {
     const gd_ptx_module *module = decoder->module;
@@ -322,12 +337,15 @@ static bool call_through(gd_decoder *decoder, uint32_t callee, uint32_t results,
         if (!suits(decoder, arguments, function->parameter, function->parameter_end) ||
             !suits(decoder, results, function->result, function->result_end))
             continue;
-        if (model && (!same_parameters(module, model->parameter, model->parameter_end, function->parameter,
-                                       function->parameter_end) ||
-                      !same_parameters(module, model->result, model->result_end, function->result, function->result_end)))
-            return gd_decode_refuse(decoder, "a call through a register that functions of several prototypes fit");
+        if (model && (!same_parameters(module, model->parameter, model->parameter_end,
+                                       function->parameter, function->parameter_end) ||
+                      !same_parameters(module, model->result, model->result_end, function->result,
+                                       function->result_end)))
+            return gd_decode_refuse(
+                decoder, "a call through a register that functions of several prototypes fit");
         if (count == 64)
-            return gd_decode_refuse(decoder, "a call through a register with more than 64 functions to choose from");
+            return gd_decode_refuse(
+                decoder, "a call through a register with more than 64 functions to choose from");
         model = function;
         pairs[2 * count] = decoder->image->routines[i].function;
         pairs[2 * count++ + 1] = i;
@@ -336,7 +354,8 @@ static bool call_through(gd_decoder *decoder, uint32_t callee, uint32_t results,
     }
     if (!model)
         return gd_decode_refuse(decoder, "a call through a register that no function fits");
-    return emit_call(decoder, gd_run_call_through, model, results, arguments, 0, through, pairs, count);
+    return emit_call(decoder, gd_run_call_through, model, results, arguments, 0, through, pairs,
+                     count);
 }
 
 bool gd_decode_call(gd_decoder *decoder)
@@ -351,7 +370,8 @@ bool gd_decode_call(gd_decoder *decoder)
     if (callee != decoder->operands[0])
         results = decoder->operands[0];
     uint32_t next = gd_operand_at(decoder, callee)->end;
-    if (next < decoder->instruction->operand_end && gd_operand_at(decoder, next)->kind == GD_OPERAND_LIST)
+    if (next < decoder->instruction->operand_end &&
+        gd_operand_at(decoder, next)->kind == GD_OPERAND_LIST)
         arguments = next;
     if (gd_operand_at(decoder, callee)->kind == GD_OPERAND_REGISTER)
         return call_through(decoder, callee, results, arguments);
@@ -360,8 +380,8 @@ bool gd_decode_call(gd_decoder *decoder)
     uint32_t routine = gd_routine_find(decoder, function);
     if (routine == GD_PTX_NONE || !gd_call_add(decoder, routine))
         return false;
-    return emit_call(decoder, gd_run_call, &decoder->module->functions[function], results, arguments, routine,
-                     GD_AREA_SINK, NULL, 0);
+    return emit_call(decoder, gd_run_call, &decoder->module->functions[function], results,
+                     arguments, routine, GD_AREA_SINK, NULL, 0);
 }
 
 /* ---- barriers ---- */
@@ -373,9 +393,10 @@ typedef struct barrier_form {
 static barrier_form form_of(gd_op op)
 {
     return (barrier_form){
-        .red = op == GD_OP_BAR_RED || op == GD_OP_BAR_CTA_RED || op == GD_OP_BARRIER_RED || op == GD_OP_BARRIER_CTA_RED,
-        .arrive = op == GD_OP_BAR_ARRIVE || op == GD_OP_BAR_CTA_ARRIVE || op == GD_OP_BARRIER_ARRIVE ||
-                  op == GD_OP_BARRIER_CTA_ARRIVE,
+        .red = op == GD_OP_BAR_RED || op == GD_OP_BAR_CTA_RED || op == GD_OP_BARRIER_RED ||
+               op == GD_OP_BARRIER_CTA_RED,
+        .arrive = op == GD_OP_BAR_ARRIVE || op == GD_OP_BAR_CTA_ARRIVE ||
+                  op == GD_OP_BARRIER_ARRIVE || op == GD_OP_BARRIER_CTA_ARRIVE,
     };
 }
 
@@ -387,7 +408,9 @@ static uint32_t red_flags(gd_decoder *decoder)
         return type == GD_TYPE_U32 ? GD_BARRIER_POPC : 0;
     if (type != GD_TYPE_PRED)
         return 0;
-    return gd_has(decoder, GD_MODIFIER_AND) ? GD_BARRIER_AND : gd_has(decoder, GD_MODIFIER_OR) ? GD_BARRIER_OR : 0;
+    return gd_has(decoder, GD_MODIFIER_AND)  ? GD_BARRIER_AND
+           : gd_has(decoder, GD_MODIFIER_OR) ? GD_BARRIER_OR
+                                             : 0;
 }
 
 /* bar.red d, a, {b,} {!}c */
@@ -400,11 +423,13 @@ static bool red_operands(gd_decoder *decoder, gd_code *into, uint32_t *first, ui
         return gd_decode_refuse_form(decoder);
     *first = 1;
     *count = decoder->operand_count - 2;
-    if (!gd_predicate_source(decoder, decoder->operands[decoder->operand_count - 1], &into->c, &negated))
+    if (!gd_predicate_source(decoder, decoder->operands[decoder->operand_count - 1], &into->c,
+                             &negated))
         return false;
     into->y = negated;
-    return into->flags & GD_BARRIER_POPC ? gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &into->d)
-                                         : gd_predicate_target(decoder, decoder->operands[0], &into->d);
+    return into->flags & GD_BARRIER_POPC
+               ? gd_target(decoder, decoder->operands[0], GD_TYPE_U32, &into->d)
+               : gd_predicate_target(decoder, decoder->operands[0], &into->d);
 }
 
 bool gd_decode_barrier(gd_decoder *decoder)
@@ -466,5 +491,6 @@ bool gd_decode_nanosleep(gd_decoder *decoder)
 
     if (gd_type_at(decoder, 0) != GD_TYPE_U32)
         return gd_decode_refuse_form(decoder);
-    return gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &time) && gd_emit(decoder, gd_run_nanosleep);
+    return gd_source(decoder, decoder->operands[0], GD_TYPE_U32, &time) &&
+           gd_emit(decoder, gd_run_nanosleep);
 }

@@ -1,4 +1,5 @@
-/* Conversions: those that kernels use most have operations of their own, all others one that knows every type. */
+/* Conversions: those that kernels use most have operations of their own, all others one that knows
+ * every type. */
 #include "emulator/decode/decode.h"
 #include "emulator/execute/convert.h"
 
@@ -14,18 +15,30 @@ typedef struct quick {
 enum { TO_NEAREST = GD_ROUND_NEAREST, TO_ZERO_INTEGRAL = GD_ROUND_ZERO | GD_INTEGRAL };
 
 static const quick quicks[] = {
-    {GD_TYPE_U64, GD_TYPE_U32, 0, GD_LANES_CVT_U64_U32},   {GD_TYPE_S64, GD_TYPE_U32, 0, GD_LANES_CVT_U64_U32},
-    {GD_TYPE_S64, GD_TYPE_S32, 0, GD_LANES_CVT_S64_S32},   {GD_TYPE_U64, GD_TYPE_S32, 0, GD_LANES_CVT_S64_S32},
-    {GD_TYPE_U32, GD_TYPE_U64, 0, GD_LANES_CVT_U32_U64},   {GD_TYPE_S32, GD_TYPE_S64, 0, GD_LANES_CVT_U32_U64},
-    {GD_TYPE_U32, GD_TYPE_S64, 0, GD_LANES_CVT_U32_U64},   {GD_TYPE_S32, GD_TYPE_U64, 0, GD_LANES_CVT_U32_U64},
-    {GD_TYPE_U32, GD_TYPE_U16, 0, GD_LANES_CVT_U32_U16},   {GD_TYPE_S32, GD_TYPE_U16, 0, GD_LANES_CVT_U32_U16},
-    {GD_TYPE_S32, GD_TYPE_S16, 0, GD_LANES_CVT_S32_S16},   {GD_TYPE_U32, GD_TYPE_S16, 0, GD_LANES_CVT_S32_S16},
-    {GD_TYPE_U16, GD_TYPE_U32, 0, GD_LANES_CVT_U16_U32},   {GD_TYPE_S16, GD_TYPE_S32, 0, GD_LANES_CVT_U16_U32},
-    {GD_TYPE_F32, GD_TYPE_S32, 0, GD_LANES_CVT_F32_S32},   {GD_TYPE_F32, GD_TYPE_U32, 0, GD_LANES_CVT_F32_U32},
-    {GD_TYPE_F64, GD_TYPE_S32, 0, GD_LANES_CVT_F64_S32},   {GD_TYPE_F64, GD_TYPE_U32, 0, GD_LANES_CVT_F64_U32},
-    {GD_TYPE_F64, GD_TYPE_F32, 0, GD_LANES_CVT_F64_F32},   {GD_TYPE_F32, GD_TYPE_F64, 0, GD_LANES_CVT_F32_F64},
-    {GD_TYPE_F32, GD_TYPE_F16, 0, GD_LANES_CVT_F32_F16},   {GD_TYPE_F32, GD_TYPE_BF16, 0, GD_LANES_CVT_F32_BF16},
-    {GD_TYPE_F16, GD_TYPE_F32, 0, GD_LANES_CVT_F16_F32},   {GD_TYPE_BF16, GD_TYPE_F32, 0, GD_LANES_CVT_BF16_F32},
+    {GD_TYPE_U64, GD_TYPE_U32, 0, GD_LANES_CVT_U64_U32},
+    {GD_TYPE_S64, GD_TYPE_U32, 0, GD_LANES_CVT_U64_U32},
+    {GD_TYPE_S64, GD_TYPE_S32, 0, GD_LANES_CVT_S64_S32},
+    {GD_TYPE_U64, GD_TYPE_S32, 0, GD_LANES_CVT_S64_S32},
+    {GD_TYPE_U32, GD_TYPE_U64, 0, GD_LANES_CVT_U32_U64},
+    {GD_TYPE_S32, GD_TYPE_S64, 0, GD_LANES_CVT_U32_U64},
+    {GD_TYPE_U32, GD_TYPE_S64, 0, GD_LANES_CVT_U32_U64},
+    {GD_TYPE_S32, GD_TYPE_U64, 0, GD_LANES_CVT_U32_U64},
+    {GD_TYPE_U32, GD_TYPE_U16, 0, GD_LANES_CVT_U32_U16},
+    {GD_TYPE_S32, GD_TYPE_U16, 0, GD_LANES_CVT_U32_U16},
+    {GD_TYPE_S32, GD_TYPE_S16, 0, GD_LANES_CVT_S32_S16},
+    {GD_TYPE_U32, GD_TYPE_S16, 0, GD_LANES_CVT_S32_S16},
+    {GD_TYPE_U16, GD_TYPE_U32, 0, GD_LANES_CVT_U16_U32},
+    {GD_TYPE_S16, GD_TYPE_S32, 0, GD_LANES_CVT_U16_U32},
+    {GD_TYPE_F32, GD_TYPE_S32, 0, GD_LANES_CVT_F32_S32},
+    {GD_TYPE_F32, GD_TYPE_U32, 0, GD_LANES_CVT_F32_U32},
+    {GD_TYPE_F64, GD_TYPE_S32, 0, GD_LANES_CVT_F64_S32},
+    {GD_TYPE_F64, GD_TYPE_U32, 0, GD_LANES_CVT_F64_U32},
+    {GD_TYPE_F64, GD_TYPE_F32, 0, GD_LANES_CVT_F64_F32},
+    {GD_TYPE_F32, GD_TYPE_F64, 0, GD_LANES_CVT_F32_F64},
+    {GD_TYPE_F32, GD_TYPE_F16, 0, GD_LANES_CVT_F32_F16},
+    {GD_TYPE_F32, GD_TYPE_BF16, 0, GD_LANES_CVT_F32_BF16},
+    {GD_TYPE_F16, GD_TYPE_F32, 0, GD_LANES_CVT_F16_F32},
+    {GD_TYPE_BF16, GD_TYPE_F32, 0, GD_LANES_CVT_BF16_F32},
     {GD_TYPE_S32, GD_TYPE_F32, TO_ZERO_INTEGRAL, GD_LANES_CVT_S32_F32_RZ},
 };
 
@@ -62,8 +75,8 @@ static uint32_t lanes(uint32_t bytes)
     return bytes < 4 ? 4 : bytes;
 }
 
-static bool emit_convert(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, uint32_t flags, gd_slot d,
-                         uint32_t d_bytes, gd_slot a, uint32_t a_bytes)
+static bool emit_convert(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, uint32_t flags,
+                         gd_slot d, uint32_t d_bytes, gd_slot a, uint32_t a_bytes)
 {
     gd_code *code = gd_emit(decoder, gd_run_convert);
 
@@ -82,8 +95,8 @@ static bool emit_convert(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, 
 
 static bool is_scalar(gd_ptx_type type)
 {
-    return type == GD_TYPE_U8 || type == GD_TYPE_U16 || type == GD_TYPE_U32 || type == GD_TYPE_U64 ||
-           gd_is_signed(type) || gd_is_float(type);
+    return type == GD_TYPE_U8 || type == GD_TYPE_U16 || type == GD_TYPE_U32 ||
+           type == GD_TYPE_U64 || gd_is_signed(type) || gd_is_float(type);
 }
 
 /* Which roundings a conversion must and must not have (PTX ISA 9.7.10.23). */
@@ -105,7 +118,8 @@ static bool scalar(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, uint32
     uint32_t d_bytes = 0, a_bytes = 0;
     gd_slot d, a;
 
-    if (decoder->operand_count != 2 || !is_scalar(to) || !is_scalar(from) || !is_allowed(to, from, flags))
+    if (decoder->operand_count != 2 || !is_scalar(to) || !is_scalar(from) ||
+        !is_allowed(to, from, flags))
         return gd_decode_refuse_form(decoder);
     if (!gd_source_wide(decoder, decoder->operands[1], from, &a, &a_bytes) ||
         !gd_target_wide(decoder, decoder->operands[0], to, &d, &d_bytes))
@@ -115,7 +129,8 @@ static bool scalar(gd_decoder *decoder, gd_ptx_type to, gd_ptx_type from, uint32
     gd_lanes_op op = find_quick(to, from, flags);
     if (op && a_bytes == gd_bytes_of(from) && d_bytes == gd_bytes_of(to))
         return gd_emit_lanes(decoder, op, 0, d, a, GD_AREA_SINK, GD_AREA_SINK);
-    if (from == GD_TYPE_U8 && lanes(d_bytes) == 4 && a_bytes <= 4 && !flags && gd_bytes_of(to) == d_bytes &&
+    if (from == GD_TYPE_U8 && lanes(d_bytes) == 4 && a_bytes <= 4 && !flags &&
+        gd_bytes_of(to) == d_bytes &&
         (to == GD_TYPE_U32 || to == GD_TYPE_S32 || to == GD_TYPE_U16 || to == GD_TYPE_S16))
         return gd_emit_lanes(decoder, GD_LANES_CVT_U32_U8, 0, d, a, GD_AREA_SINK, GD_AREA_SINK);
     return emit_convert(decoder, to, from, flags, d, d_bytes, a, a_bytes);
@@ -128,15 +143,16 @@ static bool pair(gd_decoder *decoder, gd_ptx_type to, uint32_t flags)
     gd_ptx_type half = bfloat ? GD_TYPE_BF16 : GD_TYPE_F16;
     gd_slot d, a, b, high = gd_scratch(decoder, 0), low = gd_scratch(decoder, 1);
 
-    if (decoder->operand_count != 3 || !is_allowed(half, GD_TYPE_F32, flags) || flags & (GD_FTZ | GD_SAT))
+    if (decoder->operand_count != 3 || !is_allowed(half, GD_TYPE_F32, flags) ||
+        flags & (GD_FTZ | GD_SAT))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_F32, &a) ||
         !gd_source(decoder, decoder->operands[2], GD_TYPE_F32, &b) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;
     if (!flags)
-        return gd_emit_lanes(decoder, bfloat ? GD_LANES_CVT_BF16X2_F32 : GD_LANES_CVT_F16X2_F32, 0, d, a, b,
-                             GD_AREA_SINK);
+        return gd_emit_lanes(decoder, bfloat ? GD_LANES_CVT_BF16X2_F32 : GD_LANES_CVT_F16X2_F32, 0,
+                             d, a, b, GD_AREA_SINK);
     return emit_convert(decoder, half, GD_TYPE_F32, flags, high, 2, a, 4) &&
            emit_convert(decoder, half, GD_TYPE_F32, flags, low, 2, b, 4) &&
            gd_emit_lanes(decoder, GD_LANES_JOIN_HALVES, 0, d, low, high, GD_AREA_SINK);
@@ -146,9 +162,11 @@ static bool tf32(gd_decoder *decoder, gd_ptx_type from, uint32_t flags)
 {
     gd_slot d, a;
 
-    if (from != GD_TYPE_F32 || decoder->operand_count != 2 || flags & (GD_INTEGRAL | GD_FTZ | GD_SAT))
+    if (from != GD_TYPE_F32 || decoder->operand_count != 2 ||
+        flags & (GD_INTEGRAL | GD_FTZ | GD_SAT))
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], from, &a) || !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
+    if (!gd_source(decoder, decoder->operands[1], from, &a) ||
+        !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_tf32);
     if (!code)
@@ -163,15 +181,18 @@ static bool tf32(gd_decoder *decoder, gd_ptx_type from, uint32_t flags)
 static bool fp8(gd_decoder *decoder, bool e5m2, uint32_t flags)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool from = decoder->operand_count == 2 && gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_REGISTER &&
+    bool from = decoder->operand_count == 2 &&
+                gd_operand_at(decoder, decoder->operands[1])->kind == GD_OPERAND_REGISTER &&
                 type == GD_TYPE_F16X2 && !(flags & GD_SATFINITE);
     gd_slot d, a, b = GD_AREA_SINK;
 
     if (flags & ~(uint32_t)(GD_SATFINITE | GD_RELU) || (!from && !(flags & GD_SATFINITE)) ||
-        (type != GD_TYPE_F32 && type != GD_TYPE_F16X2) || decoder->operand_count != (type == GD_TYPE_F32 ? 3u : 2u))
+        (type != GD_TYPE_F32 && type != GD_TYPE_F16X2) ||
+        decoder->operand_count != (type == GD_TYPE_F32 ? 3u : 2u))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], from ? GD_TYPE_B16 : GD_TYPE_B32, &a) ||
-        (decoder->operand_count == 3 && !gd_source(decoder, decoder->operands[2], GD_TYPE_F32, &b)) ||
+        (decoder->operand_count == 3 &&
+         !gd_source(decoder, decoder->operands[2], GD_TYPE_F32, &b)) ||
         !gd_target(decoder, decoder->operands[0], from ? GD_TYPE_B32 : GD_TYPE_B16, &d))
         return false;
     gd_code *code = gd_emit(decoder, from ? gd_run_from_fp8 : gd_run_to_fp8);
@@ -202,7 +223,8 @@ bool gd_decode_cvt(gd_decoder *decoder)
     return scalar(decoder, to, from, flags);
 }
 
-/* Bits of what cvt.pack makes, with its sign; the types of fewer than 8 are modifiers. 0: none of them. */
+/* Bits of what cvt.pack makes, with its sign; the types of fewer than 8 are modifiers. 0: none of
+ * them. */
 static uint32_t packed_bits(gd_decoder *decoder, bool *is_signed)
 {
     bool s4 = gd_has(decoder, GD_MODIFIER_S4), s2 = gd_has(decoder, GD_MODIFIER_S2);
@@ -212,7 +234,9 @@ static uint32_t packed_bits(gd_decoder *decoder, bool *is_signed)
     *is_signed = s4 || s2 || (!u4 && !u2 && gd_is_signed(to));
     if (s4 || u4 || s2 || u2)
         return s4 || u4 ? 4 : 2;
-    return to == GD_TYPE_U16 || to == GD_TYPE_S16 ? 16 : to == GD_TYPE_U8 || to == GD_TYPE_S8 ? 8 : 0;
+    return to == GD_TYPE_U16 || to == GD_TYPE_S16 ? 16
+           : to == GD_TYPE_U8 || to == GD_TYPE_S8 ? 8
+                                                  : 0;
 }
 
 /* cvt.pack.sat.s8.s32.b32 d, a, b, c */
@@ -228,7 +252,8 @@ bool gd_decode_cvt_pack(gd_decoder *decoder)
     if (!bits || !gd_has(decoder, GD_MODIFIER_SAT) || from != GD_TYPE_S32 ||
         decoder->operand_count != (shifts ? 4u : 3u))
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], from, &a) || !gd_source(decoder, decoder->operands[2], from, &b) ||
+    if (!gd_source(decoder, decoder->operands[1], from, &a) ||
+        !gd_source(decoder, decoder->operands[2], from, &b) ||
         (shifts && !gd_source(decoder, decoder->operands[3], GD_TYPE_B32, &c)) ||
         !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d))
         return false;

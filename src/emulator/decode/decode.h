@@ -1,5 +1,6 @@
-/* From the instructions of a module to the operations of an image. A decode function understands all of an instruction or refuses it by
- * name: each modifier that it asks for counts as understood, and what no one asked for is refused in the end. */
+/* From the instructions of a module to the operations of an image. A decode function understands
+ * all of an instruction or refuses it by name: each modifier that it asks for counts as understood,
+ * and what no one asked for is refused in the end. */
 #ifndef GD_EMULATOR_DECODE_DECODE_H
 #define GD_EMULATOR_DECODE_DECODE_H
 
@@ -49,13 +50,15 @@ typedef struct gd_decoder {
     gd_image *image;
     const gd_ptx_function *function;
     const gd_ptx_instruction *instruction;
-    uint32_t operands[GD_MOST_OPERANDS], operand_count; /* those of the instruction at its outermost level */
-    uint64_t present[4], used[4];                       /* modifiers */
+    uint32_t operands[GD_MOST_OPERANDS],
+        operand_count;            /* those of the instruction at its outermost level */
+    uint64_t present[4], used[4]; /* modifiers */
     uint8_t types[GD_MOST_TYPES], type_count, types_used;
-    uint8_t spaces[GD_MOST_SPACES], space_count, spaces_used; /* gd_ptx_space; GD_SPACE_SHARED for its variants */
-    bool cluster_space[GD_MOST_SPACES];                       /* .shared::cluster */
-    uint32_t wide_n, wide_k;                                  /* of a shape .m64nNkK; 0 */
-    uint32_t unknown;                                         /* token of a modifier that no table has; GD_PTX_NONE */
+    uint8_t spaces[GD_MOST_SPACES], space_count,
+        spaces_used;                    /* gd_ptx_space; GD_SPACE_SHARED for its variants */
+    bool cluster_space[GD_MOST_SPACES]; /* .shared::cluster */
+    uint32_t wide_n, wide_k;            /* of a shape .m64nNkK; 0 */
+    uint32_t unknown;                   /* token of a modifier that no table has; GD_PTX_NONE */
     gd_slot guard;
     uint32_t guard_not;
     gd_register *registers;
@@ -79,7 +82,8 @@ typedef bool gd_decode(gd_decoder *decoder);
 /* ---- failing: all return false ---- */
 
 /* The instruction is not emulated: "wgmma.mma_async is not emulated". */
-bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 bool gd_decode_refuse_form(gd_decoder *decoder); /* with the instruction's name and modifiers */
 bool gd_decode_memory(gd_decoder *decoder);
 
@@ -91,12 +95,14 @@ bool gd_has(gd_decoder *decoder, gd_modifier modifier);
 /* The type modifier of that number, GD_TYPE_NONE when there are fewer. */
 gd_ptx_type gd_type_at(gd_decoder *decoder, uint32_t index);
 gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index);
-/* An operand in shared memory is in that of the cluster if the space modifier of that number says so. */
+/* An operand in shared memory is in that of the cluster if the space modifier of that number says
+ * so. */
 void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into);
 /* What is ignored: cache operators, eviction priorities, prefetch sizes, memory order, scope. */
 void gd_ignore_cache(gd_decoder *decoder);
 void gd_ignore_order(gd_decoder *decoder);
-/* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where none is named. */
+/* GD_ORDER_* as the modifiers say; 0: weak, unless `always` strong. `otherwise` is the scope where
+ * none is named. */
 uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise);
 /* Whether all has been asked for; refuses otherwise. */
 bool gd_decode_end(gd_decoder *decoder);
@@ -115,12 +121,15 @@ const gd_ptx_operand *gd_operand_at(const gd_decoder *decoder, uint32_t index);
 bool gd_constant(gd_decoder *decoder, uint32_t bytes, uint64_t value, gd_slot *slot);
 /* A scratch register of the frame. */
 gd_slot gd_scratch(const gd_decoder *decoder, uint32_t index);
-/* An operand (an index of the module's operands) read as a type, whose size a register must have. */
+/* An operand (an index of the module's operands) read as a type, whose size a register must
+ * have. */
 bool gd_source(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
 /* The same for instructions that take wider registers too: *bytes is the register's. */
-bool gd_source_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+bool gd_source_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot,
+                    uint32_t *bytes);
 bool gd_target(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot);
-bool gd_target_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot, uint32_t *bytes);
+bool gd_target_wide(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, gd_slot *slot,
+                    uint32_t *bytes);
 /* Component `part` of a special register that has four, named without one. */
 bool gd_special_part(gd_decoder *decoder, uint32_t operand, uint32_t part, gd_slot *slot);
 bool gd_predicate_source(gd_decoder *decoder, uint32_t operand, gd_slot *slot, bool *negated);
@@ -143,62 +152,74 @@ gd_space gd_code_space(gd_ptx_space space);
 
 /* ---- operations (decode/emit.c) ---- */
 
-/* A new operation under the instruction's guard; NULL when there is no memory. Good until the next one is made. */
+/* A new operation under the instruction's guard; NULL when there is no memory. Good until the next
+ * one is made. */
 gd_code *gd_emit(gd_decoder *decoder, gd_run *run);
-gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a, gd_slot b, gd_slot c);
+gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a,
+                       gd_slot b, gd_slot c);
 /* Numbers into the image's list; GD_PTX_NONE when there is no memory. */
 uint32_t gd_list_add(gd_decoder *decoder, const uint32_t *values, uint32_t count);
 /* An operation's target, or a place in the list, becomes where a label's instruction starts. */
 bool gd_fixup_add(gd_decoder *decoder, uint32_t code, uint32_t list, uint32_t instruction);
 /* The routine that is decoded calls another. */
 bool gd_call_add(gd_decoder *decoder, uint32_t callee);
-/* The whole of an instruction: operand 0 of type td, those after it of the types ta, tb, tc, te up to the first GD_TYPE_NONE. */
-bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td, gd_ptx_type ta,
-                     gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te);
+/* The whole of an instruction: operand 0 of type td, those after it of the types ta, tb, tc, te up
+ * to the first GD_TYPE_NONE. */
+bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td,
+                     gd_ptx_type ta, gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te);
 /* Behind a function's entry, and in front of its ret (decode/control.c). */
 bool gd_emit_register_parameters(gd_decoder *decoder, bool results);
-/* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no memory. */
+/* The routine of a function in the image, which is decoded later when it is new; GD_PTX_NONE: no
+ * memory. */
 uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function);
 
 /* The operation that the modifiers name (decode/memory.c). */
 bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation);
 
-/* A further memory operand, into the image's list (GD_ADDRESS_WORDS); `modifier` is the number of its space. */
-bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier, uint32_t *list);
+/* A further memory operand, into the image's list (GD_ADDRESS_WORDS); `modifier` is the number of
+ * its space. */
+bool gd_list_address(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t modifier,
+                     uint32_t *list);
 
-/* Behind an asynchronous write: the mbarrier at a memory operand hears of its bytes (decode/async.c). */
+/* Behind an asynchronous write: the mbarrier at a memory operand hears of its bytes
+ * (decode/async.c). */
 bool gd_emit_complete(gd_decoder *decoder, uint32_t operand, gd_ptx_space space, uint32_t bytes);
 
 /* ---- instructions ---- */
 
-gd_decode gd_decode_add, gd_decode_sub, gd_decode_mul, gd_decode_mad, gd_decode_mul24, gd_decode_mad24, gd_decode_sad,
-    gd_decode_div, gd_decode_rem, gd_decode_abs, gd_decode_neg, gd_decode_min, gd_decode_max, gd_decode_carry,
-    gd_decode_madc, gd_decode_logic, gd_decode_not, gd_decode_cnot, gd_decode_shl, gd_decode_shr, gd_decode_shf,
-    gd_decode_lop3, gd_decode_prmt, gd_decode_popc, gd_decode_clz, gd_decode_brev, gd_decode_bfind, gd_decode_bfe,
-    gd_decode_bfi, gd_decode_fns, gd_decode_dp4a, gd_decode_dp2a, gd_decode_bmsk, gd_decode_szext; /* decode/integer.c */
-gd_decode gd_decode_float_add, gd_decode_float_sub, gd_decode_float_mul, gd_decode_fma, gd_decode_float_div,
-    gd_decode_rcp, gd_decode_sqrt, gd_decode_rsqrt, gd_decode_unary_float, gd_decode_float_abs, gd_decode_float_neg,
-    gd_decode_float_min, gd_decode_float_max, gd_decode_copysign, gd_decode_testp; /* decode/float.c */
-gd_decode gd_decode_setp, gd_decode_set, gd_decode_selp, gd_decode_slct;            /* decode/compare.c */
-gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep; /* decode/move.c */
-gd_decode gd_decode_cvt, gd_decode_cvt_pack;                                        /* decode/convert.c */
-gd_decode gd_decode_ld, gd_decode_st, gd_decode_prefetch, gd_decode_discard, gd_decode_createpolicy, gd_decode_atom,
-    gd_decode_red, gd_decode_fence; /* decode/memory.c */
-gd_decode gd_decode_bra, gd_decode_brx, gd_decode_call, gd_decode_ret, gd_decode_exit, gd_decode_trap,
-    gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep,
-    gd_decode_nanosleep; /* decode/control.c */
+gd_decode gd_decode_add, gd_decode_sub, gd_decode_mul, gd_decode_mad, gd_decode_mul24,
+    gd_decode_mad24, gd_decode_sad, gd_decode_div, gd_decode_rem, gd_decode_abs, gd_decode_neg,
+    gd_decode_min, gd_decode_max, gd_decode_carry, gd_decode_madc, gd_decode_logic, gd_decode_not,
+    gd_decode_cnot, gd_decode_shl, gd_decode_shr, gd_decode_shf, gd_decode_lop3, gd_decode_prmt,
+    gd_decode_popc, gd_decode_clz, gd_decode_brev, gd_decode_bfind, gd_decode_bfe, gd_decode_bfi,
+    gd_decode_fns, gd_decode_dp4a, gd_decode_dp2a, gd_decode_bmsk,
+    gd_decode_szext; /* decode/integer.c */
+gd_decode gd_decode_float_add, gd_decode_float_sub, gd_decode_float_mul, gd_decode_fma,
+    gd_decode_float_div, gd_decode_rcp, gd_decode_sqrt, gd_decode_rsqrt, gd_decode_unary_float,
+    gd_decode_float_abs, gd_decode_float_neg, gd_decode_float_min, gd_decode_float_max,
+    gd_decode_copysign, gd_decode_testp;                                 /* decode/float.c */
+gd_decode gd_decode_setp, gd_decode_set, gd_decode_selp, gd_decode_slct; /* decode/compare.c */
+gd_decode gd_decode_mov, gd_decode_cvta, gd_decode_isspacep;             /* decode/move.c */
+gd_decode gd_decode_cvt, gd_decode_cvt_pack;                             /* decode/convert.c */
+gd_decode gd_decode_ld, gd_decode_st, gd_decode_prefetch, gd_decode_discard, gd_decode_createpolicy,
+    gd_decode_atom, gd_decode_red, gd_decode_fence; /* decode/memory.c */
+gd_decode gd_decode_bra, gd_decode_brx, gd_decode_call, gd_decode_ret, gd_decode_exit,
+    gd_decode_trap, gd_decode_nothing, gd_decode_barrier, gd_decode_warp_sync, gd_decode_griddep,
+    gd_decode_nanosleep;                                                   /* decode/control.c */
 gd_decode gd_decode_mapa, gd_decode_getctarank, gd_decode_cluster_barrier; /* decode/cluster.c */
 gd_decode gd_decode_vote, gd_decode_shfl, gd_decode_match, gd_decode_redux, gd_decode_activemask,
-    gd_decode_elect;                                                      /* decode/warp.c */
-gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group, gd_decode_cp_async_mbarrier,
-    gd_decode_bulk, gd_decode_bulk_group;                                 /* decode/async.c */
-gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                /* decode/tensor.c */
-gd_decode gd_decode_tex;                                              /* decode/texture.c */
-gd_decode gd_decode_video;                                            /* decode/video.c */
-gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                     /* decode/warpgroup.c */
-gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma, gd_decode_movmatrix; /* decode/matrix.c */
+    gd_decode_elect; /* decode/warp.c */
+gd_decode gd_decode_mbarrier, gd_decode_cp_async, gd_decode_cp_async_group,
+    gd_decode_cp_async_mbarrier, gd_decode_bulk, gd_decode_bulk_group; /* decode/async.c */
+gd_decode gd_decode_tensor, gd_decode_tensor_prefetch;                 /* decode/tensor.c */
+gd_decode gd_decode_tex;                                               /* decode/texture.c */
+gd_decode gd_decode_video;                                             /* decode/video.c */
+gd_decode gd_decode_wgmma, gd_decode_wgmma_group;                      /* decode/warpgroup.c */
+gd_decode gd_decode_ldmatrix, gd_decode_stmatrix, gd_decode_mma,
+    gd_decode_movmatrix; /* decode/matrix.c */
 
-/* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the image. */
+/* Decodes an entry with all that it calls into an image. false: no memory; a refusal is in the
+ * image. */
 bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function);
 
 #endif

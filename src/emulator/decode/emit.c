@@ -47,7 +47,8 @@ gd_code *gd_emit(gd_decoder *decoder, gd_run *run)
     return code;
 }
 
-gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a, gd_slot b, gd_slot c)
+gd_code *gd_emit_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_slot d, gd_slot a,
+                       gd_slot b, gd_slot c)
 {
     gd_code *code = gd_emit(decoder, gd_exec_lanes_find(op));
 
@@ -109,7 +110,8 @@ static uint32_t hash_of(uint32_t bytes, uint64_t value)
     return (uint32_t)(mixed >> 32);
 }
 
-/* A constant's place in the table: the first word of its lanes tells its value, the entry's low bits its size. */
+/* A constant's place in the table: the first word of its lanes tells its value, the entry's low
+ * bits its size. */
 static uint32_t *find_constant(const gd_image *image, uint32_t bytes, uint64_t value)
 {
     uint32_t mask = image->constant_table_count - 1, at = hash_of(bytes, value) & mask;
@@ -186,10 +188,12 @@ bool gd_constant(gd_decoder *decoder, uint32_t bytes, uint64_t value, gd_slot *s
     uint32_t *entry = find_constant(image, bytes, value);
     if (!*entry) {
         uint32_t needed = bytes * GD_LANES;
-        if (image->constant_bytes > UINT32_MAX / 4 || !reserve_constants(image, image->constant_bytes + needed))
+        if (image->constant_bytes > UINT32_MAX / 4 ||
+            !reserve_constants(image, image->constant_bytes + needed))
             return gd_decode_memory(decoder);
         fill_constant(image->constants + image->constant_bytes, bytes, value);
-        *entry = image->constant_bytes | bytes; /* places are multiples of 128; the size makes it differ from 0 */
+        *entry = image->constant_bytes |
+                 bytes; /* places are multiples of 128; the size makes it differ from 0 */
         image->constant_bytes += needed;
         image->constant_count++;
     }
@@ -206,7 +210,8 @@ uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function)
         if (image->routines[i].function == function)
             return i;
     }
-    if (!grow(&items, &image->routine_capacity, sizeof *image->routines, image->routine_count + 1)) {
+    if (!grow(&items, &image->routine_capacity, sizeof *image->routines,
+              image->routine_count + 1)) {
         gd_decode_memory(decoder);
         return GD_PTX_NONE;
     }
@@ -215,8 +220,8 @@ uint32_t gd_routine_find(gd_decoder *decoder, uint32_t function)
     return image->routine_count++;
 }
 
-bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td, gd_ptx_type ta,
-                     gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te)
+bool gd_decode_lanes(gd_decoder *decoder, gd_lanes_op op, uint32_t flags, gd_ptx_type td,
+                     gd_ptx_type ta, gd_ptx_type tb, gd_ptx_type tc, gd_ptx_type te)
 {
     const gd_ptx_type types[] = {ta, tb, tc, te};
     gd_slot slots[4] = {GD_AREA_SINK, GD_AREA_SINK, GD_AREA_SINK, GD_AREA_SINK}, d;

@@ -3,8 +3,9 @@
 
 #define NONE GD_TYPE_NONE
 
-/* The operations for f32: round to nearest, the same with ftz, and the one that takes everything from its flags; for f64: round to nearest,
- * and any; for the halves f16, bf16, f16x2, bf16x2 from the first of four. */
+/* The operations for f32: round to nearest, the same with ftz, and the one that takes everything
+ * from its flags; for f64: round to nearest, and any; for the halves f16, bf16, f16x2, bf16x2 from
+ * the first of four. */
 typedef struct family {
     uint16_t single, single_ftz, single_any, wide, wide_any, halves;
 } family;
@@ -38,11 +39,14 @@ static uint32_t half_index(gd_ptx_type type)
 static gd_lanes_op choose(const family *from, gd_ptx_type type, uint32_t flags)
 {
     if (type == GD_TYPE_F32)
-        return (gd_lanes_op)(flags == 0 ? from->single : flags == GD_FTZ ? from->single_ftz : from->single_any);
+        return (gd_lanes_op)(flags == 0        ? from->single
+                             : flags == GD_FTZ ? from->single_ftz
+                                               : from->single_any);
     if (type == GD_TYPE_F64)
         return (gd_lanes_op)(flags == 0 ? from->wide : from->wide_any);
-    return half_index(type) < 4 && !(flags & GD_ROUND_MASK) ? (gd_lanes_op)(from->halves + half_index(type))
-                                                            : GD_LANES_NONE;
+    return half_index(type) < 4 && !(flags & GD_ROUND_MASK)
+               ? (gd_lanes_op)(from->halves + half_index(type))
+               : GD_LANES_NONE;
 }
 
 static bool arithmetic(gd_decoder *decoder, const family *from, uint32_t sources)
@@ -79,12 +83,15 @@ bool gd_decode_fma(gd_decoder *decoder)
 bool gd_decode_float_div(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool approximate = gd_has(decoder, GD_MODIFIER_APPROX), full = gd_has(decoder, GD_MODIFIER_FULL);
+    bool approximate = gd_has(decoder, GD_MODIFIER_APPROX),
+         full = gd_has(decoder, GD_MODIFIER_FULL);
     uint32_t flags = gd_float_flags(decoder);
     gd_lanes_op op = GD_LANES_NONE;
 
     if (type == GD_TYPE_F32)
-        op = approximate ? GD_LANES_DIV_APPROX_F32 : flags || full ? GD_LANES_DIV_X_F32 : GD_LANES_DIV_F32;
+        op = approximate     ? GD_LANES_DIV_APPROX_F32
+             : flags || full ? GD_LANES_DIV_X_F32
+                             : GD_LANES_DIV_F32;
     else if (type == GD_TYPE_F64 && !approximate && !full && !(flags & (GD_FTZ | GD_SAT)))
         op = flags ? GD_LANES_DIV_X_F64 : GD_LANES_DIV_F64;
     return gd_decode_lanes(decoder, op, flags, type, type, type, NONE, NONE);
@@ -124,10 +131,10 @@ bool gd_decode_rsqrt(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t flags = gd_float_flags(decoder);
-    gd_lanes_op op = type == GD_TYPE_F32     ? GD_LANES_RSQRT_F32
-                     : type != GD_TYPE_F64   ? GD_LANES_NONE
-                     : flags & GD_FTZ        ? GD_LANES_RSQRT_APPROX_F64
-                                             : GD_LANES_RSQRT_F64;
+    gd_lanes_op op = type == GD_TYPE_F32   ? GD_LANES_RSQRT_F32
+                     : type != GD_TYPE_F64 ? GD_LANES_NONE
+                     : flags & GD_FTZ      ? GD_LANES_RSQRT_APPROX_F64
+                                           : GD_LANES_RSQRT_F64;
 
     if (!gd_has(decoder, GD_MODIFIER_APPROX))
         op = GD_LANES_NONE;
@@ -154,7 +161,9 @@ bool gd_decode_unary_float(gd_decoder *decoder)
         op = type == GD_TYPE_F32 ? GD_LANES_LG2_F32 : GD_LANES_NONE;
         break;
     case GD_OP_EX2:
-        op = type == GD_TYPE_F32 ? GD_LANES_EX2_F32 : half < 4 ? (gd_lanes_op)(GD_LANES_EX2_F16 + half) : GD_LANES_NONE;
+        op = type == GD_TYPE_F32 ? GD_LANES_EX2_F32
+             : half < 4          ? (gd_lanes_op)(GD_LANES_EX2_F16 + half)
+                                 : GD_LANES_NONE;
         break;
     default:
         op = type == GD_TYPE_F32 ? GD_LANES_TANH_F32
@@ -165,7 +174,8 @@ bool gd_decode_unary_float(gd_decoder *decoder)
     return gd_decode_lanes(decoder, op, flags, type, type, NONE, NONE, NONE);
 }
 
-static bool sign_operation(gd_decoder *decoder, gd_lanes_op single, gd_lanes_op wide, gd_lanes_op halves)
+static bool sign_operation(gd_decoder *decoder, gd_lanes_op single, gd_lanes_op wide,
+                           gd_lanes_op halves)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t flags = gd_has(decoder, GD_MODIFIER_FTZ) ? GD_FTZ : 0, half = half_index(type);
@@ -230,8 +240,9 @@ bool gd_decode_copysign(gd_decoder *decoder)
 
 bool gd_decode_testp(gd_decoder *decoder)
 {
-    static const gd_modifier properties[] = {GD_MODIFIER_FINITE,     GD_MODIFIER_INFINITE, GD_MODIFIER_NUMBER,
-                                             GD_MODIFIER_NOTANUMBER, GD_MODIFIER_NORMAL,   GD_MODIFIER_SUBNORMAL};
+    static const gd_modifier properties[] = {GD_MODIFIER_FINITE, GD_MODIFIER_INFINITE,
+                                             GD_MODIFIER_NUMBER, GD_MODIFIER_NOTANUMBER,
+                                             GD_MODIFIER_NORMAL, GD_MODIFIER_SUBNORMAL};
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t property = 6;
     gd_slot p, a;
@@ -242,8 +253,9 @@ bool gd_decode_testp(gd_decoder *decoder)
     }
     if (property == 6 || (type != GD_TYPE_F32 && type != GD_TYPE_F64))
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_predicate_target(decoder, decoder->operands[0], &p))
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_predicate_target(decoder, decoder->operands[0], &p))
         return false;
-    return gd_emit_lanes(decoder, type == GD_TYPE_F32 ? GD_LANES_TESTP_F32 : GD_LANES_TESTP_F64, property, p, a, a,
-                         GD_AREA_SINK);
+    return gd_emit_lanes(decoder, type == GD_TYPE_F32 ? GD_LANES_TESTP_F32 : GD_LANES_TESTP_F64,
+                         property, p, a, a, GD_AREA_SINK);
 }

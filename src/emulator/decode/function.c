@@ -1,4 +1,5 @@
-/* Functions: which ones an entry reaches, how their registers and local memory are laid out, and their instructions one after the other. */
+/* Functions: which ones an entry reaches, how their registers and local memory are laid out, and
+ * their instructions one after the other. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 enum { MOST_FRAME_BYTES = 1 << 28, MOST_LOCAL_BYTES = 1 << 19 };
 
-/* Instructions that are emulated, with how many operands they may have; what a form has more or fewer is its decoder's to say. Others are
- * refused by name. */
+/* Instructions that are emulated, with how many operands they may have; what a form has more or
+ * fewer is its decoder's to say. Others are refused by name. */
 static const struct {
     gd_decode *decode;
     uint8_t least, most;
@@ -185,7 +186,8 @@ static void name_instruction(const gd_decoder *decoder, char *text, size_t capac
 
     for (uint32_t i = 0; decoder->instruction && i <= decoder->instruction->modifiers; i++) {
         uint32_t length;
-        const char *word = gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
+        const char *word =
+            gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
         if (length >= capacity - used)
             break;
         memcpy(text + used, word, length);
@@ -199,7 +201,8 @@ static void note_place(gd_decoder *decoder)
     gd_program_error *refusal = &decoder->image->refusal;
 
     refusal->instruction = (uint32_t)(decoder->instruction - decoder->module->instructions);
-    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line, &refusal->column);
+    gd_ptx_token_position(decoder->module, decoder->instruction->opcode, &refusal->line,
+                          &refusal->column);
 }
 
 bool gd_decode_refuse(gd_decoder *decoder, const char *format, ...)
@@ -232,9 +235,9 @@ bool gd_decode_refuse_form(gd_decoder *decoder)
     name_instruction(decoder, name, sizeof name);
     note_place(decoder);
     snprintf(refusal->text, sizeof refusal->text, "%s%s", name,
-             decoder->instruction->op == GD_OP_UNKNOWN           ? ": unknown instruction"
+             decoder->instruction->op == GD_OP_UNKNOWN   ? ": unknown instruction"
              : decoders[decoder->instruction->op].decode ? " in this form is not emulated"
-                                                                 : " is not emulated");
+                                                         : " is not emulated");
     return false;
 }
 
@@ -248,13 +251,15 @@ static uint32_t align(uint64_t value, uint32_t alignment)
     return aligned > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)aligned;
 }
 
-/* Shared variables get their places in the order in which an entry's functions name them; those whose size the launch gives come last. */
+/* Shared variables get their places in the order in which an entry's functions name them; those
+ * whose size the launch gives come last. */
 static void place_shared(gd_decoder *decoder, uint32_t symbol)
 {
     const gd_ptx_symbol *item = &decoder->module->symbols[symbol];
     gd_entry *entry = &decoder->image->entry;
 
-    if (decoder->offsets[symbol] != UINT32_MAX || item->flags & GD_SYMBOL_UNSIZED || item->link & GD_LINK_EXTERN)
+    if (decoder->offsets[symbol] != UINT32_MAX || item->flags & GD_SYMBOL_UNSIZED ||
+        item->link & GD_LINK_EXTERN)
         return;
     uint32_t offset = align(entry->static_shared_bytes, item->alignment);
     decoder->offsets[symbol] = GD_SHARED_START + offset;
@@ -272,7 +277,9 @@ static bool collect_operand(gd_decoder *decoder, const gd_ptx_operand *operand)
         return true;
     uint32_t function = symbol->target;
     if (symbol->directive != GD_PTX_NONE) {
-        uint32_t aliased = decoder->module->operands[decoder->module->directives[symbol->directive].operand + 1].symbol;
+        uint32_t aliased =
+            decoder->module->operands[decoder->module->directives[symbol->directive].operand + 1]
+                .symbol;
         if (aliased != GD_PTX_NONE && decoder->module->symbols[aliased].kind == GD_SYMBOL_FUNCTION)
             function = decoder->module->symbols[aliased].target;
     }
@@ -303,15 +310,16 @@ static bool collect_function(gd_decoder *decoder, const gd_ptx_function *functio
     return true;
 }
 
-/* All functions that an entry may call, and the shared variables that they name. A call through a register may reach those whose addresses
- * are in variables. */
+/* All functions that an entry may call, and the shared variables that they name. A call through a
+ * register may reach those whose addresses are in variables. */
 static bool collect(gd_decoder *decoder)
 {
     const gd_ptx_module *module = decoder->module;
     bool indirect = false, added = false;
 
     for (uint32_t i = 0; i < decoder->image->routine_count; i++) {
-        if (!collect_function(decoder, &module->functions[decoder->image->routines[i].function], &indirect))
+        if (!collect_function(decoder, &module->functions[decoder->image->routines[i].function],
+                              &indirect))
             return false;
         for (uint32_t f = 0; indirect && !added && f < module->function_count; f++) {
             if (decoder->program->addressed[f] && gd_routine_find(decoder, f) == GD_PTX_NONE)
@@ -336,9 +344,11 @@ static void place_dynamic(gd_decoder *decoder)
             alignment = symbol->alignment;
     }
     if (entry->static_shared_bytes)
-        entry->static_shared_bytes = align(entry->static_shared_bytes, alignment < 1024 ? alignment : 1024);
+        entry->static_shared_bytes =
+            align(entry->static_shared_bytes, alignment < 1024 ? alignment : 1024);
     for (uint32_t i = 0; i < decoder->module->symbol_count; i++) {
-        if (decoder->module->symbols[i].space == GD_SPACE_SHARED && decoder->offsets[i] == UINT32_MAX)
+        if (decoder->module->symbols[i].space == GD_SPACE_SHARED &&
+            decoder->offsets[i] == UINT32_MAX)
             decoder->offsets[i] = GD_SHARED_START + entry->static_shared_bytes;
     }
 }
@@ -352,7 +362,8 @@ static void place_local(gd_decoder *decoder, gd_routine *routine, uint32_t symbo
     routine->local = align((uint64_t)offset + item->bytes, 1);
 }
 
-/* Local memory of a function: first its parameters and results, so that functions of one prototype have them at the same places. */
+/* Local memory of a function: first its parameters and results, so that functions of one prototype
+ * have them at the same places. */
 static void layout_local(gd_decoder *decoder, gd_routine *routine)
 {
     const gd_ptx_function *function = &decoder->module->functions[routine->function];
@@ -367,7 +378,8 @@ static void layout_local(gd_decoder *decoder, gd_routine *routine)
     }
     for (uint32_t i = span->first; i < span->end; i++) {
         const gd_ptx_symbol *symbol = &decoder->module->symbols[i];
-        if (symbol->kind == GD_SYMBOL_VARIABLE && (symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM))
+        if (symbol->kind == GD_SYMBOL_VARIABLE &&
+            (symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM))
             place_local(decoder, routine, i);
     }
     routine->local = align(routine->local, 16);
@@ -380,7 +392,8 @@ static bool layout_frame(gd_decoder *decoder, gd_routine *routine)
     uint64_t used = 0;
 
     free(decoder->registers);
-    decoder->registers = calloc((size_t)decoder->function->register_count + 1, sizeof *decoder->registers);
+    decoder->registers =
+        calloc((size_t)decoder->function->register_count + 1, sizeof *decoder->registers);
     if (!decoder->registers)
         return gd_decode_memory(decoder);
     for (uint32_t i = span->first; i < span->end; i++) {
@@ -402,15 +415,18 @@ static bool layout_frame(gd_decoder *decoder, gd_routine *routine)
 
 /* ---- instructions ---- */
 
-/* Each instruction becomes at least one operation, or its entry is refused: a decoder that does neither is taken for one that refuses. */
+/* Each instruction becomes at least one operation, or its entry is refused: a decoder that does
+ * neither is taken for one that refuses. */
 static bool decode_instruction(gd_decoder *decoder, uint32_t index)
 {
-    const uint32_t op = decoder->module->instructions[index].op, before = decoder->image->code_count;
+    const uint32_t op = decoder->module->instructions[index].op,
+                   before = decoder->image->code_count;
 
     decoder->instruction = &decoder->module->instructions[index];
     bool done = decoders[op].decode && gd_decode_read(decoder, index) &&
-                decoder->operand_count >= decoders[op].least && decoder->operand_count <= decoders[op].most &&
-                decoders[op].decode(decoder) && gd_decode_end(decoder) && decoder->image->code_count > before;
+                decoder->operand_count >= decoders[op].least &&
+                decoder->operand_count <= decoders[op].most && decoders[op].decode(decoder) &&
+                gd_decode_end(decoder) && decoder->image->code_count > before;
     return done || gd_decode_refuse_form(decoder);
 }
 
@@ -444,7 +460,8 @@ static bool decode_routine(gd_decoder *decoder, uint32_t index)
 
     decoder->function = function;
     decoder->routine = index;
-    decoder->instruction = count ? &module->instructions[function->instruction] : module->instructions;
+    decoder->instruction =
+        count ? &module->instructions[function->instruction] : module->instructions;
     routine->start = decoder->image->code_count;
     free(decoder->starts);
     decoder->starts = calloc((size_t)count + 1, sizeof *decoder->starts);
@@ -466,8 +483,8 @@ static bool decode_routine(gd_decoder *decoder, uint32_t index)
 
 /* ---- the stack ---- */
 
-/* What the deepest chain of calls takes: each round lets chains be one call longer, and functions that call themselves end at the most
- * calls that there may be inside one another. */
+/* What the deepest chain of calls takes: each round lets chains be one call longer, and functions
+ * that call themselves end at the most calls that there may be inside one another. */
 static bool measure_stack(gd_decoder *decoder)
 {
     gd_image *image = decoder->image;
@@ -487,7 +504,8 @@ static bool measure_stack(gd_decoder *decoder)
             const gd_call_edge *edge = &decoder->calls[i];
             for (uint32_t part = 0; part < 2; part++) {
                 const gd_routine *caller = &image->routines[edge->caller];
-                uint64_t sum = need[2 * edge->callee + part] + (part ? caller->local : caller->frame);
+                uint64_t sum =
+                    need[2 * edge->callee + part] + (part ? caller->local : caller->frame);
                 bool more = sum > need[2 * edge->caller + part] && sum < MOST_FRAME_BYTES;
                 changed |= more;
                 need[2 * edge->caller + part] = more ? sum : need[2 * edge->caller + part];
@@ -499,7 +517,8 @@ static bool measure_stack(gd_decoder *decoder)
     image->depth += 1;
     free(need);
     return image->entry.local_bytes <= MOST_LOCAL_BYTES ||
-           gd_decode_refuse(decoder, "an entry that needs more than 512 KiB of local memory a thread");
+           gd_decode_refuse(decoder,
+                            "an entry that needs more than 512 KiB of local memory a thread");
 }
 
 static bool decode_all(gd_decoder *decoder)
@@ -518,7 +537,8 @@ static bool decode_all(gd_decoder *decoder)
     return gd_emit(decoder, gd_run_end) && measure_stack(decoder);
 }
 
-/* How far operations go on without anything but the next one: the interpreter looks up only between such stretches. */
+/* How far operations go on without anything but the next one: the interpreter looks up only between
+ * such stretches. */
 static void measure_stretches(gd_image *image)
 {
     uint32_t behind = 0;
@@ -557,7 +577,8 @@ bool gd_image_decode(gd_program *program, gd_image *image, uint32_t function)
     if (!decoder.offsets)
         return false;
     memset(decoder.offsets, 0xff, ((size_t)module->symbol_count + 1) * sizeof *decoder.offsets);
-    image->entry.refused = gd_routine_find(&decoder, function) == GD_PTX_NONE || !decode_all(&decoder);
+    image->entry.refused =
+        gd_routine_find(&decoder, function) == GD_PTX_NONE || !decode_all(&decoder);
     measure_stretches(image);
     free(decoder.offsets);
     free(decoder.registers);

@@ -10,20 +10,22 @@ static bool same(gd_decoder *decoder, const uint16_t *by_type, uint32_t flags, u
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], flags, type, type, sources > 1 ? type : NONE,
-                           sources > 2 ? type : NONE, NONE);
+    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], flags, type, type,
+                           sources > 1 ? type : NONE, sources > 2 ? type : NONE, NONE);
 }
 
 bool gd_decode_add(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_ADD_16, [GD_TYPE_S16] = GD_LANES_ADD_16, [GD_TYPE_U32] = GD_LANES_ADD_32,
-               [GD_TYPE_S32] = GD_LANES_ADD_32, [GD_TYPE_U64] = GD_LANES_ADD_64, [GD_TYPE_S64] = GD_LANES_ADD_64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_ADD_16, [GD_TYPE_S16] = GD_LANES_ADD_16,
+               [GD_TYPE_U32] = GD_LANES_ADD_32, [GD_TYPE_S32] = GD_LANES_ADD_32,
+               [GD_TYPE_U64] = GD_LANES_ADD_64, [GD_TYPE_S64] = GD_LANES_ADD_64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
     if (gd_has(decoder, GD_MODIFIER_CC))
         return gd_decode_carry(decoder);
     if (gd_has(decoder, GD_MODIFIER_U16X2) || gd_has(decoder, GD_MODIFIER_S16X2))
-        return gd_decode_lanes(decoder, GD_LANES_ADD_16X2, 0, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32, NONE, NONE);
+        return gd_decode_lanes(decoder, GD_LANES_ADD_16X2, 0, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32,
+                               NONE, NONE);
     if (type == GD_TYPE_S32 && gd_has(decoder, GD_MODIFIER_SAT))
         return gd_decode_lanes(decoder, GD_LANES_ADD_SAT_S32, 0, type, type, type, NONE, NONE);
     return by_type[type] ? same(decoder, by_type, 0, 2) : gd_decode_float_add(decoder);
@@ -31,8 +33,9 @@ bool gd_decode_add(gd_decoder *decoder)
 
 bool gd_decode_sub(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_SUB_16, [GD_TYPE_S16] = GD_LANES_SUB_16, [GD_TYPE_U32] = GD_LANES_SUB_32,
-               [GD_TYPE_S32] = GD_LANES_SUB_32, [GD_TYPE_U64] = GD_LANES_SUB_64, [GD_TYPE_S64] = GD_LANES_SUB_64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_SUB_16, [GD_TYPE_S16] = GD_LANES_SUB_16,
+               [GD_TYPE_U32] = GD_LANES_SUB_32, [GD_TYPE_S32] = GD_LANES_SUB_32,
+               [GD_TYPE_U64] = GD_LANES_SUB_64, [GD_TYPE_S64] = GD_LANES_SUB_64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
     if (gd_has(decoder, GD_MODIFIER_CC))
@@ -61,11 +64,13 @@ static gd_ptx_type widened(gd_ptx_type type)
 
 bool gd_decode_mul(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MUL_16, [GD_TYPE_S16] = GD_LANES_MUL_16, [GD_TYPE_U32] = GD_LANES_MUL_32,
-               [GD_TYPE_S32] = GD_LANES_MUL_32, [GD_TYPE_U64] = GD_LANES_MUL_64, [GD_TYPE_S64] = GD_LANES_MUL_64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MUL_16, [GD_TYPE_S16] = GD_LANES_MUL_16,
+               [GD_TYPE_U32] = GD_LANES_MUL_32, [GD_TYPE_S32] = GD_LANES_MUL_32,
+               [GD_TYPE_U64] = GD_LANES_MUL_64, [GD_TYPE_S64] = GD_LANES_MUL_64};
     static const uint16_t high[GD_TYPE_COUNT] = {
-        [GD_TYPE_U16] = GD_LANES_MUL_HI_U16, [GD_TYPE_S16] = GD_LANES_MUL_HI_S16, [GD_TYPE_U32] = GD_LANES_MUL_HI_U32,
-        [GD_TYPE_S32] = GD_LANES_MUL_HI_S32, [GD_TYPE_U64] = GD_LANES_MUL_HI_U64, [GD_TYPE_S64] = GD_LANES_MUL_HI_S64};
+        [GD_TYPE_U16] = GD_LANES_MUL_HI_U16, [GD_TYPE_S16] = GD_LANES_MUL_HI_S16,
+        [GD_TYPE_U32] = GD_LANES_MUL_HI_U32, [GD_TYPE_S32] = GD_LANES_MUL_HI_S32,
+        [GD_TYPE_U64] = GD_LANES_MUL_HI_U64, [GD_TYPE_S64] = GD_LANES_MUL_HI_S64};
     static const uint16_t wide[GD_TYPE_COUNT] = {[GD_TYPE_U16] = GD_LANES_MUL_WIDE_U16,
                                                  [GD_TYPE_S16] = GD_LANES_MUL_WIDE_S16,
                                                  [GD_TYPE_U32] = GD_LANES_MUL_WIDE_U32,
@@ -75,19 +80,23 @@ bool gd_decode_mul(gd_decoder *decoder)
     if (!by_type[type])
         return gd_decode_float_mul(decoder);
     if (gd_has(decoder, GD_MODIFIER_WIDE))
-        return gd_decode_lanes(decoder, (gd_lanes_op)wide[type], 0, widened(type), type, type, NONE, NONE);
+        return gd_decode_lanes(decoder, (gd_lanes_op)wide[type], 0, widened(type), type, type, NONE,
+                               NONE);
     if (gd_has(decoder, GD_MODIFIER_HI))
         return same(decoder, high, 0, 2);
-    return gd_has(decoder, GD_MODIFIER_LO) ? same(decoder, by_type, 0, 2) : gd_decode_refuse_form(decoder);
+    return gd_has(decoder, GD_MODIFIER_LO) ? same(decoder, by_type, 0, 2)
+                                           : gd_decode_refuse_form(decoder);
 }
 
 bool gd_decode_mad(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MAD_16, [GD_TYPE_S16] = GD_LANES_MAD_16, [GD_TYPE_U32] = GD_LANES_MAD_32,
-               [GD_TYPE_S32] = GD_LANES_MAD_32, [GD_TYPE_U64] = GD_LANES_MAD_64, [GD_TYPE_S64] = GD_LANES_MAD_64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MAD_16, [GD_TYPE_S16] = GD_LANES_MAD_16,
+               [GD_TYPE_U32] = GD_LANES_MAD_32, [GD_TYPE_S32] = GD_LANES_MAD_32,
+               [GD_TYPE_U64] = GD_LANES_MAD_64, [GD_TYPE_S64] = GD_LANES_MAD_64};
     static const uint16_t high[GD_TYPE_COUNT] = {
-        [GD_TYPE_U16] = GD_LANES_MAD_HI_U16, [GD_TYPE_S16] = GD_LANES_MAD_HI_S16, [GD_TYPE_U32] = GD_LANES_MAD_HI_U32,
-        [GD_TYPE_S32] = GD_LANES_MAD_HI_S32, [GD_TYPE_U64] = GD_LANES_MAD_HI_U64, [GD_TYPE_S64] = GD_LANES_MAD_HI_S64};
+        [GD_TYPE_U16] = GD_LANES_MAD_HI_U16, [GD_TYPE_S16] = GD_LANES_MAD_HI_S16,
+        [GD_TYPE_U32] = GD_LANES_MAD_HI_U32, [GD_TYPE_S32] = GD_LANES_MAD_HI_S32,
+        [GD_TYPE_U64] = GD_LANES_MAD_HI_U64, [GD_TYPE_S64] = GD_LANES_MAD_HI_S64};
     static const uint16_t wide[GD_TYPE_COUNT] = {[GD_TYPE_U16] = GD_LANES_MAD_WIDE_U16,
                                                  [GD_TYPE_S16] = GD_LANES_MAD_WIDE_S16,
                                                  [GD_TYPE_U32] = GD_LANES_MAD_WIDE_U32,
@@ -137,42 +146,50 @@ bool gd_decode_mad24(gd_decoder *decoder)
 
 bool gd_decode_sad(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_SAD_U16, [GD_TYPE_S16] = GD_LANES_SAD_S16, [GD_TYPE_U32] = GD_LANES_SAD_U32,
-               [GD_TYPE_S32] = GD_LANES_SAD_S32, [GD_TYPE_U64] = GD_LANES_SAD_U64, [GD_TYPE_S64] = GD_LANES_SAD_S64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_SAD_U16, [GD_TYPE_S16] = GD_LANES_SAD_S16,
+               [GD_TYPE_U32] = GD_LANES_SAD_U32, [GD_TYPE_S32] = GD_LANES_SAD_S32,
+               [GD_TYPE_U64] = GD_LANES_SAD_U64, [GD_TYPE_S64] = GD_LANES_SAD_S64};
 
     return same(decoder, by_type, 0, 3);
 }
 
 bool gd_decode_div(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_DIV_U16, [GD_TYPE_S16] = GD_LANES_DIV_S16, [GD_TYPE_U32] = GD_LANES_DIV_U32,
-               [GD_TYPE_S32] = GD_LANES_DIV_S32, [GD_TYPE_U64] = GD_LANES_DIV_U64, [GD_TYPE_S64] = GD_LANES_DIV_S64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_DIV_U16, [GD_TYPE_S16] = GD_LANES_DIV_S16,
+               [GD_TYPE_U32] = GD_LANES_DIV_U32, [GD_TYPE_S32] = GD_LANES_DIV_S32,
+               [GD_TYPE_U64] = GD_LANES_DIV_U64, [GD_TYPE_S64] = GD_LANES_DIV_S64};
 
-    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 2) : gd_decode_float_div(decoder);
+    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 2)
+                                           : gd_decode_float_div(decoder);
 }
 
 bool gd_decode_rem(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_REM_U16, [GD_TYPE_S16] = GD_LANES_REM_S16, [GD_TYPE_U32] = GD_LANES_REM_U32,
-               [GD_TYPE_S32] = GD_LANES_REM_S32, [GD_TYPE_U64] = GD_LANES_REM_U64, [GD_TYPE_S64] = GD_LANES_REM_S64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_REM_U16, [GD_TYPE_S16] = GD_LANES_REM_S16,
+               [GD_TYPE_U32] = GD_LANES_REM_U32, [GD_TYPE_S32] = GD_LANES_REM_S32,
+               [GD_TYPE_U64] = GD_LANES_REM_U64, [GD_TYPE_S64] = GD_LANES_REM_S64};
 
     return same(decoder, by_type, 0, 2);
 }
 
 bool gd_decode_abs(gd_decoder *decoder)
 {
-    BY_TYPE = {
-        [GD_TYPE_S16] = GD_LANES_ABS_S16, [GD_TYPE_S32] = GD_LANES_ABS_S32, [GD_TYPE_S64] = GD_LANES_ABS_S64};
+    BY_TYPE = {[GD_TYPE_S16] = GD_LANES_ABS_S16,
+               [GD_TYPE_S32] = GD_LANES_ABS_S32,
+               [GD_TYPE_S64] = GD_LANES_ABS_S64};
 
-    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 1) : gd_decode_float_abs(decoder);
+    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 1)
+                                           : gd_decode_float_abs(decoder);
 }
 
 bool gd_decode_neg(gd_decoder *decoder)
 {
-    BY_TYPE = {
-        [GD_TYPE_S16] = GD_LANES_NEG_S16, [GD_TYPE_S32] = GD_LANES_NEG_S32, [GD_TYPE_S64] = GD_LANES_NEG_S64};
+    BY_TYPE = {[GD_TYPE_S16] = GD_LANES_NEG_S16,
+               [GD_TYPE_S32] = GD_LANES_NEG_S32,
+               [GD_TYPE_S64] = GD_LANES_NEG_S64};
 
-    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 1) : gd_decode_float_neg(decoder);
+    return by_type[gd_type_at(decoder, 0)] ? same(decoder, by_type, 0, 1)
+                                           : gd_decode_float_neg(decoder);
 }
 
 /* .relu behind min or max of s32 and s16x2. */
@@ -184,39 +201,47 @@ static bool relu(gd_decoder *decoder, gd_lanes_op op)
            gd_emit_lanes(decoder, op, 0, d, d, GD_AREA_SINK, GD_AREA_SINK);
 }
 
-static bool extreme(gd_decoder *decoder, const uint16_t *by_type, gd_lanes_op pairs_u, gd_lanes_op pairs_s)
+static bool extreme(gd_decoder *decoder, const uint16_t *by_type, gd_lanes_op pairs_u,
+                    gd_lanes_op pairs_s)
 {
-    bool unsigned_pairs = gd_has(decoder, GD_MODIFIER_U16X2), signed_pairs = gd_has(decoder, GD_MODIFIER_S16X2);
+    bool unsigned_pairs = gd_has(decoder, GD_MODIFIER_U16X2),
+         signed_pairs = gd_has(decoder, GD_MODIFIER_S16X2);
     gd_ptx_type type = gd_type_at(decoder, 0);
 
     if (unsigned_pairs || signed_pairs) {
-        if (!gd_decode_lanes(decoder, signed_pairs ? pairs_s : pairs_u, 0, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32, NONE,
-                             NONE))
+        if (!gd_decode_lanes(decoder, signed_pairs ? pairs_s : pairs_u, 0, GD_TYPE_B32, GD_TYPE_B32,
+                             GD_TYPE_B32, NONE, NONE))
             return false;
-        return !signed_pairs || !gd_has(decoder, GD_MODIFIER_RELU) || relu(decoder, GD_LANES_RELU_S16X2);
+        return !signed_pairs || !gd_has(decoder, GD_MODIFIER_RELU) ||
+               relu(decoder, GD_LANES_RELU_S16X2);
     }
     return same(decoder, by_type, 0, 2) &&
-           (type != GD_TYPE_S32 || !gd_has(decoder, GD_MODIFIER_RELU) || relu(decoder, GD_LANES_RELU_S32));
+           (type != GD_TYPE_S32 || !gd_has(decoder, GD_MODIFIER_RELU) ||
+            relu(decoder, GD_LANES_RELU_S32));
 }
 
 bool gd_decode_min(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MIN_U16, [GD_TYPE_S16] = GD_LANES_MIN_S16, [GD_TYPE_U32] = GD_LANES_MIN_U32,
-               [GD_TYPE_S32] = GD_LANES_MIN_S32, [GD_TYPE_U64] = GD_LANES_MIN_U64, [GD_TYPE_S64] = GD_LANES_MIN_S64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MIN_U16, [GD_TYPE_S16] = GD_LANES_MIN_S16,
+               [GD_TYPE_U32] = GD_LANES_MIN_U32, [GD_TYPE_S32] = GD_LANES_MIN_S32,
+               [GD_TYPE_U64] = GD_LANES_MIN_U64, [GD_TYPE_S64] = GD_LANES_MIN_S64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return by_type[type] || type == NONE ? extreme(decoder, by_type, GD_LANES_MIN_U16X2, GD_LANES_MIN_S16X2)
-                                         : gd_decode_float_min(decoder);
+    return by_type[type] || type == NONE
+               ? extreme(decoder, by_type, GD_LANES_MIN_U16X2, GD_LANES_MIN_S16X2)
+               : gd_decode_float_min(decoder);
 }
 
 bool gd_decode_max(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MAX_U16, [GD_TYPE_S16] = GD_LANES_MAX_S16, [GD_TYPE_U32] = GD_LANES_MAX_U32,
-               [GD_TYPE_S32] = GD_LANES_MAX_S32, [GD_TYPE_U64] = GD_LANES_MAX_U64, [GD_TYPE_S64] = GD_LANES_MAX_S64};
+    BY_TYPE = {[GD_TYPE_U16] = GD_LANES_MAX_U16, [GD_TYPE_S16] = GD_LANES_MAX_S16,
+               [GD_TYPE_U32] = GD_LANES_MAX_U32, [GD_TYPE_S32] = GD_LANES_MAX_S32,
+               [GD_TYPE_U64] = GD_LANES_MAX_U64, [GD_TYPE_S64] = GD_LANES_MAX_S64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return by_type[type] || type == NONE ? extreme(decoder, by_type, GD_LANES_MAX_U16X2, GD_LANES_MAX_S16X2)
-                                         : gd_decode_float_max(decoder);
+    return by_type[type] || type == NONE
+               ? extreme(decoder, by_type, GD_LANES_MAX_U16X2, GD_LANES_MAX_S16X2)
+               : gd_decode_float_max(decoder);
 }
 
 /* ---- logic ---- */
@@ -248,18 +273,23 @@ bool gd_decode_logic(gd_decoder *decoder)
                                        {GD_LANES_OR_32, GD_LANES_OR_64},
                                        {GD_LANES_XOR_32, GD_LANES_XOR_64}};
     gd_ptx_type type = gd_type_at(decoder, 0);
-    uint32_t row = decoder->instruction->op == GD_OP_AND ? 0 : decoder->instruction->op == GD_OP_OR ? 1 : 2;
+    uint32_t row = decoder->instruction->op == GD_OP_AND  ? 0
+                   : decoder->instruction->op == GD_OP_OR ? 1
+                                                          : 2;
 
     if (type == GD_TYPE_PRED)
         return predicates(decoder, (uint8_t)(GD_COMBINE_AND + row));
     if (type != GD_TYPE_B16 && type != GD_TYPE_B32 && type != GD_TYPE_B64)
         return gd_decode_refuse_form(decoder);
-    return gd_decode_lanes(decoder, (gd_lanes_op)ops[row][type == GD_TYPE_B64], 0, type, type, type, NONE, NONE);
+    return gd_decode_lanes(decoder, (gd_lanes_op)ops[row][type == GD_TYPE_B64], 0, type, type, type,
+                           NONE, NONE);
 }
 
 bool gd_decode_not(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_NOT_16, [GD_TYPE_B32] = GD_LANES_NOT_32, [GD_TYPE_B64] = GD_LANES_NOT_64};
+    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_NOT_16,
+               [GD_TYPE_B32] = GD_LANES_NOT_32,
+               [GD_TYPE_B64] = GD_LANES_NOT_64};
     gd_slot d, a;
     bool negated;
 
@@ -280,7 +310,9 @@ bool gd_decode_not(gd_decoder *decoder)
 
 bool gd_decode_cnot(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_CNOT_16, [GD_TYPE_B32] = GD_LANES_CNOT_32, [GD_TYPE_B64] = GD_LANES_CNOT_64};
+    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_CNOT_16,
+               [GD_TYPE_B32] = GD_LANES_CNOT_32,
+               [GD_TYPE_B64] = GD_LANES_CNOT_64};
 
     return same(decoder, by_type, 0, 1);
 }
@@ -289,21 +321,26 @@ static bool shift(gd_decoder *decoder, const uint16_t *by_type)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, GD_TYPE_U32, NONE, NONE);
+    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, GD_TYPE_U32, NONE,
+                           NONE);
 }
 
 bool gd_decode_shl(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_SHL_16, [GD_TYPE_B32] = GD_LANES_SHL_32, [GD_TYPE_B64] = GD_LANES_SHL_64};
+    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_SHL_16,
+               [GD_TYPE_B32] = GD_LANES_SHL_32,
+               [GD_TYPE_B64] = GD_LANES_SHL_64};
 
     return shift(decoder, by_type);
 }
 
 bool gd_decode_shr(gd_decoder *decoder)
 {
-    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_SHR_U16, [GD_TYPE_B32] = GD_LANES_SHR_U32, [GD_TYPE_B64] = GD_LANES_SHR_U64,
-               [GD_TYPE_U16] = GD_LANES_SHR_U16, [GD_TYPE_U32] = GD_LANES_SHR_U32, [GD_TYPE_U64] = GD_LANES_SHR_U64,
-               [GD_TYPE_S16] = GD_LANES_SHR_S16, [GD_TYPE_S32] = GD_LANES_SHR_S32, [GD_TYPE_S64] = GD_LANES_SHR_S64};
+    BY_TYPE = {[GD_TYPE_B16] = GD_LANES_SHR_U16, [GD_TYPE_B32] = GD_LANES_SHR_U32,
+               [GD_TYPE_B64] = GD_LANES_SHR_U64, [GD_TYPE_U16] = GD_LANES_SHR_U16,
+               [GD_TYPE_U32] = GD_LANES_SHR_U32, [GD_TYPE_U64] = GD_LANES_SHR_U64,
+               [GD_TYPE_S16] = GD_LANES_SHR_S16, [GD_TYPE_S32] = GD_LANES_SHR_S32,
+               [GD_TYPE_S64] = GD_LANES_SHR_S64};
 
     return shift(decoder, by_type);
 }
@@ -321,11 +358,13 @@ bool gd_decode_shf(gd_decoder *decoder)
     return gd_decode_lanes(decoder, op, 0, type, type, type, GD_TYPE_U32, NONE);
 }
 
-/* lop3.b32 d, a, b, c, table; with .BoolOp and a predicate it is lop3.or.b32 d|p, a, b, c, table, q. */
+/* lop3.b32 d, a, b, c, table; with .BoolOp and a predicate it is lop3.or.b32 d|p, a, b, c, table,
+ * q. */
 bool gd_decode_lop3(gd_decoder *decoder)
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
-    bool is_or = gd_has(decoder, GD_MODIFIER_OR), is_and = gd_has(decoder, GD_MODIFIER_AND), not_q = false;
+    bool is_or = gd_has(decoder, GD_MODIFIER_OR), is_and = gd_has(decoder, GD_MODIFIER_AND),
+         not_q = false;
     uint32_t d_operand = decoder->operands[0];
     gd_slot d, p = GD_AREA_SINK, q = GD_AREA_SINK, s[3], zero;
     uint64_t table;
@@ -344,7 +383,8 @@ bool gd_decode_lop3(gd_decoder *decoder)
     if (pair && (!gd_predicate_target(decoder, gd_operand_at(decoder, d_operand + 1)->end, &p) ||
                  !gd_predicate_source(decoder, decoder->operands[5], &q, &not_q)))
         return false;
-    if (!gd_target(decoder, pair ? d_operand + 1 : d_operand, type, &d) || !gd_constant(decoder, 4, 0, &zero))
+    if (!gd_target(decoder, pair ? d_operand + 1 : d_operand, type, &d) ||
+        !gd_constant(decoder, 4, 0, &zero))
         return false;
     gd_slot result = pair ? gd_scratch(decoder, 0) : d;
     if (!gd_emit_lanes(decoder, GD_LANES_LOP3, (uint32_t)table & 0xff, result, s[0], s[1], s[2]))
@@ -381,7 +421,8 @@ static bool counting(gd_decoder *decoder, const uint16_t *by_type, uint32_t flag
 {
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], flags, GD_TYPE_U32, type, NONE, NONE, NONE);
+    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], flags, GD_TYPE_U32, type, NONE,
+                           NONE, NONE);
 }
 
 bool gd_decode_popc(gd_decoder *decoder)
@@ -423,7 +464,8 @@ bool gd_decode_bfe(gd_decoder *decoder)
                [GD_TYPE_S64] = GD_LANES_BFE_S64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, GD_TYPE_U32, GD_TYPE_U32, NONE);
+    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, GD_TYPE_U32,
+                           GD_TYPE_U32, NONE);
 }
 
 bool gd_decode_bfi(gd_decoder *decoder)
@@ -431,25 +473,28 @@ bool gd_decode_bfi(gd_decoder *decoder)
     BY_TYPE = {[GD_TYPE_B32] = GD_LANES_BFI_32, [GD_TYPE_B64] = GD_LANES_BFI_64};
     gd_ptx_type type = gd_type_at(decoder, 0);
 
-    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, type, GD_TYPE_U32, GD_TYPE_U32);
+    return gd_decode_lanes(decoder, (gd_lanes_op)by_type[type], 0, type, type, type, GD_TYPE_U32,
+                           GD_TYPE_U32);
 }
 
 bool gd_decode_fns(gd_decoder *decoder)
 {
     if (gd_type_at(decoder, 0) != GD_TYPE_B32)
         return gd_decode_refuse_form(decoder);
-    return gd_decode_lanes(decoder, GD_LANES_FNS, 0, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_S32, NONE);
+    return gd_decode_lanes(decoder, GD_LANES_FNS, 0, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32,
+                           GD_TYPE_S32, NONE);
 }
 
 static uint32_t signs(gd_decoder *decoder)
 {
-    return (gd_type_at(decoder, 0) == GD_TYPE_S32 ? 1 : 0) | (gd_type_at(decoder, 1) == GD_TYPE_S32 ? 2 : 0);
+    return (gd_type_at(decoder, 0) == GD_TYPE_S32 ? 1 : 0) |
+           (gd_type_at(decoder, 1) == GD_TYPE_S32 ? 2 : 0);
 }
 
 bool gd_decode_dp4a(gd_decoder *decoder)
 {
-    return gd_decode_lanes(decoder, GD_LANES_DP4A, signs(decoder), GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32,
-                           NONE);
+    return gd_decode_lanes(decoder, GD_LANES_DP4A, signs(decoder), GD_TYPE_B32, GD_TYPE_B32,
+                           GD_TYPE_B32, GD_TYPE_B32, NONE);
 }
 
 bool gd_decode_dp2a(gd_decoder *decoder)
@@ -458,8 +503,8 @@ bool gd_decode_dp2a(gd_decoder *decoder)
 
     if (!high && !gd_has(decoder, GD_MODIFIER_LO))
         return gd_decode_refuse_form(decoder);
-    return gd_decode_lanes(decoder, GD_LANES_DP2A, signs(decoder) | high, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32,
-                           GD_TYPE_B32, NONE);
+    return gd_decode_lanes(decoder, GD_LANES_DP2A, signs(decoder) | high, GD_TYPE_B32, GD_TYPE_B32,
+                           GD_TYPE_B32, GD_TYPE_B32, NONE);
 }
 
 bool gd_decode_bmsk(gd_decoder *decoder)
@@ -468,7 +513,8 @@ bool gd_decode_bmsk(gd_decoder *decoder)
 
     if (wrap == gd_has(decoder, GD_MODIFIER_CLAMP) || gd_type_at(decoder, 0) != GD_TYPE_B32)
         return gd_decode_refuse_form(decoder);
-    return gd_decode_lanes(decoder, GD_LANES_BMSK, wrap, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32, NONE, NONE);
+    return gd_decode_lanes(decoder, GD_LANES_BMSK, wrap, GD_TYPE_B32, GD_TYPE_B32, GD_TYPE_B32,
+                           NONE, NONE);
 }
 
 bool gd_decode_szext(gd_decoder *decoder)
@@ -478,7 +524,8 @@ bool gd_decode_szext(gd_decoder *decoder)
 
     if (wrap == gd_has(decoder, GD_MODIFIER_CLAMP) || (type != GD_TYPE_U32 && type != GD_TYPE_S32))
         return gd_decode_refuse_form(decoder);
-    return gd_decode_lanes(decoder, GD_LANES_SZEXT, (wrap ? 1u : 0u) | (type == GD_TYPE_S32 ? 2u : 0u), type, type,
+    return gd_decode_lanes(decoder, GD_LANES_SZEXT,
+                           (wrap ? 1u : 0u) | (type == GD_TYPE_S32 ? 2u : 0u), type, type,
                            GD_TYPE_U32, NONE, NONE);
 }
 
@@ -507,7 +554,8 @@ bool gd_decode_carry(gd_decoder *decoder)
     flags |= op == GD_OP_SUB || op == GD_OP_SUBC ? GD_CARRY_SUB : 0;
     if ((bytes != 4 && bytes != 8) || gd_is_float(type))
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_source(decoder, decoder->operands[2], type, &b) ||
         !gd_target(decoder, decoder->operands[0], type, &d))
         return false;
     gd_code *code = emit_carry(decoder, flags, bytes);
@@ -539,8 +587,10 @@ bool gd_decode_madc(gd_decoder *decoder)
     flags |= decoder->instruction->op == GD_OP_MADC ? GD_CARRY_IN : 0;
     if (!op || upper == gd_has(decoder, GD_MODIFIER_LO))
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_source(decoder, decoder->operands[2], type, &b) ||
-        !gd_source(decoder, decoder->operands[3], type, &c) || !gd_target(decoder, decoder->operands[0], type, &d) ||
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_source(decoder, decoder->operands[2], type, &b) ||
+        !gd_source(decoder, decoder->operands[3], type, &c) ||
+        !gd_target(decoder, decoder->operands[0], type, &d) ||
         !gd_emit_lanes(decoder, op, 0, product, a, b, GD_AREA_SINK))
         return false;
     gd_code *code = emit_carry(decoder, flags, gd_bytes_of(type));

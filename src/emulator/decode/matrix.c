@@ -3,8 +3,8 @@
 #include "emulator/execute/matrix.h"
 
 /* Slots of the elements of an operand. */
-static bool read_slots(gd_decoder *decoder, uint32_t operand, uint32_t count, gd_ptx_type type, bool target,
-                       uint32_t *slots)
+static bool read_slots(gd_decoder *decoder, uint32_t operand, uint32_t count, gd_ptx_type type,
+                       bool target, uint32_t *slots)
 {
     uint32_t elements[8];
 
@@ -31,7 +31,8 @@ static bool matrix_access(gd_decoder *decoder, bool store)
     gd_slot all;
 
     gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (!count || !sync || !gd_has(decoder, GD_MODIFIER_M8N8) || gd_type_at(decoder, 0) != GD_TYPE_B16 ||
+    if (!count || !sync || !gd_has(decoder, GD_MODIFIER_M8N8) ||
+        gd_type_at(decoder, 0) != GD_TYPE_B16 ||
         (space != GD_SPACE_SHARED && space != GD_SPACE_NONE))
         return gd_decode_refuse_form(decoder);
     if (!read_slots(decoder, decoder->operands[store ? 1 : 0], count, GD_TYPE_B32, !store, slots) ||
@@ -39,7 +40,9 @@ static bool matrix_access(gd_decoder *decoder, bool store)
         !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;
     from.list = gd_list_add(decoder, slots, count);
-    gd_code *code = from.list == GD_PTX_NONE ? NULL : gd_emit(decoder, store ? gd_run_stmatrix : gd_run_ldmatrix);
+    gd_code *code = from.list == GD_PTX_NONE
+                        ? NULL
+                        : gd_emit(decoder, store ? gd_run_stmatrix : gd_run_ldmatrix);
     if (!code)
         return false;
     code->address = from.address;
@@ -72,7 +75,8 @@ bool gd_decode_movmatrix(gd_decoder *decoder)
         !gd_has(decoder, GD_MODIFIER_TRANS) || gd_type_at(decoder, 0) != GD_TYPE_B16)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &a) ||
-        !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) || !gd_constant(decoder, 4, UINT32_MAX, &all))
+        !gd_target(decoder, decoder->operands[0], GD_TYPE_B32, &d) ||
+        !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_movmatrix);
     if (!code)
@@ -85,13 +89,15 @@ bool gd_decode_movmatrix(gd_decoder *decoder)
 
 /* ---- mma ---- */
 
-/* The types d, a, b, c as they are written: some are no types elsewhere, and they are told apart by their order. */
+/* The types d, a, b, c as they are written: some are no types elsewhere, and they are told apart by
+ * their order. */
 enum { MMA_F32 = GD_MATRIX_B1 + 1, MMA_S32, MMA_TYPES };
 
 static const char *const type_names[MMA_TYPES] = {
-    [GD_MATRIX_F16] = ".f16",   [GD_MATRIX_BF16] = ".bf16", [GD_MATRIX_TF32] = ".tf32", [GD_MATRIX_E4M3] = ".e4m3",
-    [GD_MATRIX_E5M2] = ".e5m2", [GD_MATRIX_F64] = ".f64",   [GD_MATRIX_S8] = ".s8",     [GD_MATRIX_U8] = ".u8",
-    [GD_MATRIX_S4] = ".s4",     [GD_MATRIX_U4] = ".u4",     [GD_MATRIX_B1] = ".b1",     [MMA_F32] = ".f32",
+    [GD_MATRIX_F16] = ".f16",   [GD_MATRIX_BF16] = ".bf16", [GD_MATRIX_TF32] = ".tf32",
+    [GD_MATRIX_E4M3] = ".e4m3", [GD_MATRIX_E5M2] = ".e5m2", [GD_MATRIX_F64] = ".f64",
+    [GD_MATRIX_S8] = ".s8",     [GD_MATRIX_U8] = ".u8",     [GD_MATRIX_S4] = ".s4",
+    [GD_MATRIX_U4] = ".u4",     [GD_MATRIX_B1] = ".b1",     [MMA_F32] = ".f32",
     [MMA_S32] = ".s32",
 };
 
@@ -147,7 +153,8 @@ static bool read_types(gd_decoder *decoder, form *into)
         gd_type_at(decoder, i);
     for (uint32_t i = 1; i <= decoder->instruction->modifiers; i++) {
         uint32_t length, type;
-        const char *text = gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
+        const char *text =
+            gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
         if ((type = find_type(text, length)) == MMA_TYPES)
             continue;
         if (count == 4)
@@ -173,11 +180,13 @@ static bool factors_fit(const form *item)
 {
     uint32_t a = item->types[1], b = item->types[2];
 
-    if (a > GD_MATRIX_B1 || b > GD_MATRIX_B1 || !(item->elements >> a & 1) || !(item->elements >> b & 1))
+    if (a > GD_MATRIX_B1 || b > GD_MATRIX_B1 || !(item->elements >> a & 1) ||
+        !(item->elements >> b & 1))
         return false;
-    bool mixes = (a == GD_MATRIX_E4M3 || a == GD_MATRIX_E5M2 || (a >= GD_MATRIX_S8 && a != GD_MATRIX_B1)) &&
-                 gd_matrix_packed((gd_matrix_element)a) == gd_matrix_packed((gd_matrix_element)b) &&
-                 (a >= GD_MATRIX_S8) == (b >= GD_MATRIX_S8);
+    bool mixes =
+        (a == GD_MATRIX_E4M3 || a == GD_MATRIX_E5M2 || (a >= GD_MATRIX_S8 && a != GD_MATRIX_B1)) &&
+        gd_matrix_packed((gd_matrix_element)a) == gd_matrix_packed((gd_matrix_element)b) &&
+        (a >= GD_MATRIX_S8) == (b >= GD_MATRIX_S8);
     return a == b || mixes;
 }
 
@@ -206,8 +215,9 @@ static bool read_form(gd_decoder *decoder, form *into)
         if (gd_has(decoder, shapes[i].modifier))
             *into = (form){.m = shapes[i].m, .k = shapes[i].k, .elements = shapes[i].elements};
     }
-    if (!into->m || !read_types(decoder, into) || !factors_fit(into) || !sums_fit(into->types[1], into->types[0]) ||
-        !sums_fit(into->types[1], into->types[3]) || !read_flags(decoder, into))
+    if (!into->m || !read_types(decoder, into) || !factors_fit(into) ||
+        !sums_fit(into->types[1], into->types[0]) || !sums_fit(into->types[1], into->types[3]) ||
+        !read_flags(decoder, into))
         return gd_decode_refuse_form(decoder);
     return true;
 }
@@ -219,12 +229,14 @@ bool gd_decode_mma(gd_decoder *decoder)
     gd_slot all;
 
     gd_has(decoder, GD_MODIFIER_ALIGNED);
-    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ROW) || !gd_has(decoder, GD_MODIFIER_COL) ||
-        !read_form(decoder, &item))
+    if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ROW) ||
+        !gd_has(decoder, GD_MODIFIER_COL) || !read_form(decoder, &item))
         return gd_decode_refuse_form(decoder);
     gd_ptx_type type = item.types[1] == GD_MATRIX_F64 ? GD_TYPE_B64 : GD_TYPE_B32;
-    uint32_t columns = item.k / gd_matrix_packed((gd_matrix_element)item.types[1]) / 4, sums = item.m / 4;
-    const uint32_t counts[4] = {item.flags & GD_MATRIX_HALF_D ? sums / 2 : sums, columns * (item.m / 8), columns,
+    uint32_t columns = item.k / gd_matrix_packed((gd_matrix_element)item.types[1]) / 4,
+             sums = item.m / 4;
+    const uint32_t counts[4] = {item.flags & GD_MATRIX_HALF_D ? sums / 2 : sums,
+                                columns * (item.m / 8), columns,
                                 item.flags & GD_MATRIX_HALF_C ? sums / 2 : sums};
     for (uint32_t i = 0; i < 4; i++) {
         if (!read_slots(decoder, decoder->operands[i], counts[i], type, i == 0, slots + used))

@@ -25,20 +25,22 @@ static bool check_policy(gd_decoder *decoder, uint32_t operands)
     return !hint || gd_source(decoder, decoder->operands[operands], GD_TYPE_B64, &policy);
 }
 
-/* An access of a wider or a narrower register: at least the type's size; lanes of every element are alike. */
-static bool access_slot(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, bool store, gd_slot *slot,
-                        uint32_t *bytes)
+/* An access of a wider or a narrower register: at least the type's size; lanes of every element are
+ * alike. */
+static bool access_slot(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, bool store,
+                        gd_slot *slot, uint32_t *bytes)
 {
     bool done = store ? gd_source_wide(decoder, operand, type, slot, bytes)
                       : gd_target_wide(decoder, operand, type, slot, bytes);
 
     if (!done)
         return false;
-    return *bytes >= gd_bytes_of(type) || gd_decode_refuse(decoder, "a register that is smaller than the access");
+    return *bytes >= gd_bytes_of(type) ||
+           gd_decode_refuse(decoder, "a register that is smaller than the access");
 }
 
-static bool access_slots(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, uint32_t count, bool store,
-                         gd_code *into)
+static bool access_slots(gd_decoder *decoder, uint32_t operand, gd_ptx_type type, uint32_t count,
+                         bool store, gd_code *into)
 {
     uint32_t elements[8], slots[8], bytes = 0, first = 0;
 
@@ -79,7 +81,8 @@ static bool emit_access(gd_decoder *decoder, gd_run *run, const gd_code *from)
     return true;
 }
 
-/* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It is done at once, as copies are. */
+/* st.async, red.async: a write to shared memory of the cluster that an mbarrier there hears of. It
+ * is done at once, as copies are. */
 static bool is_async(gd_decoder *decoder, gd_op op)
 {
     if (decoder->instruction->op != op)
@@ -112,7 +115,8 @@ static bool access(gd_decoder *decoder, bool store)
     code.flags = (code.order ? GD_ACCESS_STRONG : 0) | (gd_is_signed(type) ? GD_ACCESS_SIGNED : 0);
     code.count = (uint8_t)count;
     code.bytes = (uint8_t)bytes;
-    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 || (async && bytes < 4))
+    if (!check_policy(decoder, async ? 3 : 2) || !bytes || bytes * count > 32 ||
+        (async && bytes < 4))
         return gd_decode_refuse_form(decoder);
     if (!gd_memory_operand(decoder, decoder->operands[store ? 0 : 1], space, &code) ||
         !access_slots(decoder, decoder->operands[store ? 1 : 0], type, count, store, &code))
@@ -178,7 +182,8 @@ bool gd_decode_createpolicy(gd_decoder *decoder)
     gd_ignore_cache(decoder);
     if (gd_type_at(decoder, 0) != GD_TYPE_B64)
         return gd_decode_refuse_form(decoder);
-    return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) && gd_constant(decoder, 8, 0, &zero) &&
+    return gd_target(decoder, decoder->operands[0], GD_TYPE_B64, &d) &&
+           gd_constant(decoder, 8, 0, &zero) &&
            gd_emit_lanes(decoder, GD_LANES_MOV_64, 0, d, zero, GD_AREA_SINK, GD_AREA_SINK);
 }
 
@@ -188,17 +193,21 @@ static bool acquires_map(gd_decoder *decoder)
     gd_code code = {0};
     uint64_t bytes;
 
-    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) || bytes != 128)
+    if (decoder->operand_count != 2 || !gd_known(decoder, decoder->operands[1], &bytes) ||
+        bytes != 128)
         return gd_decode_refuse_form(decoder);
-    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code) && gd_emit(decoder, gd_run_nothing);
+    return gd_memory_operand(decoder, decoder->operands[0], GD_SPACE_NONE, &code) &&
+           gd_emit(decoder, gd_run_nothing);
 }
 
-/* CTAs run one after the other, and each access is done at once: fences order what is in order already. The race detector has to
- * know of those between generic accesses (membar.cta, .gl, .sys are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
+/* CTAs run one after the other, and each access is done at once: fences order what is in order
+ * already. The race detector has to know of those between generic accesses (membar.cta, .gl, .sys
+ * are fence.sc of scope cta, gpu, sys: PTX ISA 9.7.13.4). */
 bool gd_decode_fence(gd_decoder *decoder)
 {
     bool proxy = gd_has(decoder, GD_MODIFIER_PROXY), gl = gd_has(decoder, GD_MODIFIER_GL);
-    bool map = gd_has(decoder, GD_MODIFIER_TENSORMAP_GENERIC) && gd_has(decoder, GD_MODIFIER_ACQUIRE);
+    bool map =
+        gd_has(decoder, GD_MODIFIER_TENSORMAP_GENERIC) && gd_has(decoder, GD_MODIFIER_ACQUIRE);
 
     gd_has(decoder, GD_MODIFIER_ASYNC);
     gd_has(decoder, GD_MODIFIER_ALIAS);
@@ -225,9 +234,9 @@ bool gd_decode_fence(gd_decoder *decoder)
 
 bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
 {
-    static const gd_modifier modifiers[] = {GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,
-                                            GD_MODIFIER_MAX, GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR,
-                                            GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
+    static const gd_modifier modifiers[] = {
+        GD_MODIFIER_ADD, GD_MODIFIER_INC, GD_MODIFIER_DEC, GD_MODIFIER_MIN,  GD_MODIFIER_MAX,
+        GD_MODIFIER_AND, GD_MODIFIER_OR,  GD_MODIFIER_XOR, GD_MODIFIER_EXCH, GD_MODIFIER_CAS};
 
     for (uint32_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
         if (!gd_has(decoder, modifiers[i]))
@@ -241,16 +250,19 @@ bool gd_find_atomic(gd_decoder *decoder, gd_atomic *operation)
 /* Types of red.async (PTX ISA 9.7.13.8). */
 static bool is_async_type(gd_atomic operation, gd_ptx_type type)
 {
-    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 && type != GD_TYPE_BF16X2) ||
+    return (gd_bytes_of(type) == 4 && type != GD_TYPE_F32 && type != GD_TYPE_F16X2 &&
+            type != GD_TYPE_BF16X2) ||
            (operation == GD_ATOMIC_ADD && type == GD_TYPE_U64);
 }
 
 /* d and a of each element. */
-static bool atomic_slots(gd_decoder *decoder, bool red, gd_ptx_type type, uint32_t count, gd_code *into)
+static bool atomic_slots(gd_decoder *decoder, bool red, gd_ptx_type type, uint32_t count,
+                         gd_code *into)
 {
     uint32_t d[8], a[8], slots[16], source = decoder->operands[red ? 1 : 2];
 
-    if (gd_elements(decoder, source, a, 8) != count || (!red && gd_elements(decoder, decoder->operands[0], d, 8) != count))
+    if (gd_elements(decoder, source, a, 8) != count ||
+        (!red && gd_elements(decoder, decoder->operands[0], d, 8) != count))
         return gd_decode_refuse_form(decoder);
     for (uint32_t i = 0; i < count; i++) {
         slots[2 * i] = GD_AREA_SINK;
@@ -278,10 +290,12 @@ static bool atomic(gd_decoder *decoder, bool red)
         (space != GD_SPACE_NONE && space != GD_SPACE_GLOBAL && space != GD_SPACE_SHARED))
         return gd_decode_refuse_form(decoder);
     bool cas = operation == GD_ATOMIC_CAS, noftz = gd_has(decoder, GD_MODIFIER_NOFTZ);
-    bool half = gd_is_float(type) ? gd_bytes_of(type) == 2 : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+    bool half = gd_is_float(type) ? gd_bytes_of(type) == 2
+                                  : type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
     from.order = gd_order(decoder, true, GD_SCOPE_GPU);
     operands += cas + async;
-    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) || (async && !is_async_type(operation, type)))
+    if (!check_policy(decoder, operands) || (half && !noftz) || (cas && red) ||
+        (async && !is_async_type(operation, type)))
         return gd_decode_refuse_form(decoder);
     if (cas && !gd_source(decoder, decoder->operands[3], type, &b))
         return false;
@@ -297,7 +311,8 @@ static bool atomic(gd_decoder *decoder, bool red)
     code->b = b;
     code->x = (uint8_t)operation;
     code->y = (uint8_t)type;
-    /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX ISA 9.7.13.5). */
+    /* f32 addition in global memory flushes subnormal numbers, in shared memory it does not (PTX
+     * ISA 9.7.13.5). */
     code->flags = gd_is_float(type) && space == GD_SPACE_GLOBAL ? GD_FTZ : 0;
     return !async || gd_emit_complete(decoder, decoder->operands[2], space, from.bytes);
 }

@@ -18,10 +18,10 @@ static const struct {
     uint8_t space;
     bool cluster;
 } spaces[] = {
-    {".global", GD_SPACE_GLOBAL, false},         {".shared", GD_SPACE_SHARED, false},
-    {".shared::cta", GD_SPACE_SHARED, false},    {".shared::cluster", GD_SPACE_SHARED, true},
-    {".local", GD_SPACE_LOCAL, false},           {".const", GD_SPACE_CONST, false},
-    {".param", GD_SPACE_PARAM, false},           {".param::entry", GD_SPACE_PARAM, false},
+    {".global", GD_SPACE_GLOBAL, false},      {".shared", GD_SPACE_SHARED, false},
+    {".shared::cta", GD_SPACE_SHARED, false}, {".shared::cluster", GD_SPACE_SHARED, true},
+    {".local", GD_SPACE_LOCAL, false},        {".const", GD_SPACE_CONST, false},
+    {".param", GD_SPACE_PARAM, false},        {".param::entry", GD_SPACE_PARAM, false},
     {".param::func", GD_SPACE_PARAM, false},
 };
 
@@ -87,7 +87,8 @@ static void read_modifier(gd_decoder *decoder, uint32_t token)
     uint32_t length;
     const char *text = gd_ptx_token_text(decoder->module, token, &length);
 
-    if (read_type(decoder, text, length) || read_space(decoder, text, length) || read_shape(decoder, text, length))
+    if (read_type(decoder, text, length) || read_space(decoder, text, length) ||
+        read_shape(decoder, text, length))
         return;
     for (uint32_t i = 0; i < GD_MODIFIER_COUNT; i++) {
         if (is_text(text, length, words[i].text)) {
@@ -109,7 +110,8 @@ static bool read_guard(gd_decoder *decoder)
         return gd_constant(decoder, 4, UINT32_MAX, &decoder->guard);
     if (!gd_predicate_source(decoder, decoder->instruction->operand - 1, &decoder->guard, &negated))
         return false;
-    decoder->guard_not = negated || decoder->instruction->flags & GD_INSTRUCTION_GUARD_NOT ? UINT32_MAX : 0;
+    decoder->guard_not =
+        negated || decoder->instruction->flags & GD_INSTRUCTION_GUARD_NOT ? UINT32_MAX : 0;
     return true;
 }
 
@@ -168,7 +170,8 @@ gd_ptx_space gd_space_at(gd_decoder *decoder, uint32_t index)
 
 void gd_widen_space(const gd_decoder *decoder, uint32_t index, gd_code *into)
 {
-    if (index < decoder->space_count && decoder->cluster_space[index] && into->space == GD_AT_SHARED)
+    if (index < decoder->space_count && decoder->cluster_space[index] &&
+        into->space == GD_AT_SHARED)
         into->space = GD_AT_CLUSTER;
 }
 
@@ -209,9 +212,9 @@ void gd_ignore_cache(gd_decoder *decoder)
 void gd_ignore_order(gd_decoder *decoder)
 {
     static const gd_modifier list[] = {
-        GD_MODIFIER_VOLATILE, GD_MODIFIER_WEAK, GD_MODIFIER_RELAXED, GD_MODIFIER_ACQUIRE, GD_MODIFIER_RELEASE,
-        GD_MODIFIER_ACQ_REL,  GD_MODIFIER_SC,   GD_MODIFIER_MMIO,    GD_MODIFIER_CTA,     GD_MODIFIER_CLUSTER,
-        GD_MODIFIER_GPU,      GD_MODIFIER_SYS,
+        GD_MODIFIER_VOLATILE, GD_MODIFIER_WEAK,    GD_MODIFIER_RELAXED, GD_MODIFIER_ACQUIRE,
+        GD_MODIFIER_RELEASE,  GD_MODIFIER_ACQ_REL, GD_MODIFIER_SC,      GD_MODIFIER_MMIO,
+        GD_MODIFIER_CTA,      GD_MODIFIER_CLUSTER, GD_MODIFIER_GPU,     GD_MODIFIER_SYS,
     };
 
     ignore(decoder, list, sizeof list / sizeof list[0]);
@@ -225,19 +228,22 @@ uint8_t gd_order(gd_decoder *decoder, bool always, gd_scope otherwise)
                      : gd_has(decoder, GD_MODIFIER_SYS)     ? GD_SCOPE_SYS
                                                             : otherwise;
     bool both = gd_has(decoder, GD_MODIFIER_ACQ_REL) || gd_has(decoder, GD_MODIFIER_SC);
-    bool acquire = both || gd_has(decoder, GD_MODIFIER_ACQUIRE), release = both || gd_has(decoder, GD_MODIFIER_RELEASE);
+    bool acquire = both || gd_has(decoder, GD_MODIFIER_ACQUIRE),
+         release = both || gd_has(decoder, GD_MODIFIER_RELEASE);
     bool strong = always || acquire || release || gd_has(decoder, GD_MODIFIER_VOLATILE) ||
                   gd_has(decoder, GD_MODIFIER_RELAXED) || gd_has(decoder, GD_MODIFIER_MMIO);
 
     gd_ignore_order(decoder);
     return !strong ? 0
-                   : (uint8_t)(GD_ORDER_STRONG | (acquire ? GD_ORDER_ACQUIRE : 0) | (release ? GD_ORDER_RELEASE : 0) |
+                   : (uint8_t)(GD_ORDER_STRONG | (acquire ? GD_ORDER_ACQUIRE : 0) |
+                               (release ? GD_ORDER_RELEASE : 0) |
                                (unsigned)scope << GD_ORDER_SCOPE_SHIFT);
 }
 
 bool gd_decode_end(gd_decoder *decoder)
 {
-    bool all = decoder->types_used == decoder->type_count && decoder->spaces_used == decoder->space_count;
+    bool all =
+        decoder->types_used == decoder->type_count && decoder->spaces_used == decoder->space_count;
 
     for (uint32_t i = 0; i < 4; i++)
         all &= !(decoder->present[i] & ~decoder->used[i]);

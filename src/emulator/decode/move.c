@@ -7,8 +7,8 @@
 static bool emit_move(gd_decoder *decoder, uint32_t bytes, gd_slot d, gd_slot a)
 {
     if (bytes != 16)
-        return gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_MOV_64 : GD_LANES_MOV_32, 0, d, a, GD_AREA_SINK,
-                             GD_AREA_SINK);
+        return gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_MOV_64 : GD_LANES_MOV_32, 0, d, a,
+                             GD_AREA_SINK, GD_AREA_SINK);
     gd_code *code = gd_emit(decoder, gd_run_move_wide);
     if (!code)
         return false;
@@ -49,8 +49,8 @@ static gd_ptx_type bits_of(uint32_t bytes)
 static bool join(gd_decoder *decoder, uint32_t bytes, gd_slot d, gd_slot low, gd_slot high)
 {
     if (bytes != 16)
-        return gd_emit_lanes(decoder, bytes == 4 ? GD_LANES_JOIN_HALVES : GD_LANES_JOIN_WORDS, 0, d, low, high,
-                             GD_AREA_SINK);
+        return gd_emit_lanes(decoder, bytes == 4 ? GD_LANES_JOIN_HALVES : GD_LANES_JOIN_WORDS, 0, d,
+                             low, high, GD_AREA_SINK);
     const uint32_t parts[] = {low, high};
     uint32_t list = gd_list_add(decoder, parts, 2);
     gd_code *code = list == GD_PTX_NONE ? NULL : gd_emit(decoder, gd_run_pack);
@@ -83,23 +83,26 @@ static bool pack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements, 
     if (count == 2)
         return join(decoder, bytes, d, parts[0], parts[1]);
     if (bytes == 4) { /* four bytes */
-        gd_code *code = gd_emit_lanes(decoder, GD_LANES_JOIN_BYTES, 0, d, parts[0], parts[1], parts[2]);
+        gd_code *code =
+            gd_emit_lanes(decoder, GD_LANES_JOIN_BYTES, 0, d, parts[0], parts[1], parts[2]);
         if (code)
             code->e = parts[3];
         return code;
     }
     gd_slot low = gd_scratch(decoder, 0), high = gd_scratch(decoder, 1);
-    return join(decoder, bytes / 2, low, parts[0], parts[1]) && join(decoder, bytes / 2, high, parts[2], parts[3]) &&
-           join(decoder, bytes, d, low, high);
+    return join(decoder, bytes / 2, low, parts[0], parts[1]) &&
+           join(decoder, bytes / 2, high, parts[2], parts[3]) && join(decoder, bytes, d, low, high);
 }
 
 static bool split(gd_decoder *decoder, uint32_t bytes, gd_slot low, gd_slot high, gd_slot a)
 {
     if (bytes == 4)
-        return gd_emit_lanes(decoder, GD_LANES_CVT_U16_U32, 0, low, a, GD_AREA_SINK, GD_AREA_SINK) &&
+        return gd_emit_lanes(decoder, GD_LANES_CVT_U16_U32, 0, low, a, GD_AREA_SINK,
+                             GD_AREA_SINK) &&
                gd_emit_lanes(decoder, GD_LANES_HIGH_HALF, 0, high, a, GD_AREA_SINK, GD_AREA_SINK);
     if (bytes == 8)
-        return gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, a, GD_AREA_SINK, GD_AREA_SINK) &&
+        return gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, a, GD_AREA_SINK,
+                             GD_AREA_SINK) &&
                gd_emit_lanes(decoder, GD_LANES_HIGH_WORD, 0, high, a, GD_AREA_SINK, GD_AREA_SINK);
     const uint32_t parts[] = {low, high};
     uint32_t list = gd_list_add(decoder, parts, 2);
@@ -122,7 +125,8 @@ static bool split_bytes(gd_decoder *decoder, const gd_slot *parts, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         if (i && !gd_emit_lanes(decoder, GD_LANES_SHR_U32, 0, whole, whole, amount, GD_AREA_SINK))
             return false;
-        if (!gd_emit_lanes(decoder, GD_LANES_CVT_U32_U8, 0, parts[i], whole, GD_AREA_SINK, GD_AREA_SINK))
+        if (!gd_emit_lanes(decoder, GD_LANES_CVT_U32_U8, 0, parts[i], whole, GD_AREA_SINK,
+                           GD_AREA_SINK))
             return false;
     }
     return true;
@@ -143,7 +147,8 @@ static bool unpack(gd_decoder *decoder, uint32_t bytes, const uint32_t *elements
     if (count == 2)
         return split(decoder, bytes, parts[0], parts[1], a);
     gd_slot low = gd_scratch(decoder, 0), high = gd_scratch(decoder, 1);
-    return split(decoder, bytes, low, high, a) && split(decoder, bytes / 2, parts[0], parts[1], low) &&
+    return split(decoder, bytes, low, high, a) &&
+           split(decoder, bytes / 2, parts[0], parts[1], low) &&
            split(decoder, bytes / 2, parts[2], parts[3], high);
 }
 
@@ -192,21 +197,25 @@ bool gd_decode_mov(gd_decoder *decoder)
         return gd_decode_refuse_form(decoder);
     if (gd_is_vector(decoder, decoder->operands[1])) {
         count = gd_elements(decoder, decoder->operands[1], elements, 4);
-        return fits(bytes, count) ? pack(decoder, bytes, elements, count) : gd_decode_refuse_form(decoder);
+        return fits(bytes, count) ? pack(decoder, bytes, elements, count)
+                                  : gd_decode_refuse_form(decoder);
     }
     if (gd_is_vector(decoder, decoder->operands[0])) {
         count = gd_elements(decoder, decoder->operands[0], elements, 4);
-        return fits(bytes, count) ? unpack(decoder, bytes, elements, count) : gd_decode_refuse_form(decoder);
+        return fits(bytes, count) ? unpack(decoder, bytes, elements, count)
+                                  : gd_decode_refuse_form(decoder);
     }
-    return gd_source(decoder, decoder->operands[1], type, &a) && gd_target(decoder, decoder->operands[0], type, &d) &&
-           emit_move(decoder, bytes, d, a);
+    return gd_source(decoder, decoder->operands[1], type, &a) &&
+           gd_target(decoder, decoder->operands[0], type, &d) && emit_move(decoder, bytes, d, a);
 }
 
 /* ---- addresses ---- */
 
 static uint64_t window_of(gd_ptx_space space)
 {
-    return space == GD_SPACE_SHARED ? GD_SHARED_WINDOW : space == GD_SPACE_LOCAL ? GD_LOCAL_WINDOW : 0;
+    return space == GD_SPACE_SHARED  ? GD_SHARED_WINDOW
+           : space == GD_SPACE_LOCAL ? GD_LOCAL_WINDOW
+                                     : 0;
 }
 
 bool gd_decode_cvta(gd_decoder *decoder)
@@ -221,7 +230,8 @@ bool gd_decode_cvta(gd_decoder *decoder)
         !gd_target(decoder, decoder->operands[0], GD_TYPE_U64, &d) ||
         !gd_constant(decoder, 8, window_of(space), &window))
         return false;
-    return gd_emit_lanes(decoder, to ? GD_LANES_SUB_64 : GD_LANES_ADD_64, 0, d, a, window, GD_AREA_SINK);
+    return gd_emit_lanes(decoder, to ? GD_LANES_SUB_64 : GD_LANES_ADD_64, 0, d, a, window,
+                         GD_AREA_SINK);
 }
 
 bool gd_decode_isspacep(gd_decoder *decoder)

@@ -15,7 +15,8 @@ bool gd_is_signed(gd_ptx_type type)
 
 bool gd_is_float(gd_ptx_type type)
 {
-    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F32 || type == GD_TYPE_F64;
+    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F32 ||
+           type == GD_TYPE_F64;
 }
 
 const gd_ptx_operand *gd_operand_at(const gd_decoder *decoder, uint32_t index)
@@ -47,7 +48,8 @@ static uint32_t stored(uint32_t bytes)
 
 /* ---- registers ---- */
 
-static bool find_register(gd_decoder *decoder, const gd_ptx_operand *operand, const gd_register **found)
+static bool find_register(gd_decoder *decoder, const gd_ptx_operand *operand,
+                          const gd_register **found)
 {
     const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
     uint32_t component = operand->component ? operand->component - 1u : 0;
@@ -61,7 +63,8 @@ static bool find_register(gd_decoder *decoder, const gd_ptx_operand *operand, co
     return true;
 }
 
-static bool register_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes, gd_slot *slot)
+static bool register_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes,
+                          gd_slot *slot)
 {
     const gd_register *found;
 
@@ -125,7 +128,8 @@ static const special_name specials[] = {
 };
 
 /* A fourth component is 0 (PTX ISA 10.1). */
-static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes, gd_slot *slot)
+static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t *bytes,
+                         gd_slot *slot)
 {
     uint32_t length, component = operand->component ? operand->component - 1u : 0;
     const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
@@ -155,7 +159,8 @@ static bool special_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uin
 
 static bool is_body_of(const gd_decoder *decoder, uint32_t scope)
 {
-    return decoder->module->scopes[scope].function == (uint32_t)(decoder->function - decoder->module->functions);
+    return decoder->module->scopes[scope].function ==
+           (uint32_t)(decoder->function - decoder->module->functions);
 }
 
 typedef enum place_kind { PLACE_FIXED, PLACE_FRAME } place_kind;
@@ -170,9 +175,11 @@ static bool variable_place(gd_decoder *decoder, uint32_t index, place_kind *kind
         *value = symbol->offset;
         return true;
     }
-    if (symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_LOCAL || symbol->space == GD_SPACE_PARAM) {
+    if (symbol->kind == GD_SYMBOL_PARAMETER || symbol->space == GD_SPACE_LOCAL ||
+        symbol->space == GD_SPACE_PARAM) {
         if (!is_body_of(decoder, symbol->scope))
-            return gd_decode_refuse(decoder, "a local variable that is declared outside of the function");
+            return gd_decode_refuse(decoder,
+                                    "a local variable that is declared outside of the function");
         *kind = PLACE_FRAME;
         *value = decoder->offsets[index];
         return true;
@@ -197,15 +204,17 @@ static bool shared_address(gd_decoder *decoder, uint32_t bytes, uint64_t value, 
     if (!take_scratch(decoder, slot))
         return false;
     low = *slot;
-    if (bytes == 4 && !gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, base, GD_AREA_SINK, GD_AREA_SINK))
+    if (bytes == 4 &&
+        !gd_emit_lanes(decoder, GD_LANES_CVT_U32_U64, 0, low, base, GD_AREA_SINK, GD_AREA_SINK))
         return false;
     return gd_constant(decoder, bytes, value, &offset) &&
-           gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_ADD_64 : GD_LANES_ADD_32, 0, low, bytes == 8 ? base : low, offset,
-                         GD_AREA_SINK);
+           gd_emit_lanes(decoder, bytes == 8 ? GD_LANES_ADD_64 : GD_LANES_ADD_32, 0, low,
+                         bytes == 8 ? base : low, offset, GD_AREA_SINK);
 }
 
 /* WARP_SZ and addresses, as mov gives them. */
-static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t bytes, gd_slot *slot)
+static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint32_t bytes,
+                        gd_slot *slot)
 {
     uint32_t length;
     const char *text = gd_ptx_name_text(decoder->module, operand->index, &length);
@@ -219,7 +228,8 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
     }
     const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
     if (symbol->kind == GD_SYMBOL_FUNCTION && symbol->target != GD_PTX_NONE)
-        return gd_constant(decoder, bytes, GD_FUNCTION_WINDOW + UINT64_C(16) * symbol->target, slot);
+        return gd_constant(decoder, bytes, GD_FUNCTION_WINDOW + UINT64_C(16) * symbol->target,
+                           slot);
     if (symbol->kind != GD_SYMBOL_VARIABLE && symbol->kind != GD_SYMBOL_PARAMETER)
         return gd_decode_refuse(decoder, "the address of a label");
     if (!variable_place(decoder, operand->symbol, &kind, &value))
@@ -241,7 +251,8 @@ static bool symbol_slot(gd_decoder *decoder, const gd_ptx_operand *operand, uint
 
 /* ---- values ---- */
 
-static bool literal_bits(gd_decoder *decoder, const gd_ptx_operand *operand, gd_ptx_type type, uint64_t *value)
+static bool literal_bits(gd_decoder *decoder, const gd_ptx_operand *operand, gd_ptx_type type,
+                         uint64_t *value)
 {
     uint32_t bytes = gd_bytes_of(type);
 
@@ -268,7 +279,8 @@ bool gd_known(gd_decoder *decoder, uint32_t index, uint64_t *value)
         return true;
     }
     if (operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE &&
-        !memcmp(gd_ptx_name_text(decoder->module, operand->index, &length), "WARP_SZ", 7) && length == 7) {
+        !memcmp(gd_ptx_name_text(decoder->module, operand->index, &length), "WARP_SZ", 7) &&
+        length == 7) {
         *value = GD_LANES + operand->value;
         return true;
     }
@@ -279,7 +291,8 @@ bool gd_known(gd_decoder *decoder, uint32_t index, uint64_t *value)
 }
 
 /* What is no register; `bytes` are those of a lane. */
-static bool other_slot(gd_decoder *decoder, uint32_t index, gd_ptx_type type, uint32_t bytes, gd_slot *slot)
+static bool other_slot(gd_decoder *decoder, uint32_t index, gd_ptx_type type, uint32_t bytes,
+                       gd_slot *slot)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
     uint64_t value;
@@ -359,7 +372,8 @@ static bool sum_slot(gd_decoder *decoder, const gd_ptx_operand *operand, gd_ptx_
     return widen(decoder, own, wanted, slot);
 }
 
-bool gd_source_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
+bool gd_source_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot,
+                    uint32_t *bytes)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
 
@@ -402,7 +416,8 @@ bool gd_source(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *s
     bool sum = operand->kind == GD_OPERAND_REGISTER && operand->flags & GD_OPERAND_OFFSET;
     if ((sum || operand->kind == GD_OPERAND_SPECIAL) && wanted >= 2 && wanted <= 8)
         return fit_size(decoder, bytes, wanted, slot);
-    return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, wanted * 8);
+    return gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8,
+                            wanted * 8);
 }
 
 bool gd_special_part(gd_decoder *decoder, uint32_t index, uint32_t part, gd_slot *slot)
@@ -416,7 +431,8 @@ bool gd_special_part(gd_decoder *decoder, uint32_t index, uint32_t part, gd_slot
     return special_slot(decoder, &operand, &bytes, slot);
 }
 
-bool gd_target_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot, uint32_t *bytes)
+bool gd_target_wide(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *slot,
+                    uint32_t *bytes)
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
 
@@ -437,7 +453,8 @@ bool gd_target(gd_decoder *decoder, uint32_t index, gd_ptx_type type, gd_slot *s
     if (!gd_target_wide(decoder, index, type, slot, &bytes))
         return false;
     return bytes == gd_bytes_of(type) ||
-           gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8, gd_bytes_of(type) * 8);
+           gd_decode_refuse(decoder, "a register of %u bits where %u are expected", bytes * 8,
+                            gd_bytes_of(type) * 8);
 }
 
 bool gd_predicate_source(gd_decoder *decoder, uint32_t index, gd_slot *slot, bool *negated)
@@ -455,7 +472,8 @@ bool gd_predicate_source(gd_decoder *decoder, uint32_t index, gd_slot *slot, boo
     }
     if (operand->kind == GD_OPERAND_INTEGER || operand->kind == GD_OPERAND_EXPRESSION) {
         uint64_t value;
-        return gd_known(decoder, index, &value) && gd_constant(decoder, 4, value ? UINT32_MAX : 0, slot);
+        return gd_known(decoder, index, &value) &&
+               gd_constant(decoder, 4, value ? UINT32_MAX : 0, slot);
     }
     if (operand->kind != GD_OPERAND_REGISTER)
         return gd_decode_refuse_form(decoder);
@@ -476,8 +494,9 @@ bool gd_predicate_target(gd_decoder *decoder, uint32_t index, gd_slot *slot)
         *slot = GD_AREA_SINK;
         return true;
     }
-    return operand->kind == GD_OPERAND_REGISTER ? gd_predicate_source(decoder, index, slot, &negated)
-                                                : gd_decode_refuse_form(decoder);
+    return operand->kind == GD_OPERAND_REGISTER
+               ? gd_predicate_source(decoder, index, slot, &negated)
+               : gd_decode_refuse_form(decoder);
 }
 
 /* ---- memory ---- */
@@ -516,7 +535,8 @@ static bool register_address(gd_decoder *decoder, const gd_ptx_operand *operand,
     return true;
 }
 
-/* [variable+offset]; in the generic space, shared and local variables stand for their generic addresses. */
+/* [variable+offset]; in the generic space, shared and local variables stand for their generic
+ * addresses. */
 static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand, gd_code *into)
 {
     place_kind kind;
@@ -524,7 +544,8 @@ static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand,
     if (operand->symbol == GD_PTX_NONE)
         return gd_decode_refuse(decoder, "an address that is not declared");
     const gd_ptx_symbol *symbol = &decoder->module->symbols[operand->symbol];
-    if ((symbol->kind != GD_SYMBOL_VARIABLE && symbol->kind != GD_SYMBOL_PARAMETER) || operand->component)
+    if ((symbol->kind != GD_SYMBOL_VARIABLE && symbol->kind != GD_SYMBOL_PARAMETER) ||
+        operand->component)
         return gd_decode_refuse_form(decoder);
     if (!variable_place(decoder, operand->symbol, &kind, &into->value) ||
         !gd_constant(decoder, 8, 0, &into->address))
@@ -537,7 +558,9 @@ static bool variable_address(gd_decoder *decoder, const gd_ptx_operand *operand,
         into->kind = GD_ADDRESS_FRAME;
         into->space = GD_AT_LOCAL;
     } else if (into->space == GD_AT_GENERIC) {
-        into->space = symbol->kind == GD_SYMBOL_PARAMETER ? GD_AT_PARAMETER : (uint8_t)gd_code_space((gd_ptx_space)symbol->space);
+        into->space = symbol->kind == GD_SYMBOL_PARAMETER
+                          ? GD_AT_PARAMETER
+                          : (uint8_t)gd_code_space((gd_ptx_space)symbol->space);
     }
     return true;
 }
@@ -560,7 +583,8 @@ bool gd_memory_operand(gd_decoder *decoder, uint32_t index, gd_ptx_space space, 
 {
     const gd_ptx_operand *operand = gd_operand_at(decoder, index);
 
-    if (operand->kind != GD_OPERAND_MEMORY || gd_operand_at(decoder, index + 1)->end != operand->end)
+    if (operand->kind != GD_OPERAND_MEMORY ||
+        gd_operand_at(decoder, index + 1)->end != operand->end)
         return gd_decode_refuse_form(decoder);
     return gd_memory_address(decoder, index + 1, space, into);
 }
@@ -609,7 +633,8 @@ uint32_t gd_elements(gd_decoder *decoder, uint32_t index, uint32_t *elements, ui
         }
         return count == parts ? count : 0;
     }
-    for (uint32_t child = index + 1; child < operand->end; child = gd_operand_at(decoder, child)->end) {
+    for (uint32_t child = index + 1; child < operand->end;
+         child = gd_operand_at(decoder, child)->end) {
         if (count == capacity)
             return 0;
         elements[count++] = child;

@@ -7,7 +7,8 @@
 
 /* ---- failing ---- */
 
-static bool fail(gd_program_error *error, const gd_ptx_module *module, uint32_t token, const char *text)
+static bool fail(gd_program_error *error, const gd_ptx_module *module, uint32_t token,
+                 const char *text)
 {
     *error = (gd_program_error){0};
     if (token != GD_PTX_NONE)
@@ -48,7 +49,8 @@ static uint32_t value_end(const initialiser *in)
 
     for (;; token++) {
         uint32_t kind = kind_at(in, token);
-        if (kind == GD_TOKEN_END || kind == ';' || (depth == 0 && (kind == ',' || kind == '}' || kind == ')')))
+        if (kind == GD_TOKEN_END || kind == ';' ||
+            (depth == 0 && (kind == ',' || kind == '}' || kind == ')')))
             return token;
         depth += kind == '(';
         depth -= kind == ')';
@@ -72,9 +74,9 @@ static bool read_number(initialiser *in, uint32_t end, uint64_t *value)
         uint64_t bits = gd_ptx_float_read(text, length, &single);
         double number = single ? (double)gd_single((uint32_t)bits) : gd_double(bits);
         number = minus ? -number : number;
-        *value = in->type == GD_TYPE_F32   ? gd_bits((float)number)
+        *value = in->type == GD_TYPE_F32              ? gd_bits((float)number)
                  : single && !is_float_type(in->type) ? bits
-                                           : gd_bits64(number);
+                                                      : gd_bits64(number);
         return is_float_type(in->type) || single;
     }
     if (!gd_constant_evaluate(in->module, in->at, end, value))
@@ -124,8 +126,8 @@ static bool read_masked(initialiser *in, uint32_t end, uint64_t *value)
     uint32_t length;
     const char *text = gd_ptx_token_text(in->module, in->at, &length);
 
-    if (kind_at(in, in->at) != GD_TOKEN_INTEGER || kind_at(in, in->at + 1) != '(' || !gd_ptx_integer_read(text, length, &mask) ||
-        mask == 0)
+    if (kind_at(in, in->at) != GD_TOKEN_INTEGER || kind_at(in, in->at + 1) != '(' ||
+        !gd_ptx_integer_read(text, length, &mask) || mask == 0)
         return false;
     in->at += 2;
     if (!read_address(in, end - 1, value) && !read_number(in, end - 1, value))
@@ -139,7 +141,8 @@ static bool read_value(initialiser *in)
     uint32_t end = value_end(in);
     uint64_t value = 0;
     bool name = kind_at(in, in->at) == GD_TOKEN_NAME;
-    bool done = name ? read_address(in, end, &value) : read_number(in, end, &value) || read_masked(in, end, &value);
+    bool done = name ? read_address(in, end, &value)
+                     : read_number(in, end, &value) || read_masked(in, end, &value);
 
     if (!done || in->size - in->used < in->element)
         return fail(in->error, in->module, in->at, "an initial value of this form is not emulated");
@@ -149,8 +152,8 @@ static bool read_value(initialiser *in)
     return true;
 }
 
-/* Values and braces; an inner list that is too short leaves zeros up to its dimension only in arrays of one dimension, others are refused
- * by their number of values. */
+/* Values and braces; an inner list that is too short leaves zeros up to its dimension only in
+ * arrays of one dimension, others are refused by their number of values. */
 static bool read_values(initialiser *in)
 {
     uint32_t depth = 0;
@@ -221,14 +224,16 @@ static bool initialise(gd_program *program, uint32_t symbol, gd_program_error *e
     if (!read_values(&in))
         return false;
     return !many || in.used == in.size ||
-           fail(error, module, item->token, "an initial value with fewer elements than the array has is not emulated");
+           fail(error, module, item->token,
+                "an initial value with fewer elements than the array has is not emulated");
 }
 
 /* ---- variables ---- */
 
 static bool is_module_variable(const gd_ptx_symbol *symbol)
 {
-    return symbol->kind == GD_SYMBOL_VARIABLE && (symbol->space == GD_SPACE_GLOBAL || symbol->space == GD_SPACE_CONST);
+    return symbol->kind == GD_SYMBOL_VARIABLE &&
+           (symbol->space == GD_SPACE_GLOBAL || symbol->space == GD_SPACE_CONST);
 }
 
 static bool place_variable(gd_program *program, uint32_t index, gd_program_error *error)
@@ -241,19 +246,21 @@ static bool place_variable(gd_program *program, uint32_t index, gd_program_error
 
     if (symbol->flags & GD_SYMBOL_UNSIZED && symbol->flags & GD_SYMBOL_INITIALISED) {
         if (has_dimensions(module, symbol->token, &values))
-            return fail(error, module, symbol->token, "an array of several dimensions without its size is not emulated");
+            return fail(error, module, symbol->token,
+                        "an array of several dimensions without its size is not emulated");
         bytes *= count_values(module, values);
     }
     const char *text = gd_ptx_name_text(module, symbol->name, &length);
     char *name = gd_arena_string(&program->names, text, length);
     if (!name)
         return fail_memory(error);
-    program->variables[index] = gd_memory_take(program->memory, bytes ? bytes : 1, kind, NULL, name);
+    program->variables[index] =
+        gd_memory_take(program->memory, bytes ? bytes : 1, kind, NULL, name);
     return program->variables[index] || fail_memory(error);
 }
 
-/* By name: the symbol that its declarations mean, the definition, or without one the first declaration, which ptxas takes
- * for a definition. */
+/* By name: the symbol that its declarations mean, the definition, or without one the first
+ * declaration, which ptxas takes for a definition. */
 static bool find_definitions(gd_program *program)
 {
     const gd_ptx_module *module = program->module;
@@ -261,12 +268,14 @@ static bool find_definitions(gd_program *program)
     program->definitions = malloc(((size_t)module->names.count + 1) * sizeof *program->definitions);
     if (!program->definitions)
         return false;
-    memset(program->definitions, 0xff, ((size_t)module->names.count + 1) * sizeof *program->definitions);
+    memset(program->definitions, 0xff,
+           ((size_t)module->names.count + 1) * sizeof *program->definitions);
     for (uint32_t i = module->symbol_count; i-- > 0;) {
         const gd_ptx_symbol *symbol = &module->symbols[i];
         uint32_t *known = &program->definitions[symbol->name];
         if (symbol->scope == 0 && is_module_variable(symbol) &&
-            (*known == GD_PTX_NONE || !(symbol->link & GD_LINK_EXTERN) || module->symbols[*known].link & GD_LINK_EXTERN))
+            (*known == GD_PTX_NONE || !(symbol->link & GD_LINK_EXTERN) ||
+             module->symbols[*known].link & GD_LINK_EXTERN))
             *known = i;
     }
     return true;
@@ -277,7 +286,8 @@ static bool is_own(const gd_program *program, uint32_t index)
 {
     const gd_ptx_symbol *symbol = &program->module->symbols[index];
 
-    return is_module_variable(symbol) && (symbol->scope != 0 || program->definitions[symbol->name] == index);
+    return is_module_variable(symbol) &&
+           (symbol->scope != 0 || program->definitions[symbol->name] == index);
 }
 
 static void share_declarations(gd_program *program)
@@ -350,7 +360,8 @@ static void describe_entry(gd_program *program, gd_image *image, uint32_t functi
     entry->parameter_count = item->parameter_end - item->parameter;
     entry->parameter_bytes = item->parameter_bytes;
     entry->maximum_threads = most_threads(item);
-    memcpy(entry->required_block, item->limits[GD_PERFORMANCE_REQNTID], sizeof entry->required_block);
+    memcpy(entry->required_block, item->limits[GD_PERFORMANCE_REQNTID],
+           sizeof entry->required_block);
     entry->registers = gd_registers_estimate(program->module, item);
 }
 
@@ -384,7 +395,8 @@ bool gd_entry_waits(const gd_entry *entry)
     return false;
 }
 
-gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory, gd_program_error *error)
+gd_program *gd_program_create(const gd_ptx_module *module, gd_memory *memory,
+                              gd_program_error *error)
 {
     gd_program *program = calloc(1, sizeof *program);
 

@@ -1,4 +1,5 @@
-/* An estimate of the registers that a compiler would give a function: PTX names as many as it likes. */
+/* An estimate of the registers that a compiler would give a function: PTX names as many as it
+ * likes. */
 #include <stdlib.h>
 
 #include "emulator/execute/program.h"
@@ -16,7 +17,8 @@ static void mention(const gd_ptx_module *module, span *spans, uint32_t operand, 
     if (item->kind != GD_OPERAND_REGISTER || module->symbols[item->symbol].target == GD_PTX_NONE)
         return;
     const gd_ptx_symbol *symbol = &module->symbols[item->symbol];
-    uint32_t component = item->component && item->component <= symbol->vector ? item->component - 1u : 0;
+    uint32_t component =
+        item->component && item->component <= symbol->vector ? item->component - 1u : 0;
     span *found = &spans[symbol->target + item->index * symbol->vector + component];
     if (!found->words) {
         uint32_t bytes = gd_ptx_types[symbol->type].bytes;
@@ -38,7 +40,8 @@ static void stretch(const gd_ptx_module *module, const gd_ptx_function *function
             continue;
         uint32_t target = module->symbols[symbol].target;
         for (uint32_t i = 0; target <= at && i < function->register_count; i++) {
-            if (spans[i].words && spans[i].first < target && spans[i].last >= target && spans[i].last < at)
+            if (spans[i].words && spans[i].first < target && spans[i].last >= target &&
+                spans[i].last < at)
                 spans[i].last = at;
         }
     }
@@ -65,12 +68,15 @@ static uint32_t most_at_once(const gd_ptx_function *function, const span *spans,
 /* How much of the work a large function's loops would be: beyond it they are left out. */
 static bool is_small(const gd_ptx_function *function)
 {
-    return (uint64_t)function->register_count * (function->instruction_end - function->instruction) < (UINT64_C(1) << 26);
+    return (uint64_t)function->register_count *
+               (function->instruction_end - function->instruction) <
+           (UINT64_C(1) << 26);
 }
 
 uint32_t gd_registers_estimate(const gd_ptx_module *module, const gd_ptx_function *function)
 {
-    uint32_t count = function->instruction_end - function->instruction, limit = function->limits[GD_PERFORMANCE_MAXNREG][0];
+    uint32_t count = function->instruction_end - function->instruction,
+             limit = function->limits[GD_PERFORMANCE_MAXNREG][0];
     span *spans = calloc((size_t)function->register_count + 1, sizeof *spans);
     uint32_t *change = calloc((size_t)count + 2, sizeof *change);
     uint32_t result = MOST;

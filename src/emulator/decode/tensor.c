@@ -6,7 +6,8 @@
 
 static uint32_t read_dimensions(gd_decoder *decoder)
 {
-    static const gd_modifier names[] = {GD_MODIFIER_D1, GD_MODIFIER_D2, GD_MODIFIER_D3, GD_MODIFIER_D4, GD_MODIFIER_D5};
+    static const gd_modifier names[] = {GD_MODIFIER_D1, GD_MODIFIER_D2, GD_MODIFIER_D3,
+                                        GD_MODIFIER_D4, GD_MODIFIER_D5};
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < 5; i++) {
@@ -18,17 +19,18 @@ static uint32_t read_dimensions(gd_decoder *decoder)
 
 static bool add_address(gd_decoder *decoder, const gd_code *from, uint32_t *list)
 {
-    const uint32_t words[GD_ADDRESS_WORDS] = {from->address, from->kind, from->space, (uint32_t)from->value,
-                                              (uint32_t)(from->value >> 32)};
+    const uint32_t words[GD_ADDRESS_WORDS] = {from->address, from->kind, from->space,
+                                              (uint32_t)from->value, (uint32_t)(from->value >> 32)};
     uint32_t at = gd_list_add(decoder, words, GD_ADDRESS_WORDS);
 
     *list = *list == GD_PTX_NONE ? at : *list;
     return at != GD_PTX_NONE;
 }
 
-/* [map, {coordinates}], and the mbarrier or an operand that stands for none: the whole of an operation's list. */
-static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimensions, const gd_code *barrier,
-                       uint32_t *list)
+/* [map, {coordinates}], and the mbarrier or an operand that stands for none: the whole of an
+ * operation's list. */
+static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimensions,
+                       const gd_code *barrier, uint32_t *list)
 {
     const uint32_t map = operand + 1, coordinates = gd_operand_at(decoder, map)->end;
     uint32_t elements[5], slots[5];
@@ -44,8 +46,9 @@ static bool read_place(gd_decoder *decoder, uint32_t operand, uint32_t dimension
         if (!gd_source(decoder, elements[i], GD_TYPE_B32, &slots[i]))
             return false;
     }
-    return gd_memory_address(decoder, map, GD_SPACE_NONE, &from) && add_address(decoder, &from, list) &&
-           add_address(decoder, barrier, list) && gd_list_add(decoder, slots, dimensions) != GD_PTX_NONE;
+    return gd_memory_address(decoder, map, GD_SPACE_NONE, &from) &&
+           add_address(decoder, &from, list) && add_address(decoder, barrier, list) &&
+           gd_list_add(decoder, slots, dimensions) != GD_PTX_NONE;
 }
 
 static bool emit(gd_decoder *decoder, const gd_code *from)
@@ -83,7 +86,8 @@ static bool load(gd_decoder *decoder, gd_code *into, uint32_t operands)
         return false;
     gd_widen_space(decoder, 0, into);
     gd_widen_space(decoder, 0, &barrier);
-    return read_place(decoder, decoder->operands[1], into->count, &barrier, &into->list) && emit(decoder, into);
+    return read_place(decoder, decoder->operands[1], into->count, &barrier, &into->list) &&
+           emit(decoder, into);
 }
 
 /* [map, {coordinates}], [shared] */
@@ -99,7 +103,8 @@ static bool store(gd_decoder *decoder, gd_code *into, uint32_t operands)
         return gd_decode_refuse_form(decoder);
     into->bytes = (uint8_t)operation;
     return gd_memory_operand(decoder, decoder->operands[1], GD_SPACE_SHARED, into) &&
-           read_place(decoder, decoder->operands[0], into->count, &none, &into->list) && emit(decoder, into);
+           read_place(decoder, decoder->operands[0], into->count, &none, &into->list) &&
+           emit(decoder, into);
 }
 
 /* What all of them have. */
@@ -125,7 +130,8 @@ bool gd_decode_tensor(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_REDUCE);
     if (!read_form(decoder, &into, &operands))
         return gd_decode_refuse_form(decoder);
-    if (to == GD_SPACE_SHARED && from == GD_SPACE_GLOBAL && decoder->instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR)
+    if (to == GD_SPACE_SHARED && from == GD_SPACE_GLOBAL &&
+        decoder->instruction->op == GD_OP_CP_ASYNC_BULK_TENSOR)
         return load(decoder, &into, operands);
     if (to == GD_SPACE_GLOBAL && from == GD_SPACE_SHARED)
         return store(decoder, &into, operands);
@@ -141,8 +147,10 @@ bool gd_decode_tensor_prefetch(gd_decoder *decoder)
 
     gd_has(decoder, GD_MODIFIER_PREFETCH);
     gd_has(decoder, GD_MODIFIER_L2);
-    if (!read_form(decoder, &into, &operands) || operands != 1 || gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
+    if (!read_form(decoder, &into, &operands) || operands != 1 ||
+        gd_space_at(decoder, 0) != GD_SPACE_GLOBAL)
         return gd_decode_refuse_form(decoder);
     return gd_constant(decoder, 8, 0, &into.address) &&
-           read_place(decoder, decoder->operands[0], into.count, &none, &into.list) && emit(decoder, &into);
+           read_place(decoder, decoder->operands[0], into.count, &none, &into.list) &&
+           emit(decoder, &into);
 }

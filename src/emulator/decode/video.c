@@ -60,7 +60,9 @@ static bool read_words(gd_decoder *decoder, gd_video_form *form)
     bool shifts = op == GD_VIDEO_SHL || op == GD_VIDEO_SHR;
 
     if (op == GD_VIDEO_MAD) {
-        form->is.shift = gd_has(decoder, GD_MODIFIER_SHR7) ? 7 : gd_has(decoder, GD_MODIFIER_SHR15) ? 15 : 0;
+        form->is.shift = gd_has(decoder, GD_MODIFIER_SHR7)    ? 7
+                         : gd_has(decoder, GD_MODIFIER_SHR15) ? 15
+                                                              : 0;
         form->is.flags |= gd_has(decoder, GD_MODIFIER_PO) ? GD_VIDEO_PLUS_ONE : 0;
     } else {
         form->is.second = find_word(decoder, seconds, 3);
@@ -79,7 +81,8 @@ static bool read_words(gd_decoder *decoder, gd_video_form *form)
     return !shifts || !(form->is.flags & GD_VIDEO_SIGNED_B) || gd_decode_refuse_form(decoder);
 }
 
-/* An operand without its selector, .b0 to .b3, .h0 or .h1, which goes to *part, and without its sign. */
+/* An operand without its selector, .b0 to .b3, .h0 or .h1, which goes to *part, and without its
+ * sign. */
 static uint32_t take_selector(gd_decoder *decoder, uint32_t operand, uint8_t *part, bool *minus)
 {
     const gd_ptx_operand *item = gd_operand_at(decoder, operand);
@@ -98,8 +101,9 @@ static bool read_signs(gd_decoder *decoder, gd_video_form *form, const bool *min
     uint8_t flags = form->is.flags;
 
     form->is.flags |= (product ? GD_VIDEO_MINUS_PRODUCT : 0) | (third ? GD_VIDEO_MINUS_C : 0);
-    if (form->is.op != GD_VIDEO_MAD ? minus[1] || minus[2] || third
-                                    : (product && third) || (flags & GD_VIDEO_PLUS_ONE && (product || third)))
+    if (form->is.op != GD_VIDEO_MAD
+            ? minus[1] || minus[2] || third
+            : (product && third) || (flags & GD_VIDEO_PLUS_ONE && (product || third)))
         return gd_decode_refuse_form(decoder);
     return true;
 }
@@ -127,7 +131,8 @@ bool gd_decode_video(gd_decoder *decoder)
     bool minus[4] = {false};
     uint8_t part = GD_PART_WORD;
 
-    if (!read_types(decoder, &form) || !read_words(decoder, &form) || !gd_constant(decoder, 4, 0, &slots[3]))
+    if (!read_types(decoder, &form) || !read_words(decoder, &form) ||
+        !gd_constant(decoder, 4, 0, &slots[3]))
         return false;
     for (uint32_t i = 0; i < decoder->operand_count; i++) {
         uint32_t operand = take_selector(decoder, decoder->operands[i], &part, &minus[i]);

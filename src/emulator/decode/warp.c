@@ -26,7 +26,8 @@ static bool read_pair(gd_decoder *decoder, gd_slot *d, gd_slot *p)
 
 bool gd_decode_vote(gd_decoder *decoder)
 {
-    static const gd_modifier modes[] = {GD_MODIFIER_ALL, GD_MODIFIER_ANY, GD_MODIFIER_UNI, GD_MODIFIER_BALLOT};
+    static const gd_modifier modes[] = {GD_MODIFIER_ALL, GD_MODIFIER_ANY, GD_MODIFIER_UNI,
+                                        GD_MODIFIER_BALLOT};
     gd_ptx_type type = gd_type_at(decoder, 0);
     uint32_t mode = 4;
     bool sync, negated;
@@ -54,14 +55,16 @@ bool gd_decode_vote(gd_decoder *decoder)
 
 bool gd_decode_shfl(gd_decoder *decoder)
 {
-    static const gd_modifier modes[] = {GD_MODIFIER_UP, GD_MODIFIER_DOWN, GD_MODIFIER_BFLY, GD_MODIFIER_IDX};
+    static const gd_modifier modes[] = {GD_MODIFIER_UP, GD_MODIFIER_DOWN, GD_MODIFIER_BFLY,
+                                        GD_MODIFIER_IDX};
     uint32_t mode = 4;
     bool sync;
     gd_slot d, p, a, b, c, mask;
 
     for (uint32_t i = 0; i < 4; i++)
         mode = gd_has(decoder, modes[i]) ? i : mode;
-    if (mode == 4 || gd_bytes_of(gd_type_at(decoder, 0)) != 4 || !read_mask(decoder, 4, &mask, &sync))
+    if (mode == 4 || gd_bytes_of(gd_type_at(decoder, 0)) != 4 ||
+        !read_mask(decoder, 4, &mask, &sync))
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], GD_TYPE_B32, &a) ||
         !gd_source(decoder, decoder->operands[2], GD_TYPE_B32, &b) ||
@@ -87,7 +90,8 @@ bool gd_decode_match(gd_decoder *decoder)
     bool all = gd_has(decoder, GD_MODIFIER_ALL), any = gd_has(decoder, GD_MODIFIER_ANY), sync;
     gd_slot d, p, a, mask;
 
-    if (all == any || (type != GD_TYPE_B32 && type != GD_TYPE_B64) || !read_mask(decoder, 2, &mask, &sync) || !sync)
+    if (all == any || (type != GD_TYPE_B32 && type != GD_TYPE_B64) ||
+        !read_mask(decoder, 2, &mask, &sync) || !sync)
         return gd_decode_refuse_form(decoder);
     if (!gd_source(decoder, decoder->operands[1], type, &a) || !read_pair(decoder, &d, &p))
         return false;
@@ -119,7 +123,8 @@ bool gd_decode_redux(gd_decoder *decoder)
     if (mode == 6 || (bits ? type != GD_TYPE_B32 : type != GD_TYPE_U32 && type != GD_TYPE_S32) ||
         !read_mask(decoder, 2, &mask, &sync) || !sync)
         return gd_decode_refuse_form(decoder);
-    if (!gd_source(decoder, decoder->operands[1], type, &a) || !gd_target(decoder, decoder->operands[0], type, &d))
+    if (!gd_source(decoder, decoder->operands[1], type, &a) ||
+        !gd_target(decoder, decoder->operands[0], type, &d))
         return false;
     gd_code *code = gd_emit(decoder, gd_run_redux);
     if (!code)

@@ -17,9 +17,10 @@ typedef struct form {
 enum { SUM_F32 = GD_MATRIX_B1 + 1, SUM_S32, TYPES };
 
 static const char *const type_names[TYPES] = {
-    [GD_MATRIX_F16] = ".f16",   [GD_MATRIX_BF16] = ".bf16", [GD_MATRIX_TF32] = ".tf32", [GD_MATRIX_E4M3] = ".e4m3",
-    [GD_MATRIX_E5M2] = ".e5m2", [GD_MATRIX_F64] = "",       [GD_MATRIX_S8] = ".s8",     [GD_MATRIX_U8] = ".u8",
-    [GD_MATRIX_S4] = "",        [GD_MATRIX_U4] = "",        [GD_MATRIX_B1] = "",        [SUM_F32] = ".f32",
+    [GD_MATRIX_F16] = ".f16",   [GD_MATRIX_BF16] = ".bf16", [GD_MATRIX_TF32] = ".tf32",
+    [GD_MATRIX_E4M3] = ".e4m3", [GD_MATRIX_E5M2] = ".e5m2", [GD_MATRIX_F64] = "",
+    [GD_MATRIX_S8] = ".s8",     [GD_MATRIX_U8] = ".u8",     [GD_MATRIX_S4] = "",
+    [GD_MATRIX_U4] = "",        [GD_MATRIX_B1] = "",        [SUM_F32] = ".f32",
     [SUM_S32] = ".s32",
 };
 
@@ -35,8 +36,10 @@ static bool read_types(gd_decoder *decoder, uint32_t types[3])
         gd_type_at(decoder, i);
     for (uint32_t i = 1; i <= decoder->instruction->modifiers; i++) {
         uint32_t length, type = 0;
-        const char *text = gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
-        while (type < TYPES && (strlen(type_names[type]) != length || memcmp(text, type_names[type], length) != 0))
+        const char *text =
+            gd_ptx_token_text(decoder->module, decoder->instruction->opcode + i, &length);
+        while (type < TYPES &&
+               (strlen(type_names[type]) != length || memcmp(text, type_names[type], length) != 0))
             type++;
         if (type == TYPES)
             continue;
@@ -87,9 +90,11 @@ static bool read_form(gd_decoder *decoder, form *into)
 
     gd_has(decoder, GD_MODIFIER_MMA_ASYNC);
     if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED) || !shape ||
-        !read_types(decoder, types) || !types_fit(types) || !shape_fits(decoder, (gd_matrix_element)types[1]))
+        !read_types(decoder, types) || !types_fit(types) ||
+        !shape_fits(decoder, (gd_matrix_element)types[1]))
         return gd_decode_refuse_form(decoder);
-    *into = (form){.n = decoder->wide_n, .a = (gd_matrix_element)types[1], .b = (gd_matrix_element)types[2]};
+    *into = (form){
+        .n = decoder->wide_n, .a = (gd_matrix_element)types[1], .b = (gd_matrix_element)types[2]};
     into->transposes = into->a == GD_MATRIX_F16 || into->a == GD_MATRIX_BF16;
     if (types[0] == GD_MATRIX_F16)
         into->flags |= GD_MATRIX_HALF_C | GD_MATRIX_HALF_D;
@@ -108,14 +113,16 @@ static bool read_immediates(gd_decoder *decoder, form *into)
 
     for (uint32_t i = 0; !is_integer(into->a) && i < 2; i++) {
         uint64_t value;
-        if (next >= decoder->operand_count || !gd_known(decoder, decoder->operands[next++], &value) ||
+        if (next >= decoder->operand_count ||
+            !gd_known(decoder, decoder->operands[next++], &value) ||
             (value != 1 && value != UINT64_MAX))
             return gd_decode_refuse_form(decoder);
         into->flags |= value == 1 ? 0 : scales[i];
     }
     for (uint32_t i = fragments; into->transposes && i < 2; i++) {
         uint64_t value;
-        if (next >= decoder->operand_count || !gd_known(decoder, decoder->operands[next++], &value) || value > 1)
+        if (next >= decoder->operand_count ||
+            !gd_known(decoder, decoder->operands[next++], &value) || value > 1)
             return gd_decode_refuse_form(decoder);
         into->flags |= value ? transposes[i] : 0;
     }
@@ -123,7 +130,8 @@ static bool read_immediates(gd_decoder *decoder, form *into)
 }
 
 /* The registers of d, those of a or its descriptor, the descriptor of b. */
-static bool read_slots(gd_decoder *decoder, form *item, uint32_t sums, uint32_t *slots, uint32_t *count)
+static bool read_slots(gd_decoder *decoder, form *item, uint32_t sums, uint32_t *slots,
+                       uint32_t *count)
 {
     uint32_t elements[MOST_SUMS], fragments[4];
 
@@ -159,8 +167,8 @@ bool gd_decode_wgmma(gd_decoder *decoder)
         return false;
     const uint32_t sums = item.flags & GD_MATRIX_HALF_D ? item.n / 4 : item.n / 2;
     if (!read_slots(decoder, &item, sums, slots, &used) ||
-        !gd_predicate_source(decoder, decoder->operands[3], &keep, &negated) || !read_immediates(decoder, &item) ||
-        !gd_constant(decoder, 4, UINT32_MAX, &all))
+        !gd_predicate_source(decoder, decoder->operands[3], &keep, &negated) ||
+        !read_immediates(decoder, &item) || !gd_constant(decoder, 4, UINT32_MAX, &all))
         return gd_decode_refuse_form(decoder);
     uint32_t list = gd_list_add(decoder, slots, used);
     gd_code *code = list == GD_PTX_NONE ? NULL : gd_emit(decoder, gd_run_wgmma);
@@ -190,7 +198,8 @@ bool gd_decode_wgmma_group(gd_decoder *decoder)
     gd_has(decoder, GD_MODIFIER_WAIT_GROUP);
     if (!gd_has(decoder, GD_MODIFIER_SYNC) || !gd_has(decoder, GD_MODIFIER_ALIGNED))
         return gd_decode_refuse_form(decoder);
-    if ((wait && !gd_known(decoder, decoder->operands[0], &left)) || !gd_constant(decoder, 4, UINT32_MAX, &all))
+    if ((wait && !gd_known(decoder, decoder->operands[0], &left)) ||
+        !gd_constant(decoder, 4, UINT32_MAX, &all))
         return false;
     gd_code *code = gd_emit(decoder, op == GD_OP_WGMMA_FENCE ? gd_run_nothing
                                      : wait                  ? gd_run_wgmma_wait

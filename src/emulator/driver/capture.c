@@ -7,8 +7,8 @@
 
 /* ---- captures ---- */
 
-/* When the capture has been ended, or nobody can end it: an event of it may stay for long, but nobody can
- * get the graph, and what that owned is to go with it. */
+/* When the capture has been ended, or nobody can end it: an event of it may stay for long, but
+ * nobody can get the graph, and what that owned is to go with it. */
 static void drop_graph(gd_capture *capture)
 {
     if (!capture->borrowed)
@@ -102,7 +102,8 @@ gd_CUresult gd_capture_check_unsafe(void)
     return result;
 }
 
-/* The legacy stream depends on every blocking stream, so it cannot be used while one of them captures. */
+/* The legacy stream depends on every blocking stream, so it cannot be used while one of them
+ * captures. */
 static gd_CUresult check_legacy(const gd_context *context, bool use)
 {
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -146,13 +147,14 @@ static bool set_tip(gd_tips *tips, gd_node *node)
     return true;
 }
 
-/* Attribute 6 makes the edge from what stands before in the stream a programmatic one; an event of a kernel's port
- * gives its own. Both need a kernel at each end. */
+/* Attribute 6 makes the edge from what stands before in the stream a programmatic one; an event of
+ * a kernel's port gives its own. Both need a kernel at each end. */
 static gd_CUgraphEdgeData edge_data(const gd_tip *tip, const gd_node *node)
 {
     const gd_CUgraphEdgeData ordinary = {0};
     const gd_CUgraphEdgeData programmatic = {.type = GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
-                                             .from_port = GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC};
+                                             .from_port =
+                                                 GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC};
 
     if (node->work.kind != GD_WORK_KERNEL || tip->node->work.kind != GD_WORK_KERNEL)
         return ordinary;
@@ -223,7 +225,8 @@ static bool has_tip(const gd_tips *tips, const gd_node *node)
 
 static bool add_tips(gd_stream *stream, const gd_tips *tips)
 {
-    gd_tip *more = realloc(stream->tips.list, (stream->tips.count + tips->count + 1) * sizeof *more);
+    gd_tip *more =
+        realloc(stream->tips.list, (stream->tips.count + tips->count + 1) * sizeof *more);
 
     if (!more)
         return false;
@@ -243,11 +246,13 @@ gd_CUresult gd_capture_wait(gd_stream *stream, gd_event *event, bool *done)
     if (!*done)
         return GD_CUDA_SUCCESS;
     if (event->capture && event->capture->status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
-        return event->capture->status == GD_CU_STREAM_CAPTURE_STATUS_NONE ? GD_CUDA_ERROR_CAPTURED_EVENT
-                                                                          : GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+        return event->capture->status == GD_CU_STREAM_CAPTURE_STATUS_NONE
+                   ? GD_CUDA_ERROR_CAPTURED_EVENT
+                   : GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (!stream->capture && stream->legacy)
-        return check_legacy(stream->object.context, true) ? GD_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
-                                                          : GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        return check_legacy(stream->object.context, true)
+                   ? GD_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+                   : GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (stream->capture && !gd_capture_is_active(stream))
         return GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (!event->capture) {
@@ -266,7 +271,8 @@ gd_CUresult gd_capture_wait(gd_stream *stream, gd_event *event, bool *done)
 
 /* ---- entry points ---- */
 
-static gd_CUresult begin(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureMode mode, gd_graph *into)
+static gd_CUresult begin(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureMode mode,
+                         gd_graph *into)
 {
     gd_stream *stream;
     gd_CUresult result = gd_stream_find(context, handle, &stream);
@@ -347,7 +353,8 @@ static gd_CUresult end(gd_context *context, gd_CUstream handle, gd_CUgraph *grap
         gd_capture_invalidate(capture);
         return GD_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (capture->mode != GD_CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
+    if (capture->mode != GD_CU_STREAM_CAPTURE_MODE_RELAXED &&
+        !pthread_equal(capture->thread, pthread_self()))
         return GD_CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (capture->status != GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
         result = GD_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -363,8 +370,9 @@ static gd_CUresult end(gd_context *context, gd_CUstream handle, gd_CUgraph *grap
 }
 
 /* Nodes of a graph as what the first captured node depends on. */
-static gd_CUresult make_tips(gd_tips *tips, const gd_graph *graph, const gd_CUgraphNode *dependencies,
-                             const gd_CUgraphEdgeData *data, size_t count)
+static gd_CUresult make_tips(gd_tips *tips, const gd_graph *graph,
+                             const gd_CUgraphNode *dependencies, const gd_CUgraphEdgeData *data,
+                             size_t count)
 {
     if (count > graph->node_count || (count && !dependencies))
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -385,8 +393,8 @@ static gd_CUresult make_tips(gd_tips *tips, const gd_graph *graph, const gd_CUgr
 }
 
 static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgraph graph_handle,
-                              const gd_CUgraphNode *dependencies, const gd_CUgraphEdgeData *data, size_t count,
-                              gd_CUstreamCaptureMode mode)
+                              const gd_CUgraphNode *dependencies, const gd_CUgraphEdgeData *data,
+                              size_t count, gd_CUstreamCaptureMode mode)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_tips tips = {0};
@@ -407,7 +415,8 @@ static gd_CUresult begin_into(gd_context *context, gd_CUstream handle, gd_CUgrap
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureStatus *status)
+static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle,
+                                gd_CUstreamCaptureStatus *status)
 {
     gd_stream *stream;
     gd_CUresult result = gd_stream_find(context, handle, &stream);
@@ -422,8 +431,8 @@ static gd_CUresult is_capturing(gd_context *context, gd_CUstream handle, gd_CUst
 }
 
 /* The tips as the driver tells them: lists that stay until the stream is asked again. */
-static bool tell_tips(gd_stream *stream, const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
-                      size_t *count)
+static bool tell_tips(gd_stream *stream, const gd_CUgraphNode **dependencies,
+                      const gd_CUgraphEdgeData **data, size_t *count)
 {
     uint32_t tips = stream->tips.count;
     gd_CUgraphNode *nodes = calloc((size_t)tips + 1, sizeof *nodes);
@@ -451,8 +460,9 @@ static bool tell_tips(gd_stream *stream, const gd_CUgraphNode **dependencies, co
     return true;
 }
 
-static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstreamCaptureStatus *status, uint64_t *id,
-                            gd_CUgraph *graph, const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
+static gd_CUresult get_info(gd_context *context, gd_CUstream handle,
+                            gd_CUstreamCaptureStatus *status, uint64_t *id, gd_CUgraph *graph,
+                            const gd_CUgraphNode **dependencies, const gd_CUgraphEdgeData **data,
                             size_t *count)
 {
     gd_stream *stream;
@@ -473,7 +483,8 @@ static gd_CUresult get_info(gd_context *context, gd_CUstream handle, gd_CUstream
 
 static gd_CUresult exchange_mode(gd_CUstreamCaptureMode *mode)
 {
-    if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
+    if (!mode || *mode < GD_CU_STREAM_CAPTURE_MODE_GLOBAL ||
+        *mode > GD_CU_STREAM_CAPTURE_MODE_RELAXED)
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_CUstreamCaptureMode before = thread_mode;
     thread_mode = *mode;
@@ -491,8 +502,10 @@ gd_CUresult cuStreamBeginCapture_v2(gd_CUstream stream, gd_CUstreamCaptureMode m
     GD_CALL(GD_NEED_LIVE, begin(context, stream, mode, NULL));
 }
 
-gd_CUresult cuStreamBeginCaptureToGraph(gd_CUstream stream, gd_CUgraph graph, const gd_CUgraphNode *dependencies,
-                                        const gd_CUgraphEdgeData *data, size_t count, gd_CUstreamCaptureMode mode)
+gd_CUresult cuStreamBeginCaptureToGraph(gd_CUstream stream, gd_CUgraph graph,
+                                        const gd_CUgraphNode *dependencies,
+                                        const gd_CUgraphEdgeData *data, size_t count,
+                                        gd_CUstreamCaptureMode mode)
 {
     GD_CALL(GD_NEED_LIVE, begin_into(context, stream, graph, dependencies, data, count, mode));
 }
@@ -507,22 +520,27 @@ gd_CUresult cuStreamIsCapturing(gd_CUstream stream, gd_CUstreamCaptureStatus *st
     GD_CALL(GD_NEED_CONTEXT, is_capturing(context, stream, status));
 }
 
-gd_CUresult cuStreamGetCaptureInfo(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id)
+gd_CUresult cuStreamGetCaptureInfo(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
+                                   uint64_t *id)
 {
     GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, NULL, NULL, NULL, NULL));
 }
 
-gd_CUresult cuStreamGetCaptureInfo_v2(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id,
-                                      gd_CUgraph *graph, const gd_CUgraphNode **dependencies, size_t *count)
+gd_CUresult cuStreamGetCaptureInfo_v2(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
+                                      uint64_t *id, gd_CUgraph *graph,
+                                      const gd_CUgraphNode **dependencies, size_t *count)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies, NULL, count));
+    GD_CALL(GD_NEED_CONTEXT,
+            get_info(context, stream, status, id, graph, dependencies, NULL, count));
 }
 
-gd_CUresult cuStreamGetCaptureInfo_v3(gd_CUstream stream, gd_CUstreamCaptureStatus *status, uint64_t *id,
-                                      gd_CUgraph *graph, const gd_CUgraphNode **dependencies,
+gd_CUresult cuStreamGetCaptureInfo_v3(gd_CUstream stream, gd_CUstreamCaptureStatus *status,
+                                      uint64_t *id, gd_CUgraph *graph,
+                                      const gd_CUgraphNode **dependencies,
                                       const gd_CUgraphEdgeData **data, size_t *count)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_info(context, stream, status, id, graph, dependencies, data, count));
+    GD_CALL(GD_NEED_CONTEXT,
+            get_info(context, stream, status, id, graph, dependencies, data, count));
 }
 
 gd_CUresult cuThreadExchangeStreamCaptureMode(gd_CUstreamCaptureMode *mode)

@@ -1,5 +1,5 @@
-/* Contexts: the primary one and others, each thread's stack of them, and the entry points cuCtx* and
- * cuDevicePrimaryCtx*. */
+/* Contexts: the primary one and others, each thread's stack of them, and the entry points cuCtx*
+ * and cuDevicePrimaryCtx*. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ gd_context *gd_context_current(bool *destroyed)
 
 /* ---- ending ---- */
 
-/* What holds on to others goes first: executables and events before streams, functions with their modules. */
+/* What holds on to others goes first: executables and events before streams, functions with their
+ * modules. */
 static void end_objects(gd_context *context, gd_object_kind kind)
 {
     uint32_t place = 0;
@@ -200,7 +201,8 @@ static gd_CUresult release(gd_CUdevice device, gd_CUresult without_retain)
     return GD_CUDA_SUCCESS;
 }
 
-/* The retains stay: the next one that is given back finds no context, and a new retain makes one. */
+/* The retains stay: the next one that is given back finds no context, and a new retain makes
+ * one. */
 static gd_CUresult reset(gd_CUdevice device)
 {
     if (device != 0)
@@ -248,7 +250,8 @@ static gd_CUresult synchronize(gd_context *context)
         return GD_CUDA_ERROR_INVALID_CONTEXT;
     for (gd_object *object; (object = gd_object_next(&place));) {
         gd_stream *stream = (gd_stream *)object;
-        if (object->kind != GD_OBJECT_STREAM || object->context != context || !gd_capture_is_active(stream))
+        if (object->kind != GD_OBJECT_STREAM || object->context != context ||
+            !gd_capture_is_active(stream))
             continue;
         gd_capture_invalidate(stream->capture);
         result = GD_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -369,7 +372,8 @@ gd_CUresult cuDevicePrimaryCtxReset_v2(gd_CUdevice device)
 /* The first version changes nothing under a context that is there. */
 gd_CUresult cuDevicePrimaryCtxSetFlags(gd_CUdevice device, unsigned int flags)
 {
-    GD_CALL(GD_NEED_INIT, gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : set_flags(device, flags));
+    GD_CALL(GD_NEED_INIT, gd_the_device.primary ? GD_CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
+                                                : set_flags(device, flags));
 }
 
 gd_CUresult cuDevicePrimaryCtxSetFlags_v2(gd_CUdevice device, unsigned int flags)
@@ -387,20 +391,23 @@ gd_CUresult cuCtxCreate_v2(gd_CUcontext *context_handle, unsigned int flags, gd_
     GD_CALL(GD_NEED_INIT, create(context_handle, flags, device));
 }
 
-gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int count, unsigned int flags,
-                           gd_CUdevice device)
+gd_CUresult cuCtxCreate_v3(gd_CUcontext *context_handle, void *affinities, int count,
+                           unsigned int flags, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, affinities || count ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
-                                              : create(context_handle, flags, device));
+    GD_CALL(GD_NEED_INIT, affinities || count
+                              ? gd_device_unsupported("execution affinity in cuCtxCreate_v3")
+                              : create(context_handle, flags, device));
 }
 
-gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags, gd_CUdevice device)
+gd_CUresult cuCtxCreate_v4(gd_CUcontext *context_handle, void *params, unsigned int flags,
+                           gd_CUdevice device)
 {
     const gd_CUctxCreateParams *asked = params;
 
-    GD_CALL(GD_NEED_INIT, asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
-                              ? gd_device_unsupported("parameters of cuCtxCreate_v4")
-                              : create(context_handle, flags, device));
+    GD_CALL(GD_NEED_INIT,
+            asked && (asked->execAffinityParams || asked->numExecAffinityParams || asked->cigParams)
+                ? gd_device_unsupported("parameters of cuCtxCreate_v4")
+                : create(context_handle, flags, device));
 }
 
 gd_CUresult cuCtxDestroy_v2(gd_CUcontext context_handle)

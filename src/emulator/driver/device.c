@@ -1,5 +1,5 @@
-/* The emulated device: settings, lock, attributes, errors as words, and the entry points cuInit, cuDevice*,
- * cuGetError*. */
+/* The emulated device: settings, lock, attributes, errors as words, and the entry points cuInit,
+ * cuDevice*, cuGetError*. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,8 @@ gd_device gd_the_device;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_callback;
 static bool has_ended;
-static bool is_child; /* of a process that had called cuInit, by fork: its driver is not usable here */
+static bool
+    is_child; /* of a process that had called cuInit, by fork: its driver is not usable here */
 
 /* Why the last call of a thread that ended with this result was refused. */
 static __thread struct {
@@ -167,19 +168,22 @@ static bool is_new_refusal(const char *function)
 
 void gd_call_tell(const char *function, gd_CUresult result)
 {
-    const bool told = gd_device_has_reason(result), named = !strncmp(refusal.text, function, strlen(function));
+    const bool told = gd_device_has_reason(result),
+               named = !strncmp(refusal.text, function, strlen(function));
     const char *prefix = named ? "" : function, *colon = named ? "" : ": ";
 
     if (result == GD_CUDA_SUCCESS || result == GD_CUDA_ERROR_NOT_READY)
         return;
     if (told && !*gd_the_device.refused)
-        snprintf(gd_the_device.refused, sizeof gd_the_device.refused, "%s%s%s", prefix, colon, refusal.text);
+        snprintf(gd_the_device.refused, sizeof gd_the_device.refused, "%s%s%s", prefix, colon,
+                 refusal.text);
     if (!told && refusal.result == result)
         refusal.result = GD_CUDA_SUCCESS;
     if (!told)
         gd_device_log(GRIDDEP_LOG_INFO, "%s returns %s", function, gd_device_result_name(result));
     else if (is_new_refusal(function))
-        gd_device_log(GRIDDEP_LOG_WARNING, "%s%s%s: %s", prefix, colon, refusal.text, gd_device_result_name(result));
+        gd_device_log(GRIDDEP_LOG_WARNING, "%s%s%s: %s", prefix, colon, refusal.text,
+                      gd_device_result_name(result));
 }
 
 /* ---- results as words ---- */
@@ -212,8 +216,9 @@ const char *gd_device_result_name(gd_CUresult result)
     return found ? found->name : NULL;
 }
 
-/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; refusals and the last fault have texts of their own. The program
- * reads them without the lock, so words are written once, and a fault's text is the thread's copy. */
+/* CUDA_ERROR_ILLEGAL_ADDRESS reads "illegal address"; refusals and the last fault have texts of
+ * their own. The program reads them without the lock, so words are written once, and a fault's text
+ * is the thread's copy. */
 static const char *describe(result_words *entry)
 {
     static __thread char told[sizeof gd_the_device.fault_text];
@@ -252,7 +257,8 @@ static bool refuse_setting(const char *name, const char *text)
 }
 
 /* A number with K, M or G behind it; the default where the variable is not set. */
-static bool read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise, uint64_t *number)
+static bool read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise,
+                        uint64_t *number)
 {
     const char *text = gd_environment(name);
     char *end;
@@ -317,7 +323,8 @@ static bool read_checks(gd_settings *settings)
 
     for (const char *at = text; at && *at; at += *at == ',') {
         size_t length = strcspn(at, ","), i = 0, count = sizeof names / sizeof *names;
-        while (i < count && (strlen(names[i].name) != length || strncmp(names[i].name, at, length) != 0))
+        while (i < count &&
+               (strlen(names[i].name) != length || strncmp(names[i].name, at, length) != 0))
             i++;
         if (i == count)
             return refuse_setting("GRIDDEP_EMULATOR_CHECK", text);
@@ -355,17 +362,19 @@ static bool check_names(void)
     return false;
 }
 
-/* A program that does not ask for the reason of an error gets it on stderr: what it ran without checks, it must not
- * take for checked. */
+/* A program that does not ask for the reason of an error gets it on stderr: what it ran without
+ * checks, it must not take for checked. */
 static bool read_settings(gd_settings *settings)
 {
     uint64_t multiprocessors;
-    bool done =
-        check_names() && read_log(settings) &&
-        read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4, &multiprocessors) &&
-        read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40, UINT64_C(4) << 30, &settings->memory) &&
-        read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32, &settings->steps) &&
-        read_schedule(settings) && read_model(settings) && read_checks(settings);
+    bool done = check_names() && read_log(settings) &&
+                read_number("GRIDDEP_EMULATOR_MULTIPROCESSORS", 1, MOST_MULTIPROCESSORS, 4,
+                            &multiprocessors) &&
+                read_number("GRIDDEP_EMULATOR_MEMORY", 1 << 20, UINT64_C(1) << 40,
+                            UINT64_C(4) << 30, &settings->memory) &&
+                read_number("GRIDDEP_EMULATOR_STEPS", 0, UINT64_MAX >> 1, UINT64_C(1) << 32,
+                            &settings->steps) &&
+                read_schedule(settings) && read_model(settings) && read_checks(settings);
 
     if (done)
         settings->multiprocessors = (uint32_t)multiprocessors;
@@ -398,7 +407,8 @@ static bool make_race(gd_device *device)
     return device->race;
 }
 
-/* A child of fork has none of the other threads, one of which may have had the lock; nothing is used that it guards. */
+/* A child of fork has none of the other threads, one of which may have had the lock; nothing is
+ * used that it guards. */
 static void enter_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -414,8 +424,9 @@ static gd_CUresult initialize(unsigned flags)
     if (flags)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (is_child)
-        return gd_device_refuse(GD_CUDA_ERROR_NOT_INITIALIZED,
-                                "the process was forked after cuInit, and the driver cannot be used in the child");
+        return gd_device_refuse(
+            GD_CUDA_ERROR_NOT_INITIALIZED,
+            "the process was forked after cuInit, and the driver cannot be used in the child");
     if (device->initialized)
         return GD_CUDA_SUCCESS;
     if (!prepared && pthread_atfork(NULL, NULL, enter_child))
@@ -461,7 +472,8 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
         {GD_CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
         {11 /* MAX_PITCH */, INT32_MAX},
         {GD_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, GD_DEVICE_REGISTERS},
-        {GD_CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000}, /* kHz: a cycle of the model is a nanosecond */
+        {GD_CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+         1000000}, /* kHz: a cycle of the model is a nanosecond */
         {14 /* TEXTURE_ALIGNMENT */, GD_DEVICE_TEXTURE_ALIGNMENT},
         {15 /* GPU_OVERLAP */, 1},
         {19 /* CAN_MAP_HOST_MEMORY */, 1},
@@ -504,7 +516,9 @@ bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value)
 
     if (attribute <= 0 || attribute > 147)
         return false;
-    *value = attribute == GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? (int)gd_the_device.settings.multiprocessors : 0;
+    *value = attribute == GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+                 ? (int)gd_the_device.settings.multiprocessors
+                 : 0;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         if (fixed[i].attribute == attribute)
             *value = fixed[i].value;
@@ -575,8 +589,9 @@ static gd_CUresult can_access_peer(int *can, gd_CUdevice device, gd_CUdevice pee
     return result;
 }
 
-#define SET(pointer, device, value)                                                                                    \
-    (check((pointer), (device)) ? check((pointer), (device)) : (*(pointer) = (value), GD_CUDA_SUCCESS))
+#define SET(pointer, device, value)                                                                \
+    (check((pointer), (device)) ? check((pointer), (device))                                       \
+                                : (*(pointer) = (value), GD_CUDA_SUCCESS))
 
 /* ---- entry points ---- */
 
@@ -627,8 +642,10 @@ gd_CUresult cuDeviceTotalMem_v2(size_t *bytes, gd_CUdevice device)
 
 gd_CUresult cuDeviceComputeCapability(int *major, int *minor, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, !minor ? GD_CUDA_ERROR_INVALID_VALUE
-                                 : SET(major, device, (*minor = GD_DEVICE_CAPABILITY % 10, GD_DEVICE_CAPABILITY / 10)));
+    GD_CALL(GD_NEED_INIT,
+            !minor ? GD_CUDA_ERROR_INVALID_VALUE
+                   : SET(major, device,
+                         (*minor = GD_DEVICE_CAPABILITY % 10, GD_DEVICE_CAPABILITY / 10)));
 }
 
 gd_CUresult cuDeviceGetUuid(gd_CUuuid *uuid, gd_CUdevice device)
@@ -663,5 +680,6 @@ gd_CUresult cuDeviceGetDefaultMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 
 gd_CUresult cuDeviceGetMemPool(gd_CUmemoryPool *pool, gd_CUdevice device)
 {
-    GD_CALL(GD_NEED_INIT, device ? GD_CUDA_ERROR_INVALID_VALUE : SET(pool, 0, gd_the_device.default_pool.handle));
+    GD_CALL(GD_NEED_INIT,
+            device ? GD_CUDA_ERROR_INVALID_VALUE : SET(pool, 0, gd_the_device.default_pool.handle));
 }

@@ -1,5 +1,5 @@
-/* The end of the process, or of the emulator in it (dlclose): counts of findings are written, and all memory is given
- * back, so that a program may open the emulator again and again. */
+/* The end of the process, or of the emulator in it (dlclose): counts of findings are written, and
+ * all memory is given back, so that a program may open the emulator again and again. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,7 +11,8 @@
 #include "emulator/driver/stream.h"
 #include "emulator/schedule/user_object.h"
 
-/* Nothing that is still queued runs now, and what is left is no leak: the program may well rely on its end. */
+/* Nothing that is still queued runs now, and what is left is no leak: the program may well rely on
+ * its end. */
 static void end_contexts(void)
 {
     uint32_t place = 0;
@@ -60,9 +61,10 @@ static void end_device(gd_device *device)
     *device = (gd_device){0};
 }
 
-/* A child of fork has a copy of all this, and perhaps of a lock that nobody will give back: it leaves it alone. While
- * another thread is inside of the driver, which it may never leave, there is nothing that could be taken away safely.
- * From within a host function the driver is in use by this very thread. */
+/* A child of fork has a copy of all this, and perhaps of a lock that nobody will give back: it
+ * leaves it alone. While another thread is inside of the driver, which it may never leave, there is
+ * nothing that could be taken away safely. From within a host function the driver is in use by this
+ * very thread. */
 void gd_device_end(void)
 {
     gd_device *device = &gd_the_device;

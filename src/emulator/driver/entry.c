@@ -1,4 +1,5 @@
-/* cuGetProcAddress: names and versions to entry points. And the entry points that exist by name only. */
+/* cuGetProcAddress: names and versions to entry points. And the entry points that exist by name
+ * only. */
 #include <string.h>
 
 #include "emulator/api.h"
@@ -27,7 +28,8 @@ static const variant variants[] = {
 static const struct {
     any_function *base, *per_thread;
 } per_thread_variants[] = {
-#define GD_PER_THREAD(symbol, base, arguments, names) {(any_function *)base, (any_function *)symbol},
+#define GD_PER_THREAD(symbol, base, arguments, names)                                              \
+    {(any_function *)base, (any_function *)symbol},
 #include "emulator/per_thread.def"
 #undef GD_PER_THREAD
 };
@@ -88,7 +90,9 @@ static gd_CUresult find_first_form(const char *name, void **function, int versio
     gd_CUdriverProcAddressQueryResult status = GD_CU_GET_PROC_ADDRESS_SUCCESS;
     gd_CUresult result = find(name, function, version, flags, &status);
 
-    return result == GD_CUDA_SUCCESS && status != GD_CU_GET_PROC_ADDRESS_SUCCESS ? GD_CUDA_ERROR_NOT_FOUND : result;
+    return result == GD_CUDA_SUCCESS && status != GD_CU_GET_PROC_ADDRESS_SUCCESS
+               ? GD_CUDA_ERROR_NOT_FOUND
+               : result;
 }
 
 gd_CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
@@ -106,35 +110,36 @@ static gd_CUresult refuse(const char *symbol)
 {
     if (!strcmp(symbol, "cuGetExportTable"))
         return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
-                                "%s is not emulated: programs of the CUDA runtime ask for tables of NVIDIA's driver that "
+                                "%s is not emulated: programs of the CUDA runtime ask for tables "
+                                "of NVIDIA's driver that "
                                 "are not documented; programs of the driver API run",
                                 symbol);
     return gd_device_unsupported(symbol);
 }
 
-#define GD_UNSUPPORTED(symbol, name, version)                                                                          \
-    gd_CUresult symbol(void)                                                                                           \
-    {                                                                                                                  \
-        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
+#define GD_UNSUPPORTED(symbol, name, version)                                                      \
+    gd_CUresult symbol(void)                                                                       \
+    {                                                                                              \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                 \
     }
 #include "emulator/unsupported.def"
 #undef GD_UNSUPPORTED
 
-#define GD_EXPORTED(symbol)                                                                                            \
-    gd_CUresult symbol(void)                                                                                           \
-    {                                                                                                                  \
-        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                                     \
+#define GD_EXPORTED(symbol)                                                                        \
+    gd_CUresult symbol(void)                                                                       \
+    {                                                                                              \
+        GD_CALL(GD_NEED_NOTHING, refuse(#symbol));                                                 \
     }
 #include "emulator/exported.def"
 #undef GD_EXPORTED
 
-#define GD_PER_THREAD(symbol, base, arguments, names)                                                                  \
-    gd_CUresult symbol arguments                                                                                       \
-    {                                                                                                                  \
-        gd_stream_null_is_per_thread(true);                                                                            \
-        gd_CUresult result = base names;                                                                               \
-        gd_stream_null_is_per_thread(false);                                                                           \
-        return result;                                                                                                 \
+#define GD_PER_THREAD(symbol, base, arguments, names)                                              \
+    gd_CUresult symbol arguments                                                                   \
+    {                                                                                              \
+        gd_stream_null_is_per_thread(true);                                                        \
+        gd_CUresult result = base names;                                                           \
+        gd_stream_null_is_per_thread(false);                                                       \
+        return result;                                                                             \
     }
 #include "emulator/per_thread.def"
 #undef GD_PER_THREAD

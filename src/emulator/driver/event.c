@@ -31,9 +31,11 @@ void gd_event_destroy(gd_event *event)
 
 static gd_CUresult create(gd_context *context, gd_CUevent *handle, unsigned flags)
 {
-    const unsigned known = GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS;
+    const unsigned known =
+        GD_CU_EVENT_BLOCKING_SYNC | GD_CU_EVENT_DISABLE_TIMING | GD_CU_EVENT_INTERPROCESS;
 
-    if (!handle || flags & ~known || (flags & GD_CU_EVENT_INTERPROCESS && !(flags & GD_CU_EVENT_DISABLE_TIMING)))
+    if (!handle || flags & ~known ||
+        (flags & GD_CU_EVENT_INTERPROCESS && !(flags & GD_CU_EVENT_DISABLE_TIMING)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (flags & GD_CU_EVENT_INTERPROCESS)
         return gd_device_unsupported("an event that processes share");
@@ -68,7 +70,8 @@ static gd_CUresult record_in_stream(gd_stream *stream, gd_event *event)
     return result;
 }
 
-static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream stream_handle, unsigned flags)
+static gd_CUresult record(gd_context *context, gd_CUevent handle, gd_CUstream stream_handle,
+                          unsigned flags)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
     gd_stream *stream;
@@ -134,7 +137,8 @@ static gd_CUresult query(gd_CUevent handle)
 
 static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_CUevent end_handle)
 {
-    gd_event *start = gd_object_find(start_handle, GD_OBJECT_EVENT), *end = gd_object_find(end_handle, GD_OBJECT_EVENT);
+    gd_event *start = gd_object_find(start_handle, GD_OBJECT_EVENT),
+             *end = gd_object_find(end_handle, GD_OBJECT_EVENT);
 
     if (!milliseconds || !start || !end)
         return GD_CUDA_ERROR_INVALID_HANDLE;
@@ -144,8 +148,9 @@ static gd_CUresult get_elapsed(float *milliseconds, gd_CUevent start_handle, gd_
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (!gd_task_reached(start->task, start->port) || !gd_task_reached(end->task, end->port))
         return GD_CUDA_ERROR_NOT_READY;
-    *milliseconds =
-        (float)((double)(int64_t)(gd_task_time(end->task, end->port) - gd_task_time(start->task, start->port)) / 1e6);
+    *milliseconds = (float)((double)(int64_t)(gd_task_time(end->task, end->port) -
+                                              gd_task_time(start->task, start->port)) /
+                            1e6);
     return GD_CUDA_SUCCESS;
 }
 

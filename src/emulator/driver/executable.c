@@ -1,9 +1,10 @@
-/* Executable graphs: made of a graph by putting its nodes into an order, graphs in nodes unfolded; launched node by
- * node.
+/* Executable graphs: made of a graph by putting its nodes into an order, graphs in nodes unfolded;
+ * launched node by node.
  *
- * A conditional node becomes two: one that looks at the condition when it is reached and hands in what that says, an
- * executable of its own for each body; and before it in the list its join, which what follows the node depends on, and
- * which waits for what has been handed in. A loop looks again behind each round. */
+ * A conditional node becomes two: one that looks at the condition when it is reached and hands in
+ * what that says, an executable of its own for each body; and before it in the list its join, which
+ * what follows the node depends on, and which waits for what has been handed in. A loop looks again
+ * behind each round. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,12 +87,13 @@ static bool add_edge(gd_executable *executable, uint32_t from, uint32_t to, gd_C
         executable->edges = more;
         executable->edge_capacity = capacity;
     }
-    executable->edges[executable->edge_count++] = (gd_graph_edge){.from = from, .to = to, .data = data};
+    executable->edges[executable->edge_count++] =
+        (gd_graph_edge){.from = from, .to = to, .data = data};
     return true;
 }
 
-/* An order in which no edge leads back (Kahn 1962), the order of creation where the edges leave a choice; false when
- * there is none. */
+/* An order in which no edge leads back (Kahn 1962), the order of creation where the edges leave a
+ * choice; false when there is none. */
 static bool sort_nodes(const gd_graph *graph, uint32_t *order, uint32_t *open)
 {
     uint32_t done = 0;
@@ -113,12 +115,14 @@ static bool sort_nodes(const gd_graph *graph, uint32_t *order, uint32_t *open)
     return true;
 }
 
-/* Where a node of the graph begins and ends in the executable: two markers for one that is a graph. */
+/* Where a node of the graph begins and ends in the executable: two markers for one that is a
+ * graph. */
 typedef struct span {
     uint32_t first, last;
 } span;
 
-static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first, uint32_t *last);
+static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first,
+                          uint32_t *last);
 
 /* An executable of one body, which has no handle. */
 static gd_CUresult make_branch(const gd_graph *body, gd_executable **branch)
@@ -138,7 +142,8 @@ static gd_CUresult unfold_conditional(gd_executable *executable, const gd_node *
                                        .type = from->type,
                                        .count = from->count,
                                        .branches = calloc(from->count, sizeof(gd_executable *))}};
-    gd_CUresult result = work.is.conditional.branches ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result =
+        work.is.conditional.branches ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
 
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < from->count; i++)
         result = make_branch(from->bodies[i], &work.is.conditional.branches[i]);
@@ -150,7 +155,8 @@ static gd_CUresult unfold_conditional(gd_executable *executable, const gd_node *
         return result;
     }
     where->first = executable->node_count;
-    return add_taken(executable, node->object.handle, &work) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    return add_taken(executable, node->object.handle, &work) ? GD_CUDA_SUCCESS
+                                                             : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, span *where)
@@ -160,7 +166,8 @@ static gd_CUresult unfold_node(gd_executable *executable, const gd_node *node, s
     if (node->work.kind == GD_WORK_CONDITIONAL)
         return unfold_conditional(executable, node, where);
     where->first = where->last = executable->node_count;
-    return add_node(executable, node->object.handle, &node->work) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    return add_node(executable, node->object.handle, &node->work) ? GD_CUDA_SUCCESS
+                                                                  : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static bool connect(gd_executable *executable, const gd_graph *graph, const span *spans, span whole)
@@ -169,8 +176,8 @@ static bool connect(gd_executable *executable, const gd_graph *graph, const span
     bool good = graph->node_count || add_edge(executable, whole.first, whole.last, ordinary);
 
     for (uint32_t i = 0; good && i < graph->edge_count; i++)
-        good = add_edge(executable, spans[graph->edges[i].from].last, spans[graph->edges[i].to].first,
-                        graph->edges[i].data);
+        good = add_edge(executable, spans[graph->edges[i].from].last,
+                        spans[graph->edges[i].to].first, graph->edges[i].data);
     for (uint32_t i = 0; good && i < graph->node_count; i++)
         good = add_edge(executable, whole.first, spans[i].first, ordinary) &&
                add_edge(executable, spans[i].last, whole.last, ordinary);
@@ -178,23 +185,27 @@ static bool connect(gd_executable *executable, const gd_graph *graph, const span
 }
 
 /* Puts a graph between two markers. */
-static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first, uint32_t *last)
+static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint32_t *first,
+                          uint32_t *last)
 {
     uint32_t *order = calloc((size_t)graph->node_count + 1, sizeof *order),
              *open = calloc((size_t)graph->node_count + 1, sizeof *open);
     span *spans = calloc((size_t)graph->node_count + 1, sizeof *spans);
-    gd_CUresult result =
-        order && open && spans && add_node(executable, NULL, NULL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result = order && open && spans && add_node(executable, NULL, NULL)
+                             ? GD_CUDA_SUCCESS
+                             : GD_CUDA_ERROR_OUT_OF_MEMORY;
     span whole = {.first = executable->node_count - 1};
 
-    if (result == GD_CUDA_SUCCESS && !gd_user_list_add(&executable->user_objects, &graph->user_objects))
+    if (result == GD_CUDA_SUCCESS &&
+        !gd_user_list_add(&executable->user_objects, &graph->user_objects))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS && !sort_nodes(graph, order, open))
         result = GD_CUDA_ERROR_INVALID_VALUE;
     for (uint32_t i = 0; result == GD_CUDA_SUCCESS && i < graph->node_count; i++)
         result = unfold_node(executable, graph->nodes[order[i]], &spans[order[i]]);
     whole.last = executable->node_count;
-    if (result == GD_CUDA_SUCCESS && !(add_node(executable, NULL, NULL) && connect(executable, graph, spans, whole)))
+    if (result == GD_CUDA_SUCCESS &&
+        !(add_node(executable, NULL, NULL) && connect(executable, graph, spans, whole)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     free(order);
     free(open);
@@ -206,14 +217,17 @@ static gd_CUresult unfold(gd_executable *executable, const gd_graph *graph, uint
 
 /* ---- bodies and conditions ---- */
 
-/* What a body cannot hold (CUDA_CONDITIONAL_NODE_PARAMS): what concerns the host, and copies of its pageable memory. */
+/* What a body cannot hold (CUDA_CONDITIONAL_NODE_PARAMS): what concerns the host, and copies of its
+ * pageable memory. */
 static bool refuses(const gd_node *node, gd_instantiate_refusal *refusal)
 {
     const gd_work *work = &node->work;
 
-    if (work->kind == GD_WORK_HOST || work->kind == GD_WORK_EVENT_RECORD || work->kind == GD_WORK_EVENT_WAIT)
+    if (work->kind == GD_WORK_HOST || work->kind == GD_WORK_EVENT_RECORD ||
+        work->kind == GD_WORK_EVENT_WAIT)
         refusal->result = GD_CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-    else if (work->kind == GD_WORK_COPY && (!work->is.copy.source.device || !work->is.copy.target.device))
+    else if (work->kind == GD_WORK_COPY &&
+             (!work->is.copy.source.device || !work->is.copy.target.device))
         refusal->result = GD_CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
     else
         return false;
@@ -231,7 +245,8 @@ static gd_CUresult check_nodes(const gd_graph *graph, bool in_body, gd_instantia
             return GD_CUDA_ERROR_INVALID_VALUE;
         if (work->kind == GD_WORK_GRAPH)
             result = check_nodes(work->is.graph, in_body, refusal);
-        for (uint32_t j = 0; work->kind == GD_WORK_CONDITIONAL && j < work->is.conditional.count; j++) {
+        for (uint32_t j = 0; work->kind == GD_WORK_CONDITIONAL && j < work->is.conditional.count;
+             j++) {
             if (result == GD_CUDA_SUCCESS)
                 result = check_nodes(work->is.conditional.bodies[j], true, refusal);
         }
@@ -244,25 +259,29 @@ static gd_CUresult check_bodies(const gd_graph *graph, gd_instantiate_refusal *r
     return check_nodes(graph, false, refusal);
 }
 
-/* There may be one executable of a graph with conditional nodes, in which each condition has a node. */
+/* There may be one executable of a graph with conditional nodes, in which each condition has a
+ * node. */
 static gd_CUresult check_conditions(const gd_graph *graph, gd_instantiate_refusal *refusal)
 {
     if (graph->parent)
-        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "the graph is the body of a conditional node");
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                "the graph is the body of a conditional node");
     for (uint32_t i = 0; i < graph->condition_count; i++) {
         if (!graph->conditions[i]->taken) {
             refusal->result = GD_CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
             return GD_CUDA_ERROR_INVALID_VALUE;
         }
         if (graph->conditions[i]->instantiated)
-            return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
-                                    "a graph with conditional nodes can be instantiated once at a time");
+            return gd_device_refuse(
+                GD_CUDA_ERROR_NOT_SUPPORTED,
+                "a graph with conditional nodes can be instantiated once at a time");
     }
     return GD_CUDA_SUCCESS;
 }
 
 /* The first marker gives them their initial values. */
-static gd_CUresult take_conditions(gd_executable *executable, const gd_graph *graph, gd_instantiate_refusal *refusal)
+static gd_CUresult take_conditions(gd_executable *executable, const gd_graph *graph,
+                                   gd_instantiate_refusal *refusal)
 {
     gd_CUresult result = check_conditions(graph, refusal);
 
@@ -274,12 +293,13 @@ static gd_CUresult take_conditions(gd_executable *executable, const gd_graph *gr
     for (uint32_t i = 0; i < set->count; i++)
         set->list[i]->instantiated = true;
     executable->conditions = set;
-    executable->nodes[0].work = (gd_work){.kind = GD_WORK_ASSIGN, .is.conditions = gd_condition_set_hold(set)};
+    executable->nodes[0].work =
+        (gd_work){.kind = GD_WORK_ASSIGN, .is.conditions = gd_condition_set_hold(set)};
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult gd_executable_create(const gd_graph *graph, gd_context *context, uint64_t flags, gd_executable **executable,
-                                 gd_instantiate_refusal *refusal)
+gd_CUresult gd_executable_create(const gd_graph *graph, gd_context *context, uint64_t flags,
+                                 gd_executable **executable, gd_instantiate_refusal *refusal)
 {
     gd_executable *made = NULL;
 
@@ -305,7 +325,8 @@ gd_CUresult gd_executable_create(const gd_graph *graph, gd_context *context, uin
 static int32_t compare(const gd_executable *old, const gd_executable *new, void **node);
 
 /* Both nodes are of one kind. */
-static int32_t compare_node(const gd_executable_node *old, const gd_executable_node *new, void **node)
+static int32_t compare_node(const gd_executable_node *old, const gd_executable_node *new,
+                            void **node)
 {
     const gd_conditional_work *one = &old->work.is.conditional, *other = &new->work.is.conditional;
     int32_t outcome = GD_CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -327,7 +348,8 @@ static bool same_kind(gd_work_kind old, gd_work_kind new)
     return old == new || (old == GD_WORK_ASSIGN && new == GD_WORK_EMPTY);
 }
 
-/* Whether two executables have the same nodes and edges; *node is the first that differs in kind. */
+/* Whether two executables have the same nodes and edges; *node is the first that differs in
+ * kind. */
 static int32_t compare(const gd_executable *old, const gd_executable *new, void **node)
 {
     int32_t outcome = GD_CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -347,8 +369,8 @@ static int32_t compare(const gd_executable *old, const gd_executable *new, void 
     return outcome;
 }
 
-/* The new nodes take the old ones' place; the old handles stay good, because programs keep them. Conditions stay, with
- * the new ones' initial values. */
+/* The new nodes take the old ones' place; the old handles stay good, because programs keep them.
+ * Conditions stay, with the new ones' initial values. */
 static void exchange(gd_executable *executable, gd_executable *made)
 {
     const gd_user_list objects = executable->user_objects;
@@ -370,7 +392,8 @@ static void exchange(gd_executable *executable, gd_executable *made)
     }
 }
 
-gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *graph, int32_t *outcome, void **node)
+gd_CUresult gd_executable_update(gd_executable *executable, const gd_graph *graph, int32_t *outcome,
+                                 void **node)
 {
     gd_executable *made = NULL;
     gd_instantiate_refusal refusal;
@@ -403,7 +426,8 @@ gd_executable *gd_executable_copy(const gd_executable *executable)
             copy->nodes[i].enabled = node->enabled;
     }
     for (uint32_t i = 0; whole && i < executable->edge_count; i++)
-        whole = add_edge(copy, executable->edges[i].from, executable->edges[i].to, executable->edges[i].data);
+        whole = add_edge(copy, executable->edges[i].from, executable->edges[i].to,
+                         executable->edges[i].data);
     if (whole)
         return copy;
     gd_executable_destroy(copy);
@@ -413,7 +437,8 @@ gd_executable *gd_executable_copy(const gd_executable *executable)
 /* ---- launching ---- */
 
 /* Dependencies of one node, on the tasks of those before it. */
-static uint32_t list_dependencies(const gd_executable *executable, uint32_t index, gd_task **tasks, gd_dependency *list)
+static uint32_t list_dependencies(const gd_executable *executable, uint32_t index, gd_task **tasks,
+                                  gd_dependency *list)
 {
     uint32_t count = 0;
 
@@ -421,12 +446,14 @@ static uint32_t list_dependencies(const gd_executable *executable, uint32_t inde
         const gd_graph_edge *edge = &executable->edges[i];
         if (edge->to != index)
             continue;
-        bool kernels = tasks[edge->from]->work.kind == GD_WORK_KERNEL && executable->nodes[index].enabled;
+        bool kernels =
+            tasks[edge->from]->work.kind == GD_WORK_KERNEL && executable->nodes[index].enabled;
         gd_port port = kernels ? (gd_port)edge->data.from_port : GD_PORT_COMPLETE;
-        list[count++] = (gd_dependency){.task = tasks[edge->from],
-                                        .port = port,
-                                        .programmatic = port != GD_PORT_COMPLETE &&
-                                                        edge->data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+        list[count++] = (gd_dependency){
+            .task = tasks[edge->from],
+            .port = port,
+            .programmatic = port != GD_PORT_COMPLETE &&
+                            edge->data.type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     }
     return count;
 }
@@ -446,8 +473,9 @@ static gd_CUresult make_work(gd_context *context, const gd_executable_node *node
 
 static void note_event(const gd_executable_node *node, gd_task *task)
 {
-    gd_event *event =
-        node->work.kind == GD_WORK_EVENT_RECORD ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT) : NULL;
+    gd_event *event = node->work.kind == GD_WORK_EVENT_RECORD
+                          ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT)
+                          : NULL;
 
     if (event && node->enabled)
         gd_event_set(event, task, GD_PORT_COMPLETE);
@@ -455,8 +483,9 @@ static void note_event(const gd_executable_node *node, gd_task *task)
 
 static uint32_t add_event_wait(const gd_executable_node *node, gd_dependency *list, uint32_t count)
 {
-    const gd_event *event =
-        node->work.kind == GD_WORK_EVENT_WAIT ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT) : NULL;
+    const gd_event *event = node->work.kind == GD_WORK_EVENT_WAIT
+                                ? gd_object_find(node->work.is.event, GD_OBJECT_EVENT)
+                                : NULL;
 
     if (event && node->enabled && event->task)
         list[count++] = (gd_dependency){.task = event->task, .port = GD_PORT_COMPLETE};
@@ -504,7 +533,8 @@ static void end_launch(launching *launch)
     free(launch->list);
 }
 
-/* Hands in all nodes but the first, which has been. The join of a conditional node stands right before it. */
+/* Hands in all nodes but the first, which has been. The join of a conditional node stands right
+ * before it. */
 static gd_CUresult launch_nodes(launching *launch)
 {
     const gd_executable *executable = launch->executable;
@@ -513,8 +543,8 @@ static gd_CUresult launch_nodes(launching *launch)
         uint32_t count = list_dependencies(executable, i, launch->tasks, launch->list);
         bool conditional = launch->works[i].kind == GD_WORK_CONDITIONAL;
         count = add_event_wait(&executable->nodes[i], launch->list, count);
-        launch->tasks[i] =
-            gd_schedule_append(launch->context, &launch->works[i], launch->list, count, launch->stream, true);
+        launch->tasks[i] = gd_schedule_append(launch->context, &launch->works[i], launch->list,
+                                              count, launch->stream, true);
         if (!launch->tasks[i])
             return GD_CUDA_ERROR_OUT_OF_MEMORY;
         note_event(&executable->nodes[i], launch->tasks[i]);
@@ -569,7 +599,8 @@ gd_CUresult gd_executable_launch(gd_executable *executable, gd_stream *stream)
 
 /* ---- branches ---- */
 
-/* Hands in the nodes of a branch behind the task that chose it; *last, which is held, is over when they are. */
+/* Hands in the nodes of a branch behind the task that chose it; *last, which is held, is over when
+ * they are. */
 static gd_CUresult launch_branch(const gd_executable *branch, gd_task *task, gd_task **last)
 {
     launching launch = {.executable = branch,
@@ -581,7 +612,8 @@ static gd_CUresult launch_branch(const gd_executable *branch, gd_task *task, gd_
     gd_CUresult result = begin_launch(&launch);
 
     if (result == GD_CUDA_SUCCESS) {
-        launch.tasks[0] = gd_schedule_append(task->context, &launch.works[0], &chosen, 1, task->stream, true);
+        launch.tasks[0] =
+            gd_schedule_append(task->context, &launch.works[0], &chosen, 1, task->stream, true);
         result = launch.tasks[0] ? launch_nodes(&launch) : GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result == GD_CUDA_SUCCESS)
@@ -600,8 +632,8 @@ static uint32_t choose(const gd_conditional_work *work, uint32_t value)
 
 enum { STEPS_OF_A_ROUND = 1024 };
 
-/* Another look at the condition behind a round of a loop. The limit of steps, which keeps a CTA from running for ever,
- * keeps a loop from that as well. */
+/* Another look at the condition behind a round of a loop. The limit of steps, which keeps a CTA
+ * from running for ever, keeps a loop from that as well. */
 static gd_CUresult look_again(gd_task *task, gd_task *last)
 {
     const gd_dependency round = {.task = last, .port = GD_PORT_COMPLETE};
@@ -628,10 +660,12 @@ gd_CUresult gd_executable_branch(gd_task *task)
     uint32_t chosen = choose(work, gd_condition_read(work->condition, task->race));
     bool ends = chosen == work->count || work->type != GD_CU_GRAPH_COND_TYPE_WHILE;
     gd_task *last = NULL;
-    gd_CUresult result = chosen < work->count ? launch_branch(work->branches[chosen], task, &last) : GD_CUDA_SUCCESS;
+    gd_CUresult result =
+        chosen < work->count ? launch_branch(work->branches[chosen], task, &last) : GD_CUDA_SUCCESS;
 
     if (result == GD_CUDA_SUCCESS && ends)
-        result = gd_task_join(task->join, last ? last : task) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
+        result = gd_task_join(task->join, last ? last : task) ? GD_CUDA_SUCCESS
+                                                              : GD_CUDA_ERROR_OUT_OF_MEMORY;
     else if (result == GD_CUDA_SUCCESS)
         result = look_again(task, last);
     gd_task_release(last);

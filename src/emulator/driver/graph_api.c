@@ -56,7 +56,8 @@ static gd_CUresult clone_graph(gd_CUgraph *clone, gd_CUgraph handle)
     if (!clone || !graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (gd_graph_is_conditional(graph))
-        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned");
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                "a graph with conditional nodes cannot be cloned");
     gd_graph *made = gd_graph_clone(graph);
     if (!made)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -103,14 +104,16 @@ static gd_CUresult add_edge(gd_graph *graph, gd_CUgraphNode from_handle, gd_CUgr
     const gd_node *from = find_node(from_handle), *to = find_node(to_handle);
 
     if (!from || !to || from->graph != graph || to->graph != graph || from == to ||
-        has_edge(graph, from->index, to->index) || !gd_graph_allows(from, to, data ? data : &ordinary))
+        has_edge(graph, from->index, to->index) ||
+        !gd_graph_allows(from, to, data ? data : &ordinary))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_graph_add_edge(graph, from->index, to->index, data ? data : &ordinary) ? GD_CUDA_SUCCESS
-                                                                                     : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    return gd_graph_add_edge(graph, from->index, to->index, data ? data : &ordinary)
+               ? GD_CUDA_SUCCESS
+               : GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static gd_CUresult add_edges(gd_CUgraph handle, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                             const gd_CUgraphEdgeData *data, size_t count)
+static gd_CUresult add_edges(gd_CUgraph handle, const gd_CUgraphNode *from,
+                             const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data, size_t count)
 {
     gd_graph *graph = find_graph(handle);
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -126,8 +129,8 @@ static gd_CUresult add_edges(gd_CUgraph handle, const gd_CUgraphNode *from, cons
 }
 
 /* Without data, the edge goes whatever it has; NVIDIA's driver does so. */
-static gd_CUresult remove_edge(gd_graph *graph, gd_CUgraphNode from_handle, gd_CUgraphNode to_handle,
-                               const gd_CUgraphEdgeData *data)
+static gd_CUresult remove_edge(gd_graph *graph, gd_CUgraphNode from_handle,
+                               gd_CUgraphNode to_handle, const gd_CUgraphEdgeData *data)
 {
     const gd_node *from = find_node(from_handle), *to = find_node(to_handle);
 
@@ -137,14 +140,16 @@ static gd_CUresult remove_edge(gd_graph *graph, gd_CUgraphNode from_handle, gd_C
             (data && memcmp(&edge->data, data, sizeof edge->data)))
             continue;
         graph->edge_count--;
-        memmove(graph->edges + i, graph->edges + i + 1, (graph->edge_count - i) * sizeof *graph->edges);
+        memmove(graph->edges + i, graph->edges + i + 1,
+                (graph->edge_count - i) * sizeof *graph->edges);
         return GD_CUDA_SUCCESS;
     }
     return GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult remove_edges(gd_CUgraph handle, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                const gd_CUgraphEdgeData *data, size_t count)
+static gd_CUresult remove_edges(gd_CUgraph handle, const gd_CUgraphNode *from,
+                                const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                size_t count)
 {
     gd_graph *graph = find_graph(handle);
     gd_CUresult result = GD_CUDA_SUCCESS;
@@ -157,8 +162,9 @@ static gd_CUresult remove_edges(gd_CUgraph handle, const gd_CUgraphNode *from, c
 }
 
 /* Adds a node of work, which is taken over, behind others. */
-static gd_CUresult add_node(gd_CUgraphNode *handle, gd_CUgraph graph_handle, const gd_CUgraphNode *before,
-                            const gd_CUgraphEdgeData *data, size_t count, gd_work *work)
+static gd_CUresult add_node(gd_CUgraphNode *handle, gd_CUgraph graph_handle,
+                            const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data,
+                            size_t count, gd_work *work)
 {
     gd_graph *graph = find_graph(graph_handle);
 
@@ -194,7 +200,8 @@ static gd_CUresult destroy_node(gd_CUgraphNode handle)
 
 /* ---- work of nodes ---- */
 
-static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS *params, gd_work *work)
+static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS *params,
+                               gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params)
@@ -206,11 +213,12 @@ static gd_CUresult make_kernel(gd_context *context, const gd_CUDA_KERNEL_NODE_PA
                                       .blockDimY = params->blockDimY,
                                       .blockDimZ = params->blockDimZ,
                                       .sharedMemBytes = params->sharedMemBytes};
-    return gd_launch_prepare(context, &config, params->func ? params->func : params->kern, params->kernelParams,
-                             params->extra, work);
+    return gd_launch_prepare(context, &config, params->func ? params->func : params->kern,
+                             params->kernelParams, params->extra, work);
 }
 
-static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params, gd_work *work)
+static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params,
+                                  gd_work *work)
 {
     gd_CUDA_KERNEL_NODE_PARAMS more = {0};
 
@@ -222,7 +230,8 @@ static gd_CUresult make_kernel_v1(gd_context *context, const gd_CUDA_KERNEL_NODE
 static gd_CUresult make_fill(const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
-    if (!params || (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4))
+    if (!params ||
+        (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_fill_work fill = {.address = params->dst,
                          .pitch = params->pitch,
@@ -241,7 +250,8 @@ static gd_CUresult make_host(const gd_CUDA_HOST_NODE_PARAMS *params, gd_work *wo
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params || !params->fn)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    *work = (gd_work){.kind = GD_WORK_HOST, .is.host = {.function = params->fn, .user = params->userData}};
+    *work = (gd_work){.kind = GD_WORK_HOST,
+                      .is.host = {.function = params->fn, .user = params->userData}};
     return GD_CUDA_SUCCESS;
 }
 
@@ -253,7 +263,8 @@ static gd_CUresult make_child(gd_CUgraph handle, gd_work *work)
     if (!graph)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (gd_graph_is_conditional(graph))
-        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "a graph with conditional nodes cannot be a child graph");
+        return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                "a graph with conditional nodes cannot be a child graph");
     gd_graph *clone = gd_graph_clone(graph);
     if (!clone)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -270,12 +281,14 @@ static gd_CUresult make_event(gd_CUevent event, gd_work_kind kind, gd_work *work
     return GD_CUDA_SUCCESS;
 }
 
-/* Work of the general form of node parameters, for a new node of a graph, or for one that is there (NULL). */
-static gd_CUresult make_work(gd_context *context, gd_graph *graph, const gd_CUgraphNodeParams *params,
-                             gd_work *work)
+/* Work of the general form of node parameters, for a new node of a graph, or for one that is there
+ * (NULL). */
+static gd_CUresult make_work(gd_context *context, gd_graph *graph,
+                             const gd_CUgraphNodeParams *params, gd_work *work)
 {
     *work = (gd_work){.kind = GD_WORK_EMPTY};
-    if (!params || params->reserved0[0] || params->reserved0[1] || params->reserved0[2] || params->reserved2)
+    if (!params || params->reserved0[0] || params->reserved0[1] || params->reserved0[2] ||
+        params->reserved2)
         return GD_CUDA_ERROR_INVALID_VALUE;
     switch (params->type) {
     case GD_CU_GRAPH_NODE_TYPE_KERNEL:
@@ -295,7 +308,8 @@ static gd_CUresult make_work(gd_context *context, gd_graph *graph, const gd_CUgr
     case GD_CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return make_event(params->is.event, GD_WORK_EVENT_RECORD, work);
     case GD_CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return graph ? gd_conditional_make(graph, &params->is.conditional, work) : GD_CUDA_ERROR_INVALID_VALUE;
+        return graph ? gd_conditional_make(graph, &params->is.conditional, work)
+                     : GD_CUDA_ERROR_INVALID_VALUE;
     default:
         return params->type < 0 || params->type > GD_CU_GRAPH_NODE_TYPE_CONDITIONAL
                    ? GD_CUDA_ERROR_INVALID_VALUE
@@ -304,20 +318,21 @@ static gd_CUresult make_work(gd_context *context, gd_graph *graph, const gd_CUgr
 }
 
 /* Adds a node if its work could be made. */
-static gd_CUresult add_made(gd_CUresult made, gd_CUgraphNode *handle, gd_CUgraph graph, const gd_CUgraphNode *before,
-                            const gd_CUgraphEdgeData *data, size_t count, gd_work *work)
+static gd_CUresult add_made(gd_CUresult made, gd_CUgraphNode *handle, gd_CUgraph graph,
+                            const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data,
+                            size_t count, gd_work *work)
 {
     return made == GD_CUDA_SUCCESS ? add_node(handle, graph, before, data, count, work) : made;
 }
 
 /* Adds a node of any type. The program is told where the bodies of a conditional node are. */
 static gd_CUresult add_general(gd_context *context, gd_CUgraphNode *handle, gd_CUgraph graph,
-                               const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data, size_t count,
-                               gd_CUgraphNodeParams *params)
+                               const gd_CUgraphNode *before, const gd_CUgraphEdgeData *data,
+                               size_t count, gd_CUgraphNodeParams *params)
 {
     gd_work work;
-    gd_CUresult result = add_made(make_work(context, find_graph(graph), params, &work), handle, graph, before, data,
-                                  count, &work);
+    gd_CUresult result = add_made(make_work(context, find_graph(graph), params, &work), handle,
+                                  graph, before, data, count, &work);
 
     if (result == GD_CUDA_SUCCESS && params->type == GD_CU_GRAPH_NODE_TYPE_CONDITIONAL)
         params->is.conditional.phGraph_out = find_node(*handle)->work.is.conditional.handles;
@@ -333,7 +348,8 @@ static gd_CUresult replace(gd_CUresult made, gd_work *target, gd_work *work)
         gd_work_free(work);
         return made;
     }
-    if (work->kind == GD_WORK_KERNEL && !work->is.kernel.attribute_count) { /* what node parameters do not tell stays */
+    if (work->kind == GD_WORK_KERNEL &&
+        !work->is.kernel.attribute_count) { /* what node parameters do not tell stays */
         work->is.kernel.programmatic = target->is.kernel.programmatic;
         work->is.kernel.cooperative = target->is.kernel.cooperative;
         memcpy(work->is.kernel.cluster, target->is.kernel.cluster, sizeof work->is.kernel.cluster);
@@ -395,10 +411,11 @@ static bool is_ordinary(const gd_CUgraphEdgeData *data)
     return !data->type && !data->from_port && !data->to_port;
 }
 
-/* The edges of a graph, or those at one end of a node. Without room for their data, what makes an edge programmatic
- * would be lost. */
-static gd_CUresult list_edges(const gd_graph *graph, const gd_node *source, const gd_node *target, gd_CUgraphNode *from,
-                              gd_CUgraphNode *to, gd_CUgraphEdgeData *data, size_t *count)
+/* The edges of a graph, or those at one end of a node. Without room for their data, what makes an
+ * edge programmatic would be lost. */
+static gd_CUresult list_edges(const gd_graph *graph, const gd_node *source, const gd_node *target,
+                              gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
+                              size_t *count)
 {
     size_t found = 0;
     bool filling = from || to;
@@ -430,8 +447,8 @@ static gd_CUresult list_edges(const gd_graph *graph, const gd_node *source, cons
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
-                             size_t *count)
+static gd_CUresult get_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                             gd_CUgraphEdgeData *data, size_t *count)
 {
     const gd_graph *graph = find_graph(handle);
 
@@ -440,8 +457,8 @@ static gd_CUresult get_edges(gd_CUgraph handle, gd_CUgraphNode *from, gd_CUgraph
     return list_edges(graph, NULL, NULL, from, to, data, count);
 }
 
-static gd_CUresult get_neighbours(gd_CUgraphNode handle, gd_CUgraphNode *others, gd_CUgraphEdgeData *data,
-                                  size_t *count, bool before)
+static gd_CUresult get_neighbours(gd_CUgraphNode handle, gd_CUgraphNode *others,
+                                  gd_CUgraphEdgeData *data, size_t *count, bool before)
 {
     const gd_node *node = find_node(handle);
 
@@ -471,12 +488,14 @@ static bool point_at_parameters(gd_kernel_work *kernel)
     if (kernel->pointers || !count)
         return true;
     kernel->pointers = calloc(count, sizeof *kernel->pointers);
-    for (uint32_t i = 0; kernel->pointers && gd_entry_parameter(kernel->entry, i, &offset, &bytes); i++)
+    for (uint32_t i = 0; kernel->pointers && gd_entry_parameter(kernel->entry, i, &offset, &bytes);
+         i++)
         kernel->pointers[i] = kernel->parameters + offset;
     return kernel->pointers != NULL;
 }
 
-static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *params, size_t bytes)
+static gd_CUresult get_kernel(gd_context *context, gd_CUgraphNode handle, void *params,
+                              size_t bytes)
 {
     gd_work *work = work_of_node(handle);
     gd_CUDA_KERNEL_NODE_PARAMS kernel = {0};
@@ -514,10 +533,11 @@ static gd_CUresult get_child(gd_CUgraphNode node, gd_CUgraph *graph)
 
 /* ---- executables ---- */
 
-static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph_handle, uint64_t flags,
-                               gd_instantiate_refusal *refusal)
+static gd_CUresult instantiate(gd_context *context, gd_CUgraphExec *handle, gd_CUgraph graph_handle,
+                               uint64_t flags, gd_instantiate_refusal *refusal)
 {
-    const uint64_t known = GD_CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+    const uint64_t known = GD_CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                           GD_CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                            GD_CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     const gd_graph *graph = find_graph(graph_handle);
     gd_executable *executable;
@@ -544,11 +564,13 @@ static gd_CUresult instantiate_with(gd_context *context, gd_CUgraphExec *handle,
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_CUresult result = instantiate(context, handle, graph, params->flags, &refusal);
     params->hErrNode_out = result == GD_CUDA_SUCCESS ? NULL : refusal.node;
-    params->result_out = result == GD_CUDA_SUCCESS ? GD_CUDA_GRAPH_INSTANTIATE_SUCCESS : refusal.result;
+    params->result_out =
+        result == GD_CUDA_SUCCESS ? GD_CUDA_GRAPH_INSTANTIATE_SUCCESS : refusal.result;
     return result;
 }
 
-static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstream stream_handle, bool only_upload)
+static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstream stream_handle,
+                          bool only_upload)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     gd_stream *stream;
@@ -557,7 +579,8 @@ static gd_CUresult launch(gd_context *context, gd_CUgraphExec handle, gd_CUstrea
     if (!executable || result != GD_CUDA_SUCCESS)
         return handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
     result = gd_capture_check_waiting(stream);
-    return result != GD_CUDA_SUCCESS || only_upload ? result : gd_executable_launch(executable, stream);
+    return result != GD_CUDA_SUCCESS || only_upload ? result
+                                                    : gd_executable_launch(executable, stream);
 }
 
 static gd_CUresult destroy_executable(gd_CUgraphExec handle)
@@ -570,7 +593,8 @@ static gd_CUresult destroy_executable(gd_CUgraphExec handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_t *outcome, gd_CUgraphNode *node)
+static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_t *outcome,
+                          gd_CUgraphNode *node)
 {
     gd_executable *executable = gd_object_find(handle, GD_OBJECT_EXECUTABLE);
     const gd_graph *graph = find_graph(graph_handle);
@@ -584,7 +608,8 @@ static gd_CUresult update(gd_CUgraphExec handle, gd_CUgraph graph_handle, int32_
     return result;
 }
 
-static gd_CUresult update_v2(gd_CUgraphExec handle, gd_CUgraph graph, gd_CUgraphExecUpdateResultInfo *information)
+static gd_CUresult update_v2(gd_CUgraphExec handle, gd_CUgraph graph,
+                             gd_CUgraphExecUpdateResultInfo *information)
 {
     if (!information)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -598,7 +623,8 @@ static gd_CUresult set_enabled(gd_CUgraphExec handle, gd_CUgraphNode node, unsig
     gd_executable_node *found = executable ? gd_executable_find(executable, node) : NULL;
 
     if (!found || enabled > 1 ||
-        (found->work.kind != GD_WORK_KERNEL && found->work.kind != GD_WORK_COPY && found->work.kind != GD_WORK_FILL))
+        (found->work.kind != GD_WORK_KERNEL && found->work.kind != GD_WORK_COPY &&
+         found->work.kind != GD_WORK_FILL))
         return GD_CUDA_ERROR_INVALID_VALUE;
     found->enabled = enabled;
     return GD_CUDA_SUCCESS;
@@ -647,112 +673,127 @@ gd_CUresult cuGraphNodeFindInClone(gd_CUgraphNode *found, gd_CUgraphNode origina
     GD_CALL(GD_NEED_INIT, find_in_clone(found, original, clone));
 }
 
-gd_CUresult cuGraphAddNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                           gd_CUgraphNodeParams *params)
+gd_CUresult cuGraphAddNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                           size_t count, gd_CUgraphNodeParams *params)
 {
     GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, NULL, count, params));
 }
 
 gd_CUresult cuGraphAddNode_v2(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
-                              const gd_CUgraphEdgeData *data, size_t count, gd_CUgraphNodeParams *params)
+                              const gd_CUgraphEdgeData *data, size_t count,
+                              gd_CUgraphNodeParams *params)
 {
     GD_CALL(GD_NEED_LIVE, add_general(context, node, graph, before, data, count, params));
 }
 
-gd_CUresult cuGraphAddKernelNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+gd_CUresult cuGraphAddKernelNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                 const gd_CUgraphNode *before, size_t count,
                                  const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, add_made(make_kernel_v1(context, params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE, add_made(make_kernel_v1(context, params, &work), node, graph, before,
+                                   NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddKernelNode_v2(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+gd_CUresult cuGraphAddKernelNode_v2(gd_CUgraphNode *node, gd_CUgraph graph,
+                                    const gd_CUgraphNode *before, size_t count,
                                     const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, add_made(make_kernel(context, params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE,
+            add_made(make_kernel(context, params, &work), node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddMemcpyNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+gd_CUresult cuGraphAddMemcpyNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                 const gd_CUgraphNode *before, size_t count,
                                  const gd_CUDA_MEMCPY3D *params, gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE, add_made(gd_copy_make(params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE,
+            add_made(gd_copy_make(params, &work), node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddMemsetNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
+gd_CUresult cuGraphAddMemsetNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                 const gd_CUgraphNode *before, size_t count,
                                  const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_CUcontext owner)
 {
     gd_work work;
 
     (void)owner;
-    GD_CALL(GD_NEED_LIVE, add_made(make_fill(params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE,
+            add_made(make_fill(params, &work), node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddHostNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                               const gd_CUDA_HOST_NODE_PARAMS *params)
+gd_CUresult cuGraphAddHostNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
+                               size_t count, const gd_CUDA_HOST_NODE_PARAMS *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, add_made(make_host(params, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_LIVE,
+            add_made(make_host(params, &work), node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddChildGraphNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                                     gd_CUgraph child)
+gd_CUresult cuGraphAddChildGraphNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                     const gd_CUgraphNode *before, size_t count, gd_CUgraph child)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT, add_made(make_child(child, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_INIT,
+            add_made(make_child(child, &work), node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddEmptyNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count)
+gd_CUresult cuGraphAddEmptyNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                const gd_CUgraphNode *before, size_t count)
 {
     gd_work work = {.kind = GD_WORK_EMPTY};
 
     GD_CALL(GD_NEED_INIT, add_node(node, graph, before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddEventRecordNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before,
-                                      size_t count, gd_CUevent event)
+gd_CUresult cuGraphAddEventRecordNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                      const gd_CUgraphNode *before, size_t count, gd_CUevent event)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT,
-            add_made(make_event(event, GD_WORK_EVENT_RECORD, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_INIT, add_made(make_event(event, GD_WORK_EVENT_RECORD, &work), node, graph,
+                                   before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddEventWaitNode(gd_CUgraphNode *node, gd_CUgraph graph, const gd_CUgraphNode *before, size_t count,
-                                    gd_CUevent event)
+gd_CUresult cuGraphAddEventWaitNode(gd_CUgraphNode *node, gd_CUgraph graph,
+                                    const gd_CUgraphNode *before, size_t count, gd_CUevent event)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_INIT,
-            add_made(make_event(event, GD_WORK_EVENT_WAIT, &work), node, graph, before, NULL, count, &work));
+    GD_CALL(GD_NEED_INIT, add_made(make_event(event, GD_WORK_EVENT_WAIT, &work), node, graph,
+                                   before, NULL, count, &work));
 }
 
-gd_CUresult cuGraphAddDependencies(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to, size_t count)
+gd_CUresult cuGraphAddDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                   const gd_CUgraphNode *to, size_t count)
 {
     GD_CALL(GD_NEED_INIT, add_edges(graph, from, to, NULL, count));
 }
 
-gd_CUresult cuGraphAddDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                      const gd_CUgraphEdgeData *data, size_t count)
+gd_CUresult cuGraphAddDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                      const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                      size_t count)
 {
     GD_CALL(GD_NEED_INIT, add_edges(graph, from, to, data, count));
 }
 
-gd_CUresult cuGraphRemoveDependencies(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                      size_t count)
+gd_CUresult cuGraphRemoveDependencies(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                      const gd_CUgraphNode *to, size_t count)
 {
     GD_CALL(GD_NEED_INIT, remove_edges(graph, from, to, NULL, count));
 }
 
-gd_CUresult cuGraphRemoveDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from, const gd_CUgraphNode *to,
-                                         const gd_CUgraphEdgeData *data, size_t count)
+gd_CUresult cuGraphRemoveDependencies_v2(gd_CUgraph graph, const gd_CUgraphNode *from,
+                                         const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
+                                         size_t count)
 {
     GD_CALL(GD_NEED_INIT, remove_edges(graph, from, to, data, count));
 }
@@ -772,13 +813,14 @@ gd_CUresult cuGraphGetRootNodes(gd_CUgraph graph, gd_CUgraphNode *nodes, size_t 
     GD_CALL(GD_NEED_INIT, list_nodes(graph, nodes, count, true));
 }
 
-gd_CUresult cuGraphGetEdges(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to, size_t *count)
+gd_CUresult cuGraphGetEdges(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                            size_t *count)
 {
     GD_CALL(GD_NEED_INIT, get_edges(graph, from, to, NULL, count));
 }
 
-gd_CUresult cuGraphGetEdges_v2(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to, gd_CUgraphEdgeData *data,
-                               size_t *count)
+gd_CUresult cuGraphGetEdges_v2(gd_CUgraph graph, gd_CUgraphNode *from, gd_CUgraphNode *to,
+                               gd_CUgraphEdgeData *data, size_t *count)
 {
     GD_CALL(GD_NEED_INIT, get_edges(graph, from, to, data, count));
 }
@@ -788,8 +830,8 @@ gd_CUresult cuGraphNodeGetDependencies(gd_CUgraphNode node, gd_CUgraphNode *othe
     GD_CALL(GD_NEED_INIT, get_neighbours(node, others, NULL, count, true));
 }
 
-gd_CUresult cuGraphNodeGetDependencies_v2(gd_CUgraphNode node, gd_CUgraphNode *others, gd_CUgraphEdgeData *data,
-                                          size_t *count)
+gd_CUresult cuGraphNodeGetDependencies_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                          gd_CUgraphEdgeData *data, size_t *count)
 {
     GD_CALL(GD_NEED_INIT, get_neighbours(node, others, data, count, true));
 }
@@ -799,8 +841,8 @@ gd_CUresult cuGraphNodeGetDependentNodes(gd_CUgraphNode node, gd_CUgraphNode *ot
     GD_CALL(GD_NEED_INIT, get_neighbours(node, others, NULL, count, false));
 }
 
-gd_CUresult cuGraphNodeGetDependentNodes_v2(gd_CUgraphNode node, gd_CUgraphNode *others, gd_CUgraphEdgeData *data,
-                                            size_t *count)
+gd_CUresult cuGraphNodeGetDependentNodes_v2(gd_CUgraphNode node, gd_CUgraphNode *others,
+                                            gd_CUgraphEdgeData *data, size_t *count)
 {
     GD_CALL(GD_NEED_INIT, get_neighbours(node, others, data, count, false));
 }
@@ -820,21 +862,25 @@ gd_CUresult cuGraphKernelNodeGetParams_v2(gd_CUgraphNode node, gd_CUDA_KERNEL_NO
     GD_CALL(GD_NEED_INIT, get_kernel(context, node, params, sizeof *params));
 }
 
-gd_CUresult cuGraphKernelNodeSetParams(gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
+gd_CUresult cuGraphKernelNodeSetParams(gd_CUgraphNode node,
+                                       const gd_CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_kernel_v1(context, params, &work), work_of_node(node), &work));
+    GD_CALL(GD_NEED_LIVE,
+            replace(make_kernel_v1(context, params, &work), work_of_node(node), &work));
 }
 
-gd_CUresult cuGraphKernelNodeSetParams_v2(gd_CUgraphNode node, const gd_CUDA_KERNEL_NODE_PARAMS *params)
+gd_CUresult cuGraphKernelNodeSetParams_v2(gd_CUgraphNode node,
+                                          const gd_CUDA_KERNEL_NODE_PARAMS *params)
 {
     gd_work work;
 
     GD_CALL(GD_NEED_LIVE, replace(make_kernel(context, params, &work), work_of_node(node), &work));
 }
 
-gd_CUresult cuGraphMemsetNodeSetParams(gd_CUgraphNode node, const gd_CUDA_MEMSET_NODE_PARAMS *params)
+gd_CUresult cuGraphMemsetNodeSetParams(gd_CUgraphNode node,
+                                       const gd_CUDA_MEMSET_NODE_PARAMS *params)
 {
     gd_work work;
 
@@ -860,15 +906,16 @@ gd_CUresult cuGraphChildGraphNodeGetGraph(gd_CUgraphNode node, gd_CUgraph *graph
     GD_CALL(GD_NEED_INIT, get_child(node, graph));
 }
 
-gd_CUresult cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph, unsigned long long flags)
+gd_CUresult cuGraphInstantiateWithFlags(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                        unsigned long long flags)
 {
     gd_instantiate_refusal refusal;
 
     GD_CALL(GD_NEED_LIVE, instantiate(context, executable, graph, flags, &refusal));
 }
 
-gd_CUresult cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph, gd_CUgraphNode *node, char *log,
-                                  size_t bytes)
+gd_CUresult cuGraphInstantiate_v2(gd_CUgraphExec *executable, gd_CUgraph graph,
+                                  gd_CUgraphNode *node, char *log, size_t bytes)
 {
     gd_instantiate_refusal refusal;
 
@@ -900,7 +947,8 @@ gd_CUresult cuGraphExecDestroy(gd_CUgraphExec executable)
     GD_CALL(GD_NEED_INIT, destroy_executable(executable));
 }
 
-gd_CUresult cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphNode *node, int32_t *outcome)
+gd_CUresult cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph, gd_CUgraphNode *node,
+                              int32_t *outcome)
 {
     GD_CALL(GD_NEED_LIVE, update(executable, graph, outcome, node));
 }
@@ -916,7 +964,8 @@ gd_CUresult cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable, gd_CUgraph
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_kernel_v1(context, params, &work), work_in(executable, node), &work));
+    GD_CALL(GD_NEED_LIVE,
+            replace(make_kernel_v1(context, params, &work), work_in(executable, node), &work));
 }
 
 gd_CUresult cuGraphExecKernelNodeSetParams_v2(gd_CUgraphExec executable, gd_CUgraphNode node,
@@ -924,7 +973,8 @@ gd_CUresult cuGraphExecKernelNodeSetParams_v2(gd_CUgraphExec executable, gd_CUgr
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_kernel(context, params, &work), work_in(executable, node), &work));
+    GD_CALL(GD_NEED_LIVE,
+            replace(make_kernel(context, params, &work), work_in(executable, node), &work));
 }
 
 gd_CUresult cuGraphExecMemcpyNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
@@ -937,7 +987,8 @@ gd_CUresult cuGraphExecMemcpyNodeSetParams(gd_CUgraphExec executable, gd_CUgraph
 }
 
 gd_CUresult cuGraphExecMemsetNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
-                                           const gd_CUDA_MEMSET_NODE_PARAMS *params, gd_CUcontext owner)
+                                           const gd_CUDA_MEMSET_NODE_PARAMS *params,
+                                           gd_CUcontext owner)
 {
     gd_work work;
 
@@ -957,22 +1008,27 @@ gd_CUresult cuGraphNodeSetParams(gd_CUgraphNode node, gd_CUgraphNodeParams *para
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_work(context, NULL, params, &work), work_of_node(node), &work));
+    GD_CALL(GD_NEED_LIVE,
+            replace(make_work(context, NULL, params, &work), work_of_node(node), &work));
 }
 
-gd_CUresult cuGraphExecNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node, gd_CUgraphNodeParams *params)
+gd_CUresult cuGraphExecNodeSetParams(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                     gd_CUgraphNodeParams *params)
 {
     gd_work work;
 
-    GD_CALL(GD_NEED_LIVE, replace(make_work(context, NULL, params, &work), work_in(executable, node), &work));
+    GD_CALL(GD_NEED_LIVE,
+            replace(make_work(context, NULL, params, &work), work_in(executable, node), &work));
 }
 
-gd_CUresult cuGraphNodeSetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int enabled)
+gd_CUresult cuGraphNodeSetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                  unsigned int enabled)
 {
     GD_CALL(GD_NEED_INIT, set_enabled(executable, node, enabled));
 }
 
-gd_CUresult cuGraphNodeGetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node, unsigned int *enabled)
+gd_CUresult cuGraphNodeGetEnabled(gd_CUgraphExec executable, gd_CUgraphNode node,
+                                  unsigned int *enabled)
 {
     GD_CALL(GD_NEED_INIT, get_enabled(executable, node, enabled));
 }

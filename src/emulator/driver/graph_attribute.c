@@ -1,5 +1,5 @@
-/* Launch attributes of kernel nodes: cuGraphKernelNodeGetAttribute and its kin. What may be asked for, and what a node
- * answers that nobody set anything on, is what an H200's driver did. */
+/* Launch attributes of kernel nodes: cuGraphKernelNodeGetAttribute and its kin. What may be asked
+ * for, and what a node answers that nobody set anything on, is what an H200's driver did. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,8 @@ static gd_CUlaunchAttributeValue value_of(const gd_kernel_work *kernel, gd_CUlau
     return value;
 }
 
-static gd_CUresult get(gd_CUgraphNode node, gd_CUlaunchAttributeID id, gd_CUlaunchAttributeValue *value)
+static gd_CUresult get(gd_CUgraphNode node, gd_CUlaunchAttributeID id,
+                       gd_CUlaunchAttributeValue *value)
 {
     const gd_kernel_work *kernel = find_kernel(node);
 
@@ -90,7 +91,8 @@ static bool note(gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
     return true;
 }
 
-static gd_CUresult set_value(gd_context *context, gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
+static gd_CUresult set_value(gd_context *context, gd_kernel_work *kernel,
+                             const gd_CUlaunchAttribute *attribute)
 {
     gd_kernel_work changed = *kernel; /* shares the arrays, which stay as they are */
     gd_CUresult result = gd_launch_attribute(context, &changed, attribute);
@@ -112,7 +114,8 @@ static gd_CUresult set(gd_context *context, gd_CUgraphNode node, gd_CUlaunchAttr
     gd_kernel_work *kernel = find_kernel(node);
     gd_CUlaunchAttribute attribute = {.id = id};
 
-    if (!kernel || !value || !size_of(id) || id == GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+    if (!kernel || !value || !size_of(id) ||
+        id == GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
         return GD_CUDA_ERROR_INVALID_VALUE;
     memcpy(&attribute.value, value, size_of(id));
     if (id == GD_CU_LAUNCH_ATTRIBUTE_PRIORITY)
@@ -137,8 +140,9 @@ static gd_CUresult copy(gd_context *context, gd_CUgraphNode target_node, gd_CUgr
             return GD_CUDA_ERROR_INVALID_VALUE;
     }
     for (uint32_t i = 0; i < source->attribute_count; i++) {
-        gd_CUresult result =
-            size_of(source->attributes[i].id) ? set_value(context, target, &source->attributes[i]) : GD_CUDA_SUCCESS;
+        gd_CUresult result = size_of(source->attributes[i].id)
+                                 ? set_value(context, target, &source->attributes[i])
+                                 : GD_CUDA_SUCCESS;
         if (result != GD_CUDA_SUCCESS)
             return result;
     }

@@ -5,8 +5,8 @@
 #include "emulator/schedule/device.h"
 #include "emulator/schedule/graph.h"
 
-static gd_CUresult create_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle, gd_CUcontext owner,
-                                 unsigned initial, unsigned flags)
+static gd_CUresult create_handle(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph_handle,
+                                 gd_CUcontext owner, unsigned initial, unsigned flags)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
 
@@ -48,27 +48,31 @@ static bool make_bodies(gd_conditional_work *work)
     return work->bodies && work->handles;
 }
 
-gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_PARAMS *params, gd_work *work)
+gd_CUresult gd_conditional_make(gd_graph *graph, const gd_CUDA_CONDITIONAL_NODE_PARAMS *params,
+                                gd_work *work)
 {
     const gd_graph *outermost = gd_graph_outermost(graph);
-    gd_condition *condition =
-        params->handle - 1 < outermost->condition_count ? outermost->conditions[params->handle - 1] : NULL;
+    gd_condition *condition = params->handle - 1 < outermost->condition_count
+                                  ? outermost->conditions[params->handle - 1]
+                                  : NULL;
 
     if (!condition || condition->taken || !is_size(params->type, params->size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!gd_object_find(params->ctx, GD_OBJECT_CONTEXT))
         return GD_CUDA_ERROR_INVALID_CONTEXT;
-    *work = (gd_work){
-        .kind = GD_WORK_CONDITIONAL,
-        .is.conditional = {.condition = gd_condition_hold(condition), .type = params->type, .count = params->size}};
+    *work = (gd_work){.kind = GD_WORK_CONDITIONAL,
+                      .is.conditional = {.condition = gd_condition_hold(condition),
+                                         .type = params->type,
+                                         .count = params->size}};
     if (make_bodies(&work->is.conditional))
         return GD_CUDA_SUCCESS;
     gd_work_free(work);
     return GD_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-gd_CUresult cuGraphConditionalHandleCreate(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph, gd_CUcontext owner,
-                                           unsigned int initial, unsigned int flags)
+gd_CUresult cuGraphConditionalHandleCreate(gd_CUgraphConditionalHandle *handle, gd_CUgraph graph,
+                                           gd_CUcontext owner, unsigned int initial,
+                                           unsigned int flags)
 {
     GD_CALL(GD_NEED_LIVE, create_handle(handle, graph, owner, initial, flags));
 }

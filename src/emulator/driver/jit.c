@@ -1,5 +1,6 @@
-/* The emulator's compiler: PTX is parsed and looked over, and what is wrong is said as ptxas says it. And its image
- * format: an ELF file that a cubin's reader takes for a whole one, with the PTX and its digest in a section. */
+/* The emulator's compiler: PTX is parsed and looked over, and what is wrong is said as ptxas says
+ * it. And its image format: an ELF file that a cubin's reader takes for a whole one, with the PTX
+ * and its digest in a section. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result)
 {
     close_log(&jit->info);
     close_log(&jit->errors);
-    if (result != GD_CUDA_SUCCESS && *jit->reason && !jit->errors.buffer && !gd_device_has_reason(result))
+    if (result != GD_CUDA_SUCCESS && *jit->reason && !jit->errors.buffer &&
+        !gd_device_has_reason(result))
         gd_device_refuse(result, "%s", jit->reason);
     *jit->reason = 0;
     return result;
@@ -108,9 +110,10 @@ static gd_CUresult report_syntax(gd_jit *jit, const gd_ptx_module *module)
 {
     for (uint32_t i = 0; i < module->diagnostics->count; i++) {
         int32_t line, column;
-        gd_ptx_tokens_position(&module->tokens, module->diagnostics->list[i].offset, &line, &column);
-        gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", line,
-                     module->diagnostics->list[i].text);
+        gd_ptx_tokens_position(&module->tokens, module->diagnostics->list[i].offset, &line,
+                               &column);
+        gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
+                     line, module->diagnostics->list[i].text);
     }
     return refuse(jit);
 }
@@ -148,7 +151,8 @@ static bool is_special(const char *name, uint32_t length)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t bytes = strlen(names[i]);
-        bool family = names[i][bytes - 1] == '_' || !strcmp(names[i], "%pm") || !strcmp(names[i], "%envreg");
+        bool family =
+            names[i][bytes - 1] == '_' || !strcmp(names[i], "%pm") || !strcmp(names[i], "%envreg");
         if (length >= bytes && (family || length == bytes) && !memcmp(name, names[i], bytes))
             return true;
     }
@@ -171,7 +175,9 @@ static bool report_names(gd_jit *jit, const gd_ptx_module *module)
         if (is_special(name, length))
             continue;
         gd_ptx_token_position(module, operand->token, &line, &column);
-        gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : Unknown symbol '%.*s'",
+        gd_jit_write(&jit->errors,
+                     "ptxas application ptx input, line %" PRId32
+                     "; error   : Unknown symbol '%.*s'",
                      line, (int)length, name);
         found = true;
     }
@@ -180,8 +186,8 @@ static bool report_names(gd_jit *jit, const gd_ptx_module *module)
 
 static gd_CUresult refuse_specific(const char *target)
 {
-    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, ".target %s is for one other compute capability than 9.0",
-                            target);
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU,
+                            ".target %s is for one other compute capability than 9.0", target);
 }
 
 /* sm_90a is code for capability 9.0 alone; so is any sm_NNa for its own. */
@@ -190,21 +196,24 @@ static gd_CUresult check_target(gd_jit *jit, const gd_ptx_module *module)
     const char *target = module->target;
 
     if (module->capability > GD_DEVICE_CAPABILITY) {
-        gd_jit_write(&jit->errors,
-                     "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
-        return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX, ".target %s is newer than the emulated sm_%d",
-                                target ? target : "", GD_DEVICE_CAPABILITY);
+        gd_jit_write(&jit->errors, "ptxas fatal   : SM version specified by .target is higher than "
+                                   "default SM version assumed");
+        return gd_device_refuse(GD_CUDA_ERROR_INVALID_PTX,
+                                ".target %s is newer than the emulated sm_%d", target ? target : "",
+                                GD_DEVICE_CAPABILITY);
     }
-    if (target && *target && target[strlen(target) - 1] == 'a' && module->capability != GD_DEVICE_CAPABILITY)
+    if (target && *target && target[strlen(target) - 1] == 'a' &&
+        module->capability != GD_DEVICE_CAPABILITY)
         return refuse_specific(target);
     return GD_CUDA_SUCCESS;
 }
 
-/* Functions that the driver gives to each module, as ptxas knows them; their declarations have no body. */
+/* Functions that the driver gives to each module, as ptxas knows them; their declarations have no
+ * body. */
 static bool is_system_function(const char *name)
 {
-    static const char *const names[] = {"vprintf",        "malloc", "free", "__assertfail", "cudaGraphSetConditional",
-                                        "cudaGraphLaunch"};
+    static const char *const names[] = {
+        "vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional", "cudaGraphLaunch"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!strcmp(name, names[i]))
@@ -217,25 +226,29 @@ static bool is_defined_variable(const gd_ptx_module *module, uint32_t symbol)
 {
     for (uint32_t i = 0; i < module->symbol_count; i++) {
         const gd_ptx_symbol *other = &module->symbols[i];
-        if (other->name == module->symbols[symbol].name && other->kind == GD_SYMBOL_VARIABLE && other->scope == 0 &&
-            !(other->link & GD_LINK_EXTERN))
+        if (other->name == module->symbols[symbol].name && other->kind == GD_SYMBOL_VARIABLE &&
+            other->scope == 0 && !(other->link & GD_LINK_EXTERN))
             return true;
     }
     return false;
 }
 
 /* What an operand names and nothing defines; NULL: there is no such thing. */
-static const char *find_open(const gd_ptx_module *module, const gd_ptx_operand *operand, gd_jit_kind kind)
+static const char *find_open(const gd_ptx_module *module, const gd_ptx_operand *operand,
+                             gd_jit_kind kind)
 {
     if (operand->kind != GD_OPERAND_SYMBOL || operand->symbol == GD_PTX_NONE)
         return NULL;
     const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
     if (symbol->kind == GD_SYMBOL_FUNCTION) {
         const gd_ptx_function *function = &module->functions[symbol->target];
-        return function->flags & GD_FUNCTION_BODY || is_system_function(function->name) ? NULL : "function";
+        return function->flags & GD_FUNCTION_BODY || is_system_function(function->name)
+                   ? NULL
+                   : "function";
     }
-    return kind == GD_JIT_LINKED && symbol->kind == GD_SYMBOL_VARIABLE && symbol->link & GD_LINK_EXTERN &&
-                   symbol->space != GD_SPACE_SHARED && !is_defined_variable(module, operand->symbol)
+    return kind == GD_JIT_LINKED && symbol->kind == GD_SYMBOL_VARIABLE &&
+                   symbol->link & GD_LINK_EXTERN && symbol->space != GD_SPACE_SHARED &&
+                   !is_defined_variable(module, operand->symbol)
                ? "variable"
                : NULL;
 }
@@ -252,11 +265,13 @@ static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_k
         gd_ptx_token_position(module, operand->token, &line, &column);
         const char *name = gd_ptx_name_text(module, module->symbols[operand->symbol].name, &length);
         if (kind == GD_JIT_LINKED)
-            gd_jit_write(&jit->errors, "error   : Undefined reference to '%.*s'", (int)length, name);
+            gd_jit_write(&jit->errors, "error   : Undefined reference to '%.*s'", (int)length,
+                         name);
         else
             gd_jit_write(&jit->errors,
-                         "ptxas application ptx input, line %" PRId32 "; fatal   : Unresolved extern %s '%.*s'", line,
-                         open, (int)length, name);
+                         "ptxas application ptx input, line %" PRId32
+                         "; fatal   : Unresolved extern %s '%.*s'",
+                         line, open, (int)length, name);
         return kind == GD_JIT_LINKED ? GD_CUDA_ERROR_INVALID_SOURCE : GD_CUDA_ERROR_INVALID_PTX;
     }
     return GD_CUDA_SUCCESS;
@@ -265,12 +280,14 @@ static gd_CUresult check_open(gd_jit *jit, const gd_ptx_module *module, gd_jit_k
 static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit_kind kind)
 {
     if (module->version > GD_DEVICE_PTX_VERSION) {
-        gd_jit_write(
-            &jit->errors,
-            "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; current version is '%d.%d'",
-            module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10, GD_DEVICE_PTX_VERSION % 10);
-        return gd_device_refuse(GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ".version %d.%d is newer than %d.%d",
-                                module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10,
+        gd_jit_write(&jit->errors,
+                     "ptxas application ptx input, line 1; fatal   : Unsupported .version %d.%d; "
+                     "current version is '%d.%d'",
+                     module->version / 10, module->version % 10, GD_DEVICE_PTX_VERSION / 10,
+                     GD_DEVICE_PTX_VERSION % 10);
+        return gd_device_refuse(GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+                                ".version %d.%d is newer than %d.%d", module->version / 10,
+                                module->version % 10, GD_DEVICE_PTX_VERSION / 10,
                                 GD_DEVICE_PTX_VERSION % 10);
     }
     if (module->diagnostics->count)
@@ -283,20 +300,23 @@ static gd_CUresult check_module(gd_jit *jit, const gd_ptx_module *module, gd_jit
     return kind == GD_JIT_PART ? GD_CUDA_SUCCESS : check_open(jit, module, kind);
 }
 
-gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind, griddep_ptx **ptx)
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind,
+                              griddep_ptx **ptx)
 {
     griddep_ptx *made = NULL;
     griddep_error error;
 
     griddep_error_init(&error);
     if (!memmem(text, bytes, ".version", 8)) {
-        gd_jit_write(&jit->errors, "error   : Binary format for key='0', ident='' is not recognized");
+        gd_jit_write(&jit->errors,
+                     "error   : Binary format for key='0', ident='' is not recognized");
         return GD_CUDA_ERROR_INVALID_IMAGE;
     }
     int32_t status = gd_ptx_parse_tolerant(text, bytes, "ptx", &made, &error);
     if (status) {
         gd_jit_write(&jit->errors, "error   : %s", error.text);
-        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                              : GD_CUDA_ERROR_INVALID_PTX;
     }
     gd_CUresult result = check_module(jit, &made->module, kind);
     if (result == GD_CUDA_SUCCESS)
@@ -352,22 +372,26 @@ void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes)
 static gd_CUresult refuse_binary(gd_jit *jit, const char *kind)
 {
     gd_jit_write(&jit->errors, "error   : the emulator runs PTX; a %s cannot be emulated", kind);
-    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU, "the emulator runs PTX; a %s cannot be emulated", kind);
+    return gd_device_refuse(GD_CUDA_ERROR_NO_BINARY_FOR_GPU,
+                            "the emulator runs PTX; a %s cannot be emulated", kind);
 }
 
-/* The bytes of an image of the emulator's own, whose parts stand where gd_jit_make_image puts them: the driver is given
- * no length, and knows one from nothing else. False: something else's, of which no more than the header is read. */
+/* The bytes of an image of the emulator's own, whose parts stand where gd_jit_make_image puts them:
+ * the driver is given no length, and knows one from nothing else. False: something else's, of which
+ * no more than the header is read. */
 static bool find_extent(const unsigned char *bytes, const Elf64_Ehdr *header, gd_view *extent)
 {
     image head;
 
-    if (header->e_shoff != offsetof(image, sections) || header->e_shnum != 2 || header->e_ehsize != sizeof *header ||
-        header->e_shentsize != sizeof *head.sections)
+    if (header->e_shoff != offsetof(image, sections) || header->e_shnum != 2 ||
+        header->e_ehsize != sizeof *header || header->e_shentsize != sizeof *head.sections)
         return false;
     memcpy(&head, bytes, offsetof(image, head));
     *extent = (gd_view){bytes, head.sections[1].sh_offset + head.sections[1].sh_size};
-    return head.sections[1].sh_type == SHT_PROGBITS && head.sections[1].sh_offset == offsetof(image, head) &&
-           head.sections[1].sh_size > sizeof head.head && head.sections[1].sh_size <= sizeof head + GD_PTX_LIMIT_BYTES;
+    return head.sections[1].sh_type == SHT_PROGBITS &&
+           head.sections[1].sh_offset == offsetof(image, head) &&
+           head.sections[1].sh_size > sizeof head.head &&
+           head.sections[1].sh_size <= sizeof head + GD_PTX_LIMIT_BYTES;
 }
 
 static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_ptx **ptx)
@@ -388,7 +412,8 @@ static gd_CUresult parse_elf(gd_jit *jit, const unsigned char *bytes, griddep_pt
         return refuse_binary(jit, "cubin");
     if (header.e_flags != GD_DEVICE_CAPABILITY)
         return GD_CUDA_ERROR_NO_BINARY_FOR_GPU;
-    if (!gd_view_part(part, sizeof head, head.bytes, &part) || part.size + sizeof head + 1 != section.sh_size)
+    if (!gd_view_part(part, sizeof head, head.bytes, &part) ||
+        part.size + sizeof head + 1 != section.sh_size)
         return GD_CUDA_ERROR_INVALID_IMAGE;
     digest_text((const char *)part.bytes, part.size, digest);
     if (memcmp(digest, head.digest, sizeof digest))
@@ -401,7 +426,8 @@ gd_CUresult gd_jit_parse(gd_jit *jit, const void *data, griddep_ptx **ptx)
     const char *bytes = data;
     uint32_t magic = 0;
 
-    for (size_t i = 0; i < sizeof magic && (i == 0 || bytes[i - 1]); i++) /* a text may be shorter */
+    for (size_t i = 0; i < sizeof magic && (i == 0 || bytes[i - 1]);
+         i++) /* a text may be shorter */
         magic |= (uint32_t)(unsigned char)bytes[i] << 8 * i;
     if (magic == fatbin_magic || magic == fatbin_wrapper_magic)
         return refuse_binary(jit, "fatbin");

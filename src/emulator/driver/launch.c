@@ -1,5 +1,5 @@
-/* Kernel launches: shape, attributes and arguments checked as the driver does, and the entry points cuLaunch* and
- * cuOccupancy*. */
+/* Kernel launches: shape, attributes and arguments checked as the driver does, and the entry points
+ * cuLaunch* and cuOccupancy*. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,16 @@ static bool is_block(const gd_CUlaunchConfig *config)
 {
     uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 
-    return config->blockDimX && config->blockDimY && config->blockDimZ && config->blockDimX <= GD_CHIP_BLOCK_X &&
-           config->blockDimY <= GD_CHIP_BLOCK_Y && config->blockDimZ <= GD_CHIP_BLOCK_Z && threads <= GD_DEVICE_THREADS;
+    return config->blockDimX && config->blockDimY && config->blockDimZ &&
+           config->blockDimX <= GD_CHIP_BLOCK_X && config->blockDimY <= GD_CHIP_BLOCK_Y &&
+           config->blockDimZ <= GD_CHIP_BLOCK_Z && threads <= GD_DEVICE_THREADS;
 }
 
 static bool is_grid(const gd_CUlaunchConfig *config)
 {
-    return config->gridDimX && config->gridDimY && config->gridDimZ && config->gridDimX <= GD_CHIP_GRID_X &&
-           config->gridDimY <= GD_CHIP_GRID_Y && config->gridDimZ <= GD_CHIP_GRID_Z;
+    return config->gridDimX && config->gridDimY && config->gridDimZ &&
+           config->gridDimX <= GD_CHIP_GRID_X && config->gridDimY <= GD_CHIP_GRID_Y &&
+           config->gridDimZ <= GD_CHIP_GRID_Z;
 }
 
 static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_function *function)
@@ -37,21 +39,26 @@ static gd_CUresult check_shape(const gd_CUlaunchConfig *config, const gd_functio
 
     if (!is_grid(config) || !is_block(config) || threads > gd_function_threads(function))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    if (required[0] && (config->blockDimX != required[0] || config->blockDimY != (required[1] ? required[1] : 1) ||
-                        config->blockDimZ != (required[2] ? required[2] : 1)))
+    if (required[0] &&
+        (config->blockDimX != required[0] || config->blockDimY != (required[1] ? required[1] : 1) ||
+         config->blockDimZ != (required[2] ? required[2] : 1)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (config->sharedMemBytes > (unsigned)function->dynamic_shared)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_schedule_occupancy(entry, threads, config->sharedMemBytes) ? GD_CUDA_SUCCESS
-                                                                         : GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    return gd_schedule_occupancy(entry, threads, config->sharedMemBytes)
+               ? GD_CUDA_SUCCESS
+               : GD_CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
 /* ---- attributes ---- */
 
-static gd_CUresult set_cluster(gd_kernel_work *kernel, const gd_function *function, uint32_t x, uint32_t y, uint32_t z)
+static gd_CUresult set_cluster(gd_kernel_work *kernel, const gd_function *function, uint32_t x,
+                               uint32_t y, uint32_t z)
 {
-    uint64_t limit = function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
-    bool fits = x && y && z && kernel->grid[0] % x == 0 && kernel->grid[1] % y == 0 && kernel->grid[2] % z == 0;
+    uint64_t limit =
+        function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
+    bool fits = x && y && z && kernel->grid[0] % x == 0 && kernel->grid[1] % y == 0 &&
+                kernel->grid[2] % z == 0;
 
     if (!fits || x > limit || y > limit || z > limit || (uint64_t)x * y * z > limit)
         return GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -71,10 +78,12 @@ static gd_CUresult check_event(gd_CUevent handle)
         return GD_CUDA_ERROR_INVALID_HANDLE;
     return event->flags & GD_CU_EVENT_DISABLE_TIMING
                ? GD_CUDA_SUCCESS
-               : gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "an event of a launch was made without DISABLE_TIMING");
+               : gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED,
+                                  "an event of a launch was made without DISABLE_TIMING");
 }
 
-/* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any priority. */
+/* Values that a driver with API 13.0 on an H200 was seen to refuse with INVALID_VALUE. It takes any
+ * priority. */
 static bool is_value(const gd_CUlaunchAttribute *attribute)
 {
     const gd_CUlaunchAttributeValue *value = &attribute->value;
@@ -86,12 +95,15 @@ static bool is_value(const gd_CUlaunchAttribute *attribute)
     case GD_CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return value->accessPolicyWindow.num_bytes <= (size_t)window;
     case GD_CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        return value->memSyncDomainMap.default_ < domains && value->memSyncDomainMap.remote < domains;
+        return value->memSyncDomainMap.default_ < domains &&
+               value->memSyncDomainMap.remote < domains;
     case GD_CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return value->sharedMemCarveout <= 100; /* -1, no preference, is refused too */
     default:
-        return attribute->id >= 0 && attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
-               attribute->id != GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && attribute->id != 15;
+        return attribute->id >= 0 &&
+               attribute->id <= GD_CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING &&
+               attribute->id != GD_CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY &&
+               attribute->id != 15;
     }
 }
 
@@ -105,7 +117,8 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
         kernel->cooperative = value->cooperative != 0;
         return GD_CUDA_SUCCESS;
     case GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return set_cluster(kernel, function, value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
+        return set_cluster(kernel, function, value->clusterDim.x, value->clusterDim.y,
+                           value->clusterDim.z);
     case GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
         kernel->programmatic = value->programmaticStreamSerializationAllowed != 0;
         return GD_CUDA_SUCCESS;
@@ -117,8 +130,10 @@ static gd_CUresult apply_attribute(gd_kernel_work *kernel, const gd_function *fu
         kernel->priority = value->priority;
         return GD_CUDA_SUCCESS;
     case GD_CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return value->deviceUpdatableKernelNode.deviceUpdatable ? gd_device_unsupported("a kernel node that the device updates (launch attribute 13)")
-                                                                : GD_CUDA_SUCCESS;
+        return value->deviceUpdatableKernelNode.deviceUpdatable
+                   ? gd_device_unsupported(
+                         "a kernel node that the device updates (launch attribute 13)")
+                   : GD_CUDA_SUCCESS;
     default:
         return is_value(attribute) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
     }
@@ -146,14 +161,16 @@ static gd_CUresult apply_attributes(gd_kernel_work *kernel, const gd_function *f
 static gd_CUresult check_residency(const gd_kernel_work *kernel)
 {
     uint32_t threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
-    uint64_t room = (uint64_t)gd_schedule_occupancy(kernel->entry, threads, kernel->dynamic_shared_bytes) *
-                    gd_the_device.settings.multiprocessors;
+    uint64_t room =
+        (uint64_t)gd_schedule_occupancy(kernel->entry, threads, kernel->dynamic_shared_bytes) *
+        gd_the_device.settings.multiprocessors;
     uint64_t ctas = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     uint64_t cluster = (uint64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
 
     if (cluster > room)
         return GD_CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    return kernel->cooperative && ctas > room ? GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : GD_CUDA_SUCCESS;
+    return kernel->cooperative && ctas > room ? GD_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                              : GD_CUDA_SUCCESS;
 }
 
 /* ---- arguments ---- */
@@ -197,8 +214,8 @@ static gd_CUresult pack(const gd_kernel_work *kernel, void **parameters, void **
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfig *config, void **parameters,
-                                  void **extra)
+static gd_CUresult copy_arguments(gd_kernel_work *kernel, const gd_CUlaunchConfig *config,
+                                  void **parameters, void **extra)
 {
     kernel->parameter_bytes = kernel->entry->parameter_bytes;
     kernel->parameters = calloc(1, (size_t)kernel->parameter_bytes + GD_PARAMETER_ROOM);
@@ -217,17 +234,20 @@ static gd_CUresult refuse(const gd_entry *entry)
     char instruction[160] = "", text[768];
 
     gd_entry_refusal(entry, &why);
-    snprintf(text, sizeof text, "kernel %s cannot be launched: line %" PRId32 ": %s", entry->name, why.line, why.text);
+    snprintf(text, sizeof text, "kernel %s cannot be launched: line %" PRId32 ": %s", entry->name,
+             why.line, why.text);
     gd_device_log(GRIDDEP_LOG_ERROR, "%s", text);
-    gd_race_access access = {.kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
+    gd_race_access access = {
+        .kernel = entry->name, .line = why.line, .column = why.column, .instruction = instruction};
     if (why.line)
-        gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction, &access.module);
+        gd_entry_instruction(entry, why.instruction, instruction, sizeof instruction,
+                             &access.module);
     gd_report_fault("unsupported", &access, NULL, 0, text);
     return gd_device_refuse(GD_CUDA_ERROR_NOT_SUPPORTED, "%s", text);
 }
 
-gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle,
-                              void **parameters, void **extra, gd_work *work)
+gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config,
+                              gd_CUfunction handle, void **parameters, void **extra, gd_work *work)
 {
     const gd_function *function = gd_function_find(context, handle);
 
@@ -255,7 +275,8 @@ gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *conf
     return result;
 }
 
-gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel, const gd_CUlaunchAttribute *attribute)
+gd_CUresult gd_launch_attribute(gd_context *context, gd_kernel_work *kernel,
+                                const gd_CUlaunchAttribute *attribute)
 {
     const gd_function *function = gd_function_find(context, kernel->handle);
     const uint32_t *own = function ? function->cluster : NULL;
@@ -291,7 +312,8 @@ gd_CUresult gd_launch_refresh(gd_context *context, gd_work *work)
 /* ---- launching ---- */
 
 /* What an attribute's event stands for: a port of the task, or of the node that was captured. */
-static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port, unsigned char type)
+static gd_CUresult note_event(gd_stream *stream, gd_task *task, gd_CUevent handle, gd_port port,
+                              unsigned char type)
 {
     gd_event *event = gd_object_find(handle, GD_OBJECT_EVENT);
 
@@ -317,18 +339,19 @@ static gd_CUresult note_events(gd_stream *stream, gd_task *task, const gd_CUlaun
         const gd_CUlaunchAttribute *attribute = &config->attrs[i];
         if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
             result = note_event(stream, task, attribute->value.programmaticEvent.event,
-                                attribute->value.programmaticEvent.triggerAtBlockStart ? GD_PORT_LAUNCH
-                                                                                       : GD_PORT_PROGRAMMATIC,
+                                attribute->value.programmaticEvent.triggerAtBlockStart
+                                    ? GD_PORT_LAUNCH
+                                    : GD_PORT_PROGRAMMATIC,
                                 GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
         else if (attribute->id == GD_CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            result = note_event(stream, task, attribute->value.launchCompletionEvent.event, GD_PORT_LAUNCH,
-                                GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
+            result = note_event(stream, task, attribute->value.launchCompletionEvent.event,
+                                GD_PORT_LAUNCH, GD_CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
     }
     return result;
 }
 
-static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle, void **parameters,
-                          void **extra)
+static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config,
+                          gd_CUfunction handle, void **parameters, void **extra)
 {
     gd_stream *stream;
     gd_work work;
@@ -348,10 +371,12 @@ static gd_CUresult launch(gd_context *context, const gd_CUlaunchConfig *config, 
     return result == GD_CUDA_SUCCESS ? note_events(stream, task, config) : result;
 }
 
-static gd_CUresult launch_plain(gd_context *context, gd_CUfunction function, const unsigned shape[6], unsigned shared,
-                                gd_CUstream stream, void **parameters, void **extra, bool cooperative)
+static gd_CUresult launch_plain(gd_context *context, gd_CUfunction function,
+                                const unsigned shape[6], unsigned shared, gd_CUstream stream,
+                                void **parameters, void **extra, bool cooperative)
 {
-    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                      .value.cooperative = 1};
     const gd_CUlaunchConfig config = {.gridDimX = shape[0],
                                       .gridDimY = shape[1],
                                       .gridDimZ = shape[2],
@@ -368,8 +393,8 @@ static gd_CUresult launch_plain(gd_context *context, gd_CUfunction function, con
 
 /* ---- occupancy ---- */
 
-static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction handle, int threads, size_t shared,
-                              unsigned flags)
+static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction handle, int threads,
+                              size_t shared, unsigned flags)
 {
     const gd_function *function = gd_function_find(context, handle);
 
@@ -377,9 +402,11 @@ static gd_CUresult get_blocks(gd_context *context, int *blocks, gd_CUfunction ha
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    bool fits = (uint32_t)threads <= gd_function_threads(function) && shared <= GD_DEVICE_SHARED_OPTIN;
-    *blocks =
-        fits ? (int)gd_schedule_carved_occupancy(function->entry, (uint32_t)threads, shared, function->carveout) : 0;
+    bool fits =
+        (uint32_t)threads <= gd_function_threads(function) && shared <= GD_DEVICE_SHARED_OPTIN;
+    *blocks = fits ? (int)gd_schedule_carved_occupancy(function->entry, (uint32_t)threads, shared,
+                                                       function->carveout)
+                   : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -399,7 +426,8 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
         top = (uint32_t)limit;
     for (uint32_t threads = top; threads; threads = threads > 32 ? (threads - 1) / 32 * 32 : 0) {
         size_t bytes = shared_of ? shared_of((int)threads) : shared;
-        uint32_t ctas = gd_schedule_carved_occupancy(function->entry, threads, bytes, function->carveout);
+        uint32_t ctas =
+            gd_schedule_carved_occupancy(function->entry, threads, bytes, function->carveout);
         if (ctas * threads <= most)
             continue;
         most = ctas * threads;
@@ -409,7 +437,8 @@ static gd_CUresult get_block_size(gd_context *context, int *grid, int *block, gd
     return most ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction handle, int blocks, int threads)
+static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction handle, int blocks,
+                              int threads)
 {
     const gd_function *function = gd_function_find(context, handle);
 
@@ -419,9 +448,11 @@ static gd_CUresult get_shared(gd_context *context, size_t *bytes, gd_CUfunction 
         return GD_CUDA_ERROR_INVALID_HANDLE;
     if (gd_schedule_occupancy(function->entry, (uint32_t)threads, 0) < (uint32_t)blocks)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    /* As an H200's driver answers: what is reserved for each CTA is forgotten, and one CTA alone has all. */
-    size_t all = blocks == 1 || function->carveout < 0 ? (size_t)GD_DEVICE_SM_SHARED
-                                                       : gd_carveout_setting((uint32_t)function->carveout, 0);
+    /* As an H200's driver answers: what is reserved for each CTA is forgotten, and one CTA alone
+     * has all. */
+    size_t all = blocks == 1 || function->carveout < 0
+                     ? (size_t)GD_DEVICE_SM_SHARED
+                     : gd_carveout_setting((uint32_t)function->carveout, 0);
     size_t each = all / (size_t)blocks, own = function->entry->static_shared_bytes;
     size_t most = (size_t)function->dynamic_shared;
     each = each > own ? each - own : 0;
@@ -436,7 +467,8 @@ static uint64_t count_room(const gd_function *function, const gd_CUlaunchConfig 
 
     if (!is_block(config) || threads > gd_function_threads(function))
         return 0;
-    return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads, config->sharedMemBytes) *
+    return (uint64_t)gd_schedule_occupancy(function->entry, (uint32_t)threads,
+                                           config->sharedMemBytes) *
            gd_the_device.settings.multiprocessors;
 }
 
@@ -449,7 +481,8 @@ static gd_CUresult get_cluster_size(gd_context *context, int *size, gd_CUfunctio
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    uint64_t limit = function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
+    uint64_t limit =
+        function->non_portable_cluster ? GD_DEVICE_CLUSTER_NON_PORTABLE : GD_DEVICE_CLUSTER;
     uint64_t room = count_room(function, config);
     *size = (int)(room < limit ? room : limit);
     return GD_CUDA_SUCCESS;
@@ -464,76 +497,92 @@ static gd_CUresult get_clusters(gd_context *context, int *clusters, gd_CUfunctio
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!function)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    gd_kernel_work kernel = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ}, .cluster = {1, 1, 1}};
+    gd_kernel_work kernel = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                             .cluster = {1, 1, 1}};
     gd_CUresult result = apply_attributes(&kernel, function, config);
     if (result != GD_CUDA_SUCCESS)
         return result;
-    *clusters =
-        (int)(count_room(function, config) / ((uint64_t)kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2]));
+    *clusters = (int)(count_room(function, config) /
+                      ((uint64_t)kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2]));
     return GD_CUDA_SUCCESS;
 }
 
 /* ---- entry points ---- */
 
-gd_CUresult cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function, void **parameters, void **extra)
+gd_CUresult cuLaunchKernelEx(const gd_CUlaunchConfig *config, gd_CUfunction function,
+                             void **parameters, void **extra)
 {
     GD_CALL(GD_NEED_LIVE, launch(context, config, function, parameters, extra));
 }
 
-gd_CUresult cuLaunchKernel(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                           unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-                           gd_CUstream stream, void **parameters, void **extra)
+gd_CUresult cuLaunchKernel(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                           unsigned int block_z, unsigned int shared, gd_CUstream stream,
+                           void **parameters, void **extra)
 {
     const unsigned shape[6] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
 
-    GD_CALL(GD_NEED_LIVE, launch_plain(context, function, shape, shared, stream, parameters, extra, false));
+    GD_CALL(GD_NEED_LIVE,
+            launch_plain(context, function, shape, shared, stream, parameters, extra, false));
 }
 
-gd_CUresult cuLaunchCooperativeKernel(gd_CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                                      unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                      unsigned int block_z, unsigned int shared, gd_CUstream stream, void **parameters)
+gd_CUresult cuLaunchCooperativeKernel(gd_CUfunction function, unsigned int grid_x,
+                                      unsigned int grid_y, unsigned int grid_z,
+                                      unsigned int block_x, unsigned int block_y,
+                                      unsigned int block_z, unsigned int shared, gd_CUstream stream,
+                                      void **parameters)
 {
     const unsigned shape[6] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
 
-    GD_CALL(GD_NEED_LIVE, launch_plain(context, function, shape, shared, stream, parameters, NULL, true));
+    GD_CALL(GD_NEED_LIVE,
+            launch_plain(context, function, shape, shared, stream, parameters, NULL, true));
 }
 
-gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, gd_CUfunction function, int threads, size_t shared)
+gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, gd_CUfunction function,
+                                                        int threads, size_t shared)
 {
     GD_CALL(GD_NEED_CONTEXT, get_blocks(context, blocks, function, threads, shared, 0));
 }
 
-gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, gd_CUfunction function, int threads,
-                                                                 size_t shared, unsigned int flags)
+gd_CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                 gd_CUfunction function,
+                                                                 int threads, size_t shared,
+                                                                 unsigned int flags)
 {
     GD_CALL(GD_NEED_CONTEXT, get_blocks(context, blocks, function, threads, shared, flags));
 }
 
 gd_CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, gd_CUfunction function,
-                                             gd_CUoccupancyB2DSize *shared_of, size_t shared, int limit)
+                                             gd_CUoccupancyB2DSize *shared_of, size_t shared,
+                                             int limit)
 {
-    GD_CALL(GD_NEED_CONTEXT, get_block_size(context, grid, block, function, shared_of, shared, limit));
+    GD_CALL(GD_NEED_CONTEXT,
+            get_block_size(context, grid, block, function, shared_of, shared, limit));
 }
 
 gd_CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, gd_CUfunction function,
-                                                      gd_CUoccupancyB2DSize *shared_of, size_t shared, int limit,
-                                                      unsigned int flags)
+                                                      gd_CUoccupancyB2DSize *shared_of,
+                                                      size_t shared, int limit, unsigned int flags)
 {
-    GD_CALL(GD_NEED_CONTEXT, flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
-                                       : get_block_size(context, grid, block, function, shared_of, shared, limit));
+    GD_CALL(GD_NEED_CONTEXT,
+            flags > 1 ? GD_CUDA_ERROR_INVALID_VALUE
+                      : get_block_size(context, grid, block, function, shared_of, shared, limit));
 }
 
-gd_CUresult cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function, const gd_CUlaunchConfig *config)
+gd_CUresult cuOccupancyMaxPotentialClusterSize(int *size, gd_CUfunction function,
+                                               const gd_CUlaunchConfig *config)
 {
     GD_CALL(GD_NEED_CONTEXT, get_cluster_size(context, size, function, config));
 }
 
-gd_CUresult cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction function, const gd_CUlaunchConfig *config)
+gd_CUresult cuOccupancyMaxActiveClusters(int *clusters, gd_CUfunction function,
+                                         const gd_CUlaunchConfig *config)
 {
     GD_CALL(GD_NEED_CONTEXT, get_clusters(context, clusters, function, config));
 }
 
-gd_CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction function, int blocks, int threads)
+gd_CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, gd_CUfunction function,
+                                                    int blocks, int threads)
 {
     GD_CALL(GD_NEED_CONTEXT, get_shared(context, bytes, function, blocks, threads));
 }

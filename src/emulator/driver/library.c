@@ -1,5 +1,5 @@
-/* Libraries and their kernels: cuLibrary*, cuKernel*. A library is an image that becomes a module in each context that
- * uses it; a kernel is a name in it. */
+/* Libraries and their kernels: cuLibrary*, cuKernel*. A library is an image that becomes a module
+ * in each context that uses it; a kernel is a name in it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +56,8 @@ static bool make_kernels(gd_library *library)
     return true;
 }
 
-static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count, const gd_CUjit_option *options,
-                        void **values)
+static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
+                        const gd_CUjit_option *options, void **values)
 {
     gd_jit jit;
 
@@ -81,8 +81,8 @@ static gd_CUresult load(gd_CUlibrary *handle, const void *image, unsigned count,
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned count, const gd_CUjit_option *options,
-                             void **values)
+static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned count,
+                             const gd_CUjit_option *options, void **values)
 {
     griddep_error error;
     char *data = NULL;
@@ -93,9 +93,10 @@ static gd_CUresult load_file(gd_CUlibrary *handle, const char *path, unsigned co
     griddep_error_init(&error);
     int32_t status = gd_file_read(path, &data, &bytes, &error);
     if (status)
-        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
-    gd_CUresult result =
-        bytes < 64 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE : load(handle, data, count, options, values);
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                              : GD_CUDA_ERROR_FILE_NOT_FOUND;
+    gd_CUresult result = bytes < 64 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE
+                                                       : load(handle, data, count, options, values);
     free(data);
     return result;
 }
@@ -128,7 +129,8 @@ static gd_module *find_module(const gd_library *library, const gd_context *conte
     uint32_t place = 0;
 
     for (gd_object *object; (object = gd_object_next(&place));) {
-        if (object->kind == GD_OBJECT_MODULE && object->context == context && ((gd_module *)object)->library == library)
+        if (object->kind == GD_OBJECT_MODULE && object->context == context &&
+            ((gd_module *)object)->library == library)
             return (gd_module *)object;
     }
     return NULL;
@@ -159,7 +161,8 @@ gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle)
 
 gd_CUresult gd_library_unresolved(gd_CUkernel handle)
 {
-    return gd_object_find(handle, GD_OBJECT_KERNEL) ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_HANDLE;
+    return gd_object_find(handle, GD_OBJECT_KERNEL) ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                                    : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- actions of entry points ---- */
@@ -209,7 +212,8 @@ static gd_CUresult list_kernels(gd_CUkernel *kernels, unsigned capacity, gd_CUli
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_library_module(gd_context *context, gd_CUmodule *handle, gd_CUlibrary library_handle)
+static gd_CUresult get_library_module(gd_context *context, gd_CUmodule *handle,
+                                      gd_CUlibrary library_handle)
 {
     gd_library *library = gd_object_find(library_handle, GD_OBJECT_LIBRARY);
     gd_module *module;
@@ -222,8 +226,8 @@ static gd_CUresult get_library_module(gd_context *context, gd_CUmodule *handle, 
     return result;
 }
 
-static gd_CUresult get_global(gd_context *context, gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary handle,
-                              const char *name)
+static gd_CUresult get_global(gd_context *context, gd_CUdeviceptr *address, size_t *bytes,
+                              gd_CUlibrary handle, const char *name)
 {
     gd_library *library = gd_object_find(handle, GD_OBJECT_LIBRARY);
     gd_module *module;
@@ -276,34 +280,38 @@ static gd_CUresult get_name(const char **name, gd_CUkernel handle)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_attribute attribute, gd_CUkernel kernel,
-                                 gd_CUdevice device)
+static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_attribute attribute,
+                                 gd_CUkernel kernel, gd_CUdevice device)
 {
     const gd_function *function = gd_library_resolve(context, kernel);
 
     if (device != 0)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    return function ? gd_function_get_attribute(function, attribute, value) : gd_library_unresolved(kernel);
+    return function ? gd_function_get_attribute(function, attribute, value)
+                    : gd_library_unresolved(kernel);
 }
 
-static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute attribute, int value, gd_CUkernel kernel,
-                                 gd_CUdevice device)
+static gd_CUresult set_attribute(gd_context *context, gd_CUfunction_attribute attribute, int value,
+                                 gd_CUkernel kernel, gd_CUdevice device)
 {
     gd_function *function = gd_library_resolve(context, kernel);
 
     if (device != 0)
         return GD_CUDA_ERROR_INVALID_DEVICE;
-    return function ? gd_function_set_attribute(function, attribute, value) : gd_library_unresolved(kernel);
+    return function ? gd_function_set_attribute(function, attribute, value)
+                    : gd_library_unresolved(kernel);
 }
 
-static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
+static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t index,
+                                 size_t *offset, size_t *bytes)
 {
     const gd_function *function = gd_library_resolve(context, kernel);
     uint32_t at, size;
 
     if (!function)
         return kernel ? gd_library_unresolved(kernel) : GD_CUDA_ERROR_INVALID_VALUE;
-    if (!offset || index > UINT32_MAX || !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
+    if (!offset || index > UINT32_MAX ||
+        !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *offset = at;
     if (bytes)
@@ -313,9 +321,9 @@ static gd_CUresult get_parameter(gd_context *context, gd_CUkernel kernel, size_t
 
 /* ---- entry points ---- */
 
-gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_option *options, void **values,
-                              unsigned int count, int32_t *library_options, void **library_values,
-                              unsigned int library_count)
+gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_option *options,
+                              void **values, unsigned int count, int32_t *library_options,
+                              void **library_values, unsigned int library_count)
 {
     (void)library_options; /* they say how a library is kept, not what it is */
     (void)library_values;
@@ -323,9 +331,9 @@ gd_CUresult cuLibraryLoadData(gd_CUlibrary *library, const void *code, gd_CUjit_
     GD_CALL(GD_NEED_INIT, load(library, code, count, options, values));
 }
 
-gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CUjit_option *options, void **values,
-                                  unsigned int count, int32_t *library_options, void **library_values,
-                                  unsigned int library_count)
+gd_CUresult cuLibraryLoadFromFile(gd_CUlibrary *library, const char *path, gd_CUjit_option *options,
+                                  void **values, unsigned int count, int32_t *library_options,
+                                  void **library_values, unsigned int library_count)
 {
     (void)library_options;
     (void)library_values;
@@ -348,7 +356,8 @@ gd_CUresult cuLibraryGetKernelCount(unsigned int *count, gd_CUlibrary library)
     GD_CALL(GD_NEED_INIT, count_kernels(count, library));
 }
 
-gd_CUresult cuLibraryEnumerateKernels(gd_CUkernel *kernels, unsigned int capacity, gd_CUlibrary library)
+gd_CUresult cuLibraryEnumerateKernels(gd_CUkernel *kernels, unsigned int capacity,
+                                      gd_CUlibrary library)
 {
     GD_CALL(GD_NEED_INIT, list_kernels(kernels, capacity, library));
 }
@@ -358,7 +367,8 @@ gd_CUresult cuLibraryGetModule(gd_CUmodule *module, gd_CUlibrary library)
     GD_CALL(GD_NEED_LIVE, get_library_module(context, module, library));
 }
 
-gd_CUresult cuLibraryGetGlobal(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary library, const char *name)
+gd_CUresult cuLibraryGetGlobal(gd_CUdeviceptr *address, size_t *bytes, gd_CUlibrary library,
+                               const char *name)
 {
     GD_CALL(GD_NEED_LIVE, get_global(context, address, bytes, library, name));
 }
@@ -378,12 +388,14 @@ gd_CUresult cuKernelGetName(const char **name, gd_CUkernel kernel)
     GD_CALL(GD_NEED_INIT, get_name(name, kernel));
 }
 
-gd_CUresult cuKernelGetAttribute(int *value, gd_CUfunction_attribute attribute, gd_CUkernel kernel, gd_CUdevice device)
+gd_CUresult cuKernelGetAttribute(int *value, gd_CUfunction_attribute attribute, gd_CUkernel kernel,
+                                 gd_CUdevice device)
 {
     GD_CALL(GD_NEED_LIVE, get_attribute(context, value, attribute, kernel, device));
 }
 
-gd_CUresult cuKernelSetAttribute(gd_CUfunction_attribute attribute, int value, gd_CUkernel kernel, gd_CUdevice device)
+gd_CUresult cuKernelSetAttribute(gd_CUfunction_attribute attribute, int value, gd_CUkernel kernel,
+                                 gd_CUdevice device)
 {
     GD_CALL(GD_NEED_LIVE, set_attribute(context, attribute, value, kernel, device));
 }

@@ -30,13 +30,14 @@ void gd_link_destroy(gd_object *object)
     free(link);
 }
 
-static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_option *options, void **values,
-                          gd_CUlinkState *handle)
+static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_option *options,
+                          void **values, gd_CUlinkState *handle)
 {
     if (!handle || (count && (!options || !values)))
         return GD_CUDA_ERROR_INVALID_VALUE;
     gd_link *link = calloc(1, sizeof *link);
-    gd_CUresult result = link ? gd_jit_read(&link->jit, count, options, values) : GD_CUDA_ERROR_OUT_OF_MEMORY;
+    gd_CUresult result =
+        link ? gd_jit_read(&link->jit, count, options, values) : GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS && !gd_object_add(&link->object, GD_OBJECT_LINK, context))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result != GD_CUDA_SUCCESS) {
@@ -50,7 +51,8 @@ static gd_CUresult create(gd_context *context, unsigned count, const gd_CUjit_op
 static bool has_extern_variable(const gd_ptx_module *module)
 {
     for (uint32_t i = 0; i < module->symbol_count; i++) {
-        if (module->symbols[i].kind == GD_SYMBOL_VARIABLE && module->symbols[i].link & GD_LINK_EXTERN)
+        if (module->symbols[i].kind == GD_SYMBOL_VARIABLE &&
+            module->symbols[i].link & GD_LINK_EXTERN)
             return true;
     }
     return false;
@@ -69,7 +71,8 @@ static gd_CUresult check_program(const griddep_ptx *ptx, gd_jit *jit)
         gd_program_destroy(program);
         return GD_CUDA_SUCCESS;
     }
-    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", error.line, error.text);
+    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
+                 error.line, error.text);
     return error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
 }
 
@@ -104,13 +107,15 @@ static gd_CUresult add_text(gd_link *link, const char *text, size_t bytes, const
     return gd_jit_close(&link->jit, result);
 }
 
-static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data, size_t bytes, const char *name)
+static gd_CUresult add(gd_CUlinkState handle, gd_CUjitInputType type, const char *data,
+                       size_t bytes, const char *name)
 {
     gd_link *link = gd_object_find(handle, GD_OBJECT_LINK);
 
     if (!link)
         return GD_CUDA_ERROR_INVALID_HANDLE;
-    if (!data || !bytes || link->image || type < GD_CU_JIT_INPUT_CUBIN || type > GD_CU_JIT_INPUT_NVVM)
+    if (!data || !bytes || link->image || type < GD_CU_JIT_INPUT_CUBIN ||
+        type > GD_CU_JIT_INPUT_NVVM)
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (type != GD_CU_JIT_INPUT_PTX)
         return gd_device_unsupported("linking anything but PTX");
@@ -128,7 +133,8 @@ static gd_CUresult add_file(gd_CUlinkState handle, gd_CUjitInputType type, const
     griddep_error_init(&error);
     int32_t status = gd_file_read(path, &data, &bytes, &error);
     if (status)
-        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                              : GD_CUDA_ERROR_FILE_NOT_FOUND;
     gd_CUresult result = add(handle, type, data, bytes, path);
     free(data);
     return result;
@@ -153,7 +159,8 @@ static gd_CUresult make_image(gd_link *link, size_t *made)
 
     if (result == GD_CUDA_SUCCESS)
         result = gd_jit_parse_text(&link->jit, joined.data, joined.bytes, GD_JIT_LINKED, &ptx);
-    if (result == GD_CUDA_SUCCESS && !(link->image = gd_jit_make_image(joined.data, joined.bytes, made)))
+    if (result == GD_CUDA_SUCCESS &&
+        !(link->image = gd_jit_make_image(joined.data, joined.bytes, made)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     griddep_ptx_destroy(ptx);
     gd_text_free(&joined);
@@ -188,25 +195,29 @@ static gd_CUresult destroy(gd_CUlinkState handle)
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuLinkCreate_v2(unsigned int count, gd_CUjit_option *options, void **values, gd_CUlinkState *link)
+gd_CUresult cuLinkCreate_v2(unsigned int count, gd_CUjit_option *options, void **values,
+                            gd_CUlinkState *link)
 {
     GD_CALL(GD_NEED_LIVE, create(context, count, options, values, link));
 }
 
-gd_CUresult cuLinkAddData_v2(gd_CUlinkState link, gd_CUjitInputType type, void *data, size_t bytes, const char *name,
+gd_CUresult cuLinkAddData_v2(gd_CUlinkState link, gd_CUjitInputType type, void *data, size_t bytes,
+                             const char *name, unsigned int count, gd_CUjit_option *options,
+                             void **values)
+{
+    (void)options;
+    (void)values;
+    GD_CALL(GD_NEED_LIVE,
+            count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes, name));
+}
+
+gd_CUresult cuLinkAddFile_v2(gd_CUlinkState link, gd_CUjitInputType type, const char *path,
                              unsigned int count, gd_CUjit_option *options, void **values)
 {
     (void)options;
     (void)values;
-    GD_CALL(GD_NEED_LIVE, count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add(link, type, data, bytes, name));
-}
-
-gd_CUresult cuLinkAddFile_v2(gd_CUlinkState link, gd_CUjitInputType type, const char *path, unsigned int count,
-                             gd_CUjit_option *options, void **values)
-{
-    (void)options;
-    (void)values;
-    GD_CALL(GD_NEED_LIVE, count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add_file(link, type, path));
+    GD_CALL(GD_NEED_LIVE,
+            count && !options ? GD_CUDA_ERROR_INVALID_VALUE : add_file(link, type, path));
 }
 
 gd_CUresult cuLinkComplete(gd_CUlinkState link, void **image, size_t *bytes)

@@ -1,8 +1,8 @@
 /* Memory: allocation, copies, fills, pointer queries, and their entry points cuMem*, cuPointer*.
  *
- * A copy from pageable host memory takes its bytes when it is handed in, and one to pageable host memory is over when
- * the call returns, as the driver promises for those; between device memory and memory of cuMemHostAlloc both happen in
- * stream order. */
+ * A copy from pageable host memory takes its bytes when it is handed in, and one to pageable host
+ * memory is over when the call returns, as the driver promises for those; between device memory and
+ * memory of cuMemHostAlloc both happen in stream order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,8 @@ static owned *find_owned(uint64_t start)
 {
     size_t index = count_below(start);
 
-    return index < ownership.count && ownership.list[index].start == start ? &ownership.list[index] : NULL;
+    return index < ownership.count && ownership.list[index].start == start ? &ownership.list[index]
+                                                                           : NULL;
 }
 
 static bool add_owned(const owned *item)
@@ -64,7 +65,8 @@ static bool add_owned(const owned *item)
         ownership.list = more;
         ownership.capacity = capacity;
     }
-    memmove(ownership.list + index + 1, ownership.list + index, (ownership.count - index) * sizeof *ownership.list);
+    memmove(ownership.list + index + 1, ownership.list + index,
+            (ownership.count - index) * sizeof *ownership.list);
     ownership.list[index] = *item;
     ownership.count++;
     return true;
@@ -106,15 +108,18 @@ void gd_ownership_free(void)
 
 /* ---- allocation ---- */
 
-static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host, unsigned flags,
-                        uint64_t *address)
+static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind, void *host,
+                        unsigned flags, uint64_t *address)
 {
     gd_allocation *made = gd_memory_take(gd_the_device.memory, bytes, kind, host, NULL);
 
     if (!made)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
-    const owned item = {
-        .start = made->start, .context = context, .kind = kind, .registered = host != NULL, .flags = flags};
+    const owned item = {.start = made->start,
+                        .context = context,
+                        .kind = kind,
+                        .registered = host != NULL,
+                        .flags = flags};
     if (!add_owned(&item)) {
         gd_memory_give(gd_the_device.memory, made->start);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
@@ -123,7 +128,8 @@ static gd_CUresult take(gd_context *context, uint64_t bytes, gd_memory_kind kind
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t bytes, gd_memory_kind kind)
+static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
+                            gd_memory_kind kind)
 {
     gd_CUresult result = gd_capture_check_unsafe();
 
@@ -134,8 +140,8 @@ static gd_CUresult allocate(gd_context *context, gd_CUdeviceptr *address, size_t
     return take(context, bytes, kind, NULL, 0, address);
 }
 
-static gd_CUresult allocate_pitch(gd_context *context, gd_CUdeviceptr *address, size_t *pitch, size_t width,
-                                  size_t height, unsigned element)
+static gd_CUresult allocate_pitch(gd_context *context, gd_CUdeviceptr *address, size_t *pitch,
+                                  size_t width, size_t height, unsigned element)
 {
     size_t row, bytes;
 
@@ -236,26 +242,32 @@ static gd_CUresult free_host(void *host, bool registered)
     if (!host && !registered)
         return GD_CUDA_SUCCESS;
     if (!host || !item || item->kind != GD_MEMORY_HOST || item->registered != registered)
-        return registered && host ? GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : GD_CUDA_ERROR_INVALID_VALUE;
+        return registered && host ? GD_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+                                  : GD_CUDA_ERROR_INVALID_VALUE;
     return release(item);
 }
 
-static gd_CUresult find_live_stream(gd_context *context, gd_CUstream handle, gd_stream **stream, const char *in_capture)
+static gd_CUresult find_live_stream(gd_context *context, gd_CUstream handle, gd_stream **stream,
+                                    const char *in_capture)
 {
     gd_CUresult result = gd_stream_find(context, handle, stream);
 
-    return result == GD_CUDA_SUCCESS && (*stream)->capture ? gd_device_unsupported(in_capture) : result;
+    return result == GD_CUDA_SUCCESS && (*stream)->capture ? gd_device_unsupported(in_capture)
+                                                           : result;
 }
 
-/* The address is known at once; work in other streams that uses it too early is not noticed here. */
-static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, size_t bytes, gd_CUstream handle)
+/* The address is known at once; work in other streams that uses it too early is not noticed
+ * here. */
+static gd_CUresult allocate_async(gd_context *context, gd_CUdeviceptr *address, size_t bytes,
+                                  gd_CUstream handle)
 {
     gd_stream *stream;
     gd_CUresult result = find_live_stream(context, handle, &stream, "cuMemAllocAsync in a capture");
 
     if (result != GD_CUDA_SUCCESS)
         return result;
-    return address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address) : GD_CUDA_ERROR_INVALID_VALUE;
+    return address && bytes ? take(context, bytes, GD_MEMORY_DEVICE, NULL, 0, address)
+                            : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 static gd_CUresult free_async(gd_context *context, gd_CUdeviceptr address, gd_CUstream handle)
@@ -278,7 +290,8 @@ static gd_CUresult check_pool(gd_CUmemoryPool pool)
     return gd_object_find(pool, GD_OBJECT_POOL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *pool, const gd_CUmemPoolProps *properties)
+static gd_CUresult create_pool(gd_context *context, gd_CUmemoryPool *pool,
+                               const gd_CUmemPoolProps *properties)
 {
     if (!pool || !properties || properties->location.id != 0)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -349,11 +362,13 @@ static gd_CUresult make_side(const gd_copy_work *copy, gd_copy_side *side, int32
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (!address || (copy->height > 1 && side->pitch < copy->width) ||
         __builtin_mul_overflow((uint64_t)z, (uint64_t)side->slice, &offset) ||
-        __builtin_add_overflow(offset, (uint64_t)y * side->pitch + x, &offset) || !gd_copy_extent(copy, side, &extent))
+        __builtin_add_overflow(offset, (uint64_t)y * side->pitch + x, &offset) ||
+        !gd_copy_extent(copy, side, &extent))
         return GD_CUDA_ERROR_INVALID_VALUE;
     side->address = address + offset;
-    return !side->device || gd_work_resolve(side->address, extent, NULL) ? GD_CUDA_SUCCESS
-                                                                         : GD_CUDA_ERROR_INVALID_VALUE;
+    return !side->device || gd_work_resolve(side->address, extent, NULL)
+               ? GD_CUDA_SUCCESS
+               : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
@@ -361,7 +376,8 @@ gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
     *work = (gd_work){.kind = GD_WORK_EMPTY};
     if (!params || params->srcLOD || params->dstLOD)
         return GD_CUDA_ERROR_INVALID_VALUE;
-    gd_copy_work copy = {.width = params->WidthInBytes, .height = params->Height, .depth = params->Depth};
+    gd_copy_work copy = {
+        .width = params->WidthInBytes, .height = params->Height, .depth = params->Depth};
     if (!copy.width || !copy.height || !copy.depth)
         return GD_CUDA_SUCCESS;
     gd_CUresult result = make_side(&copy, &copy.source, params->srcMemoryType, params->srcHost,
@@ -376,7 +392,8 @@ gd_CUresult gd_copy_make(const gd_CUDA_MEMCPY3D *params, gd_work *work)
     return result;
 }
 
-/* Whether host memory is none that the driver knows: then its bytes are taken, or given, during the call. */
+/* Whether host memory is none that the driver knows: then its bytes are taken, or given, during the
+ * call. */
 static bool is_pageable(const gd_copy_side *side)
 {
     return !side->device && !gd_work_resolve(side->address, 1, NULL);
@@ -387,7 +404,8 @@ static bool stage(gd_copy_work *copy)
     const unsigned char *source = (const unsigned char *)(uintptr_t)copy->source.address;
     size_t bytes;
 
-    if (__builtin_mul_overflow(copy->width, copy->height, &bytes) || __builtin_mul_overflow(bytes, copy->depth, &bytes))
+    if (__builtin_mul_overflow(copy->width, copy->height, &bytes) ||
+        __builtin_mul_overflow(bytes, copy->depth, &bytes))
         return false;
     copy->staged = malloc(bytes);
     if (!copy->staged)
@@ -411,7 +429,8 @@ static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream h
         return result;
     if (wait)
         result = gd_capture_check_unsafe();
-    if (result == GD_CUDA_SUCCESS && !stream->capture && is_pageable(&work->is.copy.source) && !stage(&work->is.copy))
+    if (result == GD_CUDA_SUCCESS && !stream->capture && is_pageable(&work->is.copy.source) &&
+        !stage(&work->is.copy))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     bool pageable = is_pageable(&work->is.copy.target);
     if (result == GD_CUDA_SUCCESS)
@@ -424,8 +443,9 @@ static gd_CUresult submit_copy(gd_context *context, gd_work *work, gd_CUstream h
     return context->fault;
 }
 
-static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t target_type, uint64_t source,
-                             int32_t source_type, size_t bytes, gd_CUstream stream, bool wait)
+static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t target_type,
+                             uint64_t source, int32_t source_type, size_t bytes, gd_CUstream stream,
+                             bool wait)
 {
     const gd_CUDA_MEMCPY3D params = {.srcMemoryType = source_type,
                                      .srcHost = (const void *)(uintptr_t)source,
@@ -442,7 +462,8 @@ static gd_CUresult copy_line(gd_context *context, uint64_t target, int32_t targe
     return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
 }
 
-static gd_CUresult copy_box(gd_context *context, const gd_CUDA_MEMCPY3D *params, gd_CUstream stream, bool wait)
+static gd_CUresult copy_box(gd_context *context, const gd_CUDA_MEMCPY3D *params, gd_CUstream stream,
+                            bool wait)
 {
     gd_work work;
     gd_CUresult result = gd_copy_make(params, &work);
@@ -450,7 +471,8 @@ static gd_CUresult copy_box(gd_context *context, const gd_CUDA_MEMCPY3D *params,
     return result == GD_CUDA_SUCCESS ? submit_copy(context, &work, stream, wait) : result;
 }
 
-static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *params, gd_CUstream stream, bool wait)
+static gd_CUresult copy_plane(gd_context *context, const gd_CUDA_MEMCPY2D *params,
+                              gd_CUstream stream, bool wait)
 {
     gd_CUDA_MEMCPY3D box = {.Depth = 1};
 
@@ -490,7 +512,8 @@ gd_CUresult gd_fill_check(const gd_fill_work *fill)
     if (fill->address % fill->element_bytes ||
         (fill->height > 1 && (fill->pitch < row || fill->pitch % fill->element_bytes)))
         return GD_CUDA_ERROR_INVALID_VALUE;
-    return gd_work_resolve(fill->address, bytes, NULL) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
+    return gd_work_resolve(fill->address, bytes, NULL) ? GD_CUDA_SUCCESS
+                                                       : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
 static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstream handle, bool wait)
@@ -509,13 +532,16 @@ static gd_CUresult fill_plane(gd_context *context, gd_fill_work fill, gd_CUstrea
     return result == GD_CUDA_SUCCESS && wait ? gd_stream_wait(stream) : result;
 }
 
-static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t value, uint32_t element, size_t count,
-                             gd_CUstream stream, bool wait)
+static gd_CUresult fill_line(gd_context *context, uint64_t address, uint32_t value,
+                             uint32_t element, size_t count, gd_CUstream stream, bool wait)
 {
-    return fill_plane(
-        context,
-        (gd_fill_work){.address = address, .width = count, .height = 1, .value = value, .element_bytes = element},
-        stream, wait);
+    return fill_plane(context,
+                      (gd_fill_work){.address = address,
+                                     .width = count,
+                                     .height = 1,
+                                     .value = value,
+                                     .element_bytes = element},
+                      stream, wait);
 }
 
 /* ---- queries ---- */
@@ -527,7 +553,8 @@ static gd_CUresult get_info(size_t *free_bytes, size_t *total)
     if (total)
         *total = gd_the_device.settings.memory;
     if (free_bytes)
-        *free_bytes = used < gd_the_device.settings.memory ? gd_the_device.settings.memory - used : 0;
+        *free_bytes =
+            used < gd_the_device.settings.memory ? gd_the_device.settings.memory - used : 0;
     return GD_CUDA_SUCCESS;
 }
 
@@ -638,22 +665,29 @@ static void tell_nothing(void *data, int32_t attribute, size_t bytes)
 }
 
 /* Several facts at once. */
-static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data, gd_CUdeviceptr address)
+static gd_CUresult get_attributes(unsigned count, const int32_t *attributes, void **data,
+                                  gd_CUdeviceptr address)
 {
     const gd_allocation *allocation = find_told(address);
 
     if (!count || !attributes || !data)
         return GD_CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
-        static const size_t sizes[] = {
-            [GD_CU_POINTER_ATTRIBUTE_CONTEXT] = 8,          [GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = 4,
-            [GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = 8,   [GD_CU_POINTER_ATTRIBUTE_HOST_POINTER] = 8,
-            [GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = 4,      [GD_CU_POINTER_ATTRIBUTE_BUFFER_ID] = 8,
-            [GD_CU_POINTER_ATTRIBUTE_IS_MANAGED] = 1,       [GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = 4,
-            [GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = 8, [GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE] = 8,
-            [GD_CU_POINTER_ATTRIBUTE_MAPPED] = 1,           [GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS] = 4};
-        size_t known =
-            attributes[i] > 0 && (size_t)attributes[i] < sizeof sizes / sizeof *sizes ? sizes[attributes[i]] : 0;
+        static const size_t sizes[] = {[GD_CU_POINTER_ATTRIBUTE_CONTEXT] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = 4,
+                                       [GD_CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_HOST_POINTER] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = 4,
+                                       [GD_CU_POINTER_ATTRIBUTE_BUFFER_ID] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_IS_MANAGED] = 1,
+                                       [GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = 4,
+                                       [GD_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_RANGE_SIZE] = 8,
+                                       [GD_CU_POINTER_ATTRIBUTE_MAPPED] = 1,
+                                       [GD_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS] = 4};
+        size_t known = attributes[i] > 0 && (size_t)attributes[i] < sizeof sizes / sizeof *sizes
+                           ? sizes[attributes[i]]
+                           : 0;
         if (!known || !data[i])
             return GD_CUDA_ERROR_INVALID_VALUE;
         if (!allocation || !tell(data[i], attributes[i], allocation, address))
@@ -671,8 +705,9 @@ gd_CUresult cuMemAlloc_v2(gd_CUdeviceptr *address, size_t bytes)
 
 gd_CUresult cuMemAllocManaged(gd_CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
-    GD_CALL(GD_NEED_LIVE, flags != 1 && flags != 2 ? GD_CUDA_ERROR_INVALID_VALUE
-                                                   : allocate(context, address, bytes, GD_MEMORY_MANAGED));
+    GD_CALL(GD_NEED_LIVE, flags != 1 && flags != 2
+                              ? GD_CUDA_ERROR_INVALID_VALUE
+                              : allocate(context, address, bytes, GD_MEMORY_MANAGED));
 }
 
 gd_CUresult cuMemAllocPitch_v2(gd_CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
@@ -726,9 +761,11 @@ gd_CUresult cuMemAllocAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUstream s
     GD_CALL(GD_NEED_LIVE, allocate_async(context, address, bytes, stream));
 }
 
-gd_CUresult cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUmemoryPool pool, gd_CUstream stream)
+gd_CUresult cuMemAllocFromPoolAsync(gd_CUdeviceptr *address, size_t bytes, gd_CUmemoryPool pool,
+                                    gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, check_pool(pool) ? check_pool(pool) : allocate_async(context, address, bytes, stream));
+    GD_CALL(GD_NEED_LIVE,
+            check_pool(pool) ? check_pool(pool) : allocate_async(context, address, bytes, stream));
 }
 
 gd_CUresult cuMemFreeAsync(gd_CUdeviceptr address, gd_CUstream stream)
@@ -754,12 +791,17 @@ gd_CUresult cuMemPoolTrimTo(gd_CUmemoryPool pool, size_t keep)
 
 gd_CUresult cuMemPoolSetAttribute(gd_CUmemoryPool pool, int32_t attribute, void *value)
 {
-    GD_CALL(GD_NEED_INIT, attribute < 1 || attribute > 8 || !value ? GD_CUDA_ERROR_INVALID_VALUE : check_pool(pool));
+    GD_CALL(GD_NEED_INIT, attribute < 1 || attribute > 8 || !value ? GD_CUDA_ERROR_INVALID_VALUE
+                                                                   : check_pool(pool));
 }
 
 /* ---- entry points: copies ---- */
 
-enum { HOST = GD_CU_MEMORYTYPE_HOST, DEVICE = GD_CU_MEMORYTYPE_DEVICE, UNIFIED = GD_CU_MEMORYTYPE_UNIFIED };
+enum {
+    HOST = GD_CU_MEMORYTYPE_HOST,
+    DEVICE = GD_CU_MEMORYTYPE_DEVICE,
+    UNIFIED = GD_CU_MEMORYTYPE_UNIFIED
+};
 
 static uint64_t number_of(const void *pointer)
 {
@@ -771,19 +813,23 @@ gd_CUresult cuMemcpy(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, UNIFIED, source, UNIFIED, bytes, NULL, true));
 }
 
-gd_CUresult cuMemcpyAsync(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+gd_CUresult cuMemcpyAsync(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
+                          gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, UNIFIED, source, UNIFIED, bytes, stream, false));
+    GD_CALL(GD_NEED_LIVE,
+            copy_line(context, target, UNIFIED, source, UNIFIED, bytes, stream, false));
 }
 
 gd_CUresult cuMemcpyHtoD_v2(gd_CUdeviceptr target, const void *source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, number_of(source), HOST, bytes, NULL, true));
+    GD_CALL(GD_NEED_LIVE,
+            copy_line(context, target, DEVICE, number_of(source), HOST, bytes, NULL, true));
 }
 
 gd_CUresult cuMemcpyDtoH_v2(void *target, gd_CUdeviceptr source, size_t bytes)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, number_of(target), HOST, source, DEVICE, bytes, NULL, true));
+    GD_CALL(GD_NEED_LIVE,
+            copy_line(context, number_of(target), HOST, source, DEVICE, bytes, NULL, true));
 }
 
 gd_CUresult cuMemcpyDtoD_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes)
@@ -791,17 +837,22 @@ gd_CUresult cuMemcpyDtoD_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, NULL, true));
 }
 
-gd_CUresult cuMemcpyHtoDAsync_v2(gd_CUdeviceptr target, const void *source, size_t bytes, gd_CUstream stream)
+gd_CUresult cuMemcpyHtoDAsync_v2(gd_CUdeviceptr target, const void *source, size_t bytes,
+                                 gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, number_of(source), HOST, bytes, stream, false));
+    GD_CALL(GD_NEED_LIVE,
+            copy_line(context, target, DEVICE, number_of(source), HOST, bytes, stream, false));
 }
 
-gd_CUresult cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+gd_CUresult cuMemcpyDtoHAsync_v2(void *target, gd_CUdeviceptr source, size_t bytes,
+                                 gd_CUstream stream)
 {
-    GD_CALL(GD_NEED_LIVE, copy_line(context, number_of(target), HOST, source, DEVICE, bytes, stream, false));
+    GD_CALL(GD_NEED_LIVE,
+            copy_line(context, number_of(target), HOST, source, DEVICE, bytes, stream, false));
 }
 
-gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes, gd_CUstream stream)
+gd_CUresult cuMemcpyDtoDAsync_v2(gd_CUdeviceptr target, gd_CUdeviceptr source, size_t bytes,
+                                 gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, copy_line(context, target, DEVICE, source, DEVICE, bytes, stream, false));
 }
@@ -907,58 +958,64 @@ gd_CUresult cuMemsetD32_v2(gd_CUdeviceptr target, unsigned int value, size_t cou
     GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, NULL, true));
 }
 
-gd_CUresult cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t count, gd_CUstream stream)
+gd_CUresult cuMemsetD8Async(gd_CUdeviceptr target, unsigned char value, size_t count,
+                            gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 1, count, stream, false));
 }
 
-gd_CUresult cuMemsetD16Async(gd_CUdeviceptr target, unsigned short value, size_t count, gd_CUstream stream)
+gd_CUresult cuMemsetD16Async(gd_CUdeviceptr target, unsigned short value, size_t count,
+                             gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 2, count, stream, false));
 }
 
-gd_CUresult cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t count, gd_CUstream stream)
+gd_CUresult cuMemsetD32Async(gd_CUdeviceptr target, unsigned int value, size_t count,
+                             gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_line(context, target, value, 4, count, stream, false));
 }
 
-#define PLANE(element)                                                                                                 \
-    ((gd_fill_work){.address = target,                                                                                 \
-                    .pitch = pitch,                                                                                    \
-                    .width = width,                                                                                    \
-                    .height = height,                                                                                  \
-                    .value = value,                                                                                    \
+#define PLANE(element)                                                                             \
+    ((gd_fill_work){.address = target,                                                             \
+                    .pitch = pitch,                                                                \
+                    .width = width,                                                                \
+                    .height = height,                                                              \
+                    .value = value,                                                                \
                     .element_bytes = (element)})
 
-gd_CUresult cuMemsetD2D8_v2(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height)
+gd_CUresult cuMemsetD2D8_v2(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
+                            size_t height)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), NULL, true));
 }
 
-gd_CUresult cuMemsetD2D16_v2(gd_CUdeviceptr target, size_t pitch, unsigned short value, size_t width, size_t height)
+gd_CUresult cuMemsetD2D16_v2(gd_CUdeviceptr target, size_t pitch, unsigned short value,
+                             size_t width, size_t height)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), NULL, true));
 }
 
-gd_CUresult cuMemsetD2D32_v2(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width, size_t height)
+gd_CUresult cuMemsetD2D32_v2(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width,
+                             size_t height)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), NULL, true));
 }
 
-gd_CUresult cuMemsetD2D8Async(gd_CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height,
-                              gd_CUstream stream)
+gd_CUresult cuMemsetD2D8Async(gd_CUdeviceptr target, size_t pitch, unsigned char value,
+                              size_t width, size_t height, gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(1), stream, false));
 }
 
-gd_CUresult cuMemsetD2D16Async(gd_CUdeviceptr target, size_t pitch, unsigned short value, size_t width, size_t height,
-                               gd_CUstream stream)
+gd_CUresult cuMemsetD2D16Async(gd_CUdeviceptr target, size_t pitch, unsigned short value,
+                               size_t width, size_t height, gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(2), stream, false));
 }
 
-gd_CUresult cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int value, size_t width, size_t height,
-                               gd_CUstream stream)
+gd_CUresult cuMemsetD2D32Async(gd_CUdeviceptr target, size_t pitch, unsigned int value,
+                               size_t width, size_t height, gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, fill_plane(context, PLANE(4), stream, false));
 }
@@ -980,12 +1037,14 @@ gd_CUresult cuPointerGetAttribute(void *data, int32_t attribute, gd_CUdeviceptr 
     GD_CALL(GD_NEED_INIT, get_attribute(data, attribute, address));
 }
 
-gd_CUresult cuPointerGetAttributes(unsigned int count, int32_t *attributes, void **data, gd_CUdeviceptr address)
+gd_CUresult cuPointerGetAttributes(unsigned int count, int32_t *attributes, void **data,
+                                   gd_CUdeviceptr address)
 {
     GD_CALL(GD_NEED_INIT, get_attributes(count, attributes, data, address));
 }
 
-gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice device, gd_CUstream stream)
+gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice device,
+                               gd_CUstream stream)
 {
     gd_stream *found;
 
@@ -994,20 +1053,22 @@ gd_CUresult cuMemPrefetchAsync(gd_CUdeviceptr address, size_t bytes, gd_CUdevice
                               : gd_stream_find(context, stream, &found));
 }
 
-/* To the device or to any memory of the host (CU_MEM_LOCATION_TYPE_DEVICE to HOST_NUMA_CURRENT): all of it is in one place. */
-static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location,
-                            unsigned flags, gd_CUstream stream)
+/* To the device or to any memory of the host (CU_MEM_LOCATION_TYPE_DEVICE to HOST_NUMA_CURRENT):
+ * all of it is in one place. */
+static gd_CUresult prefetch(gd_context *context, gd_CUdeviceptr address, size_t bytes,
+                            gd_CUmemLocation location, unsigned flags, gd_CUstream stream)
 {
     gd_stream *found;
 
-    if (flags || location.type < 1 || location.type > 4 || (location.type == 1 && location.id != 0) || !bytes ||
+    if (flags || location.type < 1 || location.type > 4 ||
+        (location.type == 1 && location.id != 0) || !bytes ||
         !gd_work_resolve(address, bytes, NULL))
         return GD_CUDA_ERROR_INVALID_VALUE;
     return gd_stream_find(context, stream, &found);
 }
 
-gd_CUresult cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location, unsigned int flags,
-                                  gd_CUstream stream)
+gd_CUresult cuMemPrefetchAsync_v2(gd_CUdeviceptr address, size_t bytes, gd_CUmemLocation location,
+                                  unsigned int flags, gd_CUstream stream)
 {
     GD_CALL(GD_NEED_LIVE, prefetch(context, address, bytes, location, flags, stream));
 }

@@ -1,5 +1,6 @@
-/* Joins PTX texts. What becomes of a name is decided over all texts; then each text is edited: a definition that
- * another one replaces becomes a declaration, or goes where what it declares stands in an earlier text. */
+/* Joins PTX texts. What becomes of a name is decided over all texts; then each text is edited: a
+ * definition that another one replaces becomes a declaration, or goes where what it declares stands
+ * in an earlier text. */
 #include "emulator/driver/merge.h"
 
 #include <inttypes.h>
@@ -52,15 +53,19 @@ static binding binding_of(const gd_ptx_module *module, const gd_ptx_symbol *symb
     } else if (link & GD_LINK_EXTERN) {
         return DECLARED;
     }
-    return link & GD_LINK_WEAK ? WEAK : link & GD_LINK_COMMON ? COMMON : link & GD_LINK_VISIBLE ? STRONG : LOCAL;
+    return link & GD_LINK_WEAK      ? WEAK
+           : link & GD_LINK_COMMON  ? COMMON
+           : link & GD_LINK_VISIBLE ? STRONG
+                                    : LOCAL;
 }
 
 /* Shared memory whose size the launch gives belongs to no text. */
 static bool is_item(const gd_ptx_symbol *symbol)
 {
-    return symbol->scope == 0 && (symbol->kind == GD_SYMBOL_FUNCTION ||
-                                  (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG &&
-                                   !(symbol->space == GD_SPACE_SHARED && symbol->link & GD_LINK_EXTERN)));
+    return symbol->scope == 0 &&
+           (symbol->kind == GD_SYMBOL_FUNCTION ||
+            (symbol->kind == GD_SYMBOL_VARIABLE && symbol->space != GD_SPACE_REG &&
+             !(symbol->space == GD_SPACE_SHARED && symbol->link & GD_LINK_EXTERN)));
 }
 
 static bool list_items(merge *in)
@@ -119,7 +124,8 @@ static item *choose(const merge *in, item *group, uint32_t count)
         if (group[i].binding >= LOCAL)
             continue;
         if (!best || group[i].binding < best->binding ||
-            (group[i].binding == COMMON && best->binding == COMMON && bytes_of(in, &group[i]) > bytes_of(in, best)))
+            (group[i].binding == COMMON && best->binding == COMMON &&
+             bytes_of(in, &group[i]) > bytes_of(in, best)))
             best = &group[i];
     }
     return best;
@@ -133,7 +139,8 @@ static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         several |= group[i].input != group[0].input;
         if (group[i].binding == STRONG && &group[i] != chosen) {
-            gd_jit_write(&in->jit->errors, "error   : Multiple definition of '%.*s' in '%s', first defined in '%s'",
+            gd_jit_write(&in->jit->errors,
+                         "error   : Multiple definition of '%.*s' in '%s', first defined in '%s'",
                          (int)group[i].length, group[i].text, in->inputs[group[i].input].name,
                          in->inputs[chosen->input].name);
             return GD_CUDA_ERROR_INVALID_SOURCE;
@@ -141,8 +148,8 @@ static gd_CUresult settle_group(const merge *in, item *group, uint32_t count)
         if (group[i].binding == LOCAL)
             continue;
         group[i].repeated = shared;
-        group[i].kept =
-            (!chosen || &group[i] == chosen || group[i].binding == DECLARED) && (!shared || &group[i] == chosen);
+        group[i].kept = (!chosen || &group[i] == chosen || group[i].binding == DECLARED) &&
+                        (!shared || &group[i] == chosen);
         shared |= &group[i] == chosen;
     }
     for (uint32_t i = 0; i < count && several; i++)
@@ -205,7 +212,8 @@ static bool drop_function(editor *at, const gd_ptx_function *function, bool decl
     if (!declare || function->flags & GD_FUNCTION_ENTRY)
         return remove_tokens(at, function->token, function->token_end);
     return make_extern(at, function->token, function->token_name) &&
-           remove_tokens(at, function->token_body + 1, function->token_end) && replace(at, function->token_body, ";");
+           remove_tokens(at, function->token_body + 1, function->token_end) &&
+           replace(at, function->token_body, ";");
 }
 
 static bool drop_variable(editor *at, const gd_ptx_symbol *symbol, bool declare)
@@ -244,10 +252,12 @@ static bool drop(editor *at, const item *of)
         return drop_variable(at, symbol, !of->repeated && of->binding != DECLARED);
     if (of->repeated && !drop_declarations(at, of->symbol))
         return false;
-    return of->binding == DECLARED || drop_function(at, &module->functions[symbol->target], !of->repeated);
+    return of->binding == DECLARED ||
+           drop_function(at, &module->functions[symbol->target], !of->repeated);
 }
 
-/* All tokens of a text that are this name: an opcode of that name is none, and what hides the name is renamed alike. */
+/* All tokens of a text that are this name: an opcode of that name is none, and what hides the name
+ * is renamed alike. */
 static bool rename_all(editor *at, const item *of)
 {
     const gd_ptx_module *module = at->module;
@@ -288,7 +298,8 @@ static bool drop_head(editor *at)
 
     for (uint32_t i = 0; i < module->directive_count; i++) {
         const gd_ptx_directive *directive = &module->directives[i];
-        const bool head = directive->kind == GD_DIRECTIVE_VERSION || directive->kind == GD_DIRECTIVE_TARGET ||
+        const bool head = directive->kind == GD_DIRECTIVE_VERSION ||
+                          directive->kind == GD_DIRECTIVE_TARGET ||
                           directive->kind == GD_DIRECTIVE_ADDRESS_SIZE;
         if (head && !remove_tokens(at, directive->token, directive->token_end))
             return false;
@@ -329,8 +340,8 @@ static void append_head(const merge *in, gd_text *merged)
         version = each->version > version ? each->version : version;
         newest = each->capability > newest->capability ? each : newest;
     }
-    gd_text_format(merged, ".version %" PRId32 ".%" PRId32 "\n.target %s\n.address_size 64\n", version / 10,
-                   version % 10, newest->target);
+    gd_text_format(merged, ".version %" PRId32 ".%" PRId32 "\n.target %s\n.address_size 64\n",
+                   version / 10, version % 10, newest->target);
 }
 
 gd_CUresult gd_merge(const gd_merge_input *inputs, uint32_t count, gd_jit *jit, gd_text *merged)

@@ -10,9 +10,9 @@ typedef struct gd_merge_input {
     char *name; /* for messages */
 } gd_merge_input;
 
-/* Names that are .visible, and entries, are one for all texts; of .weak and .common ones one definition is taken; other
- * names belong to their text, and are renamed where two texts have them. What is wrong is written into the log of
- * errors. */
+/* Names that are .visible, and entries, are one for all texts; of .weak and .common ones one
+ * definition is taken; other names belong to their text, and are renamed where two texts have them.
+ * What is wrong is written into the log of errors. */
 gd_CUresult gd_merge(const gd_merge_input *inputs, uint32_t count, gd_jit *jit, gd_text *merged);
 
 #endif

@@ -40,8 +40,8 @@ typedef struct gd_jit {
     char reason[512]; /* the first error, for cuGetErrorString */
 } gd_jit;
 
-/* What may be left open: a part of what is linked calls what others define; a linked whole has all that it names; in a
- * module of one text an .extern variable is the text's own. */
+/* What may be left open: a part of what is linked calls what others define; a linked whole has all
+ * that it names; in a module of one text an .extern variable is the text's own. */
 typedef enum gd_jit_kind { GD_JIT_WHOLE, GD_JIT_PART, GD_JIT_LINKED } gd_jit_kind;
 
 /* jit.c */
@@ -55,13 +55,15 @@ gd_CUresult gd_jit_close(gd_jit *jit, gd_CUresult result);
 gd_CUresult gd_jit_parse(gd_jit *jit, const void *image, griddep_ptx **ptx);
 
 /* The same of PTX text of known length. */
-gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind, griddep_ptx **ptx);
+gd_CUresult gd_jit_parse_text(gd_jit *jit, const char *text, size_t bytes, gd_jit_kind kind,
+                              griddep_ptx **ptx);
 
 /* PTX as an image in the emulator's own format, to be freed; NULL when memory runs out. */
 void *gd_jit_make_image(const char *text, size_t bytes, size_t *image_bytes);
 
 /* Makes a module of an image. */
-gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit, gd_module **module);
+gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit,
+                             gd_module **module);
 
 /* Runs what may still use it, and ends it. */
 void gd_module_destroy(gd_module *module);
@@ -71,8 +73,10 @@ void gd_module_discard(gd_module *module); /* without running */
 gd_function *gd_function_find(gd_context *context, gd_CUfunction handle);
 gd_function *gd_module_find_function(gd_module *module, const char *name);
 
-gd_CUresult gd_function_get_attribute(const gd_function *function, gd_CUfunction_attribute attribute, int *value);
-gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute, int value);
+gd_CUresult gd_function_get_attribute(const gd_function *function,
+                                      gd_CUfunction_attribute attribute, int *value);
+gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute,
+                                      int value);
 
 /* Threads that a CTA of it may have. */
 uint32_t gd_function_threads(const gd_function *function);
@@ -80,7 +84,8 @@ uint32_t gd_function_threads(const gd_function *function);
 /* library.c */
 gd_function *gd_library_resolve(gd_context *context, gd_CUkernel handle);
 
-/* Why that was NULL: a kernel's module is made for a context when it is first asked for, and memory may run out. */
+/* Why that was NULL: a kernel's module is made for a context when it is first asked for, and memory
+ * may run out. */
 gd_CUresult gd_library_unresolved(gd_CUkernel handle);
 void gd_library_forget_module(gd_module *module);
 
@@ -89,10 +94,12 @@ void gd_link_destroy(gd_object *link);
 
 /* launch.c: kernel work from a launch's arguments; the work's memory is the caller's. */
 struct gd_work;
-gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config, gd_CUfunction handle,
-                              void **parameters, void **extra, struct gd_work *work);
+gd_CUresult gd_launch_prepare(gd_context *context, const gd_CUlaunchConfig *config,
+                              gd_CUfunction handle, void **parameters, void **extra,
+                              struct gd_work *work);
 
-/* Carries an attribute out on work whose arrays it leaves alone; a cluster of 0 means none but the kernel's own. */
+/* Carries an attribute out on work whose arrays it leaves alone; a cluster of 0 means none but the
+ * kernel's own. */
 struct gd_kernel_work;
 gd_CUresult gd_launch_attribute(gd_context *context, struct gd_kernel_work *kernel,
                                 const gd_CUlaunchAttribute *attribute);

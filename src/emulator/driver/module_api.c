@@ -24,7 +24,8 @@ static bool make_function(gd_module *module, uint32_t index, gd_context *context
                                    ? GD_DEVICE_SHARED - (int)function->entry->static_shared_bytes
                                    : 0;
     function->carveout = -1;
-    memcpy(function->cluster, ptx->functions[ptx->entries[index]].limits[GD_PERFORMANCE_REQNCTAPERCLUSTER],
+    memcpy(function->cluster,
+           ptx->functions[ptx->entries[index]].limits[GD_PERFORMANCE_REQNCTAPERCLUSTER],
            sizeof function->cluster);
     return true;
 }
@@ -51,14 +52,16 @@ static void write_information(gd_jit *jit, const gd_module *module)
         gd_program_error why;
         if (entry->refused) {
             gd_entry_refusal(entry, &why);
-            gd_jit_write(&jit->info, "ptxas application ptx input, line %" PRId32 "; warning : %s: %s", why.line,
-                         entry->name, why.text);
+            gd_jit_write(&jit->info,
+                         "ptxas application ptx input, line %" PRId32 "; warning : %s: %s",
+                         why.line, entry->name, why.text);
         }
         if (!jit->verbose)
             continue;
-        gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%d'", entry->name,
-                     GD_DEVICE_CAPABILITY);
-        gd_jit_write(&jit->info, "ptxas info    : Used %" PRIu32 " registers", gd_schedule_registers(entry));
+        gd_jit_write(&jit->info, "ptxas info    : Compiling entry function '%s' for 'sm_%d'",
+                     entry->name, GD_DEVICE_CAPABILITY);
+        gd_jit_write(&jit->info, "ptxas info    : Used %" PRIu32 " registers",
+                     gd_schedule_registers(entry));
     }
 }
 
@@ -71,11 +74,13 @@ static gd_CUresult decode(gd_module *module, gd_jit *jit)
         gd_program_set_number(module->program, ++gd_the_device.modules);
         return GD_CUDA_SUCCESS;
     }
-    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s", error.line, error.text);
+    gd_jit_write(&jit->errors, "ptxas application ptx input, line %" PRId32 "; error   : %s",
+                 error.line, error.text);
     return error.out_of_memory ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_INVALID_PTX;
 }
 
-gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit, gd_module **module)
+gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit,
+                             gd_module **module)
 {
     gd_module *made = calloc(1, sizeof *made);
 
@@ -84,8 +89,8 @@ gd_CUresult gd_module_create(gd_context *context, const void *image, gd_jit *jit
     gd_CUresult result = gd_jit_parse(jit, image, &made->ptx);
     if (result == GD_CUDA_SUCCESS)
         result = decode(made, jit);
-    if (result == GD_CUDA_SUCCESS &&
-        (!gd_object_add(&made->object, GD_OBJECT_MODULE, context) || !make_functions(made, context)))
+    if (result == GD_CUDA_SUCCESS && (!gd_object_add(&made->object, GD_OBJECT_MODULE, context) ||
+                                      !make_functions(made, context)))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result != GD_CUDA_SUCCESS) {
         gd_module_discard(made);
@@ -142,7 +147,8 @@ uint32_t gd_function_threads(const gd_function *function)
     return limit && limit < GD_DEVICE_THREADS ? limit : GD_DEVICE_THREADS;
 }
 
-gd_CUresult gd_function_get_attribute(const gd_function *function, gd_CUfunction_attribute attribute, int *value)
+gd_CUresult gd_function_get_attribute(const gd_function *function,
+                                      gd_CUfunction_attribute attribute, int *value)
 {
     const int values[GD_CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE + 1] = {
         [GD_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = (int)gd_function_threads(function),
@@ -160,21 +166,26 @@ gd_CUresult gd_function_get_attribute(const gd_function *function, gd_CUfunction
         [GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED] = function->non_portable_cluster,
     };
 
-    if (!value || attribute < 0 || attribute > GD_CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+    if (!value || attribute < 0 ||
+        attribute > GD_CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
         return GD_CUDA_ERROR_INVALID_VALUE;
     *value = values[attribute];
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute, int value)
+gd_CUresult gd_function_set_attribute(gd_function *function, gd_CUfunction_attribute attribute,
+                                      int value)
 {
     int limit = GD_DEVICE_SHARED_OPTIN - (int)function->entry->static_shared_bytes;
 
-    if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= limit)
+    if (attribute == GD_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+        value <= limit)
         function->dynamic_shared = value;
-    else if (attribute == GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 && value <= 100)
+    else if (attribute == GD_CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 &&
+             value <= 100)
         function->carveout = value;
-    else if (attribute == GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED && (value == 0 || value == 1))
+    else if (attribute == GD_CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED &&
+             (value == 0 || value == 1))
         function->non_portable_cluster = value;
     else
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -211,9 +222,11 @@ static gd_CUresult load_file(gd_context *context, gd_CUmodule *handle, const cha
     griddep_error_init(&error);
     int32_t status = gd_file_read(path, &data, &bytes, &error);
     if (status)
-        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY : GD_CUDA_ERROR_FILE_NOT_FOUND;
-    gd_CUresult result = bytes < sizeof(uint64_t) * 8 && data[0] == 0x7f ? GD_CUDA_ERROR_INVALID_IMAGE
-                                                                         : load(context, handle, data, 0, NULL, NULL);
+        return status == GRIDDEP_ERROR_MEMORY ? GD_CUDA_ERROR_OUT_OF_MEMORY
+                                              : GD_CUDA_ERROR_FILE_NOT_FOUND;
+    gd_CUresult result = bytes < sizeof(uint64_t) * 8 && data[0] == 0x7f
+                             ? GD_CUDA_ERROR_INVALID_IMAGE
+                             : load(context, handle, data, 0, NULL, NULL);
     free(data);
     return result;
 }
@@ -247,7 +260,8 @@ static gd_CUresult get_function(gd_CUfunction *handle, gd_CUmodule module_handle
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle, const char *name)
+static gd_CUresult get_global(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule handle,
+                              const char *name)
 {
     const gd_module *module = gd_object_find(handle, GD_OBJECT_MODULE);
 
@@ -291,15 +305,17 @@ static gd_CUresult get_attribute(gd_context *context, int *value, gd_CUfunction_
 {
     const gd_function *function = gd_function_find(context, handle);
 
-    return function ? gd_function_get_attribute(function, attribute, value) : GD_CUDA_ERROR_INVALID_HANDLE;
+    return function ? gd_function_get_attribute(function, attribute, value)
+                    : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gd_CUresult set_attribute(gd_context *context, gd_CUfunction handle, gd_CUfunction_attribute attribute,
-                                 int value)
+static gd_CUresult set_attribute(gd_context *context, gd_CUfunction handle,
+                                 gd_CUfunction_attribute attribute, int value)
 {
     gd_function *function = gd_function_find(context, handle);
 
-    return function ? gd_function_set_attribute(function, attribute, value) : GD_CUDA_ERROR_INVALID_HANDLE;
+    return function ? gd_function_set_attribute(function, attribute, value)
+                    : GD_CUDA_ERROR_INVALID_HANDLE;
 }
 
 static gd_CUresult get_name(gd_context *context, const char **name, gd_CUfunction handle)
@@ -322,14 +338,16 @@ static gd_CUresult get_module(gd_context *context, gd_CUmodule *module, gd_CUfun
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult get_parameter(gd_context *context, gd_CUfunction handle, size_t index, size_t *offset, size_t *bytes)
+static gd_CUresult get_parameter(gd_context *context, gd_CUfunction handle, size_t index,
+                                 size_t *offset, size_t *bytes)
 {
     const gd_function *function = gd_function_find(context, handle);
     uint32_t at, size;
 
     if (!function)
         return handle ? GD_CUDA_ERROR_INVALID_HANDLE : GD_CUDA_ERROR_INVALID_VALUE;
-    if (!offset || index > UINT32_MAX || !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
+    if (!offset || index > UINT32_MAX ||
+        !gd_entry_parameter(function->entry, (uint32_t)index, &at, &size))
         return GD_CUDA_ERROR_INVALID_VALUE;
     *offset = at;
     if (bytes)
@@ -372,8 +390,8 @@ gd_CUresult cuModuleLoadData(gd_CUmodule *module, const void *image)
     GD_CALL(GD_NEED_LIVE, load(context, module, image, 0, NULL, NULL));
 }
 
-gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *image, unsigned int count, gd_CUjit_option *options,
-                               void **values)
+gd_CUresult cuModuleLoadDataEx(gd_CUmodule *module, const void *image, unsigned int count,
+                               gd_CUjit_option *options, void **values)
 {
     GD_CALL(GD_NEED_LIVE, load(context, module, image, count, options, values));
 }
@@ -393,7 +411,8 @@ gd_CUresult cuModuleGetFunction(gd_CUfunction *function, gd_CUmodule module, con
     GD_CALL(GD_NEED_LIVE, get_function(function, module, name));
 }
 
-gd_CUresult cuModuleGetGlobal_v2(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule module, const char *name)
+gd_CUresult cuModuleGetGlobal_v2(gd_CUdeviceptr *address, size_t *bytes, gd_CUmodule module,
+                                 const char *name)
 {
     GD_CALL(GD_NEED_LIVE, get_global(address, bytes, module, name));
 }
@@ -403,7 +422,8 @@ gd_CUresult cuModuleGetFunctionCount(unsigned int *count, gd_CUmodule module)
     GD_CALL(GD_NEED_CONTEXT, count_functions(count, module));
 }
 
-gd_CUresult cuModuleEnumerateFunctions(gd_CUfunction *functions, unsigned int capacity, gd_CUmodule module)
+gd_CUresult cuModuleEnumerateFunctions(gd_CUfunction *functions, unsigned int capacity,
+                                       gd_CUmodule module)
 {
     GD_CALL(GD_NEED_CONTEXT, list_functions(functions, capacity, module));
 }
@@ -413,7 +433,8 @@ gd_CUresult cuModuleGetLoadingMode(int32_t *mode)
     GD_CALL(GD_NEED_NOTHING, get_mode(mode));
 }
 
-gd_CUresult cuFuncGetAttribute(int *value, gd_CUfunction_attribute attribute, gd_CUfunction function)
+gd_CUresult cuFuncGetAttribute(int *value, gd_CUfunction_attribute attribute,
+                               gd_CUfunction function)
 {
     GD_CALL(GD_NEED_CONTEXT, get_attribute(context, value, attribute, function));
 }
@@ -440,8 +461,9 @@ gd_CUresult cuFuncGetParamInfo(gd_CUfunction function, size_t index, size_t *off
 
 gd_CUresult cuFuncSetCacheConfig(gd_CUfunction function, int32_t configuration)
 {
-    GD_CALL(GD_NEED_CONTEXT,
-            configuration < 0 || configuration > 3 ? GD_CUDA_ERROR_INVALID_VALUE : check_function(context, function));
+    GD_CALL(GD_NEED_CONTEXT, configuration < 0 || configuration > 3
+                                 ? GD_CUDA_ERROR_INVALID_VALUE
+                                 : check_function(context, function));
 }
 
 gd_CUresult cuFuncIsLoaded(int32_t *state, gd_CUfunction function)

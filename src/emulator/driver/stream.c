@@ -97,7 +97,8 @@ static bool add_dependency(dependency_list *list, gd_task *task, gd_port port, b
         list->list = more;
         list->capacity = capacity;
     }
-    list->list[list->count++] = (gd_dependency){.task = task, .port = port, .programmatic = programmatic};
+    list->list[list->count++] =
+        (gd_dependency){.task = task, .port = port, .programmatic = programmatic};
     return true;
 }
 
@@ -114,7 +115,8 @@ static bool add_default_order(dependency_list *list, const gd_stream *stream)
     }
     for (gd_object *object; whole && (object = gd_object_next(&place));) {
         const gd_stream *other = (const gd_stream *)object;
-        if (object->kind == GD_OBJECT_STREAM && other != stream && object->context == stream->object.context &&
+        if (object->kind == GD_OBJECT_STREAM && other != stream &&
+            object->context == stream->object.context &&
             !(other->flags & GD_CU_STREAM_NON_BLOCKING))
             whole = add_dependency(list, other->last, GD_PORT_COMPLETE, false);
     }
@@ -124,10 +126,10 @@ static bool add_default_order(dependency_list *list, const gd_stream *stream)
 static bool list_dependencies(dependency_list *list, const gd_stream *stream, const gd_work *work)
 {
     bool kernel = work->kind == GD_WORK_KERNEL;
-    bool programmatic =
-        kernel && work->is.kernel.programmatic && stream->last && stream->last->work.kind == GD_WORK_KERNEL;
-    bool whole =
-        add_dependency(list, stream->last, programmatic ? GD_PORT_PROGRAMMATIC : GD_PORT_COMPLETE, programmatic);
+    bool programmatic = kernel && work->is.kernel.programmatic && stream->last &&
+                        stream->last->work.kind == GD_WORK_KERNEL;
+    bool whole = add_dependency(
+        list, stream->last, programmatic ? GD_PORT_PROGRAMMATIC : GD_PORT_COMPLETE, programmatic);
 
     for (uint32_t i = 0; whole && i < stream->wait_count; i++) {
         const gd_dependency *wait = &stream->waits[i];
@@ -150,7 +152,8 @@ gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
     if (result == GD_CUDA_SUCCESS && !list_dependencies(&list, stream, work))
         result = GD_CUDA_ERROR_OUT_OF_MEMORY;
     if (result == GD_CUDA_SUCCESS) {
-        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, stream->id, false);
+        made = gd_schedule_submit(stream->object.context, work, list.list, list.count, stream->id,
+                                  false);
         result = made ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         gd_work_free(work);
@@ -166,7 +169,8 @@ gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task)
     return GD_CUDA_SUCCESS;
 }
 
-/* What a wait for the stream waits for: its last task and the events that it was told to wait for. */
+/* What a wait for the stream waits for: its last task and the events that it was told to wait
+ * for. */
 static gd_CUresult wait_for(gd_stream *stream, bool legacy_order)
 {
     gd_work nothing = {.kind = GD_WORK_EMPTY};
@@ -246,7 +250,13 @@ static gd_CUresult query(gd_context *context, gd_CUstream handle)
     return GD_CUDA_SUCCESS;
 }
 
-typedef enum stream_fact { FACT_FLAGS, FACT_PRIORITY, FACT_ID, FACT_CONTEXT, FACT_DEVICE } stream_fact;
+typedef enum stream_fact {
+    FACT_FLAGS,
+    FACT_PRIORITY,
+    FACT_ID,
+    FACT_CONTEXT,
+    FACT_DEVICE
+} stream_fact;
 
 static gd_CUresult get_fact(gd_context *context, gd_CUstream handle, stream_fact fact, void *value)
 {
@@ -278,11 +288,13 @@ static gd_CUresult add_wait(gd_stream *stream, const gd_event *event)
     if (!more)
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     stream->waits = more;
-    stream->waits[stream->wait_count++] = (gd_dependency){.task = gd_task_hold(event->task), .port = event->port};
+    stream->waits[stream->wait_count++] =
+        (gd_dependency){.task = gd_task_hold(event->task), .port = event->port};
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUevent event_handle, unsigned flags)
+static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUevent event_handle,
+                              unsigned flags)
 {
     gd_event *event = gd_object_find(event_handle, GD_OBJECT_EVENT);
     gd_stream *stream;
@@ -297,7 +309,8 @@ static gd_CUresult wait_event(gd_context *context, gd_CUstream handle, gd_CUeven
         return GD_CUDA_ERROR_INVALID_VALUE;
     if (flags == GD_CU_EVENT_WAIT_EXTERNAL) {
         gd_work work = {.kind = GD_WORK_EVENT_WAIT, .is.event = event_handle};
-        return stream->capture ? gd_stream_submit(stream, &work, NULL) : GD_CUDA_ERROR_INVALID_VALUE;
+        return stream->capture ? gd_stream_submit(stream, &work, NULL)
+                               : GD_CUDA_ERROR_INVALID_VALUE;
     }
     result = gd_capture_wait(stream, event, &done);
     return result != GD_CUDA_SUCCESS || done ? result : add_wait(stream, event);
@@ -381,12 +394,16 @@ gd_CUresult cuStreamWaitEvent(gd_CUstream stream, gd_CUevent event, unsigned int
 
 gd_CUresult cuLaunchHostFunc(gd_CUstream stream, gd_CUhostFn *function, void *user)
 {
-    GD_CALL(GD_NEED_LIVE, launch_host(context, stream, (gd_host_work){.function = function, .user = user}));
+    GD_CALL(GD_NEED_LIVE,
+            launch_host(context, stream, (gd_host_work){.function = function, .user = user}));
 }
 
-gd_CUresult cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback, void *user, unsigned int flags)
+gd_CUresult cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCallback *callback, void *user,
+                                unsigned int flags)
 {
-    GD_CALL(GD_NEED_LIVE,
-            flags ? GD_CUDA_ERROR_INVALID_VALUE
-                  : launch_host(context, stream, (gd_host_work){.callback = callback, .stream = stream, .user = user}));
+    GD_CALL(
+        GD_NEED_LIVE,
+        flags ? GD_CUDA_ERROR_INVALID_VALUE
+              : launch_host(context, stream,
+                            (gd_host_work){.callback = callback, .stream = stream, .user = user}));
 }

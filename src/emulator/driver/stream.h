@@ -1,11 +1,13 @@
 /* Streams, their captures, and events: who waits for what.
  *
- * Default streams. The legacy one (NULL, 1) waits for what all blocking streams of its context were given before, and
- * what they are given later waits for it. The per-thread one (2) is one blocking stream of the context, shared by all
- * threads: more order than a real driver gives. NULL is the per-thread one for entry points in per_thread.def.
+ * Default streams. The legacy one (NULL, 1) waits for what all blocking streams of its context were
+ * given before, and what they are given later waits for it. The per-thread one (2) is one blocking
+ * stream of the context, shared by all threads: more order than a real driver gives. NULL is the
+ * per-thread one for entry points in per_thread.def.
  *
- * A launch with attribute 6 depends programmatically on what stands right before it in its stream, if that is a kernel;
- * after a copy, a fill, a host function, a recorded event or a graph it depends on completion. */
+ * A launch with attribute 6 depends programmatically on what stands right before it in its stream,
+ * if that is a kernel; after a copy, a fill, a host function, a recorded event or a graph it
+ * depends on completion. */
 #ifndef GD_EMULATOR_DRIVER_STREAM_H
 #define GD_EMULATOR_DRIVER_STREAM_H
 
@@ -66,9 +68,9 @@ void gd_stream_null_is_per_thread(bool per_thread);
 /* A stream handle, default streams included, in the current context; INVALID_HANDLE. */
 gd_CUresult gd_stream_find(gd_context *context, gd_CUstream handle, gd_stream **stream);
 
-/* Hands in work, which is taken over in any case: into the stream's capture as a node, or into the queue. *task, which
- * may be NULL, is then borrowed from the stream; NULL in a capture. Makes the default streams of a context when they
- * are needed. */
+/* Hands in work, which is taken over in any case: into the stream's capture as a node, or into the
+ * queue. *task, which may be NULL, is then borrowed from the stream; NULL in a capture. Makes the
+ * default streams of a context when they are needed. */
 gd_CUresult gd_stream_submit(gd_stream *stream, gd_work *work, gd_task **task);
 
 /* Runs until all that the stream was given is over; the context's fault if there is one. */
@@ -92,13 +94,15 @@ void gd_capture_invalidate(gd_capture *capture);
 /* Adds work, which is taken over, as a node behind the stream's tips. */
 gd_CUresult gd_capture_add(gd_stream *stream, gd_work *work, gd_node **node);
 
-/* A call that captures forbid: those of mode global, and those of this thread that are not relaxed. */
+/* A call that captures forbid: those of mode global, and those of this thread that are not
+ * relaxed. */
 gd_CUresult gd_capture_check_unsafe(void);
 
 /* A call that waits for a stream or launches a graph into it, or uses the legacy stream. */
 gd_CUresult gd_capture_check_waiting(gd_stream *stream);
 
-/* cuStreamWaitEvent and cuEventRecord where a capture is concerned; *done is false where none is. */
+/* cuStreamWaitEvent and cuEventRecord where a capture is concerned; *done is false where none
+ * is. */
 gd_CUresult gd_capture_wait(gd_stream *stream, gd_event *event, bool *done);
 gd_CUresult gd_capture_record(gd_stream *stream, gd_event *event);
 bool gd_tips_copy(gd_tips *target, const gd_tips *source);

@@ -1,9 +1,9 @@
 /* cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress: what is refused.
  *
- * What is refused was compared with an H200 (driver 580) on thousands of random arguments (tests/fuzz/tensor.c). It is
- * not all that cuda.h says: where the map lies does not matter, strides and the address may be 0, an interleave of 32
- * bytes goes with any swizzle. And it is more: the box has to fit into shared memory, the pixels of im2col have to be
- * some. */
+ * What is refused was compared with an H200 (driver 580) on thousands of random arguments
+ * (tests/fuzz/tensor.c). It is not all that cuda.h says: where the map lies does not matter,
+ * strides and the address may be 0, an interleave of 32 bytes goes with any swizzle. And it is
+ * more: the box has to fit into shared memory, the pixels of im2col have to be some. */
 #include <string.h>
 
 #include "emulator/api.h"
@@ -17,14 +17,17 @@ static const uint64_t stride_limit = UINT64_C(1) << 40;
 
 /* ---- what the driver asks of a map ---- */
 
-static bool are_constants(int32_t type, int32_t interleave, int32_t swizzle, int32_t promotion, int32_t fill)
+static bool are_constants(int32_t type, int32_t interleave, int32_t swizzle, int32_t promotion,
+                          int32_t fill)
 {
-    bool is_float = type >= GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    bool is_float = type >= GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT16 &&
+                    type <= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
 
     /* packed types and other swizzles are those of later devices */
     if (type < 0 || type > GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ || interleave < 0 ||
-        interleave > GD_CU_TENSOR_MAP_INTERLEAVE_32B || swizzle < 0 || swizzle > GD_CU_TENSOR_MAP_SWIZZLE_128B ||
-        promotion < 0 || promotion > GD_CU_TENSOR_MAP_L2_PROMOTION_L2_256B || fill < 0 ||
+        interleave > GD_CU_TENSOR_MAP_INTERLEAVE_32B || swizzle < 0 ||
+        swizzle > GD_CU_TENSOR_MAP_SWIZZLE_128B || promotion < 0 ||
+        promotion > GD_CU_TENSOR_MAP_L2_PROMOTION_L2_256B || fill < 0 ||
         fill > GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
         return false;
     return fill == GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float;
@@ -42,12 +45,14 @@ static bool is_address(const gd_tensor_map *map, uint64_t address)
 
 static bool is_tensor(const gd_tensor_map *map)
 {
-    const uint32_t least = map->im2col || map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE ? 3 : 1;
+    const uint32_t least =
+        map->im2col || map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE ? 3 : 1;
 
     if (map->rank < least || !is_address(map, map->address))
         return false;
     for (uint32_t i = 0; i < map->rank; i++) {
-        if (!map->sizes[i] || map->sizes[i] > most_elements || !map->steps[i] || map->steps[i] > MOST_STEP)
+        if (!map->sizes[i] || map->sizes[i] > most_elements || !map->steps[i] ||
+            map->steps[i] > MOST_STEP)
             return false;
         if (i && (map->strides[i] % (is_wide(map) ? 32 : 16) || map->strides[i] >= stride_limit))
             return false;
@@ -58,9 +63,11 @@ static bool is_tensor(const gd_tensor_map *map)
 /* What one copy takes of the innermost dimension. */
 static bool is_inner(const gd_tensor_map *map, uint32_t elements)
 {
-    const uint32_t bytes = elements * gd_tensor_element(map->type), span = gd_tensor_span(map->swizzle);
+    const uint32_t bytes = elements * gd_tensor_element(map->type),
+                   span = gd_tensor_span(map->swizzle);
 
-    return bytes % 16 == 0 && (!span || map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE || bytes <= span);
+    return bytes % 16 == 0 &&
+           (!span || map->interleave != GD_CU_TENSOR_MAP_INTERLEAVE_NONE || bytes <= span);
 }
 
 static bool is_box(const gd_tensor_map *map)
@@ -75,27 +82,31 @@ static bool is_box(const gd_tensor_map *map)
     return bytes <= BOX_LIMIT && is_inner(map, map->box[0]);
 }
 
-/* The corners' range shrinks with the rank. With interleave, the dimension before the last is one of channels. */
+/* The corners' range shrinks with the rank. With interleave, the dimension before the last is one
+ * of channels. */
 static bool is_im2col(const gd_tensor_map *map)
 {
     const int32_t reach = map->rank == 3 ? 32768 : map->rank == 4 ? 128 : 16;
-    const uint32_t pixels = map->rank - (map->interleave == GD_CU_TENSOR_MAP_INTERLEAVE_NONE ? 2u : 3u);
+    const uint32_t pixels =
+        map->rank - (map->interleave == GD_CU_TENSOR_MAP_INTERLEAVE_NONE ? 2u : 3u);
 
     for (uint32_t i = 0; i + 2 < map->rank; i++) {
-        const uint32_t width = (uint32_t)map->sizes[i + 1] + (uint32_t)map->upper[i] - (uint32_t)map->lower[i];
-        if (map->lower[i] < -reach || map->lower[i] >= reach || map->upper[i] < -reach || map->upper[i] >= reach ||
-            (i < pixels && (!width || width > INT32_MAX)))
+        const uint32_t width =
+            (uint32_t)map->sizes[i + 1] + (uint32_t)map->upper[i] - (uint32_t)map->lower[i];
+        if (map->lower[i] < -reach || map->lower[i] >= reach || map->upper[i] < -reach ||
+            map->upper[i] >= reach || (i < pixels && (!width || width > INT32_MAX)))
             return false;
     }
-    return map->channels && map->channels <= MOST_CHANNELS && map->pixels && map->pixels <= MOST_PIXELS &&
+    return map->channels && map->channels <= MOST_CHANNELS && map->pixels &&
+           map->pixels <= MOST_PIXELS &&
            (uint64_t)map->channels * map->pixels * gd_tensor_element(map->type) <= BOX_LIMIT &&
            is_inner(map, map->channels);
 }
 
 static bool is_right(const gd_tensor_map *map)
 {
-    return are_constants(map->type, map->interleave, map->swizzle, map->promotion, map->fill) && is_tensor(map) &&
-           (map->im2col ? is_im2col(map) : is_box(map));
+    return are_constants(map->type, map->interleave, map->swizzle, map->promotion, map->fill) &&
+           is_tensor(map) && (map->im2col ? is_im2col(map) : is_box(map));
 }
 
 bool gd_tensor_map_take(const void *bytes, gd_tensor_map *map)
@@ -106,8 +117,9 @@ bool gd_tensor_map_take(const void *bytes, gd_tensor_map *map)
 /* ---- entry points ---- */
 
 /* What the two modes have in common; false for what no map can hold. */
-static bool read_common(gd_tensor_map *map, const void *target, int32_t type, uint32_t rank, const void *address,
-                        const uint64_t *sizes, const uint64_t *strides, const uint32_t *steps)
+static bool read_common(gd_tensor_map *map, const void *target, int32_t type, uint32_t rank,
+                        const void *address, const uint64_t *sizes, const uint64_t *strides,
+                        const uint32_t *steps)
 {
     if (!target || !sizes || !steps || !rank || rank > GD_TENSOR_RANK || (rank > 1 && !strides))
         return false;
@@ -138,7 +150,8 @@ static gd_CUresult encode_tiled(gd_CUtensorMap *target, gd_tensor_map *map, cons
     return finish(target, map);
 }
 
-static gd_CUresult encode_im2col(gd_CUtensorMap *target, gd_tensor_map *map, const int *lower, const int *upper)
+static gd_CUresult encode_im2col(gd_CUtensorMap *target, gd_tensor_map *map, const int *lower,
+                                 const int *upper)
 {
     if (!lower || !upper || map->rank < 3)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -152,17 +165,20 @@ static gd_CUresult replace(gd_CUtensorMap *target, const void *address)
 {
     gd_tensor_map map;
 
-    if (!target || !gd_tensor_map_take(target, &map) || !is_address(&map, (uint64_t)(uintptr_t)address))
+    if (!target || !gd_tensor_map_take(target, &map) ||
+        !is_address(&map, (uint64_t)(uintptr_t)address))
         return GD_CUDA_ERROR_INVALID_VALUE;
     map.address = (uint64_t)(uintptr_t)address;
     gd_tensor_map_write(target, &map);
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataType type, uint32_t rank, void *address,
-                                   const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+gd_CUresult cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
+                                   uint32_t rank, void *address, const uint64_t *sizes,
+                                   const uint64_t *strides, const uint32_t *box,
                                    const uint32_t *steps, gd_CUtensorMapInterleave interleave,
-                                   gd_CUtensorMapSwizzle swizzle, gd_CUtensorMapL2promotion promotion,
+                                   gd_CUtensorMapSwizzle swizzle,
+                                   gd_CUtensorMapL2promotion promotion,
                                    gd_CUtensorMapFloatOOBfill fill)
 {
     gd_tensor_map map = {.interleave = (uint8_t)interleave,
@@ -170,17 +186,21 @@ gd_CUresult cuTensorMapEncodeTiled(gd_CUtensorMap *target, gd_CUtensorMapDataTyp
                          .promotion = (uint8_t)promotion,
                          .fill = (uint8_t)fill};
 
-    GD_CALL(GD_NEED_NOTHING, are_constants(type, interleave, swizzle, promotion, fill) &&
-                                     read_common(&map, target, type, rank, address, sizes, strides, steps)
-                                 ? encode_tiled(target, &map, box)
-                                 : GD_CUDA_ERROR_INVALID_VALUE);
+    GD_CALL(GD_NEED_NOTHING,
+            are_constants(type, interleave, swizzle, promotion, fill) &&
+                    read_common(&map, target, type, rank, address, sizes, strides, steps)
+                ? encode_tiled(target, &map, box)
+                : GD_CUDA_ERROR_INVALID_VALUE);
 }
 
-gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataType type, uint32_t rank, void *address,
-                                    const uint64_t *sizes, const uint64_t *strides, const int *lower, const int *upper,
+gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataType type,
+                                    uint32_t rank, void *address, const uint64_t *sizes,
+                                    const uint64_t *strides, const int *lower, const int *upper,
                                     uint32_t channels, uint32_t pixels, const uint32_t *steps,
-                                    gd_CUtensorMapInterleave interleave, gd_CUtensorMapSwizzle swizzle,
-                                    gd_CUtensorMapL2promotion promotion, gd_CUtensorMapFloatOOBfill fill)
+                                    gd_CUtensorMapInterleave interleave,
+                                    gd_CUtensorMapSwizzle swizzle,
+                                    gd_CUtensorMapL2promotion promotion,
+                                    gd_CUtensorMapFloatOOBfill fill)
 {
     gd_tensor_map map = {.interleave = (uint8_t)interleave,
                          .swizzle = (uint8_t)swizzle,
@@ -189,10 +209,11 @@ gd_CUresult cuTensorMapEncodeIm2col(gd_CUtensorMap *target, gd_CUtensorMapDataTy
                          .channels = channels,
                          .pixels = pixels};
 
-    GD_CALL(GD_NEED_NOTHING, are_constants(type, interleave, swizzle, promotion, fill) &&
-                                     read_common(&map, target, type, rank, address, sizes, strides, steps)
-                                 ? encode_im2col(target, &map, lower, upper)
-                                 : GD_CUDA_ERROR_INVALID_VALUE);
+    GD_CALL(GD_NEED_NOTHING,
+            are_constants(type, interleave, swizzle, promotion, fill) &&
+                    read_common(&map, target, type, rank, address, sizes, strides, steps)
+                ? encode_im2col(target, &map, lower, upper)
+                : GD_CUDA_ERROR_INVALID_VALUE);
 }
 
 gd_CUresult cuTensorMapReplaceAddress(gd_CUtensorMap *target, void *address)

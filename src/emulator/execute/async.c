@@ -9,20 +9,27 @@
 
 /* ---- the object in shared memory ---- */
 
-/* 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (22 bits, signed), the phase, a mark. */
+/* 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (22 bits,
+ * signed), the phase, a mark. */
 typedef struct mbarrier {
     uint32_t pending, expected;
     int32_t bytes;
     uint32_t phase;
 } mbarrier;
 
-enum { COUNT_BITS = 20, COUNT_MASK = (1 << COUNT_BITS) - 1, BYTES_MASK = (1 << 22) - 1, MOST_BYTES = (1 << 20) - 1 };
+enum {
+    COUNT_BITS = 20,
+    COUNT_MASK = (1 << COUNT_BITS) - 1,
+    BYTES_MASK = (1 << 22) - 1,
+    MOST_BYTES = (1 << 20) - 1
+};
 
 #define MARK (UINT64_C(1) << 63)
 
 static uint64_t encode(const mbarrier *barrier)
 {
-    return MARK | (uint64_t)(barrier->phase & 1) << 62 | (uint64_t)((uint32_t)barrier->bytes & BYTES_MASK) << 40 |
+    return MARK | (uint64_t)(barrier->phase & 1) << 62 |
+           (uint64_t)((uint32_t)barrier->bytes & BYTES_MASK) << 40 |
            (uint64_t)barrier->expected << COUNT_BITS | barrier->pending;
 }
 
@@ -36,8 +43,8 @@ static mbarrier decode(uint64_t bits)
                       .phase = (uint32_t)(bits >> 62) & 1};
 }
 
-static bool load(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, unsigned char **place,
-                 mbarrier *barrier)
+static bool load(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                 unsigned char **place, mbarrier *barrier)
 {
     uint64_t bits;
 
@@ -48,24 +55,29 @@ static bool load(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
     *barrier = decode(bits);
     if (!(bits & MARK))
         gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, address, 8, true,
-                    "what lies at 0x%" PRIx64 " is no mbarrier: it was not initialised, or it was overwritten", address);
+                    "what lies at 0x%" PRIx64
+                    " is no mbarrier: it was not initialised, or it was overwritten",
+                    address);
     return bits & MARK;
 }
 
 /* Tells the race detector of an arrival of a thread, or of its copies. */
-static void note_arrival(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, bool copies)
+static void note_arrival(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                         bool copies)
 {
     if (!warp->cta->race || (!copies && !code->order))
         return;
     gd_race_cta *owner = gd_check_owner(warp, (gd_space)code->space, &address);
     if (owner)
-        gd_race_mbarrier_arrive(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address, copies);
+        gd_race_mbarrier_arrive(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address,
+                                copies);
 }
 
 /* And of a phase that has ended. */
 static void note_complete(gd_warp *warp, const gd_code *code, uint64_t address)
 {
-    gd_race_cta *owner = warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+    gd_race_cta *owner =
+        warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
 
     if (owner)
         gd_race_mbarrier_complete(owner, address);
@@ -73,7 +85,8 @@ static void note_complete(gd_warp *warp, const gd_code *code, uint64_t address)
 
 static void note_forget(gd_warp *warp, const gd_code *code, uint64_t address)
 {
-    gd_race_cta *owner = warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+    gd_race_cta *owner =
+        warp->cta->race ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
 
     if (owner)
         gd_race_mbarrier_forget(owner, address);
@@ -81,15 +94,17 @@ static void note_forget(gd_warp *warp, const gd_code *code, uint64_t address)
 
 static void note_wait(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address)
 {
-    gd_race_cta *owner =
-        warp->cta->race && code->order ? gd_check_owner(warp, (gd_space)code->space, &address) : NULL;
+    gd_race_cta *owner = warp->cta->race && code->order
+                             ? gd_check_owner(warp, (gd_space)code->space, &address)
+                             : NULL;
 
     if (owner)
         gd_race_mbarrier_wait(warp->cta->race, warp->index, UINT32_C(1) << lane, owner, address);
 }
 
 /* Stores a barrier; a phase that has all that it waits for ends. */
-static void store(gd_warp *warp, const gd_code *code, uint64_t address, unsigned char *place, mbarrier *barrier)
+static void store(gd_warp *warp, const gd_code *code, uint64_t address, unsigned char *place,
+                  mbarrier *barrier)
 {
     uint64_t bits;
 
@@ -103,24 +118,28 @@ static void store(gd_warp *warp, const gd_code *code, uint64_t address, unsigned
     warp->cta->work++;
 }
 
-static bool add_bytes(gd_warp *warp, const gd_code *code, uint32_t lane, mbarrier *barrier, int64_t bytes)
+static bool add_bytes(gd_warp *warp, const gd_code *code, uint32_t lane, mbarrier *barrier,
+                      int64_t bytes)
 {
     int64_t sum = barrier->bytes + bytes;
 
     if (sum < -MOST_BYTES || sum > MOST_BYTES) {
         gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "the mbarrier's transaction count would be %" PRId64 "; it holds up to %d", sum, (int)MOST_BYTES);
+                    "the mbarrier's transaction count would be %" PRId64 "; it holds up to %d", sum,
+                    (int)MOST_BYTES);
         return false;
     }
     barrier->bytes = (int32_t)sum;
     return true;
 }
 
-static bool take_arrivals(gd_warp *warp, const gd_code *code, uint32_t lane, mbarrier *barrier, uint32_t count)
+static bool take_arrivals(gd_warp *warp, const gd_code *code, uint32_t lane, mbarrier *barrier,
+                          uint32_t count)
 {
     if (count == 0 || count > barrier->pending) {
         gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "%u arrivals on an mbarrier that waits for %u more in this phase", count, barrier->pending);
+                    "%u arrivals on an mbarrier that waits for %u more in this phase", count,
+                    barrier->pending);
         return false;
     }
     barrier->pending -= count;
@@ -149,8 +168,8 @@ static bool init(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t add
     return true;
 }
 
-static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, unsigned char *place,
-                   mbarrier *barrier)
+static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                   unsigned char *place, mbarrier *barrier)
 {
     uint64_t state = (uint64_t)barrier->phase << 62 | barrier->pending;
     uint32_t count = (uint32_t)gd_lane_get(warp, code->a, lane, 4);
@@ -166,7 +185,8 @@ static bool arrive(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t a
     return true;
 }
 
-static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t *reached)
+static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                     uint32_t *reached)
 {
     unsigned char *place;
     mbarrier barrier;
@@ -175,7 +195,8 @@ static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t
         return init(warp, code, lane, address);
     if (!load(warp, code, lane, address, &place, &barrier))
         return false;
-    uint64_t operand = gd_lane_get(warp, code->a, lane, code->x == GD_MBARRIER_WAIT && !code->y ? 8 : 4);
+    uint64_t operand =
+        gd_lane_get(warp, code->a, lane, code->x == GD_MBARRIER_WAIT && !code->y ? 8 : 4);
     uint32_t phase = (uint32_t)(code->y ? operand : operand >> 62) & 1;
     switch (code->x) {
     case GD_MBARRIER_INVAL:
@@ -184,7 +205,8 @@ static bool run_lane(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t
         return true;
     case GD_MBARRIER_EXPECT:
     case GD_MBARRIER_COMPLETE:
-        if (!add_bytes(warp, code, lane, &barrier, code->x == GD_MBARRIER_EXPECT ? (int64_t)operand : -(int64_t)operand))
+        if (!add_bytes(warp, code, lane, &barrier,
+                       code->x == GD_MBARRIER_EXPECT ? (int64_t)operand : -(int64_t)operand))
             return false;
         if (code->x == GD_MBARRIER_COMPLETE)
             note_arrival(warp, code, lane, address, code->flags & GD_MBARRIER_OF_COPIES);
@@ -255,8 +277,8 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
         gd_space space;
         uint64_t from = gd_other_address(warp, list, lane, &space);
         uint32_t wanted = code->y ? code->bytes : (uint32_t)gd_lane_get(warp, code->a, lane, 4);
-        unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes,
-                                          code->bytes, true);
+        unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane],
+                                          code->bytes, code->bytes, true);
         wanted = ignored >> lane & 1 ? 0 : wanted;
         if (!target)
             return;
@@ -265,17 +287,20 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
                         "cp.async reads %u bytes into a place of %u", wanted, code->bytes);
             return;
         }
-        unsigned char *source = wanted ? gd_access(warp, code, lane, space, from, wanted, 1, false) : target;
+        unsigned char *source =
+            wanted ? gd_access(warp, code, lane, space, from, wanted, 1, false) : target;
         if (source && from & (code->bytes - 1u) && wanted) {
             gd_cta_fail(warp, code, lane, GD_FAULT_ALIGNMENT, from, wanted, false,
-                        "read of %u bytes at 0x%" PRIx64 ", which is no multiple of %u", wanted, from, code->bytes);
+                        "read of %u bytes at 0x%" PRIx64 ", which is no multiple of %u", wanted,
+                        from, code->bytes);
             return;
         }
         if (!source)
             return;
         if (warp->cta->race) {
             gd_check_range(warp, code, lane, space, from, wanted, GD_ACTION_READ, true);
-            gd_check_range(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes, GD_ACTION_WRITE, true);
+            gd_check_range(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes,
+                           GD_ACTION_WRITE, true);
         }
         memmove(target, source, wanted);
         memset(target + wanted, 0, code->bytes - wanted);
@@ -284,7 +309,8 @@ void gd_run_cp_async(gd_warp *warp, const gd_code *code, uint32_t mask)
 }
 
 /* The source's elements are added, or whatever it is, to those of the target. */
-static void reduce(const gd_code *code, unsigned char *target, const unsigned char *source, uint32_t bytes)
+static void reduce(const gd_code *code, unsigned char *target, const unsigned char *source,
+                   uint32_t bytes)
 {
     gd_ptx_type type = (gd_ptx_type)code->bytes;
     uint32_t step = gd_ptx_types[type].bytes;
@@ -313,13 +339,14 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     if (!bytes)
         return true;
     unsigned char *target = gd_access(warp, code, lane, (gd_space)code->space, to, bytes, 16, true);
-    unsigned char *source = target ? gd_access(warp, code, lane, space, from, bytes, 16, false) : NULL;
+    unsigned char *source =
+        target ? gd_access(warp, code, lane, space, from, bytes, 16, false) : NULL;
     if (!source)
         return false;
     if (warp->cta->race) {
         gd_check_range(warp, code, lane, space, from, bytes, GD_ACTION_READ, true);
-        gd_check_range(warp, code, lane, (gd_space)code->space, to, bytes, code->count ? GD_ACTION_ATOMIC : GD_ACTION_WRITE,
-                       true);
+        gd_check_range(warp, code, lane, (gd_space)code->space, to, bytes,
+                       code->count ? GD_ACTION_ATOMIC : GD_ACTION_WRITE, true);
     }
     if (code->count)
         reduce(code, target, source, bytes);
@@ -328,7 +355,8 @@ static bool copy_bulk(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     return true;
 }
 
-bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_space space, uint64_t bytes)
+bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                      gd_space space, uint64_t bytes)
 {
     gd_code on_barrier = *code;
     unsigned char *place;
@@ -343,8 +371,10 @@ bool gd_tell_mbarrier(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     return true;
 }
 
-/* To the same place in each CTA of the mask, with a word to the mbarrier at the same place there. */
-static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to, uint64_t barrier, gd_space space)
+/* To the same place in each CTA of the mask, with a word to the mbarrier at the same place
+ * there. */
+static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t to,
+                      uint64_t barrier, gd_space space)
 {
     uint32_t ranks = (uint32_t)gd_lane_get(warp, code->b, lane, 4) & 0xffff;
     uint64_t bytes = gd_lane_get(warp, code->a, lane, 4);
@@ -358,8 +388,9 @@ static bool multicast(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_
     return true;
 }
 
-/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a: bytes; b: mask of ranks where x is set;
- * count: 1 + gd_atomic of a reduction of the gd_ptx_type `bytes`. */
+/* The memory operand is the target; the list has the source and, where y is set, the mbarrier; a:
+ * bytes; b: mask of ranks where x is set; count: 1 + gd_atomic of a reduction of the gd_ptx_type
+ * `bytes`. */
 void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint64_t addresses[GD_LANES];
@@ -370,10 +401,11 @@ void gd_run_bulk(gd_warp *warp, const gd_code *code, uint32_t mask)
         const uint32_t *list = warp->cta->image->list + code->list + GD_ADDRESS_WORDS;
         gd_space space = GD_AT_SHARED;
         uint64_t barrier = code->y ? gd_other_address(warp, list, lane, &space) : 0;
-        bool done = code->x ? multicast(warp, code, lane, addresses[lane], barrier, space)
-                            : copy_bulk(warp, code, lane, addresses[lane]) &&
-                                  (!code->y || gd_tell_mbarrier(warp, code, lane, barrier, space,
-                                                                gd_lane_get(warp, code->a, lane, 4)));
+        bool done = code->x
+                        ? multicast(warp, code, lane, addresses[lane], barrier, space)
+                        : copy_bulk(warp, code, lane, addresses[lane]) &&
+                              (!code->y || gd_tell_mbarrier(warp, code, lane, barrier, space,
+                                                            gd_lane_get(warp, code->a, lane, 4)));
         if (!done)
             return;
     }

@@ -9,7 +9,8 @@ static uint64_t sign_extended(uint64_t value, uint32_t bytes)
     return bytes == 4 ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* Units beside global memory hand on a NaN as it is; elsewhere it comes from an addition, as measured on an H200. */
+/* Units beside global memory hand on a NaN as it is; elsewhere it comes from an addition, as
+ * measured on an H200. */
 static uint64_t add_wide(uint64_t old, uint64_t a, bool global)
 {
     double x = gd_double(old), y = gd_double(a);
@@ -22,10 +23,13 @@ static uint64_t add_wide(uint64_t old, uint64_t a, bool global)
     return gd_bits64(gd_nan64(x + y, y, x, 0));
 }
 
-static uint64_t apply_float(uint32_t operation, gd_ptx_type type, uint64_t old, uint64_t a, uint32_t flags)
+static uint64_t apply_float(uint32_t operation, gd_ptx_type type, uint64_t old, uint64_t a,
+                            uint32_t flags)
 {
     bool bfloat = type == GD_TYPE_BF16 || type == GD_TYPE_BF16X2;
-    gd_half_op half = operation == GD_ATOMIC_ADD ? GD_HALF_ADD : operation == GD_ATOMIC_MIN ? GD_HALF_MIN : GD_HALF_MAX;
+    gd_half_op half = operation == GD_ATOMIC_ADD   ? GD_HALF_ADD
+                      : operation == GD_ATOMIC_MIN ? GD_HALF_MIN
+                                                   : GD_HALF_MAX;
 
     switch (type) {
     case GD_TYPE_F32:
@@ -42,20 +46,22 @@ static uint64_t apply_float(uint32_t operation, gd_ptx_type type, uint64_t old, 
 
 static bool is_float(gd_ptx_type type)
 {
-    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2 ||
-           type == GD_TYPE_F32 || type == GD_TYPE_F64;
+    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 ||
+           type == GD_TYPE_BF16X2 || type == GD_TYPE_F32 || type == GD_TYPE_F64;
 }
 
 static uint64_t apply_extreme(bool least, gd_ptx_type type, uint64_t old, uint64_t a)
 {
     bool is_signed = type == GD_TYPE_S32 || type == GD_TYPE_S64;
     uint32_t bytes = gd_ptx_types[type].bytes;
-    bool less = is_signed ? (int64_t)sign_extended(a, bytes) < (int64_t)sign_extended(old, bytes) : a < old;
+    bool less =
+        is_signed ? (int64_t)sign_extended(a, bytes) < (int64_t)sign_extended(old, bytes) : a < old;
 
     return less == least ? a : old;
 }
 
-uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a, uint64_t b, uint32_t flags)
+uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a,
+                         uint64_t b, uint32_t flags)
 {
     if (is_float(type) && operation != GD_ATOMIC_EXCH)
         return apply_float(operation, type, old, a, flags);
@@ -83,7 +89,8 @@ uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, ui
 }
 
 /* cas and exch of 128 bits. */
-static bool apply_wide(const gd_warp *warp, const gd_code *code, uint32_t lane, unsigned char *place)
+static bool apply_wide(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                       unsigned char *place)
 {
     const unsigned char *a = (const unsigned char *)gd_lanes(warp, code->a) + (size_t)lane * 16;
     const unsigned char *b = (const unsigned char *)gd_lanes(warp, code->b) + (size_t)lane * 16;
@@ -91,15 +98,19 @@ static bool apply_wide(const gd_warp *warp, const gd_code *code, uint32_t lane, 
     unsigned char old[16], next[16];
 
     memcpy(old, place, sizeof old);
-    memcpy(next, code->x == GD_ATOMIC_EXCH ? a : memcmp(old, a, sizeof old) == 0 ? b : old, sizeof next);
+    memcpy(next,
+           code->x == GD_ATOMIC_EXCH         ? a
+           : memcmp(old, a, sizeof old) == 0 ? b
+                                             : old,
+           sizeof next);
     memcpy(d, old, sizeof old);
     bool changed = memcmp(place, next, sizeof next) != 0;
     memcpy(place, next, sizeof next);
     return changed;
 }
 
-static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lane, unsigned char *place, gd_slot d,
-                          gd_slot a)
+static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                          unsigned char *place, gd_slot d, gd_slot a)
 {
     uint32_t bytes = code->bytes, stored = bytes < 4 ? 4 : bytes;
     uint64_t old = 0, operand = gd_lane_get(warp, a, lane, stored);
@@ -115,8 +126,10 @@ static bool apply_element(const gd_warp *warp, const gd_code *code, uint32_t lan
 bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type)
 {
     bool bits = type == GD_TYPE_B32 || type == GD_TYPE_B64;
-    bool integer = type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
-    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 || type == GD_TYPE_BF16X2;
+    bool integer =
+        type == GD_TYPE_U32 || type == GD_TYPE_S32 || type == GD_TYPE_U64 || type == GD_TYPE_S64;
+    bool half = type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F16X2 ||
+                type == GD_TYPE_BF16X2;
 
     switch (operation) {
     case GD_ATOMIC_ADD:
@@ -147,7 +160,8 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_address_lanes(warp, code, addresses);
     GD_EACH_LANE(lane, mask)
     {
-        places[lane] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, true);
+        places[lane] =
+            gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], bytes, bytes, true);
         if (!places[lane])
             return;
     }
@@ -166,8 +180,8 @@ void gd_run_atomic(gd_warp *warp, const gd_code *code, uint32_t mask)
             continue;
         }
         for (uint32_t i = 0; i < code->count; i++)
-            changed |= apply_element(warp, code, lane, places[lane] + (size_t)i * code->bytes, slots[2 * i],
-                                     slots[2 * i + 1]);
+            changed |= apply_element(warp, code, lane, places[lane] + (size_t)i * code->bytes,
+                                     slots[2 * i], slots[2 * i + 1]);
     }
     if (changed)
         warp->cta->work++;

@@ -21,10 +21,11 @@ typedef enum gd_atomic {
 bool gd_atomic_has_type(gd_atomic operation, gd_ptx_type type);
 
 /* The new value from the old one (PTX ISA 9.7.13.5); b is cas's value, flags are GD_FTZ or none. */
-uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a, uint64_t b, uint32_t flags);
+uint64_t gd_atomic_apply(gd_atomic operation, gd_ptx_type type, uint64_t old, uint64_t a,
+                         uint64_t b, uint32_t flags);
 
-/* x: gd_atomic, y: gd_ptx_type, flags: GD_FTZ for f32; a and b: operands, d: the old value; elements of a vector are in the list: d and a for
- * each. */
+/* x: gd_atomic, y: gd_ptx_type, flags: GD_FTZ for f32; a and b: operands, d: the old value;
+ * elements of a vector are in the list: d and a for each. */
 gd_run gd_run_atomic;
 
 #endif

@@ -1,5 +1,6 @@
-/* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is. Local memory, which
- * nobody else can reach, is checked here for reads of what has not been written. */
+/* Accesses as the race detector wants them: by allocation, or by the CTA whose shared memory it is.
+ * Local memory, which nobody else can reach, is checked here for reads of what has not been
+ * written. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +11,8 @@
 #include "emulator/execute/report.h"
 #include "emulator/execute/site.h"
 
-/* Bytes that the host may write without the driver's knowledge, or that were there from the start, count as written. */
+/* Bytes that the host may write without the driver's knowledge, or that were there from the start,
+ * count as written. */
 gd_shadow *gd_check_shadow(gd_race *race, gd_allocation *item)
 {
     if (!item->shadow)
@@ -31,7 +33,8 @@ gd_race_cta *gd_check_owner(const gd_warp *warp, gd_space space, uint64_t *addre
     return rank < cluster->size && cluster->members[rank] ? cluster->members[rank]->race : NULL;
 }
 
-static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check)
+static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t mask,
+                                  const gd_check *check)
 {
     return (gd_race_operation){.warp = warp->index,
                                .mask = mask,
@@ -49,9 +52,11 @@ static gd_race_operation describe(gd_warp *warp, const gd_code *code, uint32_t m
                                .context = check->context};
 }
 
-/* A finding about what a lane does, in words that follow "kernel k (launch 1)". What has been told is told once. */
-static void report(const gd_warp *warp, const gd_code *code, uint32_t lane, const gd_race_access *of, const char *kind,
-                   const gd_allocation *memory, uint64_t address, const char *words)
+/* A finding about what a lane does, in words that follow "kernel k (launch 1)". What has been told
+ * is told once. */
+static void report(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                   const gd_race_access *of, const char *kind, const gd_allocation *memory,
+                   uint64_t address, const char *words)
 {
     const gd_cta *cta = warp->cta;
     const gd_grid_view *view = cta->view;
@@ -67,31 +72,37 @@ static void report(const gd_warp *warp, const gd_code *code, uint32_t lane, cons
     access.thread[2] = thread / view->block[0] / view->block[1];
     access.instruction = instruction;
     memcpy(access.cta, cta->position, sizeof access.cta);
-    gd_entry_instruction(view->entry, code->instruction, instruction, sizeof instruction, &access.module);
-    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line, &access.column);
-    snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel, access.launch, words);
+    gd_entry_instruction(view->entry, code->instruction, instruction, sizeof instruction,
+                         &access.module);
+    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &access.line,
+                          &access.column);
+    snprintf(text, sizeof text, "kernel %.80s (launch %" PRIu64 ") %s", access.kernel,
+             access.launch, words);
     gd_report_fault(kind, &access, memory, address, text);
 }
 
-/* A device takes a store to the address of a .const variable, but its constant caches may keep what was there before.
- */
-static void check_constant(const gd_warp *warp, const gd_code *code, uint32_t lane, const gd_allocation *item,
-                           uint64_t address, const gd_race_operation *operation)
+/* A device takes a store to the address of a .const variable, but its constant caches may keep what
+ * was there before. */
+static void check_constant(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                           const gd_allocation *item, uint64_t address,
+                           const gd_race_operation *operation)
 {
-    const gd_race_access access = {.action = operation->action, .writes = true, .bytes = operation->bytes};
+    const gd_race_access access = {
+        .action = operation->action, .writes = true, .bytes = operation->bytes};
     char text[256];
 
     if (item->kind != GD_MEMORY_CONSTANT || operation->action == GD_ACTION_READ)
         return;
     snprintf(text, sizeof text,
-             "writes to .const variable %.80s: what ld.const reads before the next launch may be the value from before",
+             "writes to .const variable %.80s: what ld.const reads before the next launch may be "
+             "the value from before",
              item->name ? item->name : "");
     report(warp, code, lane, &access, "read-only", item, address, text);
 }
 
 /* The lanes of a mask whose addresses lie in one allocation with the lowest of them. */
-static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask, const uint64_t *addresses,
-                           gd_allocation **item)
+static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask,
+                           const uint64_t *addresses, gd_allocation **item)
 {
     gd_allocation *found = gd_allocation_find(warp->cta, code, addresses[gd_lowest(mask)]);
     uint32_t group = 0;
@@ -106,7 +117,8 @@ static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask, co
     return group;
 }
 
-static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask, gd_race_operation *operation)
+static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask,
+                         gd_race_operation *operation)
 {
     while (mask) {
         gd_allocation *item;
@@ -129,7 +141,8 @@ static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operat
         uint32_t group = 0;
         GD_EACH_LANE(lane, mask)
         {
-            group |= (operation->addresses[lane] ^ first) >> GD_RANK_SHIFT ? 0 : UINT32_C(1) << lane;
+            group |=
+                (operation->addresses[lane] ^ first) >> GD_RANK_SHIFT ? 0 : UINT32_C(1) << lane;
         }
         gd_race_cta *owner = gd_check_owner(warp, GD_AT_CLUSTER, &address);
         operation->mask = group;
@@ -141,9 +154,11 @@ static void check_shared(gd_warp *warp, uint32_t mask, gd_race_operation *operat
 
 /* ---- local memory ---- */
 
-static void set_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint64_t bytes, bool written)
+static void set_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint64_t bytes,
+                        bool written)
 {
-    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end; bit++) {
+    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end;
+         bit++) {
         const unsigned char mask = (unsigned char)(1u << (bit & 7));
         if (written)
             cta->local_written[bit >> 3] |= mask;
@@ -154,7 +169,8 @@ static void set_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint
 
 static bool is_written(const gd_cta *cta, uint32_t thread, uint64_t start, uint64_t bytes)
 {
-    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end; bit++) {
+    for (uint64_t bit = (uint64_t)thread * cta->local_bytes + start, end = bit + bytes; bit < end;
+         bit++) {
         if (cta->local_written[bit >> 3] >> (bit & 7) & 1)
             return true;
     }
@@ -173,12 +189,14 @@ void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint3
         set_written(warp->cta, warp->index * GD_LANES + lane, start, bytes, true);
 }
 
-static void report_local(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes)
+static void report_local(const gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                         uint32_t bytes)
 {
     const gd_race_access access = {.bytes = bytes};
     char text[128];
 
-    snprintf(text, sizeof text, "reads local memory, byte %" PRIu64 ", where nothing has been written", address);
+    snprintf(text, sizeof text,
+             "reads local memory, byte %" PRIu64 ", where nothing has been written", address);
     report(warp, code, lane, &access, "uninitialized", NULL, 0, text);
 }
 
@@ -196,8 +214,8 @@ static void check_local(const gd_warp *warp, const gd_code *code, uint32_t lane,
     set_written(cta, thread, address, check->bytes, true);
 }
 
-static void check_locals(const gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check,
-                         const uint64_t *addresses)
+static void check_locals(const gd_warp *warp, const gd_code *code, uint32_t mask,
+                         const gd_check *check, const uint64_t *addresses)
 {
     GD_EACH_LANE(lane, warp->cta->local_written ? mask : 0)
     {
@@ -242,21 +260,25 @@ void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd
         check_shared(warp, shared, &operation);
 }
 
-/* The pieces from the first on that lie in the same allocation, or in the shared memory of the same CTA. */
-static uint32_t count_alike(gd_warp *warp, const gd_code *code, gd_space space, const gd_race_piece *pieces,
-                            uint32_t count)
+/* The pieces from the first on that lie in the same allocation, or in the shared memory of the same
+ * CTA. */
+static uint32_t count_alike(gd_warp *warp, const gd_code *code, gd_space space,
+                            const gd_race_piece *pieces, uint32_t count)
 {
-    const gd_allocation *item = space == GD_AT_GLOBAL ? gd_allocation_find(warp->cta, code, pieces->address) : NULL;
+    const gd_allocation *item =
+        space == GD_AT_GLOBAL ? gd_allocation_find(warp->cta, code, pieces->address) : NULL;
     uint32_t alike = 1;
 
-    while (alike < count && (item ? pieces[alike].address - item->start < item->bytes
-                                  : pieces[alike].address >> GD_RANK_SHIFT == pieces->address >> GD_RANK_SHIFT))
+    while (alike < count &&
+           (item ? pieces[alike].address - item->start < item->bytes
+                 : pieces[alike].address >> GD_RANK_SHIFT == pieces->address >> GD_RANK_SHIFT))
         alike++;
     return alike;
 }
 
 static void check_alike(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
-                        const gd_race_operation *operation, const gd_race_piece *pieces, uint32_t count)
+                        const gd_race_operation *operation, const gd_race_piece *pieces,
+                        uint32_t count)
 {
     uint64_t address = pieces->address;
 
@@ -277,10 +299,12 @@ static void check_alike(gd_warp *warp, const gd_code *code, uint32_t lane, gd_sp
 void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_check_kind *kind,
                      const gd_race_piece *pieces, uint32_t count)
 {
-    /* Each element of a bulk reduction is a relaxed operation of scope gpu (PTX ISA, cp.reduce.async.bulk). */
+    /* Each element of a bulk reduction is a relaxed operation of scope gpu (PTX ISA,
+     * cp.reduce.async.bulk). */
     const uint8_t relaxed = GD_ORDER_STRONG | GD_SCOPE_GPU << GD_ORDER_SCOPE_SHIFT;
-    const gd_check check = {
-        .action = kind->action, .async = kind->async, .order = kind->action == GD_ACTION_ATOMIC ? relaxed : 0};
+    const gd_check check = {.action = kind->action,
+                            .async = kind->async,
+                            .order = kind->action == GD_ACTION_ATOMIC ? relaxed : 0};
     gd_race_operation operation = describe(warp, code, UINT32_C(1) << lane, &check);
 
     operation.warpgroup = kind->warpgroup;
@@ -291,10 +315,11 @@ void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd
     }
 }
 
-void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
-                    gd_action action, bool async)
+void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                    uint64_t address, uint64_t bytes, gd_action action, bool async)
 {
-    const gd_check_kind kind = {.space = gd_resolve(space, &address), .action = action, .async = async};
+    const gd_check_kind kind = {
+        .space = gd_resolve(space, &address), .action = action, .async = async};
     const gd_race_piece piece = {address, bytes};
 
     if (bytes)

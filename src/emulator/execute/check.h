@@ -1,15 +1,15 @@
-/* From the interpreter to the race detector (race.h): accesses with the memory that their addresses mean, and the place
- * in the program.
+/* From the interpreter to the race detector (race.h): accesses with the memory that their addresses
+ * mean, and the place in the program.
  *
- * A CTA without a detector has no cta->race; callers test that first, so that nothing is paid for where nothing is
- * checked. */
+ * A CTA without a detector has no cta->race; callers test that first, so that nothing is paid for
+ * where nothing is checked. */
 #ifndef GD_EMULATOR_EXECUTE_CHECK_H
 #define GD_EMULATOR_EXECUTE_CHECK_H
 
 #include "emulator/execute/execute.h"
 
-/* An access of the lanes of a mask, each of `bytes` at its address in a space; every one was found to be within memory.
- */
+/* An access of the lanes of a mask, each of `bytes` at its address in a space; every one was found
+ * to be within memory. */
 typedef struct gd_check {
     gd_space space;
     uint32_t bytes;
@@ -25,8 +25,8 @@ typedef struct gd_check {
 void gd_check_access(gd_warp *warp, const gd_code *code, uint32_t mask, const gd_check *check);
 
 /* A contiguous access of one lane. */
-void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address, uint64_t bytes,
-                    gd_action action, bool async);
+void gd_check_range(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                    uint64_t address, uint64_t bytes, gd_action action, bool async);
 
 /* An access of one lane in pieces, each within memory. */
 typedef struct gd_check_kind {
@@ -38,11 +38,13 @@ typedef struct gd_check_kind {
 void gd_check_pieces(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_check_kind *kind,
                      const gd_race_piece *pieces, uint32_t count);
 
-/* A call begins: of the callee's local memory nothing has been written. Arguments are copied into local memory. */
+/* A call begins: of the callee's local memory nothing has been written. Arguments are copied into
+ * local memory. */
 void gd_check_frame(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);
 void gd_check_argument(const gd_warp *warp, uint32_t lane, uint64_t start, uint32_t bytes);
 
-/* Whose shared memory an address of a shared space means, and the address in it; NULL for a CTA that is gone. */
+/* Whose shared memory an address of a shared space means, and the address in it; NULL for a CTA
+ * that is gone. */
 gd_race_cta *gd_check_owner(const gd_warp *warp, gd_space space, uint64_t *address);
 
 /* The shadow of an allocation; NULL when there is no memory for it. */

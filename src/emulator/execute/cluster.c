@@ -1,4 +1,5 @@
-/* Clusters: which CTAs belong together, and the barrier that their threads share (PTX ISA 9.7.13.4). */
+/* Clusters: which CTAs belong together, and the barrier that their threads share (PTX ISA
+ * 9.7.13.4). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -105,8 +106,8 @@ void gd_cluster_check(gd_cluster *cluster, const gd_cta *running)
     }
 }
 
-/* A thread that exits counts as arrived in every phase from now on; one that had arrived in this one no longer counts
- * by itself. */
+/* A thread that exits counts as arrived in every phase from now on; one that had arrived in this
+ * one no longer counts by itself. */
 void gd_cluster_exit(gd_warp *warp, uint32_t mask)
 {
     gd_cluster *cluster = warp->cta->cluster;
@@ -151,9 +152,11 @@ static int describe_member(const gd_cta *cta, char *text, size_t bytes)
         warp += gd_count(cta->warps[i].at_warp);
     }
     if (barrier)
-        return snprintf(text, bytes, "; rank %u: %u at it, %u at barriers of the CTA", cta->rank, cluster, barrier);
+        return snprintf(text, bytes, "; rank %u: %u at it, %u at barriers of the CTA", cta->rank,
+                        cluster, barrier);
     if (warp)
-        return snprintf(text, bytes, "; rank %u: %u at it, %u wait for lanes of their warp", cta->rank, cluster, warp);
+        return snprintf(text, bytes, "; rank %u: %u at it, %u wait for lanes of their warp",
+                        cta->rank, cluster, warp);
     return snprintf(text, bytes, "; rank %u: %u at it", cta->rank, cluster);
 }
 

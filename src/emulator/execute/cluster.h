@@ -1,7 +1,9 @@
-/* A thread block cluster: the CTAs that are resident together, reach one another's shared memory, and share a barrier.
+/* A thread block cluster: the CTAs that are resident together, reach one another's shared memory,
+ * and share a barrier.
  *
- * A shared address has the rank of its CTA in bits 24 to 31, in the generic window too, as on an H200: the shared
- * memory of rank r begins at r << 24. What lies there in an access of .shared::cta must be the executing CTA's own. */
+ * A shared address has the rank of its CTA in bits 24 to 31, in the generic window too, as on an
+ * H200: the shared memory of rank r begins at r << 24. What lies there in an access of .shared::cta
+ * must be the executing CTA's own. */
 #ifndef GD_EMULATOR_EXECUTE_CLUSTER_H
 #define GD_EMULATOR_EXECUTE_CLUSTER_H
 
@@ -25,8 +27,8 @@ bool gd_cluster_alone(gd_cta *cta);
 /* A CTA is about to go. */
 void gd_cluster_leave(gd_cta *cta);
 
-/* A CTA's place in its cluster, and the clusters of its grid; the first shared address of rank r is r << GD_RANK_SHIFT.
- */
+/* A CTA's place in its cluster, and the clusters of its grid; the first shared address of rank r is
+ * r << GD_RANK_SHIFT. */
 uint32_t gd_cluster_rank(const gd_grid_view *view, const uint32_t cta[3]);
 
 /* Lanes of a warp have exited. */
@@ -35,7 +37,8 @@ void gd_cluster_exit(gd_warp *warp, uint32_t mask);
 /* Completes the phase of the barrier when all live threads have arrived. */
 void gd_cluster_check(gd_cluster *cluster, const gd_cta *running);
 
-/* Whether no member can go on: each thread waits for others of the cluster, and none for anything outside. */
+/* Whether no member can go on: each thread waits for others of the cluster, and none for anything
+ * outside. */
 bool gd_cluster_is_stuck(const gd_cluster *cluster);
 
 /* Where the cluster's barrier stands, rank by rank, for a deadlock's message. */

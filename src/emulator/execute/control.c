@@ -6,8 +6,8 @@
 
 /* ---- branches ---- */
 
-/* The lanes at the lower of the two places go on, up to where others stand: what a choice among all would give, which it takes where the warp
- * has calls or others stand before that place. */
+/* The lanes at the lower of the two places go on, up to where others stand: what a choice among all
+ * would give, which it takes where the warp has calls or others stand before that place. */
 static void split(gd_warp *warp, uint32_t mask, uint32_t target)
 {
     const gd_sweeps *sweeps = warp->cta->sweeps;
@@ -46,8 +46,9 @@ void gd_run_brx(gd_warp *warp, const gd_code *code, uint32_t mask)
     GD_EACH_LANE(lane, mask)
     {
         if (index[lane] >= code->value) {
-            gd_cta_fail(warp, code, lane, GD_FAULT_TRAP, 0, 0, false, "brx.idx with index %u of a list of %u",
-                        index[lane], (uint32_t)code->value);
+            gd_cta_fail(warp, code, lane, GD_FAULT_TRAP, 0, 0, false,
+                        "brx.idx with index %u of a list of %u", index[lane],
+                        (uint32_t)code->value);
             return;
         }
     }
@@ -67,9 +68,10 @@ static unsigned char *local_bytes(const gd_warp *warp, uint32_t lane)
     return cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes;
 }
 
-/* Copies between local memory of caller and callee, or a register: the list holds for each argument its place there, its place here or
- * its slot, its bytes, and whether it is a register. */
-static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t callee, bool back)
+/* Copies between local memory of caller and callee, or a register: the list holds for each argument
+ * its place there, its place here or its slot, its bytes, and whether it is a register. */
+static void copy_arguments(gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t callee,
+                           bool back)
 {
     const uint32_t *list = code->count ? warp->cta->image->list + code->list : NULL;
     unsigned char *local = local_bytes(warp, lane);
@@ -116,10 +118,12 @@ static bool fits(gd_warp *warp, const gd_code *code, uint32_t lane, const gd_rou
     uint64_t frame = warp->frame[lane] + code->value + callee->frame;
     uint64_t local = (uint64_t)warp->local[lane] + code->e + callee->local;
 
-    if (warp->depth[lane] + 1 < cta->image->depth && frame <= cta->image->frame_bytes && local <= cta->local_bytes)
+    if (warp->depth[lane] + 1 < cta->image->depth && frame <= cta->image->frame_bytes &&
+        local <= cta->local_bytes)
         return true;
     gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                "call stack overflow: %u calls inside one another are more than the emulator holds for this kernel",
+                "call stack overflow: %u calls inside one another are more than the emulator holds "
+                "for this kernel",
                 warp->depth[lane] + 1);
     return false;
 }
@@ -240,14 +244,16 @@ static bool is_complete(const gd_cta *cta, const gd_barrier *barrier)
 {
     if (!barrier->threads)
         return false;
-    return barrier->expected ? barrier->arrived >= barrier->expected : barrier->threads >= cta->live_threads;
+    return barrier->expected ? barrier->arrived >= barrier->expected
+                             : barrier->threads >= cta->live_threads;
 }
 
 /* An operand of a lane that waits, and whose frame need not be the current one. */
 static gd_u32 *waiting_lanes(const gd_warp *warp, gd_slot slot, uint32_t lane)
 {
     uint32_t area = slot & 3;
-    unsigned char *base = area == GD_AREA_FRAME ? warp->frames + warp->frame[lane] : warp->areas[area];
+    unsigned char *base =
+        area == GD_AREA_FRAME ? warp->frames + warp->frame[lane] : warp->areas[area];
 
     return (gd_u32 *)(void *)(base + (slot & ~UINT32_C(3)));
 }
@@ -262,8 +268,11 @@ static void give_result(const gd_warp *warp, const gd_barrier *barrier, uint32_t
     if (code->flags & GD_BARRIER_POPC)
         place[lane] = barrier->votes;
     else if (code->flags & GD_BARRIER_RED)
-        *place = (*place & ~bit) |
-                 ((code->flags & GD_BARRIER_AND ? barrier->votes == barrier->voters : barrier->votes != 0) ? bit : 0);
+        *place =
+            (*place & ~bit) | ((code->flags & GD_BARRIER_AND ? barrier->votes == barrier->voters
+                                                             : barrier->votes != 0)
+                                   ? bit
+                                   : 0);
 }
 
 static void complete(gd_cta *cta, uint32_t number)
@@ -299,7 +308,8 @@ void gd_barriers_check(gd_cta *cta)
 }
 
 /* Threads of one warp arrive at one barrier. */
-static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t number, uint32_t expected)
+static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t number,
+                   uint32_t expected)
 {
     gd_barrier *barrier = &warp->cta->barriers[number];
     uint32_t whole = (mask & warp->live) == warp->live ? GD_LANES : gd_count(mask);
@@ -314,7 +324,8 @@ static void arrive(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t n
     }
     warp->cta->work++;
     if (warp->cta->race)
-        gd_race_barrier_arrive(warp->cta->race, number, warp->index, mask, !(code->flags & GD_BARRIER_ARRIVE));
+        gd_race_barrier_arrive(warp->cta->race, number, warp->index, mask,
+                               !(code->flags & GD_BARRIER_ARRIVE));
     if (code->flags & GD_BARRIER_ARRIVE)
         return;
     warp->at[number] |= mask;
@@ -333,10 +344,12 @@ void gd_run_barrier(gd_warp *warp, const gd_code *code, uint32_t mask)
         {
             same |= numbers[lane] == numbers[first] ? UINT32_C(1) << lane : 0;
         }
-        if (numbers[first] >= GD_BARRIERS || (code->flags & GD_BARRIER_COUNTED && (!expected || expected % GD_LANES))) {
-            gd_cta_fail(warp, code, first, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                        "barrier %u with %u threads: there are 16 barriers, and counts are multiples of 32",
-                        numbers[first], expected);
+        if (numbers[first] >= GD_BARRIERS ||
+            (code->flags & GD_BARRIER_COUNTED && (!expected || expected % GD_LANES))) {
+            gd_cta_fail(
+                warp, code, first, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                "barrier %u with %u threads: there are 16 barriers, and counts are multiples of 32",
+                numbers[first], expected);
             return;
         }
         arrive(warp, code, same, numbers[first], expected);
@@ -361,7 +374,8 @@ uint32_t gd_warp_gather(gd_warp *warp, const gd_code *code, gd_slot masks, uint3
     }
     if (!(members[lowest] >> lowest & 1)) {
         gd_cta_fail(warp, code, lowest, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "lane %u executes this with mask 0x%08x, which does not name it", lowest, members[lowest]);
+                    "lane %u executes this with mask 0x%08x, which does not name it", lowest,
+                    members[lowest]);
         return 0;
     }
     if (mask != together) { /* the others come again by themselves */
@@ -425,7 +439,8 @@ void gd_run_warp_sync(gd_warp *warp, const gd_code *code, uint32_t mask)
     {
         if (!(held[lane] >> lane & 1)) {
             gd_cta_fail(warp, code, lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                        "lane %u executes this with mask 0x%08x, which does not name it", lane, held[lane]);
+                        "lane %u executes this with mask 0x%08x, which does not name it", lane,
+                        held[lane]);
             return;
         }
     }
@@ -460,8 +475,8 @@ void gd_run_grid_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
 void gd_run_fence(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     if (warp->cta->race)
-        gd_race_fence(warp->cta->race, warp->index, mask, (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT),
-                      code->order & GD_ORDER_SC);
+        gd_race_fence(warp->cta->race, warp->index, mask,
+                      (gd_scope)(code->order >> GD_ORDER_SCOPE_SHIFT), code->order & GD_ORDER_SC);
 }
 
 void gd_run_grid_trigger(gd_warp *warp, const gd_code *code, uint32_t mask)
@@ -492,12 +507,10 @@ void gd_run_clock(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const gd_cta *cta = warp->cta;
     uint64_t time = cta->now + (cta->cycles - cta->run_start);
-    uint64_t values[GD_SPECIAL_COUNT] = {[GD_SPECIAL_CLOCK] = (uint32_t)cta->cycles,
-                                         [GD_SPECIAL_CLOCK_HI] = cta->cycles >> 32,
-                                         [GD_SPECIAL_GLOBALTIMER_LO] = (uint32_t)time,
-                                         [GD_SPECIAL_GLOBALTIMER_HI] = time >> 32,
-                                         [GD_SPECIAL_CLOCK64] = cta->cycles,
-                                         [GD_SPECIAL_GLOBALTIMER] = time};
+    uint64_t values[GD_SPECIAL_COUNT] = {
+        [GD_SPECIAL_CLOCK] = (uint32_t)cta->cycles,   [GD_SPECIAL_CLOCK_HI] = cta->cycles >> 32,
+        [GD_SPECIAL_GLOBALTIMER_LO] = (uint32_t)time, [GD_SPECIAL_GLOBALTIMER_HI] = time >> 32,
+        [GD_SPECIAL_CLOCK64] = cta->cycles,           [GD_SPECIAL_GLOBALTIMER] = time};
     gd_slot slot = (gd_slot)code->x * GD_LANE_BYTES | GD_AREA_SPECIAL;
 
     (void)mask;

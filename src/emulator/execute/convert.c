@@ -1,4 +1,5 @@
-/* Conversions (PTX ISA 9.7.10.23): a value is read as an integer or as a double, which hold all that the types can say, and rounded once. */
+/* Conversions (PTX ISA 9.7.10.23): a value is read as an integer or as a double, which hold all
+ * that the types can say, and rounded once. */
 #include "emulator/execute/convert.h"
 #include "emulator/execute/math.h"
 #include "ptx/text/module.h"
@@ -10,7 +11,8 @@ static bool is_signed(gd_ptx_type type)
 
 static bool is_float(gd_ptx_type type)
 {
-    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F32 || type == GD_TYPE_F64;
+    return type == GD_TYPE_F16 || type == GD_TYPE_BF16 || type == GD_TYPE_F32 ||
+           type == GD_TYPE_F64;
 }
 
 /* ---- integers ---- */
@@ -52,7 +54,8 @@ static double round_integral(double value, uint32_t flags)
     }
 }
 
-/* A NaN, as measured on an H200: 0 where f32 or f16 become 32 bits or fewer, else the top bit alone. */
+/* A NaN, as measured on an H200: 0 where f32 or f16 become 32 bits or fewer, else the top bit
+ * alone. */
 static uint64_t nan_as_integer(gd_ptx_type to, gd_ptx_type from)
 {
     uint32_t bits = 8u * gd_ptx_types[to].bytes;
@@ -112,14 +115,17 @@ static uint64_t to_bits(double value, gd_ptx_type type, uint32_t flags)
 static uint64_t integer_to_float(uint64_t value, bool from_signed, gd_ptx_type to, uint32_t flags)
 {
     double low = (double)(uint32_t)value;
-    double high = from_signed ? (double)(int32_t)(value >> 32) * 0x1p32 : (double)(uint32_t)(value >> 32) * 0x1p32;
+    double high = from_signed ? (double)(int32_t)(value >> 32) * 0x1p32
+                              : (double)(uint32_t)(value >> 32) * 0x1p32;
 
     if (to == GD_TYPE_F64)
-        return gd_bits64(flags & GD_SAT ? gd_sat64(high + low) : gd_directed64('+', high, low, 0, flags));
+        return gd_bits64(flags & GD_SAT ? gd_sat64(high + low)
+                                        : gd_directed64('+', high, low, 0, flags));
     return to_bits(gd_add_odd(high, low), to, flags);
 }
 
-/* A NaN of f64 keeps its sign and the upper bits of its fraction when it becomes shorter, as measured on an H200. */
+/* A NaN of f64 keeps its sign and the upper bits of its fraction when it becomes shorter, as
+ * measured on an H200. */
 static uint64_t narrow_nan(double value, gd_ptx_type to)
 {
     uint64_t bits = gd_bits64(value) | UINT64_C(1) << 51;
@@ -140,7 +146,8 @@ static uint64_t convert(uint64_t value, gd_ptx_type to, gd_ptx_type from, uint32
     }
     if (to == GD_TYPE_F16) /* .ftz changes nothing where f16 results, as measured on an H200 */
         flags &= ~(uint32_t)GD_FTZ;
-    if (from == GD_TYPE_F32 && to == GD_TYPE_F64 && flags & GD_FTZ) /* makes a NaN the f32 one first, likewise */
+    if (from == GD_TYPE_F32 && to == GD_TYPE_F64 &&
+        flags & GD_FTZ) /* makes a NaN the f32 one first, likewise */
         value = gd_bits(gd_nan32(gd_single((uint32_t)value)));
     double number = from_bits(value, from, flags);
     if (!is_float(to))
@@ -159,7 +166,8 @@ void gd_run_convert(gd_warp *warp, const gd_code *code, uint32_t mask)
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t value = convert(gd_lane_get(warp, code->a, lane, code->bytes), to, from, code->flags);
+        uint64_t value =
+            convert(gd_lane_get(warp, code->a, lane, code->bytes), to, from, code->flags);
         value = extend(extend(value, bytes, is_signed(to)), code->kind, false);
         gd_lane_put(warp, code->d, lane, code->count, value);
     }
@@ -178,7 +186,8 @@ static uint32_t to_tf32(float value, uint32_t flags)
         return 0;
     if (isinf(value))
         return flags & GD_SATFINITE ? sign | 0x7f7fe000 : bits;
-    uint32_t kept = (uint32_t)gd_round_bits(bits & 0x7fffffff, 13, sign, flags & GD_ROUND_MASK) << 13;
+    uint32_t kept = (uint32_t)gd_round_bits(bits & 0x7fffffff, 13, sign, flags & GD_ROUND_MASK)
+                    << 13;
     if (kept >= 0x7f800000 && flags & GD_SATFINITE)
         kept = 0x7f7fe000;
     return sign | kept;
@@ -193,7 +202,8 @@ void gd_run_tf32(gd_warp *warp, const gd_code *code, uint32_t mask)
     }
 }
 
-/* e4m3 has no infinities and one NaN, e5m2 is the upper half of f16; results beyond the range are the largest number. */
+/* e4m3 has no infinities and one NaN, e5m2 is the upper half of f16; results beyond the range are
+ * the largest number. */
 static uint32_t to_fp8(double value, bool e5m2, uint32_t flags)
 {
     flags |= GD_SATFINITE;
@@ -208,7 +218,8 @@ float gd_from_fp8(uint32_t byte, bool e5m2)
         return gd_from_half((uint16_t)(byte << 8));
     if ((byte & 0x7f) == 0x7f)
         return gd_single(0x7fffffff);
-    float value = exponent ? ldexpf(1.0f + (float)fraction / 8.0f, (int)exponent - 7) : ldexpf((float)fraction, -9);
+    float value = exponent ? ldexpf(1.0f + (float)fraction / 8.0f, (int)exponent - 7)
+                           : ldexpf((float)fraction, -9);
     return sign ? -value : value;
 }
 
@@ -238,9 +249,13 @@ void gd_run_from_fp8(gd_warp *warp, const gd_code *code, uint32_t mask)
 
 static uint32_t saturate(int32_t value, uint32_t bits, bool is_signed)
 {
-    int32_t most = (int32_t)(UINT32_MAX >> (32 - bits + is_signed)), least = is_signed ? -most - 1 : 0;
+    int32_t most = (int32_t)(UINT32_MAX >> (32 - bits + is_signed)),
+            least = is_signed ? -most - 1 : 0;
 
-    return (uint32_t)(value < least ? least : value > most ? most : value) & UINT32_MAX >> (32 - bits);
+    return (uint32_t)(value < least  ? least
+                      : value > most ? most
+                                     : value) &
+           UINT32_MAX >> (32 - bits);
 }
 
 void gd_run_saturate_pack(gd_warp *warp, const gd_code *code, uint32_t mask)

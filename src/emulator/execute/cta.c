@@ -75,8 +75,9 @@ void gd_warp_yield(gd_warp *warp)
     gd_warp_choose(warp);
 }
 
-/* Calls first, so that they come together again where they return; then the lowest operation; then the lowest frame, for lanes that reached
- * the same place through different calls are not side by side. */
+/* Calls first, so that they come together again where they return; then the lowest operation; then
+ * the lowest frame, for lanes that reached the same place through different calls are not side by
+ * side. */
 static bool is_before(const gd_warp *warp, uint32_t lane, uint32_t other)
 {
     if (warp->depth[lane] != warp->depth[other])
@@ -101,7 +102,8 @@ static bool is_level(const gd_warp *warp, uint32_t candidates)
            sweeps->alike(warp->local, candidates);
 }
 
-/* Of candidates in several calls, those that come first; *limit: where they may come together with others. */
+/* Of candidates in several calls, those that come first; *limit: where they may come together with
+ * others. */
 static uint32_t choose_among_calls(const gd_warp *warp, uint32_t candidates, uint32_t *limit)
 {
     uint32_t best = gd_lowest(candidates), chosen = 0;
@@ -123,7 +125,8 @@ static uint32_t choose_among_calls(const gd_warp *warp, uint32_t candidates, uin
     return chosen;
 }
 
-/* Makes the lanes that come first the current ones; false when none can go on. Kept out of the loop over operations, which needs the registers. */
+/* Makes the lanes that come first the current ones; false when none can go on. Kept out of the loop
+ * over operations, which needs the registers. */
 __attribute__((noinline)) static bool choose_lanes(gd_warp *warp)
 {
     gd_warp_choose(warp);
@@ -151,7 +154,8 @@ void gd_warp_count(gd_warp *warp)
     warp->counted = warp->cta->cycles;
 }
 
-/* Executes a stretch of operations, of which the last may change everything, so that place and time are brought up to date before. */
+/* Executes a stretch of operations, of which the last may change everything, so that place and time
+ * are brought up to date before. */
 static uint32_t run_stretch(gd_warp *warp, uint64_t left)
 {
     const gd_code *code = warp->cta->image->code + warp->pc;
@@ -169,7 +173,8 @@ static uint32_t run_stretch(gd_warp *warp, uint64_t left)
     return count;
 }
 
-/* Executes operations until the budget is used up or the warp can or should not go on; returns how many. */
+/* Executes operations until the budget is used up or the warp can or should not go on; returns how
+ * many. */
 static uint64_t run_warp(gd_warp *warp, uint64_t budget)
 {
     uint64_t left = budget;
@@ -185,9 +190,11 @@ static uint64_t run_warp(gd_warp *warp, uint64_t budget)
         left -= run_stretch(warp, left);
     }
     gd_warp_count(warp);
-    if (!left && warp->pc >= warp->limit && !warp->yields) /* the turn ended where lanes part: who would go on counts */
+    if (!left && warp->pc >= warp->limit &&
+        !warp->yields) /* the turn ended where lanes part: who would go on counts */
         choose_lanes(warp);
-    if (!left && warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
+    if (!left &&
+        warp->ready & ~warp->active) { /* lanes that wait for others in a loop give way to them */
         warp->deferred |= warp->active;
         gd_warp_choose(warp);
     }
@@ -219,8 +226,9 @@ static void describe_address(gd_text *text, gd_memory *memory, uint64_t address)
     const gd_allocation *item = gd_memory_find(memory, address);
 
     if (item && item->freed) {
-        gd_text_format(text, "; it lies in memory that was freed (%" PRIu64 " bytes at 0x%" PRIx64 ")", item->bytes,
-                       item->start);
+        gd_text_format(text,
+                       "; it lies in memory that was freed (%" PRIu64 " bytes at 0x%" PRIx64 ")",
+                       item->bytes, item->start);
     } else if (item) {
         gd_text_string(text, "; it lies in ");
         describe_allocation(text, item);
@@ -229,7 +237,8 @@ static void describe_address(gd_text *text, gd_memory *memory, uint64_t address)
     } else if ((item = find_below(memory, address))) {
         const uint64_t past = address - item->start - item->bytes;
         if (past)
-            gd_text_format(text, "; it lies %" PRIu64 " byte%s past the end of ", past, past == 1 ? "" : "s");
+            gd_text_format(text, "; it lies %" PRIu64 " byte%s past the end of ", past,
+                           past == 1 ? "" : "s");
         else
             gd_text_string(text, "; it lies right past the end of ");
         describe_allocation(text, item);
@@ -249,8 +258,8 @@ static void thread_position(const gd_warp *warp, uint32_t lane, uint32_t thread[
     thread[2] = number / block[0] / block[1];
 }
 
-void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind, uint64_t address,
-                 uint32_t bytes, bool write, const char *format, ...)
+void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind,
+                 uint64_t address, uint32_t bytes, bool write, const char *format, ...)
 {
     gd_cta *cta = warp->cta;
     gd_fault *fault = &cta->fault;
@@ -260,11 +269,15 @@ void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kin
 
     if (fault->kind != GD_FAULT_NONE)
         return;
-    *fault = (gd_fault){
-        .kind = kind, .instruction = code->instruction, .address = address, .bytes = bytes, .write = write};
+    *fault = (gd_fault){.kind = kind,
+                        .instruction = code->instruction,
+                        .address = address,
+                        .bytes = bytes,
+                        .write = write};
     memcpy(fault->cta, cta->position, sizeof fault->cta);
     thread_position(warp, lane, fault->thread);
-    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &fault->line, &fault->column);
+    gd_ptx_token_position(module, module->instructions[code->instruction].opcode, &fault->line,
+                          &fault->column);
     va_start(list, format);
     gd_text_format_list(&text, format, list);
     va_end(list);
@@ -300,9 +313,10 @@ static bool fail_cluster(gd_cta *cta)
             continue;
         uint32_t lane = gd_lowest(warp->at_cluster);
         gd_cluster_describe(cluster, members, sizeof members);
-        gd_cta_fail(warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_DEADLOCK, 0, 0, false,
-                    "deadlock: the cluster's barrier waits for threads that never arrive (%u of %u have)%s",
-                    cluster->arrived, cluster->live_threads, members);
+        gd_cta_fail(
+            warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_DEADLOCK, 0, 0, false,
+            "deadlock: the cluster's barrier waits for threads that never arrive (%u of %u have)%s",
+            cluster->arrived, cluster->live_threads, members);
         return true;
     }
     return false;
@@ -322,22 +336,26 @@ static void fail_deadlock(gd_cta *cta)
         const gd_code *code = cta->image->code + warp->pcs[lane];
         if (warp->at_warpgroup >> lane & 1) {
             gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
-                        "deadlock: warp %u waits for a group of wgmma that others of its warpgroup never commit",
+                        "deadlock: warp %u waits for a group of wgmma that others of its warpgroup "
+                        "never commit",
                         warp->index);
             return;
         }
         bool barrier = warp->at_barrier >> lane & 1;
         uint32_t number = barrier ? barrier_of(warp, lane) : 0;
-        gd_cta_fail(warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
-                    barrier ? "deadlock: barrier %u waits for threads that never arrive (%u have)"
-                            : "deadlock: lanes of warp %u wait for %u others of their mask that never arrive",
-                    barrier ? number : warp->index,
-                    barrier ? cta->barriers[number].threads : gd_count(warp->live & ~warp->at_warp));
+        gd_cta_fail(
+            warp, code, lane, GD_FAULT_DEADLOCK, 0, 0, false,
+            barrier
+                ? "deadlock: barrier %u waits for threads that never arrive (%u have)"
+                : "deadlock: lanes of warp %u wait for %u others of their mask that never arrive",
+            barrier ? number : warp->index,
+            barrier ? cta->barriers[number].threads : gd_count(warp->live & ~warp->at_warp));
         return;
     }
 }
 
-/* A CTA that has executed as much as it may fails if a thread could go on, not if all have ended or wait. */
+/* A CTA that has executed as much as it may fails if a thread could go on, not if all have ended or
+ * wait. */
 static bool fail_steps(gd_cta *cta)
 {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -347,7 +365,8 @@ static bool fail_steps(gd_cta *cta)
         gd_warp_choose(warp);
         uint32_t lane = gd_lowest(warp->ready);
         gd_cta_fail(warp, cta->image->code + warp->pcs[lane], lane, GD_FAULT_STEPS, 0, 0, false,
-                    "step limit: the CTA has executed %" PRIu64 " thread-instructions", cta->instructions);
+                    "step limit: the CTA has executed %" PRIu64 " thread-instructions",
+                    cta->instructions);
         return true;
     }
     return false;
@@ -385,19 +404,22 @@ static bool is_spent(const gd_cta *cta)
 static uint64_t get_quantum(const gd_cta *cta, uint64_t steps)
 {
     uint64_t most = steps < QUANTUM ? steps : QUANTUM;
-    uint64_t left = cta->view->step_limit ? (cta->view->step_limit - cta->instructions) / GD_LANES + 1 : most;
+    uint64_t left =
+        cta->view->step_limit ? (cta->view->step_limit - cta->instructions) / GD_LANES + 1 : most;
 
     return left < most ? left : most;
 }
 
-/* One turn of each warp. *ran: whether any could go on; *idle: whether all that could did nothing but poll. */
+/* One turn of each warp. *ran: whether any could go on; *idle: whether all that could did nothing
+ * but poll. */
 static void run_round(gd_cta *cta, uint64_t *steps, bool *ran, bool *idle)
 {
     uint64_t work = cta->work;
 
     *ran = false;
     *idle = true;
-    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE && !cta->stopped && !is_spent(cta);
+    for (uint32_t i = 0; i < cta->warp_count && *steps && cta->fault.kind == GD_FAULT_NONE &&
+                         !cta->stopped && !is_spent(cta);
          i++) {
         gd_warp *warp = &cta->warps[cta->next_warp];
         cta->next_warp = cta->next_warp + 1 < cta->warp_count ? cta->next_warp + 1 : 0;
@@ -450,9 +472,11 @@ static void fill_lanes(gd_warp *warp)
         const uint32_t masks[] = {bit, bit | (bit - 1), bit - 1, ~(bit - 1), ~(bit - 1) & ~bit};
         thread_position(warp, lane, thread);
         for (uint32_t i = 0; i < 3; i++)
-            gd_lane_put(warp, (GD_SPECIAL_TID_X + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4, thread[i]);
+            gd_lane_put(warp, (GD_SPECIAL_TID_X + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4,
+                        thread[i]);
         for (uint32_t i = 0; i < 5; i++)
-            gd_lane_put(warp, (GD_SPECIAL_LANEMASK_EQ + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4, masks[i]);
+            gd_lane_put(warp, (GD_SPECIAL_LANEMASK_EQ + i) * GD_LANE_BYTES | GD_AREA_SPECIAL, lane,
+                        4, masks[i]);
         gd_lane_put(warp, GD_SPECIAL_LANEID * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 4, lane);
         gd_lane_put(warp, GD_SPECIAL_GRIDID * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8,
                     warp->cta->view->grid_number);
@@ -477,7 +501,8 @@ static void fill_specials(gd_warp *warp)
     fill(warp, GD_SPECIAL_CLUSTER_NCTARANK, view->cluster[0] * view->cluster[1] * view->cluster[2]);
     fill(warp, GD_SPECIAL_EXPLICIT_CLUSTER, view->explicit_cluster ? UINT32_MAX : 0);
     for (uint32_t lane = 0; lane < GD_LANES; lane++)
-        gd_lane_put(warp, GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8, cta->rank << GD_RANK_SHIFT);
+        gd_lane_put(warp, GD_SPECIAL_SHARED_BASE * GD_LANE_BYTES | GD_AREA_SPECIAL, lane, 8,
+                    cta->rank << GD_RANK_SHIFT);
     fill(warp, GD_SPECIAL_WARPID, warp->index);
     fill(warp, GD_SPECIAL_NWARPID, 64);
     fill(warp, GD_SPECIAL_SMID, cta->multiprocessor);
@@ -527,8 +552,10 @@ static bool take_memory(gd_cta *cta)
     cta->local = calloc(1, (size_t)cta->local_bytes * cta->warp_count * GD_LANES + 16);
     const size_t local_bits = (size_t)cta->local_bytes * cta->warp_count * GD_LANES;
     if (local_bits && cta->race && gd_race_seeks_uninitialized(cta->view->race))
-        cta->local_written = calloc(1, local_bits / 8 + 1); /* without it the CTA's local memory goes unchecked */
-    cta->returns = calloc((size_t)cta->warp_count * (image->depth + 1), GD_LANES * sizeof *cta->returns);
+        cta->local_written =
+            calloc(1, local_bits / 8 + 1); /* without it the CTA's local memory goes unchecked */
+    cta->returns =
+        calloc((size_t)cta->warp_count * (image->depth + 1), GD_LANES * sizeof *cta->returns);
     if (!cta->warps || !cta->block || !cta->shared || !cta->local || !cta->returns)
         return false;
     unsigned char *place = (unsigned char *)(((uintptr_t)cta->block + 63) & ~(uintptr_t)63);
@@ -539,7 +566,8 @@ static bool take_memory(gd_cta *cta)
 
 /* ---- the contract of machine.h ---- */
 
-gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], uint32_t multiprocessor, uint32_t slot)
+gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3],
+                      uint32_t multiprocessor, uint32_t slot)
 {
     gd_cta *cta = calloc(1, sizeof *cta);
 
@@ -560,8 +588,8 @@ gd_cta *gd_cta_create(const gd_grid_view *view, const uint32_t cta_position[3], 
     cta->local_bytes = view->entry->local_bytes;
     cta->sweeps = gd_sweeps_find();
     if (view->race) /* NULL when the detector has stopped */
-        cta->race = gd_race_cta_create(view->race, view->race_task, cta->position, cta->thread_count, cta->shared_start,
-                                       cta->shared_bytes);
+        cta->race = gd_race_cta_create(view->race, view->race_task, cta->position,
+                                       cta->thread_count, cta->shared_start, cta->shared_bytes);
     if (!gd_cluster_alone(cta) || !take_memory(cta)) {
         gd_cta_destroy(cta);
         return NULL;

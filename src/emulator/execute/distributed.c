@@ -8,7 +8,8 @@
 
 uint64_t gd_cluster_map(uint64_t address, uint32_t rank)
 {
-    return (address & ~(UINT64_C(0xff) << GD_RANK_SHIFT)) | (uint64_t)(rank & 0xff) << GD_RANK_SHIFT;
+    return (address & ~(UINT64_C(0xff) << GD_RANK_SHIFT)) | (uint64_t)(rank & 0xff)
+                                                                << GD_RANK_SHIFT;
 }
 
 static uint32_t rank_of(uint64_t address)
@@ -47,27 +48,31 @@ void gd_run_ctarank(gd_warp *warp, const gd_code *code, uint32_t mask)
 }
 
 /* The CTA of a rank, while it has threads (its shared memory is gone with the last of them). */
-static gd_cta *find_peer(gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t rank, uint64_t address,
-                         uint32_t bytes, bool write)
+static gd_cta *find_peer(gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t rank,
+                         uint64_t address, uint32_t bytes, bool write)
 {
     const gd_cluster *cluster = warp->cta->cluster;
-    gd_cta *peer = rank == warp->cta->rank ? warp->cta : rank < cluster->size ? cluster->members[rank] : NULL;
+    gd_cta *peer = rank == warp->cta->rank ? warp->cta
+                   : rank < cluster->size  ? cluster->members[rank]
+                                           : NULL;
 
     if (peer && peer->live_threads)
         return peer;
     if (rank < cluster->size)
         gd_cta_fail(warp, code, lane, GD_FAULT_PEER, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64 " in the shared memory of CTA rank %u of the cluster, which has exited",
+                    "%s %u bytes at 0x%" PRIx64
+                    " in the shared memory of CTA rank %u of the cluster, which has exited",
                     write ? "write to" : "read of", bytes, address, rank);
     else
         gd_cta_fail(warp, code, lane, GD_FAULT_PEER, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64 " in the shared memory of CTA rank %u; the cluster has %u",
+                    "%s %u bytes at 0x%" PRIx64
+                    " in the shared memory of CTA rank %u; the cluster has %u",
                     write ? "write to" : "read of", bytes, address, rank, cluster->size);
     return NULL;
 }
 
-unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,
-                                 bool write)
+unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t lane,
+                                 uint64_t address, uint32_t bytes, bool write)
 {
     uint32_t rank = rank_of(address);
     gd_cta *peer = find_peer(warp, code, lane, rank, address, bytes, write);
@@ -78,8 +83,10 @@ unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t la
         peer->shared_bytes - (address - peer->shared_start) >= bytes)
         return peer->shared + (address - peer->shared_start);
     gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                "%s %u bytes of shared memory at 0x%" PRIx64 "; CTA rank %u has %u bytes from 0x%" PRIx32,
-                write ? "write to" : "read of", bytes, address, rank, peer->shared_bytes, peer->shared_start);
+                "%s %u bytes of shared memory at 0x%" PRIx64
+                "; CTA rank %u has %u bytes from 0x%" PRIx32,
+                write ? "write to" : "read of", bytes, address, rank, peer->shared_bytes,
+                peer->shared_start);
     return NULL;
 }
 
@@ -90,8 +97,8 @@ void gd_run_cluster_arrive(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_cluster *cluster = warp->cta->cluster;
 
     if (warp->cluster_arrived & mask) {
-        gd_cta_fail(warp, code, gd_lowest(warp->cluster_arrived & mask), GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "barrier.cluster.arrive once more without barrier.cluster.wait between");
+        gd_cta_fail(warp, code, gd_lowest(warp->cluster_arrived & mask), GD_FAULT_UNSUPPORTED, 0, 0,
+                    false, "barrier.cluster.arrive once more without barrier.cluster.wait between");
         return;
     }
     GD_EACH_LANE(lane, mask)
@@ -111,8 +118,8 @@ void gd_run_cluster_wait(gd_warp *warp, const gd_code *code, uint32_t mask)
     uint32_t waiting = 0;
 
     if (mask & ~warp->cluster_arrived) {
-        gd_cta_fail(warp, code, gd_lowest(mask & ~warp->cluster_arrived), GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "barrier.cluster.wait without barrier.cluster.arrive before it");
+        gd_cta_fail(warp, code, gd_lowest(mask & ~warp->cluster_arrived), GD_FAULT_UNSUPPORTED, 0,
+                    0, false, "barrier.cluster.wait without barrier.cluster.arrive before it");
         return;
     }
     GD_EACH_LANE(lane, mask)

@@ -10,8 +10,8 @@ gd_run gd_run_mapa;         /* d = address a (bytes) in the CTA of rank b */
 gd_run gd_run_ctarank;      /* d = rank of the CTA that address a (bytes) belongs to */
 
 /* Where a shared address that may belong to another CTA of the cluster lies; NULL after a fault. */
-unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, uint32_t bytes,
-                                 bool write);
+unsigned char *gd_cluster_access(gd_warp *warp, const gd_code *code, uint32_t lane,
+                                 uint64_t address, uint32_t bytes, bool write);
 
 /* The same address in the CTA of another rank. */
 uint64_t gd_cluster_map(uint64_t address, uint32_t rank);

@@ -1,7 +1,9 @@
-/* What is executed, and by whom: operations, warps, CTAs. An operation works on the lanes of a warp that stand at it.
+/* What is executed, and by whom: operations, warps, CTAs. An operation works on the lanes of a warp
+ * that stand at it.
  *
- * Registers lie lane by lane: one of up to 32 bits takes 32 words, a 64-bit one 32 double words, a 128-bit one 32 pairs of those; a
- * predicate is a mask in the first word of its place. Values narrower than a word are kept zero-extended. */
+ * Registers lie lane by lane: one of up to 32 bits takes 32 words, a 64-bit one 32 double words, a
+ * 128-bit one 32 pairs of those; a predicate is a mask in the first word of its place. Values
+ * narrower than a word are kept zero-extended. */
 #ifndef GD_EMULATOR_EXECUTE_EXECUTE_H
 #define GD_EMULATOR_EXECUTE_EXECUTE_H
 
@@ -19,7 +21,8 @@ typedef struct gd_cluster gd_cluster;
 typedef struct gd_code gd_code;
 typedef void gd_run(gd_warp *warp, const gd_code *code, uint32_t mask);
 
-/* Where an operand lies: a byte offset, a multiple of GD_LANE_BYTES, with the area in its low bits. */
+/* Where an operand lies: a byte offset, a multiple of GD_LANE_BYTES, with the area in its low
+ * bits. */
 typedef uint32_t gd_slot;
 enum { GD_AREA_FRAME = 0, GD_AREA_CONSTANT = 1, GD_AREA_SPECIAL = 2, GD_AREA_SINK = 3 };
 
@@ -58,8 +61,12 @@ struct gd_code {
     uint8_t kind;         /* gd_address_kind */
     uint8_t x, y;         /* the operation's own */
     uint8_t order;        /* GD_ORDER_*, of accesses, fences and barriers */
-    bool plain;           /* does nothing but compute registers: looks at no place, moves no lane, cannot fail */
-    uint16_t stretch;     /* operations from here that follow one another: plain ones and the first that is not */
+    bool
+        plain; /* does nothing but compute registers: looks at no place, moves no lane, cannot
+                * fail */
+    uint16_t
+        stretch; /* operations from here that follow one another: plain ones and the first that is
+                  * not */
 };
 
 /* What an access does in the memory consistency model (PTX ISA 8): weak, or strong in a scope. */
@@ -71,7 +78,8 @@ enum {
     GD_ORDER_SCOPE_SHIFT = 4 /* gd_scope */
 };
 
-/* The special registers of a warp: those that never change, then those that an operation brings up to date. */
+/* The special registers of a warp: those that never change, then those that an operation brings up
+ * to date. */
 typedef enum gd_special {
     GD_SPECIAL_TID_X,
     GD_SPECIAL_TID_Y,
@@ -136,14 +144,16 @@ struct gd_warp {
     uint32_t ready;          /* lanes that can go on, the current ones included */
     uint32_t live;           /* lanes that have not exited */
     uint32_t at_barrier, at_grid, at_warp, at_cluster, at_warpgroup; /* lanes that wait */
-    uint64_t groups;         /* of wgmma that it has committed */
-    uint32_t deferred;       /* lanes that have to let others go first */
-    uint32_t carry;          /* CC.CF of each lane */
+    uint64_t groups;   /* of wgmma that it has committed */
+    uint32_t deferred; /* lanes that have to let others go first */
+    uint32_t carry;    /* CC.CF of each lane */
     uint32_t active_count;
-    uint64_t counted; /* the CTA's cycles up to which the current lanes' instructions have been counted */
-    uint32_t index;          /* %warpid */
-    bool yields;             /* has polled: others go first */
-    bool calls;              /* the image has calls: lanes may differ in depth, frame and local */
+    uint64_t
+        counted; /* the CTA's cycles up to which the current lanes' instructions have been
+                  * counted */
+    uint32_t index; /* %warpid */
+    bool yields;    /* has polled: others go first */
+    bool calls;     /* the image has calls: lanes may differ in depth, frame and local */
     gd_cta *cta;
     unsigned char *frames;
     unsigned char *specials;
@@ -153,7 +163,8 @@ struct gd_warp {
     uint32_t local[GD_LANES];
     uint32_t depth[GD_LANES];
     uint32_t at[GD_BARRIERS]; /* the lanes of at_barrier by the barrier that they wait at */
-    uint32_t cluster_arrived;         /* lanes that have arrived at the cluster's barrier and not waited yet */
+    uint32_t
+        cluster_arrived; /* lanes that have arrived at the cluster's barrier and not waited yet */
     uint32_t cluster_phase[GD_LANES]; /* in which a lane arrived */
 };
 
@@ -177,9 +188,9 @@ struct gd_cta {
     unsigned char *shared; /* at shared_start */
     uint32_t shared_bytes, shared_start;
     unsigned char *local;
-    uint32_t local_bytes; /* of a thread */
+    uint32_t local_bytes;         /* of a thread */
     unsigned char *local_written; /* a bit for each byte of local; NULL: not checked */
-    void *block;          /* registers and specials of all warps */
+    void *block;                  /* registers and specials of all warps */
     uint32_t *returns;
     gd_allocation *recent[GD_RECENT]; /* of the last access, by the instruction's number */
     const struct gd_sweeps *sweeps;
@@ -191,8 +202,8 @@ struct gd_cta {
     uint64_t work;           /* what has been done that another could see */
     uint64_t polls;
     bool triggered, released;
-    bool stops; /* this run ends at the trigger, */
-    bool stopped; /* which has come */
+    bool stops;        /* this run ends at the trigger, */
+    bool stopped;      /* which has come */
     gd_race_cta *race; /* NULL: nothing is checked */
     gd_fault fault;
 };
@@ -214,7 +225,8 @@ static inline uint32_t gd_predicate(const gd_warp *warp, gd_slot slot)
     return *(const gd_u32 *)gd_lanes(warp, slot);
 }
 
-static inline void gd_predicate_put(const gd_warp *warp, gd_slot slot, uint32_t value, uint32_t mask)
+static inline void gd_predicate_put(const gd_warp *warp, gd_slot slot, uint32_t value,
+                                    uint32_t mask)
 {
     gd_u32 *place = gd_lanes(warp, slot);
 
@@ -238,17 +250,19 @@ static inline uint32_t gd_count(uint32_t mask)
 }
 
 /* Every lane of a mask, from the lowest. */
-#define GD_EACH_LANE(lane, mask)                                                                                       \
-    for (uint32_t rest_##lane = (mask), lane; rest_##lane && (lane = gd_lowest(rest_##lane), true);                    \
-         rest_##lane &= rest_##lane - 1)
+#define GD_EACH_LANE(lane, mask)                                                                   \
+    for (uint32_t rest_##lane = (mask), lane;                                                      \
+         rest_##lane && (lane = gd_lowest(rest_##lane), true); rest_##lane &= rest_##lane - 1)
 
 /* The value of one lane of a register of 4, 8 bytes. */
 static inline uint64_t gd_lane_get(const gd_warp *warp, gd_slot slot, uint32_t lane, uint32_t bytes)
 {
-    return bytes == 8 ? ((const gd_u64 *)gd_lanes(warp, slot))[lane] : ((const gd_u32 *)gd_lanes(warp, slot))[lane];
+    return bytes == 8 ? ((const gd_u64 *)gd_lanes(warp, slot))[lane]
+                      : ((const gd_u32 *)gd_lanes(warp, slot))[lane];
 }
 
-static inline void gd_lane_put(const gd_warp *warp, gd_slot slot, uint32_t lane, uint32_t bytes, uint64_t value)
+static inline void gd_lane_put(const gd_warp *warp, gd_slot slot, uint32_t lane, uint32_t bytes,
+                               uint64_t value)
 {
     if (bytes == 8)
         ((gd_u64 *)gd_lanes(warp, slot))[lane] = value;
@@ -259,8 +273,9 @@ static inline void gd_lane_put(const gd_warp *warp, gd_slot slot, uint32_t lane,
 /* ---- what ends or holds up lanes (cta.c) ---- */
 
 /* Records the CTA's first fault; the CTA stops behind this operation. */
-void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind, uint64_t address,
-                 uint32_t bytes, bool write, const char *format, ...) __attribute__((format(printf, 8, 9)));
+void gd_cta_fail(gd_warp *warp, const gd_code *code, uint32_t lane, gd_fault_kind kind,
+                 uint64_t address, uint32_t bytes, bool write, const char *format, ...)
+    __attribute__((format(printf, 8, 9)));
 
 /* The current lanes keep their place; lanes are chosen anew before the next operation. */
 void gd_warp_choose(gd_warp *warp);
@@ -268,8 +283,8 @@ void gd_warp_choose(gd_warp *warp);
 /* Counts the instructions of the current lanes, before they become others. */
 void gd_warp_count(gd_warp *warp);
 
-/* Lanes of a mask, all current ones, wait at this operation: they are put into *waiting. They will execute it again, or whoever wakes
- * them finishes it for them. */
+/* Lanes of a mask, all current ones, wait at this operation: they are put into *waiting. They will
+ * execute it again, or whoever wakes them finishes it for them. */
 void gd_warp_hold(gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t *waiting);
 
 /* Lanes of a mask go on at the operation that they wait at, or behind it. */
@@ -293,7 +308,7 @@ void gd_barriers_check(gd_cta *cta);
 void gd_address_lanes(const gd_warp *warp, const gd_code *code, uint64_t *addresses);
 
 /* Where an access of one lane lies on the host; NULL after a fault. */
-unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address,
-                         uint32_t bytes, uint32_t alignment, bool write);
+unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                         uint64_t address, uint32_t bytes, uint32_t alignment, bool write);
 
 #endif

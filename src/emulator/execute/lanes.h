@@ -19,7 +19,8 @@ typedef enum gd_lanes_op {
 /* How a comparison's result is combined with the predicate c (gd_code.x). */
 enum { GD_COMBINE_NONE, GD_COMBINE_AND, GD_COMBINE_OR, GD_COMBINE_XOR };
 
-/* The same code for any processor of the architecture, and for one with AVX2 and FMA (NULL entries elsewhere). */
+/* The same code for any processor of the architecture, and for one with AVX2 and FMA (NULL entries
+ * elsewhere). */
 extern gd_run *const gd_lanes_base[GD_LANES_COUNT];
 extern gd_run *const gd_lanes_avx2[GD_LANES_COUNT];
 

@@ -1,4 +1,5 @@
-/* The lanes' operations for x86-64 processors with AVX2 and FMA. Products and sums are never contracted: PTX says which are fused. */
+/* The lanes' operations for x86-64 processors with AVX2 and FMA. Products and sums are never
+ * contracted: PTX says which are fused. */
 #include "emulator/execute/lanes.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/sweep.h"

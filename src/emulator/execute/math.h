@@ -1,5 +1,5 @@
-/* Arithmetic of one lane as PTX defines it. Everything here is defined for every input, for lanes that are not at an operation are
- * computed too. */
+/* Arithmetic of one lane as PTX defines it. Everything here is defined for every input, for lanes
+ * that are not at an operation are computed too. */
 #ifndef GD_EMULATOR_EXECUTE_MATH_H
 #define GD_EMULATOR_EXECUTE_MATH_H
 
@@ -59,18 +59,18 @@ static inline double gd_double(uint64_t bits)
 
 /* ---- integers ---- */
 
-#define GD_DEFINE_DIVISION(type, utype, name, lowest)                                                                  \
-    static inline utype gd_div_##name(type a, type b)                                                                  \
-    {                                                                                                                  \
-        if (b == 0)                                                                                                    \
-            return (utype)-1;                                                                                          \
-        return (utype)((lowest) != 0 && b == (type)-1 ? (utype)0 - (utype)a : (utype)(a / b));                         \
-    }                                                                                                                  \
-    static inline utype gd_rem_##name(type a, type b)                                                                  \
-    {                                                                                                                  \
-        if (b == 0)                                                                                                    \
-            return (utype)-1;                                                                                          \
-        return (utype)((lowest) != 0 && b == (type)-1 ? 0 : (utype)(a % b));                                           \
+#define GD_DEFINE_DIVISION(type, utype, name, lowest)                                              \
+    static inline utype gd_div_##name(type a, type b)                                              \
+    {                                                                                              \
+        if (b == 0)                                                                                \
+            return (utype)-1;                                                                      \
+        return (utype)((lowest) != 0 && b == (type)-1 ? (utype)0 - (utype)a : (utype)(a / b));     \
+    }                                                                                              \
+    static inline utype gd_rem_##name(type a, type b)                                              \
+    {                                                                                              \
+        if (b == 0)                                                                                \
+            return (utype)-1;                                                                      \
+        return (utype)((lowest) != 0 && b == (type)-1 ? 0 : (utype)(a % b));                       \
     }
 GD_DEFINE_DIVISION(uint16_t, uint16_t, u16, 0)
 GD_DEFINE_DIVISION(int16_t, uint16_t, s16, 1)
@@ -90,7 +90,8 @@ static inline uint64_t gd_mul_hi_u64(uint64_t a, uint64_t b)
 
 static inline uint64_t gd_mul_hi_s64(int64_t a, int64_t b)
 {
-    return gd_mul_hi_u64((uint64_t)a, (uint64_t)b) - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0);
+    return gd_mul_hi_u64((uint64_t)a, (uint64_t)b) - (a < 0 ? (uint64_t)b : 0) -
+           (b < 0 ? (uint64_t)a : 0);
 }
 
 static inline int32_t gd_clamp_s32(int64_t value)
@@ -126,7 +127,8 @@ static inline uint32_t gd_clz64(uint64_t v)
     return v ? (uint32_t)__builtin_clzll(v) : 64;
 }
 
-/* bfind (PTX ISA 9.7.1.18): the highest bit that differs from the sign; `shift`: how far to shift it to the top. */
+/* bfind (PTX ISA 9.7.1.18): the highest bit that differs from the sign; `shift`: how far to shift
+ * it to the top. */
 static inline uint32_t gd_bfind32(uint32_t v, bool is_signed, bool shift)
 {
     uint32_t zeros = gd_clz32(is_signed && v >> 31 ? ~v : v);
@@ -141,8 +143,8 @@ static inline uint32_t gd_bfind64(uint64_t v, bool is_signed, bool shift)
     return zeros == 64 ? UINT32_MAX : shift ? zeros : 63 - zeros;
 }
 
-/* Positions and lengths of bit fields go up to 255. Beyond that, 32-bit operations take the low byte and 64-bit ones the nearest value, as
- * measured on an H200. */
+/* Positions and lengths of bit fields go up to 255. Beyond that, 32-bit operations take the low
+ * byte and 64-bit ones the nearest value, as measured on an H200. */
 static inline uint32_t gd_field(uint32_t value, uint32_t bits)
 {
     return bits == 32 ? value & 0xff : value > 255 ? 255 : value;
@@ -244,7 +246,8 @@ static inline uint32_t gd_dp4a(uint32_t a, uint32_t b, uint32_t c, bool a_signed
     return c;
 }
 
-static inline uint32_t gd_dp2a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed, bool high)
+static inline uint32_t gd_dp2a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed,
+                               bool high)
 {
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t half = a >> (16 * i) & 0xffff;
@@ -312,7 +315,8 @@ static inline double gd_sat64(double value)
     return low < 1.0 ? low : 1.0;
 }
 
-/* A sum known as sum + error, rounded to odd: what is rounded next to less than its bits is rounded right. */
+/* A sum known as sum + error, rounded to odd: what is rounded next to less than its bits is rounded
+ * right. */
 static inline double gd_odd(double sum, double error)
 {
     uint64_t bits = gd_bits64(sum);
@@ -347,22 +351,26 @@ static inline float gd_round32(double value, uint32_t rounding)
     case GD_ROUND_ZERO:
         return larger ? gd_single(bits - 1) : near;
     case GD_ROUND_DOWN:
-        return positive ? (larger ? gd_single(bits - 1) : near) : (larger ? near : gd_single(bits + 1));
+        return positive ? (larger ? gd_single(bits - 1) : near)
+                        : (larger ? near : gd_single(bits + 1));
     case GD_ROUND_UP:
-        return positive ? (larger ? near : gd_single(bits + 1)) : (larger ? gd_single(bits - 1) : near);
+        return positive ? (larger ? near : gd_single(bits + 1))
+                        : (larger ? gd_single(bits - 1) : near);
     default:
         return near;
     }
 }
 
-/* With ftz a result counts as too small when it is so after rounding as if exponents had no end, as measured on an H200: 2^-126 less half of
- * its last place becomes 2^-126, anything below that becomes zero. */
+/* With ftz a result counts as too small when it is so after rounding as if exponents had no end, as
+ * measured on an H200: 2^-126 less half of its last place becomes 2^-126, anything below that
+ * becomes zero. */
 static inline float gd_round32_ftz(double value, uint32_t flags)
 {
     if (!(flags & GD_FTZ) || value == 0 || !(fabs(value) < 0x1p-126))
         return gd_round32(value, flags & GD_ROUND_MASK);
     float scaled = gd_round32(value * 0x1p64, flags & GD_ROUND_MASK);
-    return gd_single((signbit(value) ? 0x80000000 : 0) | (fabsf(scaled) < 0x1p-62f ? 0 : 0x00800000));
+    return gd_single((signbit(value) ? 0x80000000 : 0) |
+                     (fabsf(scaled) < 0x1p-62f ? 0 : 0x00800000));
 }
 
 /* The same for a product or a sum in float, known also as 2^64 times itself. */
@@ -390,7 +398,7 @@ static inline float gd_sum32(double a, double b, uint32_t flags)
     double sum = gd_add_odd(a, b);
     uint32_t rounding = flags & GD_ROUND_MASK;
 
-    if (sum == 0 && rounding == GD_ROUND_DOWN && !(signbit(a) == signbit(b) && a == 0 && b == 0) )
+    if (sum == 0 && rounding == GD_ROUND_DOWN && !(signbit(a) == signbit(b) && a == 0 && b == 0))
         return gd_finish32(-0.0f, flags);
     return gd_finish32(gd_round32_ftz(sum, flags), flags);
 }
@@ -402,12 +410,14 @@ static inline float gd_add32(float a, float b, uint32_t flags)
 
 static inline float gd_mul32(float a, float b, uint32_t flags)
 {
-    return gd_finish32(gd_round32_ftz((double)gd_take32(a, flags) * (double)gd_take32(b, flags), flags), flags);
+    return gd_finish32(
+        gd_round32_ftz((double)gd_take32(a, flags) * (double)gd_take32(b, flags), flags), flags);
 }
 
 static inline float gd_fma32(float a, float b, float c, uint32_t flags)
 {
-    return gd_sum32((double)gd_take32(a, flags) * (double)gd_take32(b, flags), (double)gd_take32(c, flags), flags);
+    return gd_sum32((double)gd_take32(a, flags) * (double)gd_take32(b, flags),
+                    (double)gd_take32(c, flags), flags);
 }
 
 static inline float gd_div32(float a, float b, uint32_t flags)
@@ -467,8 +477,8 @@ static inline double gd_quiet64(double value)
     return value != value ? gd_double(gd_bits64(value) | UINT64_C(1) << 51) : value;
 }
 
-/* f64 operations hand on a NaN: the second operand's first, then the third's, then the first's, as measured on an H200. One of their own is
- * what an x86 processor makes too, an arm64 one not. */
+/* f64 operations hand on a NaN: the second operand's first, then the third's, then the first's, as
+ * measured on an H200. One of their own is what an x86 processor makes too, an arm64 one not. */
 static inline double gd_nan64(double result, double a, double b, double c)
 {
     double nan = b != b ? b : c != c ? c : a;
@@ -617,13 +627,16 @@ static inline uint64_t gd_round_bits(uint64_t bits, uint32_t drop, bool negative
     }
 }
 
-/* A double, exact or rounded to odd, to a format of `fraction` explicit bits and `exponent` bits of exponent. `top` is the first code that
- * stands for no finite number. NaN gives all ones but the sign. */
-static inline uint32_t gd_narrow(double value, uint32_t fraction, uint32_t exponent, uint32_t top, uint32_t flags)
+/* A double, exact or rounded to odd, to a format of `fraction` explicit bits and `exponent` bits of
+ * exponent. `top` is the first code that stands for no finite number. NaN gives all ones but the
+ * sign. */
+static inline uint32_t gd_narrow(double value, uint32_t fraction, uint32_t exponent, uint32_t top,
+                                 uint32_t flags)
 {
     uint64_t bits = gd_bits64(value), magnitude = bits & INT64_MAX;
     bool negative = bits >> 63;
-    uint32_t rounding = flags & GD_ROUND_MASK, sign = negative ? UINT32_C(1) << (fraction + exponent) : 0;
+    uint32_t rounding = flags & GD_ROUND_MASK,
+             sign = negative ? UINT32_C(1) << (fraction + exponent) : 0;
     int32_t bias = (1 << (exponent - 1)) - 1;
     int32_t power = (int32_t)(magnitude >> 52) - 1023;
 
@@ -641,7 +654,8 @@ static inline uint32_t gd_narrow(double value, uint32_t fraction, uint32_t expon
         result = gd_round_bits(whole, 52 - fraction, negative, rounding) +
                  ((uint64_t)(uint32_t)(power + bias - 1) << fraction);
     else
-        result = gd_round_bits(whole, (uint32_t)(52 - (int32_t)fraction + 1 - bias - power), negative, rounding);
+        result = gd_round_bits(whole, (uint32_t)(52 - (int32_t)fraction + 1 - bias - power),
+                               negative, rounding);
     if (result >= top) {
         bool down = rounding == GD_ROUND_ZERO || (rounding == GD_ROUND_DOWN && !negative) ||
                     (rounding == GD_ROUND_UP && negative) || flags & GD_SATFINITE;
@@ -663,7 +677,8 @@ static inline uint16_t gd_to_bfloat_near(float value)
     return value != value ? 0x7fff : (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* f32 to f16, ties to even, likewise: the addition of a magic number rounds what becomes subnormal. */
+/* f32 to f16, ties to even, likewise: the addition of a magic number rounds what becomes
+ * subnormal. */
 static inline uint16_t gd_to_half_near(float value)
 {
     uint32_t bits = gd_bits(value), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
@@ -699,8 +714,10 @@ static inline float gd_half_value(uint16_t bits, bool bfloat, uint32_t flags)
     return bfloat ? gd_from_bfloat(bits) : gd_from_half(bits);
 }
 
-/* Operations on one f16 or bf16: computed exactly, or rounded to odd, in double and rounded once. */
-static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c, bool bfloat, uint32_t flags)
+/* Operations on one f16 or bf16: computed exactly, or rounded to odd, in double and rounded
+ * once. */
+static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c, bool bfloat,
+                               uint32_t flags)
 {
     if (op == GD_HALF_NEG || op == GD_HALF_ABS) {
         if ((a & 0x7fff) > (bfloat ? 0x7f80 : 0x7c00))
@@ -737,18 +754,22 @@ static inline uint16_t gd_half(gd_half_op op, uint16_t a, uint16_t b, uint16_t c
     }
     if (flags & GD_SAT)
         value = gd_sat64(value);
-    uint16_t bits = bfloat ? gd_to_bfloat(value, flags & GD_RELU) : gd_to_half(value, flags & GD_RELU);
-    if (flags & GD_FTZ && !bfloat && fabs(value) < 0x1.ffep-15) /* less than half a place below 2^-14: see gd_round32_ftz */
+    uint16_t bits =
+        bfloat ? gd_to_bfloat(value, flags & GD_RELU) : gd_to_half(value, flags & GD_RELU);
+    if (flags & GD_FTZ && !bfloat &&
+        fabs(value) < 0x1.ffep-15) /* less than half a place below 2^-14: see gd_round32_ftz */
         bits &= 0x8000;
     if (flags & GD_FTZ && !(bits & (bfloat ? 0x7f80 : 0x7c00)))
         bits &= 0x8000;
     return bits;
 }
 
-static inline uint32_t gd_halves(gd_half_op op, uint32_t a, uint32_t b, uint32_t c, bool bfloat, uint32_t flags)
+static inline uint32_t gd_halves(gd_half_op op, uint32_t a, uint32_t b, uint32_t c, bool bfloat,
+                                 uint32_t flags)
 {
     uint32_t low = gd_half(op, (uint16_t)a, (uint16_t)b, (uint16_t)c, bfloat, flags);
-    uint32_t high = gd_half(op, (uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16), bfloat, flags);
+    uint32_t high =
+        gd_half(op, (uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16), bfloat, flags);
 
     return low | high << 16;
 }

@@ -21,14 +21,16 @@ bool gd_matrix_gather(gd_warp *warp, const gd_code *code, uint32_t mask)
 /* ---- 8 by 8 matrices of 16-bit elements ---- */
 
 /* The rows of matrix number `number` are where lanes 8 * number and the seven behind it say. */
-static bool find_rows(gd_warp *warp, const gd_code *code, uint32_t number, bool write, unsigned char **rows)
+static bool find_rows(gd_warp *warp, const gd_code *code, uint32_t number, bool write,
+                      unsigned char **rows)
 {
     uint64_t addresses[GD_LANES];
 
     gd_address_lanes(warp, code, addresses);
     for (uint32_t row = 0; row < 8; row++) {
         uint32_t lane = number * 8 + row;
-        rows[row] = gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], 16, 16, write);
+        rows[row] =
+            gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], 16, 16, write);
         if (!rows[row])
             return false;
         if (warp->cta->race)
@@ -38,14 +40,16 @@ static bool find_rows(gd_warp *warp, const gd_code *code, uint32_t number, bool 
     return true;
 }
 
-static unsigned char *element(unsigned char *const *rows, uint32_t lane, uint32_t i, bool transposed)
+static unsigned char *element(unsigned char *const *rows, uint32_t lane, uint32_t i,
+                              bool transposed)
 {
     uint32_t row = lane / 4, column = lane % 4 * 2 + i;
 
     return transposed ? rows[column] + 2 * row : rows[row] + 2 * column;
 }
 
-static void load_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot, unsigned char *const *rows)
+static void load_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot,
+                        unsigned char *const *rows)
 {
     gd_u32 *lanes = gd_lanes(warp, slot);
 
@@ -57,7 +61,8 @@ static void load_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot, 
     }
 }
 
-static void store_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot, unsigned char *const *rows)
+static void store_matrix(const gd_warp *warp, const gd_code *code, gd_slot slot,
+                         unsigned char *const *rows)
 {
     const gd_u32 *lanes = gd_lanes(warp, slot);
 
@@ -123,9 +128,10 @@ typedef struct tile {
 
 uint32_t gd_matrix_packed(gd_matrix_element kind)
 {
-    static const uint8_t counts[] = {[GD_MATRIX_F16] = 2,  [GD_MATRIX_BF16] = 2, [GD_MATRIX_TF32] = 1, [GD_MATRIX_E4M3] = 4,
-                                     [GD_MATRIX_E5M2] = 4, [GD_MATRIX_F64] = 1,  [GD_MATRIX_S8] = 4,   [GD_MATRIX_U8] = 4,
-                                     [GD_MATRIX_S4] = 8,   [GD_MATRIX_U4] = 8,   [GD_MATRIX_B1] = 32};
+    static const uint8_t counts[] = {
+        [GD_MATRIX_F16] = 2,  [GD_MATRIX_BF16] = 2, [GD_MATRIX_TF32] = 1, [GD_MATRIX_E4M3] = 4,
+        [GD_MATRIX_E5M2] = 4, [GD_MATRIX_F64] = 1,  [GD_MATRIX_S8] = 4,   [GD_MATRIX_U8] = 4,
+        [GD_MATRIX_S4] = 8,   [GD_MATRIX_U4] = 8,   [GD_MATRIX_B1] = 32};
 
     return counts[kind];
 }
@@ -157,9 +163,10 @@ double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind)
     }
 }
 
-/* PTX ISA 9.7.14.5: lane = 4 * group + member; a register of a holds neighbours in a row, one of b in a column. Where there are 16 rows, every
- * other register of a is of the lower ones. */
-static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
+/* PTX ISA 9.7.14.5: lane = 4 * group + member; a register of a holds neighbours in a row, one of b
+ * in a column. Where there are 16 rows, every other register of a is of the lower ones. */
+static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_t *slots,
+                         tile *into)
 {
     uint32_t per = gd_matrix_packed((gd_matrix_element)code->x), depth = (uint32_t)code->value;
     uint32_t halves = code->count / 8u, b_count = depth / per / 4, a_count = b_count * halves;
@@ -171,12 +178,14 @@ static void read_factors(const gd_warp *warp, const gd_code *code, const uint32_
             uint64_t word = gd_lane_get(warp, slots[r], lane, bytes);
             double *row = into->a + (size_t)(group + 8 * (r % halves)) * depth;
             for (uint32_t i = 0; i < per; i++)
-                row[member * per + i + r / halves * 4 * per] = gd_matrix_value(word, i, (gd_matrix_element)code->x);
+                row[member * per + i + r / halves * 4 * per] =
+                    gd_matrix_value(word, i, (gd_matrix_element)code->x);
         }
         for (uint32_t r = 0; r < b_count; r++) {
             uint64_t word = gd_lane_get(warp, slots[a_count + r], lane, bytes);
             for (uint32_t i = 0; i < per; i++)
-                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] = gd_matrix_value(word, i, (gd_matrix_element)code->y);
+                into->b[(member * per + i + r * 4 * per) * COLUMNS + group] =
+                    gd_matrix_value(word, i, (gd_matrix_element)code->y);
         }
     }
 }
@@ -187,7 +196,8 @@ static double read_sum(uint64_t word, uint32_t i, const gd_code *code)
         return (double)gd_from_half((uint16_t)(word >> (16 * (i & 1))));
     if (code->x == GD_MATRIX_F64)
         return gd_double(word);
-    return code->x >= GD_MATRIX_S8 ? (double)(int32_t)(uint32_t)word : (double)gd_single((uint32_t)word);
+    return code->x >= GD_MATRIX_S8 ? (double)(int32_t)(uint32_t)word
+                                   : (double)gd_single((uint32_t)word);
 }
 
 static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, tile *into)
@@ -196,7 +206,8 @@ static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         for (uint32_t i = 0; i < code->count / 4u; i++) {
-            uint64_t word = gd_lane_get(warp, slots[half ? i / 2 : i], lane, code->x == GD_MATRIX_F64 ? 8 : 4);
+            uint64_t word =
+                gd_lane_get(warp, slots[half ? i / 2 : i], lane, code->x == GD_MATRIX_F64 ? 8 : 4);
             into->c[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + (i & 1)] = read_sum(word, i, code);
         }
     }
@@ -216,7 +227,8 @@ static uint64_t finish(double sum, const gd_code *code)
     return gd_bits(gd_nan32((float)sum));
 }
 
-static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, const tile *from)
+static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots,
+                       const tile *from)
 {
     bool half = code->flags & GD_MATRIX_HALF_D;
     uint32_t count = code->count / 4u;
@@ -231,7 +243,8 @@ static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t 
     }
 }
 
-/* Products are exact; sums are in double and rounded once, which is within what the ISA leaves open. */
+/* Products are exact; sums are in double and rounded once, which is within what the ISA leaves
+ * open. */
 static void multiply(const gd_code *code, tile *work)
 {
     uint32_t depth = (uint32_t)code->value;
@@ -267,7 +280,8 @@ static void multiply_double(const gd_code *code, tile *work)
             for (uint32_t column = 0; column < COLUMNS; column++) {
                 double a = work->a[row * depth + k], b = work->b[k * COLUMNS + column];
                 double *c = &work->c[row][column];
-                *c = round == GD_ROUND_NEAREST ? fma(a, b, *c) : gd_directed64('f', a, b, *c, round);
+                *c =
+                    round == GD_ROUND_NEAREST ? fma(a, b, *c) : gd_directed64('f', a, b, *c, round);
             }
         }
     }

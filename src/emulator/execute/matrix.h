@@ -19,7 +19,8 @@ typedef enum gd_matrix_element {
     GD_MATRIX_B1
 } gd_matrix_element;
 
-/* GD_MATRIX_XOR: products of bits are their differences. Above them, for f64, GD_ROUND_* << GD_MATRIX_ROUND_SHIFT. */
+/* GD_MATRIX_XOR: products of bits are their differences. Above them, for f64, GD_ROUND_* <<
+ * GD_MATRIX_ROUND_SHIFT. */
 enum {
     GD_MATRIX_SATURATE = 1,
     GD_MATRIX_HALF_C = 2,
@@ -34,12 +35,15 @@ uint32_t gd_matrix_packed(gd_matrix_element kind);
 /* Element i of those in a register. */
 double gd_matrix_value(uint64_t word, uint32_t i, gd_matrix_element kind);
 
-/* All lanes of the warp stand at an operation whose e is the mask of all; false: not yet, or never. */
+/* All lanes of the warp stand at an operation whose e is the mask of all; false: not yet, or
+ * never. */
 bool gd_matrix_gather(gd_warp *warp, const gd_code *code, uint32_t mask);
 
-gd_run gd_run_ldmatrix;  /* list: count targets; x: transposed; e: the mask of all lanes */
+gd_run gd_run_ldmatrix; /* list: count targets; x: transposed; e: the mask of all lanes */
 gd_run gd_run_stmatrix;
 gd_run gd_run_movmatrix; /* d = a transposed */
-gd_run gd_run_mma;       /* n is 8; count: m; value: k; list: d, a, b, c registers; x, y: gd_matrix_element of a and b; flags */
+gd_run
+    gd_run_mma; /* n is 8; count: m; value: k; list: d, a, b, c registers; x, y: gd_matrix_element
+                 * of a and b; flags */
 
 #endif

@@ -1,4 +1,5 @@
-/* Addresses to host memory, with the checks that a device would make and those that it would not; loads and stores. */
+/* Addresses to host memory, with the checks that a device would make and those that it would not;
+ * loads and stores. */
 #include <inttypes.h>
 
 #include "emulator/execute/check.h"
@@ -32,7 +33,8 @@ static const char *verb(bool write)
     return write ? "write to" : "read of";
 }
 
-/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within one. */
+/* The allocation that holds an address, freed or not; NULL. An instruction mostly stays within
+ * one. */
 gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address)
 {
     gd_allocation **recent = &cta->recent[code->instruction % GD_RECENT];
@@ -42,9 +44,10 @@ gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t add
     return *recent;
 }
 
-/* A .const variable is memory like any other for who has its address; only .const stores have no such address. */
-static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address,
-                                   uint32_t bytes, bool write)
+/* A .const variable is memory like any other for who has its address; only .const stores have no
+ * such address. */
+static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t lane,
+                                   gd_space space, uint64_t address, uint32_t bytes, bool write)
 {
     gd_allocation *item = gd_allocation_find(warp->cta, code, address);
 
@@ -58,36 +61,38 @@ static unsigned char *global_place(gd_warp *warp, const gd_code *code, uint32_t 
         return NULL;
     }
     if (write && space == GD_AT_CONSTANT) {
-        gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write, "write to constant memory at 0x%" PRIx64,
-                    address);
+        gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write,
+                    "write to constant memory at 0x%" PRIx64, address);
         return NULL;
     }
     return item->host + (address - item->start);
 }
 
-static unsigned char *window_place(gd_warp *warp, const gd_code *code, uint32_t lane, const char *space,
-                                   unsigned char *host, uint64_t start, uint64_t size, uint64_t address, uint32_t bytes,
-                                   bool write)
+static unsigned char *window_place(gd_warp *warp, const gd_code *code, uint32_t lane,
+                                   const char *space, unsigned char *host, uint64_t start,
+                                   uint64_t size, uint64_t address, uint32_t bytes, bool write)
 {
     if (address >= start && address - start < size && size - (address - start) >= bytes)
         return host + (address - start);
     gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, address, bytes, write,
-                "%s %u bytes of %s memory at 0x%" PRIx64 "; it has %" PRIu64 " bytes from 0x%" PRIx64, verb(write),
-                bytes, space, address, size, start);
+                "%s %u bytes of %s memory at 0x%" PRIx64 "; it has %" PRIu64
+                " bytes from 0x%" PRIx64,
+                verb(write), bytes, space, address, size, start);
     return NULL;
 }
 
-static unsigned char *parameter_place(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
-                                      uint32_t bytes, bool write)
+static unsigned char *parameter_place(gd_warp *warp, const gd_code *code, uint32_t lane,
+                                      uint64_t address, uint32_t bytes, bool write)
 {
     const gd_grid_view *view = warp->cta->view;
 
     if (write) {
-        gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write, "write to a kernel's parameter");
+        gd_cta_fail(warp, code, lane, GD_FAULT_READ_ONLY, address, bytes, write,
+                    "write to a kernel's parameter");
         return NULL;
     }
-    return window_place(warp, code, lane, "parameter", (unsigned char *)(uintptr_t)view->parameters, 0,
-                        view->entry->parameter_bytes, address, bytes, write);
+    return window_place(warp, code, lane, "parameter", (unsigned char *)(uintptr_t)view->parameters,
+                        0, view->entry->parameter_bytes, address, bytes, write);
 }
 
 /* The space and the offset in it that a generic address means. */
@@ -110,36 +115,40 @@ static gd_space resolve_generic(uint64_t *address)
 
 gd_space gd_resolve(gd_space space, uint64_t *address)
 {
-    return space == GD_AT_GENERIC || (space == GD_AT_PARAMETER && *address >= WINDOW_BYTES) ? resolve_generic(address)
-                                                                                             : space;
+    return space == GD_AT_GENERIC || (space == GD_AT_PARAMETER && *address >= WINDOW_BYTES)
+               ? resolve_generic(address)
+               : space;
 }
 
-unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space, uint64_t address,
-                         uint32_t bytes, uint32_t alignment, bool write)
+unsigned char *gd_access(gd_warp *warp, const gd_code *code, uint32_t lane, gd_space space,
+                         uint64_t address, uint32_t bytes, uint32_t alignment, bool write)
 {
     gd_cta *cta = warp->cta;
 
     if (address & (alignment - 1)) {
         gd_cta_fail(warp, code, lane, GD_FAULT_ALIGNMENT, address, bytes, write,
-                    "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes, address, alignment);
+                    "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", verb(write), bytes,
+                    address, alignment);
         return NULL;
     }
     switch (gd_resolve(space, &address)) {
     case GD_AT_SHARED:
         if (address >> GD_RANK_SHIFT != cta->rank && address < WINDOW_BYTES) {
             gd_cta_fail(warp, code, lane, GD_FAULT_WINDOW, address, bytes, write,
-                        "%s %u bytes of .shared::cta at 0x%" PRIx64 ", an address of CTA rank %u; this is rank %u",
-                        verb(write), bytes, address, (uint32_t)(address >> GD_RANK_SHIFT), cta->rank);
+                        "%s %u bytes of .shared::cta at 0x%" PRIx64
+                        ", an address of CTA rank %u; this is rank %u",
+                        verb(write), bytes, address, (uint32_t)(address >> GD_RANK_SHIFT),
+                        cta->rank);
             return NULL;
         }
-        return window_place(warp, code, lane, "shared", cta->shared, cta->shared_start, cta->shared_bytes, address, bytes,
-                            write);
+        return window_place(warp, code, lane, "shared", cta->shared, cta->shared_start,
+                            cta->shared_bytes, address, bytes, write);
     case GD_AT_CLUSTER:
         return gd_cluster_access(warp, code, lane, address, bytes, write);
     case GD_AT_LOCAL:
         return window_place(warp, code, lane, "local",
-                            cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes, 0,
-                            cta->local_bytes, address, bytes, write);
+                            cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes,
+                            0, cta->local_bytes, address, bytes, write);
     case GD_AT_PARAMETER:
         return parameter_place(warp, code, lane, address, bytes, write);
     default:
@@ -154,12 +163,14 @@ typedef struct piece {
 } piece;
 
 /* The piece that holds the lowest of the accesses; false when it takes a closer look. */
-static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places, bool write, piece *into)
+static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places, bool write,
+                       piece *into)
 {
     bool generic = code->space == GD_AT_GENERIC;
 
     if (code->space == GD_AT_SHARED || (generic && places->low - GD_SHARED_WINDOW < WINDOW_BYTES)) {
-        *into = (piece){cta->shared, cta->shared_start + (generic ? GD_SHARED_WINDOW : 0), cta->shared_bytes};
+        *into = (piece){cta->shared, cta->shared_start + (generic ? GD_SHARED_WINDOW : 0),
+                        cta->shared_bytes};
         return true;
     }
     if (code->space == GD_AT_PARAMETER) {
@@ -176,14 +187,17 @@ static bool find_piece(gd_cta *cta, const gd_code *code, const gd_places *places
     return true;
 }
 
-/* All lanes at once, when all accesses are aligned and lie in one piece of memory; false when it takes a closer look. */
-static bool find_all(gd_warp *warp, const gd_code *code, bool write, uint32_t bytes, gd_places *places)
+/* All lanes at once, when all accesses are aligned and lie in one piece of memory; false when it
+ * takes a closer look. */
+static bool find_all(gd_warp *warp, const gd_code *code, bool write, uint32_t bytes,
+                     gd_places *places)
 {
     piece in;
 
     if (places->bits & (bytes - 1) || !find_piece(warp->cta, code, places, write, &in))
         return false;
-    uint64_t low = places->low - in.start, high = places->high - in.start, distance = (uint64_t)(uintptr_t)in.host - in.start;
+    uint64_t low = places->low - in.start, high = places->high - in.start,
+             distance = (uint64_t)(uintptr_t)in.host - in.start;
     if (low >= in.bytes || high >= in.bytes || in.bytes - high < bytes)
         return false;
     if (places->layout == GD_LAYOUT_APART)
@@ -193,13 +207,14 @@ static bool find_all(gd_warp *warp, const gd_code *code, bool write, uint32_t by
     return true;
 }
 
-static bool find_each(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, uint32_t bytes, gd_places *places)
+static bool find_each(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, uint32_t bytes,
+                      gd_places *places)
 {
     places->layout = GD_LAYOUT_APART;
     GD_EACH_LANE(lane, mask)
     {
-        const unsigned char *place =
-            gd_access(warp, code, lane, (gd_space)code->space, places->addresses[lane], bytes, bytes, write);
+        const unsigned char *place = gd_access(warp, code, lane, (gd_space)code->space,
+                                               places->addresses[lane], bytes, bytes, write);
         if (!place)
             return false;
         places->hosts[lane] = (uint64_t)(uintptr_t)place;
@@ -221,11 +236,14 @@ static bool is_same(const void *context, uint32_t lane)
     const gd_places *places = store->places;
     const gd_slot *slots = store->warp->cta->image->list + code->list;
     uint64_t step = places->layout == GD_LAYOUT_TOGETHER ? (uint64_t)code->bytes * code->count : 0;
-    uint64_t place = places->layout == GD_LAYOUT_APART ? places->hosts[lane] : places->first + lane * step;
+    uint64_t place =
+        places->layout == GD_LAYOUT_APART ? places->hosts[lane] : places->first + lane * step;
 
     for (uint32_t i = 0; i < code->count; i++) {
-        const unsigned char *from = (const unsigned char *)gd_lanes(store->warp, slots[i]) + (size_t)lane * code->x;
-        if (memcmp((const unsigned char *)(uintptr_t)place + i * code->bytes, from, code->bytes) != 0)
+        const unsigned char *from =
+            (const unsigned char *)gd_lanes(store->warp, slots[i]) + (size_t)lane * code->x;
+        if (memcmp((const unsigned char *)(uintptr_t)place + i * code->bytes, from, code->bytes) !=
+            0)
             return false;
     }
     return true;
@@ -242,14 +260,16 @@ static bool is_equal(const void *context, uint32_t lane, uint32_t other)
         return false;
     for (uint32_t i = 0; i < code->count; i++) {
         const unsigned char *lanes = gd_lanes(store->warp, slots[i]);
-        if (memcmp(lanes + (size_t)lane * code->x, lanes + (size_t)other * code->x, code->bytes) != 0)
+        if (memcmp(lanes + (size_t)lane * code->x, lanes + (size_t)other * code->x, code->bytes) !=
+            0)
             return false;
     }
     return true;
 }
 
 /* Tells the race detector of a load or store that is about to be done. */
-static void check_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, const gd_places *places)
+static void check_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write,
+                         const gd_places *places)
 {
     const store_context context = {.warp = warp, .code = code, .places = places};
     const gd_check check = {.space = (gd_space)code->space,
@@ -264,13 +284,16 @@ static void check_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool
     gd_check_access(warp, code, mask, &check);
 }
 
-/* Where the accesses of all lanes lie on the host; false after a fault. Every load and store comes through here. */
-static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write, gd_places *places)
+/* Where the accesses of all lanes lie on the host; false after a fault. Every load and store comes
+ * through here. */
+static bool find_places(gd_warp *warp, const gd_code *code, uint32_t mask, bool write,
+                        gd_places *places)
 {
     uint32_t bytes = (uint32_t)code->bytes * code->count;
 
     warp->cta->sweeps->survey(warp, code, mask, bytes, places);
-    if (!find_all(warp, code, write, bytes, places) && !find_each(warp, code, mask, write, bytes, places))
+    if (!find_all(warp, code, write, bytes, places) &&
+        !find_each(warp, code, mask, write, bytes, places))
         return false;
     if (warp->cta->race)
         check_places(warp, code, mask, write, places);
@@ -309,8 +332,8 @@ static unsigned char *place_of(const gd_places *places, uint32_t lane, uint32_t 
     return (unsigned char *)(uintptr_t)(places->hosts[lane] + offset);
 }
 
-static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot, const gd_places *places,
-                         uint32_t offset)
+static void load_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
+                         const gd_places *places, uint32_t offset)
 {
     if (code->bytes == 16) {
         unsigned char *lanes = gd_lanes(warp, slot);
@@ -368,14 +391,14 @@ void gd_run_load(gd_warp *warp, const gd_code *code, uint32_t mask)
 }
 
 static void store_element(const gd_warp *warp, const gd_code *code, uint32_t mask, gd_slot slot,
-                          const gd_places *places,
-                          uint32_t offset)
+                          const gd_places *places, uint32_t offset)
 {
     const unsigned char *lanes = gd_lanes(warp, slot);
 
     GD_EACH_LANE(lane, mask)
     {
-        const unsigned char *from = lanes + (size_t)lane * code->x; /* little-endian: the low bytes stand first */
+        const unsigned char *from =
+            lanes + (size_t)lane * code->x; /* little-endian: the low bytes stand first */
         unsigned char *to = place_of(places, lane, offset);
         switch (code->bytes) {
         case 1:
@@ -420,7 +443,8 @@ void gd_run_touch(gd_warp *warp, const gd_code *code, uint32_t mask)
     gd_address_lanes(warp, code, addresses);
     GD_EACH_LANE(lane, mask)
     {
-        if (!gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes, code->bytes, true))
+        if (!gd_access(warp, code, lane, (gd_space)code->space, addresses[lane], code->bytes,
+                       code->bytes, true))
             return;
     }
 }

@@ -9,13 +9,15 @@ enum {
     GD_ACCESS_STRONG = 2  /* volatile, relaxed, acquire, release: a loop of these polls */
 };
 
-/* The space that an address of a space means, which generic addresses carry in themselves; *address becomes the one in it. */
+/* The space that an address of a space means, which generic addresses carry in themselves; *address
+ * becomes the one in it. */
 gd_space gd_resolve(gd_space space, uint64_t *address);
 
 /* The allocation that holds an address of global memory; NULL. */
 gd_allocation *gd_allocation_find(gd_cta *cta, const gd_code *code, uint64_t address);
 
-/* `count` elements of `bytes` from memory to the slots in the list; x is the size of a destination's lanes, y of the register as declared. */
+/* `count` elements of `bytes` from memory to the slots in the list; x is the size of a
+ * destination's lanes, y of the register as declared. */
 gd_run gd_run_load;
 /* The other way. */
 gd_run gd_run_store;

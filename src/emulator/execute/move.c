@@ -16,8 +16,9 @@ void gd_run_predicates(gd_warp *warp, const gd_code *code, uint32_t mask)
                      mask);
 }
 
-/* A subtraction adds the complement, and CC.CF is the carry of that addition: set where nothing was borrowed. So on a GPU (sm_90), where an
- * addition may go on with what a subtraction left, and the other way round. */
+/* A subtraction adds the complement, and CC.CF is the carry of that addition: set where nothing was
+ * borrowed. So on a GPU (sm_90), where an addition may go on with what a subtraction left, and the
+ * other way round. */
 void gd_run_carry(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     const uint64_t limit = code->bytes == 8 ? UINT64_MAX : UINT32_MAX;
@@ -26,7 +27,8 @@ void gd_run_carry(gd_warp *warp, const gd_code *code, uint32_t mask)
 
     GD_EACH_LANE(lane, mask)
     {
-        uint64_t a = gd_lane_get(warp, code->a, lane, code->bytes), b = gd_lane_get(warp, code->b, lane, code->bytes);
+        uint64_t a = gd_lane_get(warp, code->a, lane, code->bytes),
+                 b = gd_lane_get(warp, code->b, lane, code->bytes);
         uint64_t held = code->flags & GD_CARRY_IN ? warp->carry >> lane & 1 : subtract;
         uint64_t result = (a + (subtract ? ~b : b) + held) & limit;
         carries |= result < a || (held && result == a) ? UINT32_C(1) << lane : 0;
@@ -84,7 +86,8 @@ void gd_run_space(gd_warp *warp, const gd_code *code, uint32_t mask)
         uint64_t address = gd_lane_get(warp, code->a, lane, code->bytes);
         bool inside = lies_in(warp->cta, address, code->x);
         if (code->x == GD_AT_CONSTANT || code->x == GD_AT_GLOBAL) {
-            const gd_allocation *item = inside ? gd_memory_find(warp->cta->view->memory, address) : NULL;
+            const gd_allocation *item =
+                inside ? gd_memory_find(warp->cta->view->memory, address) : NULL;
             bool constant = item && item->kind == GD_MEMORY_CONSTANT;
             inside = inside && (code->x == GD_AT_CONSTANT) == constant;
         }

@@ -1,5 +1,6 @@
-/* A PTX module made ready for execution: its variables placed in device memory, and for each entry an image, which is the
- * entry and every function that it may call as one array of executable operations. */
+/* A PTX module made ready for execution: its variables placed in device memory, and for each entry
+ * an image, which is the entry and every function that it may call as one array of executable
+ * operations. */
 #ifndef GD_EMULATOR_EXECUTE_PROGRAM_H
 #define GD_EMULATOR_EXECUTE_PROGRAM_H
 
@@ -22,7 +23,8 @@ typedef struct gd_image {
     uint32_t routine_count, routine_capacity;
     uint32_t *list; /* slots and copies that do not fit into an operation */
     uint32_t list_count, list_capacity;
-    unsigned char *constants; /* lanes of each constant, GD_LANE_BYTES times their number of words */
+    unsigned char
+        *constants; /* lanes of each constant, GD_LANE_BYTES times their number of words */
     uint32_t constant_bytes, constant_capacity;
     uint32_t *constant_table; /* hash table of slots in `constants`, plus 1 */
     uint32_t constant_table_count, constant_count;
@@ -55,12 +57,13 @@ struct gd_program {
 /* An entry's parameters in the generic address space. */
 #define GD_PARAMETER_WINDOW UINT64_C(0x300000000)
 
-/* How many 32-bit registers a thread would use: the most that are in use at a time, taken from the first to the last mention of each and
- * through the loops around it, and some more. */
+/* How many 32-bit registers a thread would use: the most that are in use at a time, taken from the
+ * first to the last mention of each and through the loops around it, and some more. */
 uint32_t gd_registers_estimate(const gd_ptx_module *module, const gd_ptx_function *function);
 
 enum {
-    GD_SHARED_START = 1024,   /* shared memory below it belongs to the system (compute capability 9.0) */
+    GD_SHARED_START =
+        1024, /* shared memory below it belongs to the system (compute capability 9.0) */
     GD_SHARED_LIMIT = 232448, /* bytes of shared memory that a CTA may have */
     GD_CALL_DEPTH = 64        /* calls inside one another where functions call themselves */
 };

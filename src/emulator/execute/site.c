@@ -34,8 +34,8 @@ static uint32_t make(gd_race *race, const gd_image *image, const gd_code *code)
     char text[160];
 
     gd_site_text(program->module, code->instruction, text, sizeof text);
-    gd_ptx_token_position(program->module, program->module->instructions[code->instruction].opcode, &site.line,
-                          &site.column);
+    gd_ptx_token_position(program->module, program->module->instructions[code->instruction].opcode,
+                          &site.line, &site.column);
     site.instruction = text;
     return gd_race_site_add(race, &site);
 }
@@ -44,7 +44,8 @@ uint32_t gd_site_find(gd_race *race, const gd_image *image, const gd_code *code)
 {
     uint32_t index = (uint32_t)(code - image->code);
 
-    /* The table is a cache of what the image says; filling it changes nothing that its readers see. */
+    /* The table is a cache of what the image says; filling it changes nothing that its readers
+     * see. */
     uint32_t **sites = (uint32_t **)(uintptr_t)&image->sites;
     if (!*sites && !(*sites = calloc(image->code_count, sizeof **sites)))
         return 0;
@@ -53,7 +54,8 @@ uint32_t gd_site_find(gd_race *race, const gd_image *image, const gd_code *code)
     return (*sites)[index];
 }
 
-void gd_entry_instruction(const gd_entry *entry, uint32_t instruction, char *text, size_t bytes, uint32_t *module)
+void gd_entry_instruction(const gd_entry *entry, uint32_t instruction, char *text, size_t bytes,
+                          uint32_t *module)
 {
     gd_site_text(entry->program->module, instruction, text, bytes);
     *module = entry->program->number;

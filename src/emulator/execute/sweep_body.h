@@ -1,5 +1,5 @@
-/* The code of execute/sweep.h, once for each file that includes this one behind execute/lanes_body.h: it defines GD_SWEEPS,
- * the name of the table. */
+/* The code of execute/sweep.h, once for each file that includes this one behind
+ * execute/lanes_body.h: it defines GD_SWEEPS, the name of the table. */
 #include "emulator/execute/memory.h"
 #include "emulator/execute/sweep.h"
 #include "emulator/execute/warp.h"
@@ -21,11 +21,13 @@ static void sweep_addresses(const gd_warp *warp, const gd_code *code, uint64_t *
         EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) addresses[lane] =
             (uint32_t)(base[lane] + (uint32_t)offset);
     } else {
-        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) addresses[lane] = warp->local[lane] + offset;
+        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) addresses[lane] =
+            warp->local[lane] + offset;
     }
 }
 
-static void sweep_survey(const gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t bytes, gd_places *into)
+static void sweep_survey(const gd_warp *warp, const gd_code *code, uint32_t mask, uint32_t bytes,
+                         gd_places *into)
 {
     uint64_t *addresses = into->addresses, apart = 0, differ = 0;
     const uint32_t lowest = gd_lowest(mask), highest = 31 - (uint32_t)__builtin_clz(mask);
@@ -69,28 +71,32 @@ static void sweep_shift(gd_places *places, uint64_t distance)
 }
 
 /* Elements of `type` of a vector of `count`, to or from registers of the same size. */
-#define GATHER(type, count)                                                                                            \
-    for (uint32_t i = 0; i < (count); i++) {                                                                           \
-        gd_##type *to = gd_lanes(warp, slots[i]);                                                                      \
-        const any_##type *at = (const any_##type *)(const void *)from + i;                                             \
-        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) to[lane] = at[(size_t)lane * (count)];                   \
-    }                                                                                                                  \
+#define GATHER(type, count)                                                                        \
+    for (uint32_t i = 0; i < (count); i++) {                                                       \
+        gd_##type *to = gd_lanes(warp, slots[i]);                                                  \
+        const any_##type *at = (const any_##type *)(const void *)from + i;                         \
+        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) to[lane] =                           \
+            at[(size_t)lane * (count)];                                                            \
+    }                                                                                              \
     return true;
-#define SCATTER(type, count)                                                                                           \
-    for (uint32_t i = 0; i < (count); i++) {                                                                           \
-        const gd_##type *at = gd_lanes(warp, slots[i]);                                                                \
-        any_##type *into = (any_##type *)(void *)to + i;                                                               \
-        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) into[(size_t)lane * (count)] = at[lane];                 \
-    }                                                                                                                  \
+#define SCATTER(type, count)                                                                       \
+    for (uint32_t i = 0; i < (count); i++) {                                                       \
+        const gd_##type *at = gd_lanes(warp, slots[i]);                                            \
+        any_##type *into = (any_##type *)(void *)to + i;                                           \
+        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) into[(size_t)lane * (count)] =       \
+            at[lane];                                                                              \
+    }                                                                                              \
     return true;
 
-static bool sweep_load(const gd_warp *warp, const gd_code *code, const gd_slot *slots, const unsigned char *from)
+static bool sweep_load(const gd_warp *warp, const gd_code *code, const gd_slot *slots,
+                       const unsigned char *from)
 {
     const uint32_t count = code->count;
 
     if (code->bytes == 2 && code->x == 4 && count == 1 && !(code->flags & GD_ACCESS_SIGNED)) {
         gd_u32 *to = gd_lanes(warp, slots[0]);
-        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) to[lane] = ((const any_u16 *)(const void *)from)[lane];
+        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) to[lane] =
+            ((const any_u16 *)(const void *)from)[lane];
         return true;
     }
     if (code->bytes != code->x)
@@ -111,13 +117,15 @@ static bool sweep_load(const gd_warp *warp, const gd_code *code, const gd_slot *
     return false;
 }
 
-static bool sweep_store(const gd_warp *warp, const gd_code *code, const gd_slot *slots, unsigned char *to)
+static bool sweep_store(const gd_warp *warp, const gd_code *code, const gd_slot *slots,
+                        unsigned char *to)
 {
     const uint32_t count = code->count;
 
     if (code->bytes == 2 && code->x == 4 && count == 1) {
         const gd_u32 *from = gd_lanes(warp, slots[0]);
-        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++)((any_u16 *)(void *)to)[lane] = (uint16_t)from[lane];
+        EACH for (uint32_t lane = 0; lane < GD_LANES; lane++)((any_u16 *)(void *)to)[lane] =
+            (uint16_t)from[lane];
         return true;
     }
     if (code->bytes != code->x)
@@ -175,24 +183,25 @@ static void sweep_put(gd_u32 *values, uint32_t mask, uint32_t value)
 
 static void sweep_step(gd_u32 *values, uint32_t mask)
 {
-    EACH
-    for (uint32_t lane = 0; lane < GD_LANES; lane++)
-        values[lane] += (mask & lane_bits[lane]) != 0 ? 1 : 0;
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) values[lane] +=
+        (mask & lane_bits[lane]) != 0 ? 1 : 0;
 }
 
-/* PTX ISA 9.7.9.6: the lane to read from, which may lie outside of the segment, and whether it lies inside. */
-#define SHUFFLE(from, valid)                                                                                           \
-    EACH                                                                                                               \
-    for (uint32_t lane = 0; lane < GD_LANES; lane++) {                                                                 \
-        const uint32_t clamp = c[lane] & 31, segment = c[lane] >> 8 & 31, by = b[lane] & 31;                           \
-        const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment));                                         \
-        const int32_t wanted = (int32_t)(from);                                                                        \
-        const uint32_t inside = (valid) ? UINT32_MAX : 0;                                                              \
-        sources[lane] = ((uint32_t)wanted & inside & 31) | (lane & ~inside);                                           \
-        result |= inside & lane_bits[lane];                                                                            \
+/* PTX ISA 9.7.9.6: the lane to read from, which may lie outside of the segment, and whether it lies
+ * inside. */
+#define SHUFFLE(from, valid)                                                                       \
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++)                                          \
+    {                                                                                              \
+        const uint32_t clamp = c[lane] & 31, segment = c[lane] >> 8 & 31, by = b[lane] & 31;       \
+        const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment));                     \
+        const int32_t wanted = (int32_t)(from);                                                    \
+        const uint32_t inside = (valid) ? UINT32_MAX : 0;                                          \
+        sources[lane] = ((uint32_t)wanted & inside & 31) | (lane & ~inside);                       \
+        result |= inside & lane_bits[lane];                                                        \
     }
 
-static uint32_t sweep_shuffle(uint32_t mode, const gd_u32 *a, const gd_u32 *b, const gd_u32 *c, uint32_t *values)
+static uint32_t sweep_shuffle(uint32_t mode, const gd_u32 *a, const gd_u32 *b, const gd_u32 *c,
+                              uint32_t *values)
 {
     uint32_t sources[GD_LANES], result = 0;
 
@@ -205,9 +214,7 @@ static uint32_t sweep_shuffle(uint32_t mode, const gd_u32 *a, const gd_u32 *b, c
     } else {
         SHUFFLE((lane & segment) | (by & ~segment), wanted <= most)
     }
-    EACH
-    for (uint32_t lane = 0; lane < GD_LANES; lane++)
-        values[lane] = a[sources[lane]];
+    EACH for (uint32_t lane = 0; lane < GD_LANES; lane++) values[lane] = a[sources[lane]];
     return result;
 }
 

@@ -1,5 +1,6 @@
-/* Functions of the system that kernels call by name: vprintf, __assertfail and cudaGraphSetConditional. What a kernel
- * prints appears while it runs, which is when the program waits for it: where CUDA would show it at the latest. */
+/* Functions of the system that kernels call by name: vprintf, __assertfail and
+ * cudaGraphSetConditional. What a kernel prints appears while it runs, which is when the program
+ * waits for it: where CUDA would show it at the latest. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +11,8 @@
 #include "emulator/execute/program.h"
 
 enum {
-    MOST_ARGUMENTS = 32, /* of a printf (CUDA C++ Programming Guide, Formatted Output, Limitations) */
+    MOST_ARGUMENTS =
+        32, /* of a printf (CUDA C++ Programming Guide, Formatted Output, Limitations) */
     MOST_STRING = 1 << 16,
     MOST_WIDTH = 4096,
     SPEC_BYTES = 64
@@ -24,7 +26,8 @@ static unsigned char *argument_place(const gd_warp *warp, const uint32_t *copy, 
 
     if (copy[3])
         return (unsigned char *)gd_lanes(warp, copy[1]) + (size_t)lane * (copy[3] >> 8);
-    return cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes + warp->local[lane] + copy[1];
+    return cta->local + (size_t)(warp->index * GD_LANES + lane) * cta->local_bytes +
+           warp->local[lane] + copy[1];
 }
 
 static uint64_t argument(const gd_warp *warp, const gd_code *code, uint32_t lane, uint32_t number)
@@ -46,10 +49,12 @@ static void give_result(const gd_warp *warp, const gd_code *code, uint32_t lane,
 }
 
 /* A string of the kernel; false after a fault. */
-static bool read_string(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address, gd_text *text)
+static bool read_string(gd_warp *warp, const gd_code *code, uint32_t lane, uint64_t address,
+                        gd_text *text)
 {
     for (uint32_t i = 0; i < MOST_STRING; i++) {
-        const unsigned char *byte = gd_access(warp, code, lane, GD_AT_GENERIC, address + i, 1, 1, false);
+        const unsigned char *byte =
+            gd_access(warp, code, lane, GD_AT_GENERIC, address + i, 1, 1, false);
         if (!byte)
             return false;
         if (!*byte)
@@ -61,7 +66,8 @@ static bool read_string(gd_warp *warp, const gd_code *code, uint32_t lane, uint6
 
 /* ---- printf ---- */
 
-/* A printf of one thread: its arguments lie one behind the other, each at a multiple of its size. */
+/* A printf of one thread: its arguments lie one behind the other, each at a multiple of its
+ * size. */
 typedef struct printing {
     gd_warp *warp;
     const gd_code *code;
@@ -77,8 +83,9 @@ static uint64_t next_argument(printing *in, uint32_t bytes)
     uint64_t value = 0;
 
     in->next = (in->next + bytes - 1) & ~(uint64_t)(bytes - 1);
-    const unsigned char *place =
-        in->failed ? NULL : gd_access(in->warp, in->code, in->lane, GD_AT_GENERIC, in->next, bytes, bytes, false);
+    const unsigned char *place = in->failed ? NULL
+                                            : gd_access(in->warp, in->code, in->lane, GD_AT_GENERIC,
+                                                        in->next, bytes, bytes, false);
     in->failed |= !place;
     if (place)
         memcpy(&value, place, bytes);
@@ -148,7 +155,8 @@ static const char *read_conversion(printing *in, const char *at, conversion *mad
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
-/* The host's printf has the same conversions. The spec was put together here, and fits the argument's type. */
+/* The host's printf has the same conversions. The spec was put together here, and fits the
+ * argument's type. */
 static void put_conversion(printing *in, conversion *made)
 {
     gd_text string = {0};
@@ -199,7 +207,8 @@ static void print_format(printing *in, const char *at)
             continue;
         }
         const char *start = at, *end = read_conversion(in, at + 1, &made);
-        bool known = made.letter && strchr("diouxXcpseEfFgGaA", made.letter) && in->count < MOST_ARGUMENTS;
+        bool known =
+            made.letter && strchr("diouxXcpseEfFgGaA", made.letter) && in->count < MOST_ARGUMENTS;
         if (known)
             put_conversion(in, &made);
         else if (made.letter == '%')
@@ -214,7 +223,8 @@ void gd_run_printf(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     GD_EACH_LANE(lane, mask)
     {
-        printing in = {.warp = warp, .code = code, .lane = lane, .next = argument(warp, code, lane, 1)};
+        printing in = {
+            .warp = warp, .code = code, .lane = lane, .next = argument(warp, code, lane, 1)};
         gd_text format = {0};
         in.failed = !read_string(warp, code, lane, argument(warp, code, lane, 0), &format);
         if (!in.failed)
@@ -242,8 +252,9 @@ void gd_run_assert(gd_warp *warp, const gd_code *code, uint32_t mask)
     for (uint32_t i = 0; whole && i < 3; i++)
         whole = read_string(warp, code, lane, argument(warp, code, lane, places[i]), &words[i]);
     if (whole)
-        gd_cta_fail(warp, code, lane, GD_FAULT_ASSERT, 0, 0, false, "%s:%" PRIu32 ": %s: assertion `%s` failed",
-                    gd_text_get(&words[1]), (uint32_t)argument(warp, code, lane, 2), gd_text_get(&words[2]),
+        gd_cta_fail(warp, code, lane, GD_FAULT_ASSERT, 0, 0, false,
+                    "%s:%" PRIu32 ": %s: assertion `%s` failed", gd_text_get(&words[1]),
+                    (uint32_t)argument(warp, code, lane, 2), gd_text_get(&words[2]),
                     gd_text_get(&words[0]));
     for (uint32_t i = 0; i < 3; i++)
         gd_text_free(&words[i]);
@@ -281,12 +292,14 @@ static uint64_t find_condition(gd_warp *warp, const gd_code *code, uint32_t lane
     if (handle - 1 < view->condition_count)
         return view->conditions[handle - 1];
     gd_cta_fail(warp, code, lane, GD_FAULT_ADDRESS, handle, sizeof(uint32_t), true,
-                "cudaGraphSetConditional with %" PRIu64 ", which is no handle of the graph that the kernel runs in",
+                "cudaGraphSetConditional with %" PRIu64
+                ", which is no handle of the graph that the kernel runs in",
                 handle);
     return 0;
 }
 
-/* To the race detector it is a store: it takes effect at once, and the documents leave concurrent ones undefined. */
+/* To the race detector it is a store: it takes effect at once, and the documents leave concurrent
+ * ones undefined. */
 void gd_run_set_condition(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     setting in;

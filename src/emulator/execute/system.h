@@ -1,4 +1,5 @@
-/* What the system gives to each module: functions that are called by name and have no body in the PTX. */
+/* What the system gives to each module: functions that are called by name and have no body in the
+ * PTX. */
 #ifndef GD_EMULATOR_EXECUTE_SYSTEM_H
 #define GD_EMULATOR_EXECUTE_SYSTEM_H
 

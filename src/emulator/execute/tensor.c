@@ -1,5 +1,5 @@
-/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27, and 5.5 for what
- * a box is). */
+/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor (PTX ISA
+ * 9.7.9.27, and 5.5 for what a box is). */
 #include <inttypes.h>
 
 #include "cuda/abi.h"
@@ -55,27 +55,31 @@ static bool read_map(transfer *t)
     const uint32_t *list = t->warp->cta->image->list + t->code->list;
     gd_space space;
     uint64_t address = gd_other_address(t->warp, list, t->lane, &space);
-    const unsigned char *bytes =
-        gd_access(t->warp, t->code, t->lane, space, address, GD_TENSOR_MAP_BYTES, GD_TENSOR_MAP_ALIGNMENT, false);
+    const unsigned char *bytes = gd_access(t->warp, t->code, t->lane, space, address,
+                                           GD_TENSOR_MAP_BYTES, GD_TENSOR_MAP_ALIGNMENT, false);
 
     if (!bytes)
         return false;
     if (!gd_tensor_map_take(bytes, &t->map)) {
-        gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, address, GD_TENSOR_MAP_BYTES, false,
-                    "what lies at 0x%" PRIx64 " is no tensor map that this driver has encoded", address);
+        gd_cta_fail(
+            t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, address, GD_TENSOR_MAP_BYTES, false,
+            "what lies at 0x%" PRIx64 " is no tensor map that this driver has encoded", address);
         return false;
     }
     if (t->warp->cta->race)
-        gd_check_range(t->warp, t->code, t->lane, space, address, GD_TENSOR_MAP_BYTES, GD_ACTION_READ, false);
+        gd_check_range(t->warp, t->code, t->lane, space, address, GD_TENSOR_MAP_BYTES,
+                       GD_ACTION_READ, false);
     if (t->map.rank != t->code->count) {
         gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, address, 0, false,
-                    "a tensor map of rank %u for a copy of %u dimensions", t->map.rank, t->code->count);
+                    "a tensor map of rank %u for a copy of %u dimensions", t->map.rank,
+                    t->code->count);
         return false;
     }
     return !unsupported(&t->map) || fail(t, unsupported(&t->map));
 }
 
-/* Of the innermost dimension every element is copied, whatever its step says (cuTensorMapEncodeTiled). */
+/* Of the innermost dimension every element is copied, whatever its step says
+ * (cuTensorMapEncodeTiled). */
 static void read_box(transfer *t)
 {
     const uint32_t *slots = t->warp->cta->image->list + t->code->list + 2 * GD_ADDRESS_WORDS;
@@ -95,8 +99,8 @@ static void read_box(transfer *t)
 
 static bool refuse_coordinate(const transfer *t, uint32_t number, const char *why)
 {
-    gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, 0, 0, false, "%s (coordinate %u is %" PRId64 ")", why,
-                number, t->at[number]);
+    gd_cta_fail(t->warp, t->code, t->lane, GD_FAULT_UNSUPPORTED, 0, 0, false,
+                "%s (coordinate %u is %" PRId64 ")", why, number, t->at[number]);
     return false;
 }
 
@@ -109,12 +113,15 @@ static bool is_legal(const transfer *t)
         return true;
     for (uint32_t i = 0; i < t->map.rank; i++) {
         if (writes && t->at[i] < 0)
-            return refuse_coordinate(t, i,
-                                     "a store to a tensor begins in front of it: its coordinates may not be "
-                                     "negative");
+            return refuse_coordinate(
+                t, i,
+                "a store to a tensor begins in front of it: its coordinates may not be "
+                "negative");
     }
     return t->at[0] * t->element % CHUNK == 0 ||
-           refuse_coordinate(t, 0, "a copy of a tensor begins at a place of its rows that is no multiple of 16 bytes");
+           refuse_coordinate(
+               t, 0,
+               "a copy of a tensor begins at a place of its rows that is no multiple of 16 bytes");
 }
 
 static row find_row(const transfer *t, uint32_t number)
@@ -136,7 +143,9 @@ static row find_row(const transfer *t, uint32_t number)
         return found;
     found.first = (uint32_t)first * t->element;
     found.last = (uint32_t)last * t->element;
-    if (t->code->x != GD_TENSOR_LOAD) /* measured: chunks are written whole, into what lies behind a row if need be */
+    if (t->code->x !=
+        GD_TENSOR_LOAD) /* measured: chunks are written whole, into what lies behind a row if need
+                         * be */
         found.last = (found.last + CHUNK - 1) / CHUNK * CHUNK;
     found.address = address + (uint64_t)(t->at[0] + first) * t->element;
     return found;
@@ -144,7 +153,8 @@ static row find_row(const transfer *t, uint32_t number)
 
 /* ---- the box in shared memory ---- */
 
-/* The swizzle exchanges chunks of 16 bytes by bits of the address itself, whatever the box begins at. */
+/* The swizzle exchanges chunks of 16 bytes by bits of the address itself, whatever the box begins
+ * at. */
 static uint64_t swizzle(const transfer *t, uint64_t address)
 {
     static const uint8_t masks[] = {0, 1, 3, 7};
@@ -162,7 +172,8 @@ static unsigned char *chunk(const transfer *t, uint32_t number, uint32_t offset)
 static bool find_box(transfer *t, uint64_t address, bool write)
 {
     t->shared = address;
-    t->box = gd_access(t->warp, t->code, t->lane, t->space, address, t->rows * t->pitch, ALIGNMENT, write);
+    t->box = gd_access(t->warp, t->code, t->lane, t->space, address, t->rows * t->pitch, ALIGNMENT,
+                       write);
     return t->box;
 }
 
@@ -229,7 +240,8 @@ static void check_box(const transfer *t, gd_action action)
 
 static void check_tensor(const transfer *t, gd_action action)
 {
-    pieces found = {.transfer = t, .kind = {.space = GD_AT_GLOBAL, .action = action, .async = true}};
+    pieces found = {.transfer = t,
+                    .kind = {.space = GD_AT_GLOBAL, .action = action, .async = true}};
 
     for (uint32_t i = 0; t->warp->cta->race && i < t->rows; i++) {
         row item = find_row(t, i);
@@ -251,11 +263,12 @@ static void fill(const transfer *t, unsigned char *bytes)
     }
 }
 
-/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is flushed:
- * the types that say so do it in reductions (measured). */
+/* What a load makes of the tf32 types: rounded to nearest even, and one NaN for all. Nothing is
+ * flushed: the types that say so do it in reductions (measured). */
 static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 {
-    for (uint32_t at = 0; t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && at < count; at += 4) {
+    for (uint32_t at = 0; t->map.type >= GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && at < count;
+         at += 4) {
         uint32_t bits;
         memcpy(&bits, bytes + at, 4);
         if ((bits & 0x7fffffff) > 0x7f800000)
@@ -269,7 +282,8 @@ static void convert(const transfer *t, unsigned char *bytes, uint32_t count)
 /* Where a row's bytes within the tensor are on the host; NULL after a fault. */
 static unsigned char *find_bytes(const transfer *t, const row *item, bool write)
 {
-    return gd_access(t->warp, t->code, t->lane, GD_AT_GLOBAL, item->address, item->last - item->first, 1, write);
+    return gd_access(t->warp, t->code, t->lane, GD_AT_GLOBAL, item->address,
+                     item->last - item->first, 1, write);
 }
 
 static bool load_rows(const transfer *t)
@@ -295,30 +309,33 @@ static bool load_rows(const transfer *t)
 /* The type of a reduction's elements; GD_TYPE_NONE: there is no such reduction. */
 static gd_ptx_type type_of(const transfer *t, gd_atomic operation)
 {
-    static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32, GD_TYPE_U64,
-                                    GD_TYPE_S64,  GD_TYPE_F16,  GD_TYPE_F32, GD_TYPE_F64, GD_TYPE_BF16,
-                                    GD_TYPE_F32,  GD_TYPE_F32,  GD_TYPE_F32};
+    static const uint8_t types[] = {GD_TYPE_NONE, GD_TYPE_NONE, GD_TYPE_U32, GD_TYPE_S32,
+                                    GD_TYPE_U64,  GD_TYPE_S64,  GD_TYPE_F16, GD_TYPE_F32,
+                                    GD_TYPE_F64,  GD_TYPE_BF16, GD_TYPE_F32, GD_TYPE_F32,
+                                    GD_TYPE_F32};
     gd_ptx_type type = (gd_ptx_type)types[t->map.type];
     bool bits = operation >= GD_ATOMIC_AND && operation <= GD_ATOMIC_XOR;
 
-    if (type == GD_TYPE_S64 && operation != GD_ATOMIC_MIN && operation != GD_ATOMIC_MAX) /* measured */
+    if (type == GD_TYPE_S64 && operation != GD_ATOMIC_MIN &&
+        operation != GD_ATOMIC_MAX) /* measured */
         return GD_TYPE_NONE;
     if (bits && (t->element == 4 || t->element == 8))
         type = t->element == 4 ? GD_TYPE_B32 : GD_TYPE_B64;
     return gd_atomic_has_type(operation, type) ? type : GD_TYPE_NONE;
 }
 
-static void reduce(const transfer *t, gd_ptx_type type, unsigned char *target, const unsigned char *source,
-                   uint32_t bytes)
+static void reduce(const transfer *t, gd_ptx_type type, unsigned char *target,
+                   const unsigned char *source, uint32_t bytes)
 {
-    const bool flushes =
-        t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    const bool flushes = t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ ||
+                         t->map.type == GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
 
     for (uint32_t at = 0; at < bytes; at += t->element) {
         uint64_t old = 0, operand = 0;
         memcpy(&old, target + at, t->element);
         memcpy(&operand, source + at, t->element);
-        old = gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, flushes ? GD_FTZ : 0);
+        old =
+            gd_atomic_apply((gd_atomic)t->code->bytes, type, old, operand, 0, flushes ? GD_FTZ : 0);
         memcpy(target + at, &old, t->element);
     }
 }
@@ -352,8 +369,8 @@ static bool load_into(transfer *t, uint64_t address, uint64_t barrier, gd_space 
         return false;
     check_tensor(t, GD_ACTION_READ);
     check_box(t, GD_ACTION_WRITE);
-    return load_rows(t) &&
-           gd_tell_mbarrier(t->warp, t->code, t->lane, barrier, barrier_space, (uint64_t)t->rows * t->row_bytes);
+    return load_rows(t) && gd_tell_mbarrier(t->warp, t->code, t->lane, barrier, barrier_space,
+                                            (uint64_t)t->rows * t->row_bytes);
 }
 
 static bool load(transfer *t, uint64_t address)
@@ -361,7 +378,8 @@ static bool load(transfer *t, uint64_t address)
     const uint32_t *list = t->warp->cta->image->list + t->code->list + GD_ADDRESS_WORDS;
     gd_space space;
     uint64_t barrier = gd_other_address(t->warp, list, t->lane, &space);
-    uint32_t ranks = t->code->y ? (uint32_t)gd_lane_get(t->warp, t->code->b, t->lane, 4) & 0xffff : 0;
+    uint32_t ranks =
+        t->code->y ? (uint32_t)gd_lane_get(t->warp, t->code->b, t->lane, 4) & 0xffff : 0;
 
     if (!t->code->y)
         return load_into(t, address, barrier, space);

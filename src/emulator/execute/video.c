@@ -17,7 +17,9 @@ static uint32_t part_width(uint32_t part)
 
 static uint32_t part_shift(uint32_t part)
 {
-    return part == GD_PART_WORD ? 0 : part < GD_PART_H0 ? 8 * (part - GD_PART_B0) : 16 * (part - GD_PART_H0);
+    return part == GD_PART_WORD ? 0
+           : part < GD_PART_H0  ? 8 * (part - GD_PART_B0)
+                                : 16 * (part - GD_PART_H0);
 }
 
 static int64_t select_part(uint32_t word, uint32_t part, bool is_signed)
@@ -77,7 +79,8 @@ static int64_t primary(const gd_video_form *form, int64_t a, int64_t b)
 static uint32_t multiply(const gd_video_form *form, int64_t a, int64_t b, uint32_t c)
 {
     uint32_t flags = form->is.flags;
-    bool is_signed = flags & (GD_VIDEO_SIGNED_A | GD_VIDEO_SIGNED_B | GD_VIDEO_MINUS_PRODUCT | GD_VIDEO_MINUS_C);
+    bool is_signed =
+        flags & (GD_VIDEO_SIGNED_A | GD_VIDEO_SIGNED_B | GD_VIDEO_MINUS_PRODUCT | GD_VIDEO_MINUS_C);
     wide third = extend(c, 32, is_signed), sum = (wide)a * b;
 
     sum = flags & GD_VIDEO_MINUS_PRODUCT ? -sum : sum;
@@ -90,7 +93,8 @@ static uint32_t multiply(const gd_video_form *form, int64_t a, int64_t b, uint32
 static uint32_t video(const gd_video_form *form, uint32_t a_word, uint32_t b_word, uint32_t c)
 {
     uint32_t flags = form->is.flags, part = form->is.part[0];
-    uint32_t width = part_width(part), shift = part_shift(part), mask = (uint32_t)((UINT64_C(1) << width) - 1);
+    uint32_t width = part_width(part), shift = part_shift(part),
+             mask = (uint32_t)((UINT64_C(1) << width) - 1);
     int64_t a = select_part(a_word, form->is.part[1], flags & GD_VIDEO_SIGNED_A);
     int64_t b = select_part(b_word, form->is.part[2], flags & GD_VIDEO_SIGNED_B);
 

@@ -1,5 +1,5 @@
-/* Scalar video instructions (PTX ISA 9.7.20): parts of words as operands, saturation to a part, and a
- * second operation or a merge with a third operand. */
+/* Scalar video instructions (PTX ISA 9.7.20): parts of words as operands, saturation to a part, and
+ * a second operation or a merge with a third operand. */
 #ifndef GD_EMULATOR_EXECUTE_VIDEO_H
 #define GD_EMULATOR_EXECUTE_VIDEO_H
 
@@ -17,7 +17,12 @@ typedef enum gd_video_op {
     GD_VIDEO_MAD
 } gd_video_op;
 
-typedef enum gd_video_second { GD_SECOND_NONE, GD_SECOND_ADD, GD_SECOND_MIN, GD_SECOND_MAX } gd_video_second;
+typedef enum gd_video_second {
+    GD_SECOND_NONE,
+    GD_SECOND_ADD,
+    GD_SECOND_MIN,
+    GD_SECOND_MAX
+} gd_video_second;
 
 /* The parts of a word: bytes, then halves. */
 typedef enum gd_video_part {

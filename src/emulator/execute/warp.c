@@ -22,8 +22,11 @@ static void put_all(const gd_warp *warp, gd_slot slot, uint32_t mask, uint32_t v
 void gd_run_vote(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint32_t here = gather(warp, code, mask);
-    uint32_t votes = (gd_predicate(warp, code->a) ^ (code->flags & GD_WARP_NEGATED ? UINT32_MAX : 0)) & here;
-    bool result = code->x == GD_VOTE_ALL ? votes == here : code->x == GD_VOTE_ANY ? votes != 0 : votes == here || !votes;
+    uint32_t votes =
+        (gd_predicate(warp, code->a) ^ (code->flags & GD_WARP_NEGATED ? UINT32_MAX : 0)) & here;
+    bool result = code->x == GD_VOTE_ALL   ? votes == here
+                  : code->x == GD_VOTE_ANY ? votes != 0
+                                           : votes == here || !votes;
 
     if (!here)
         return;
@@ -36,7 +39,8 @@ void gd_run_vote(gd_warp *warp, const gd_code *code, uint32_t mask)
 void gd_run_shfl(gd_warp *warp, const gd_code *code, uint32_t mask)
 {
     uint32_t here = gather(warp, code, mask), inside, values[GD_LANES];
-    const gd_u32 *a = gd_lanes(warp, code->a), *b = gd_lanes(warp, code->b), *c = gd_lanes(warp, code->c);
+    const gd_u32 *a = gd_lanes(warp, code->a), *b = gd_lanes(warp, code->b),
+                 *c = gd_lanes(warp, code->c);
     gd_u32 *d = gd_lanes(warp, code->d);
 
     if (!here)
@@ -62,7 +66,8 @@ void gd_run_match(gd_warp *warp, const gd_code *code, uint32_t mask)
         results[lane] = 0;
         GD_EACH_LANE(other, here)
         {
-            results[lane] |= gd_lane_get(warp, code->a, other, code->y) == value ? UINT32_C(1) << other : 0;
+            results[lane] |=
+                gd_lane_get(warp, code->a, other, code->y) == value ? UINT32_C(1) << other : 0;
         }
         all &= results[lane] == here;
     }

@@ -1,4 +1,5 @@
-/* What the lanes of a warp tell one another. With GD_WARP_SYNC the lanes of the mask in slot e wait for one another first. */
+/* What the lanes of a warp tell one another. With GD_WARP_SYNC the lanes of the mask in slot e wait
+ * for one another first. */
 #ifndef GD_EMULATOR_EXECUTE_WARP_H
 #define GD_EMULATOR_EXECUTE_WARP_H
 

@@ -33,8 +33,9 @@ static layout read_descriptor(uint64_t bits, bool transposed)
                     .transposed = transposed};
 }
 
-/* Chunk `part` of a row along k, or, transposed, chunk `part` of a row along m or n. Without a swizzle the two strides
- * are between chunks of a row and between groups of 8 rows; with one, a row of 32, 64 or 128 bytes is contiguous. */
+/* Chunk `part` of a row along k, or, transposed, chunk `part` of a row along m or n. Without a
+ * swizzle the two strides are between chunks of a row and between groups of 8 rows; with one, a row
+ * of 32, 64 or 128 bytes is contiguous. */
 static uint32_t chunk_offset(const layout *l, uint32_t row, uint32_t part)
 {
     uint32_t width = 1u << l->swizzle; /* chunks of a swizzled row */
@@ -96,11 +97,12 @@ typedef struct product {
     double a[ROWS][MOST_DEPTH], b[MOST_DEPTH][GD_WARPGROUP_N], c[ROWS][GD_WARPGROUP_N];
 } product;
 
-static const unsigned char *read_chunk(gd_warp *warp, const gd_code *code, const layout *l, uint32_t row, uint32_t part,
-                                       pieces *read)
+static const unsigned char *read_chunk(gd_warp *warp, const gd_code *code, const layout *l,
+                                       uint32_t row, uint32_t part, pieces *read)
 {
     uint64_t address = chunk_address(l, row, part) | (uint64_t)warp->cta->rank << GD_RANK_SHIFT;
-    const unsigned char *place = gd_access(warp, code, 0, GD_AT_SHARED, address, CHUNK, CHUNK, false);
+    const unsigned char *place =
+        gd_access(warp, code, 0, GD_AT_SHARED, address, CHUNK, CHUNK, false);
 
     if (place && warp->cta->race)
         add_piece(read, address);
@@ -108,7 +110,8 @@ static const unsigned char *read_chunk(gd_warp *warp, const gd_code *code, const
 }
 
 /* The elements of a chunk, `step` doubles apart. */
-static void unpack(const unsigned char *chunk, gd_matrix_element kind, bool negate, double *to, size_t step)
+static void unpack(const unsigned char *chunk, gd_matrix_element kind, bool negate, double *to,
+                   size_t step)
 {
     const uint32_t per = gd_matrix_packed(kind);
 
@@ -122,11 +125,11 @@ static void unpack(const unsigned char *chunk, gd_matrix_element kind, bool nega
     }
 }
 
-/* A matrix of `count` rows (of a) or columns (of b) from `first` on: element (i, k) goes to to[i * row_step + k *
- * depth_step]. */
-static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uint32_t first, uint32_t count,
-                        gd_matrix_element kind, bool negate, double *to, size_t row_step, size_t depth_step,
-                        pieces *read)
+/* A matrix of `count` rows (of a) or columns (of b) from `first` on: element (i, k) goes to to[i *
+ * row_step + k * depth_step]. */
+static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uint32_t first,
+                        uint32_t count, gd_matrix_element kind, bool negate, double *to,
+                        size_t row_step, size_t depth_step, pieces *read)
 {
     const uint32_t per = CHUNK / 4 * gd_matrix_packed(kind);
     const uint32_t rows = l->transposed ? 2 * per : count, parts = l->transposed ? count / per : 2;
@@ -134,7 +137,8 @@ static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uin
     for (uint32_t row = 0; row < rows; row++) {
         for (uint32_t part = 0; part < parts; part++) {
             const uint32_t at = l->transposed ? row : first + row;
-            const unsigned char *chunk = read_chunk(warp, code, l, at, l->transposed ? first / per + part : part, read);
+            const unsigned char *chunk =
+                read_chunk(warp, code, l, at, l->transposed ? first / per + part : part, read);
             if (!chunk)
                 return false;
             double *target = l->transposed ? to + part * per * row_step + row * depth_step
@@ -146,7 +150,8 @@ static bool read_matrix(gd_warp *warp, const gd_code *code, const layout *l, uin
 }
 
 /* PTX ISA 9.7.15.5.1: lane = 4 * group + member, as for mma. */
-static void read_fragments(const gd_warp *warp, const gd_code *code, const uint32_t *slots, product *into)
+static void read_fragments(const gd_warp *warp, const gd_code *code, const uint32_t *slots,
+                           product *into)
 {
     const uint32_t per = gd_matrix_packed((gd_matrix_element)code->x);
     const bool negate = code->flags & GD_WARPGROUP_NEGATE_A;
@@ -176,9 +181,11 @@ static bool read_factors(gd_warp *warp, const gd_code *code, const uint32_t *slo
     if (fragments) {
         read_fragments(warp, code, slots, into);
     } else {
-        from = read_descriptor(gd_lane_get(warp, slots[0], 0, 8), code->flags & GD_WARPGROUP_TRANSPOSE_A);
-        if (!read_matrix(warp, code, &from, warp->index % GD_WARPGROUP_WARPS * ROWS, ROWS, (gd_matrix_element)code->x,
-                         code->flags & GD_WARPGROUP_NEGATE_A, into->a[0], MOST_DEPTH, 1, &read))
+        from = read_descriptor(gd_lane_get(warp, slots[0], 0, 8),
+                               code->flags & GD_WARPGROUP_TRANSPOSE_A);
+        if (!read_matrix(warp, code, &from, warp->index % GD_WARPGROUP_WARPS * ROWS, ROWS,
+                         (gd_matrix_element)code->x, code->flags & GD_WARPGROUP_NEGATE_A,
+                         into->a[0], MOST_DEPTH, 1, &read))
             return false;
     }
     flush(&read);
@@ -187,21 +194,25 @@ static bool read_factors(gd_warp *warp, const gd_code *code, const uint32_t *slo
 
 /* ---- sums ---- */
 
-/* Register r of a lane holds neighbours in a row, every other one (or pair of f32) of the lower rows. */
+/* Register r of a lane holds neighbours in a row, every other one (or pair of f32) of the lower
+ * rows. */
 static double *sum_at(product *work, uint32_t lane, uint32_t i)
 {
     return &work->c[lane / 4 + 8 * (i / 2 % 2)][i / 4 * 8 + lane % 4 * 2 + i % 2];
 }
 
-static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, product *into)
+static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots,
+                      product *into)
 {
     const bool half = code->flags & GD_MATRIX_HALF_D;
-    const bool keep = (gd_predicate(warp, code->c) & 1) != (code->flags & GD_WARPGROUP_KEEP_NOT ? 1u : 0u);
+    const bool keep =
+        (gd_predicate(warp, code->c) & 1) != (code->flags & GD_WARPGROUP_KEEP_NOT ? 1u : 0u);
 
     for (uint32_t lane = 0; lane < GD_LANES; lane++) {
         for (uint32_t i = 0; i < code->target / 2; i++) {
             uint32_t word = (uint32_t)gd_lane_get(warp, slots[half ? i / 2 : i], lane, 4);
-            double value = code->x >= GD_MATRIX_S8 ? (double)(int32_t)word : (double)gd_single(word);
+            double value =
+                code->x >= GD_MATRIX_S8 ? (double)(int32_t)word : (double)gd_single(word);
             if (half)
                 value = (double)gd_from_half((uint16_t)(word >> (16 * (i & 1))));
             *sum_at(into, lane, i) = keep ? value : 0;
@@ -212,13 +223,15 @@ static void read_sums(const gd_warp *warp, const gd_code *code, const uint32_t *
 static uint32_t finish(double sum, const gd_code *code)
 {
     if (code->x < GD_MATRIX_S8)
-        return code->flags & GD_MATRIX_HALF_D ? (uint32_t)gd_to_half(sum, 0) : gd_bits(gd_nan32((float)sum));
+        return code->flags & GD_MATRIX_HALF_D ? (uint32_t)gd_to_half(sum, 0)
+                                              : gd_bits(gd_nan32((float)sum));
     if (code->flags & GD_MATRIX_SATURATE)
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     return (uint32_t)(uint64_t)(int64_t)sum;
 }
 
-static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots, product *from)
+static void write_sums(const gd_warp *warp, const gd_code *code, const uint32_t *slots,
+                       product *from)
 {
     const bool half = code->flags & GD_MATRIX_HALF_D;
 
@@ -256,8 +269,8 @@ void gd_run_wgmma(gd_warp *warp, const gd_code *code, uint32_t mask)
         return;
     if ((warp->index | (GD_WARPGROUP_WARPS - 1)) >= warp->cta->warp_count) {
         gd_cta_fail(warp, code, 0, GD_FAULT_UNSUPPORTED, 0, 0, false,
-                    "warp %u is of no warpgroup: the CTA has %u warps, and it takes four in a row", warp->index,
-                    warp->cta->warp_count);
+                    "warp %u is of no warpgroup: the CTA has %u warps, and it takes four in a row",
+                    warp->index, warp->cta->warp_count);
         return;
     }
     if (!read_factors(warp, code, slots + code->value, &work))

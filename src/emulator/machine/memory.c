@@ -1,5 +1,6 @@
-/* Allocations of the emulated device: an array ordered by address, searched by halves. Freed ones stay in it without their
- * bytes; when there are many of them, those at the lowest addresses, which are the oldest, are forgotten. */
+/* Allocations of the emulated device: an array ordered by address, searched by halves. Freed ones
+ * stay in it without their bytes; when there are many of them, those at the lowest addresses, which
+ * are the oldest, are forgotten. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,8 @@ static void remove_at(gd_memory *memory, size_t index)
     memory->freed -= memory->list[index]->allocation.freed;
     free(memory->list[index]);
     memory->count--;
-    memmove(memory->list + index, memory->list + index + 1, (memory->count - index) * sizeof *memory->list);
+    memmove(memory->list + index, memory->list + index + 1,
+            (memory->count - index) * sizeof *memory->list);
 }
 
 /* Forgets freed ranges that [start, end) overlaps; false when a live one is among them. */
@@ -130,8 +132,10 @@ static uint64_t find_place(gd_memory *memory, uint64_t bytes)
             memory->next = start + needed;
             return start;
         }
-        const gd_allocation *item = &memory->list[count_below(memory, start + needed - 1) - 1]->allocation;
-        memory->next = (item->start + item->bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+        const gd_allocation *item =
+            &memory->list[count_below(memory, start + needed - 1) - 1]->allocation;
+        memory->next = (item->start + item->bytes + GD_MEMORY_GUARD + ALIGNMENT - 1) &
+                       ~(uint64_t)(ALIGNMENT - 1);
     }
     return 0;
 }
@@ -160,7 +164,8 @@ static bool insert(gd_memory *memory, record *item)
         memory->capacity = capacity;
     }
     size_t index = count_below(memory, item->allocation.start);
-    memmove(memory->list + index + 1, memory->list + index, (memory->count - index) * sizeof *memory->list);
+    memmove(memory->list + index + 1, memory->list + index,
+            (memory->count - index) * sizeof *memory->list);
     memory->list[index] = item;
     memory->count++;
     return true;
@@ -181,10 +186,12 @@ static bool place(gd_memory *memory, record *item, void *host)
         return allocation->start != 0;
     }
     allocation->start = (uint64_t)(uintptr_t)allocation->host;
-    return clear_range(memory, allocation->start, allocation->start + (allocation->bytes ? allocation->bytes : 1));
+    return clear_range(memory, allocation->start,
+                       allocation->start + (allocation->bytes ? allocation->bytes : 1));
 }
 
-gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host, const char *name)
+gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host,
+                              const char *name)
 {
     if (bytes > memory->limit - memory->used || bytes > SIZE_MAX / 2)
         return NULL;

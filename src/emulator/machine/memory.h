@@ -1,7 +1,9 @@
-/* The emulated device's global memory: allocations at device addresses that are not host addresses, so that a stray access is noticed.
+/* The emulated device's global memory: allocations at device addresses that are not host addresses,
+ * so that a stray access is noticed.
  *
- * Addresses begin at GD_MEMORY_BASE; between two allocations lies a gap of at least GD_MEMORY_GUARD bytes that belongs to none. A freed range is
- * not given out again before the address space wraps, so that a use after free is noticed too. */
+ * Addresses begin at GD_MEMORY_BASE; between two allocations lies a gap of at least GD_MEMORY_GUARD
+ * bytes that belongs to none. A freed range is not given out again before the address space wraps,
+ * so that a use after free is noticed too. */
 #ifndef GD_EMULATOR_MACHINE_MEMORY_H
 #define GD_EMULATOR_MACHINE_MEMORY_H
 
@@ -12,15 +14,16 @@
 #define GD_MEMORY_BASE UINT64_C(0x700000000000)
 #define GD_MEMORY_GUARD UINT64_C(65536)
 
-/* Windows of the generic address space (cvta): a CTA's shared memory, a thread's local memory. Global addresses are generic ones as
- * they are. Both lie below GD_MEMORY_BASE; each window is 2^32 bytes. */
+/* Windows of the generic address space (cvta): a CTA's shared memory, a thread's local memory.
+ * Global addresses are generic ones as they are. Both lie below GD_MEMORY_BASE; each window is 2^32
+ * bytes. */
 #define GD_SHARED_WINDOW UINT64_C(0x100000000)
 #define GD_LOCAL_WINDOW UINT64_C(0x200000000)
 
 typedef enum gd_memory_kind {
-    GD_MEMORY_DEVICE,  /* cuMemAlloc and its kin, module variables */
-    GD_MEMORY_HOST,    /* cuMemHostAlloc: the device address is the host address */
-    GD_MEMORY_MANAGED, /* likewise */
+    GD_MEMORY_DEVICE,   /* cuMemAlloc and its kin, module variables */
+    GD_MEMORY_HOST,     /* cuMemHostAlloc: the device address is the host address */
+    GD_MEMORY_MANAGED,  /* likewise */
     GD_MEMORY_CONSTANT, /* .const variables: read only for kernels */
     GD_MEMORY_ARRAY,    /* reached by copies and textures alone (machine/texture.h) */
     GD_MEMORY_TEXTURE,  /* a texture object */
@@ -28,12 +31,12 @@ typedef enum gd_memory_kind {
 } gd_memory_kind;
 
 typedef struct gd_allocation {
-    uint64_t start;       /* device address, aligned to 512, as textures need */
+    uint64_t start; /* device address, aligned to 512, as textures need */
     uint64_t bytes;
-    unsigned char *host;  /* where the bytes are */
+    unsigned char *host; /* where the bytes are */
     gd_memory_kind kind;
-    bool freed;           /* kept for a while, to name a use after free */
-    const char *name;     /* of a module variable; NULL */
+    bool freed;               /* kept for a while, to name a use after free */
+    const char *name;         /* of a module variable; NULL */
     struct gd_shadow *shadow; /* of the race detector; NULL */
 } gd_allocation;
 
@@ -53,13 +56,16 @@ typedef struct gd_memory gd_memory;
 gd_memory *gd_memory_create(uint64_t limit);
 void gd_memory_destroy(gd_memory *memory);
 
-/* A new allocation; NULL when the limit or the host's memory is passed. `host` is NULL for memory that the object takes itself. */
-gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host, const char *name);
+/* A new allocation; NULL when the limit or the host's memory is passed. `host` is NULL for memory
+ * that the object takes itself. */
+gd_allocation *gd_memory_take(gd_memory *memory, uint64_t bytes, gd_memory_kind kind, void *host,
+                              const char *name);
 
 /* Ends the allocation that starts at this address; false when none does (or it was freed). */
 bool gd_memory_give(gd_memory *memory, uint64_t start);
 
-/* The allocation, freed ones included, that holds an address; NULL. Logarithmic; callers keep the last answer at hand. */
+/* The allocation, freed ones included, that holds an address; NULL. Logarithmic; callers keep the
+ * last answer at hand. */
 gd_allocation *gd_memory_find(gd_memory *memory, uint64_t address);
 
 void gd_memory_on_forget(gd_memory *memory, gd_memory_forget *call, void *context);

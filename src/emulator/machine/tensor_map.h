@@ -1,4 +1,5 @@
-/* Which tensor maps the emulated driver takes; their 128 bytes are those of NVIDIA's drivers (ptx/require/tensor_map.h). */
+/* Which tensor maps the emulated driver takes; their 128 bytes are those of NVIDIA's drivers
+ * (ptx/require/tensor_map.h). */
 #ifndef GD_EMULATOR_MACHINE_TENSOR_MAP_H
 #define GD_EMULATOR_MACHINE_TENSOR_MAP_H
 

@@ -1,14 +1,14 @@
-/* Accesses: each is compared with who wrote its bytes last and who has accessed them since, and takes its place among
- * them.
+/* Accesses: each is compared with who wrote its bytes last and who has accessed them since, and
+ * takes its place among them.
  *
- * A cell keeps the last writer, and in its reader word the other accesses that a later one may still race with:
- * readers, and writers that a strong write came after. An old access may go when all that races with it races with the
- * new one too: when it is ordered before the new one, and no strong access that the new one gets on with would have
- * raced with the old one.
+ * A cell keeps the last writer, and in its reader word the other accesses that a later one may
+ * still race with: readers, and writers that a strong write came after. An old access may go when
+ * all that races with it races with the new one too: when it is ordered before the new one, and no
+ * strong access that the new one gets on with would have raced with the old one.
  *
- * An access of a warp is one entry. What has been found out about an entry of the past often holds for all lanes at
- * once, and neighbouring cells mostly name the same entries: the last answers are remembered for the length of an
- * operation. */
+ * An access of a warp is one entry. What has been found out about an entry of the past often holds
+ * for all lanes at once, and neighbouring cells mostly name the same entries: the last answers are
+ * remembered for the length of an operation. */
 #include <string.h>
 
 #include "emulator/race/core.h"
@@ -34,7 +34,8 @@ typedef struct actor {
     uint32_t fine;    /* an entry that is before all lanes */
     uint32_t covered; /* and may go when one of them comes */
     uint32_t full[GD_RACE_READERS],
-        full_own;    /* entries of a set that a further reader of the warp does not change; those of the warp */
+        full_own; /* entries of a set that a further reader of the warp does not change; those of
+                   * the warp */
     uint32_t writer; /* the last one of the cell */
     uint32_t done;   /* lanes of this operation that have had their turn */
     uint64_t page_number;
@@ -48,18 +49,21 @@ typedef struct actor {
 
 /* ---- order ---- */
 
-static verdict compare_agent(const actor *a, const gd_entry_record *e, uint32_t thread, const gd_stamps *stamps)
+static verdict compare_agent(const actor *a, const gd_entry_record *e, uint32_t thread,
+                             const gd_stamps *stamps)
 {
     if (e->agent == GD_AGENT_NONE)
         return AFTER_NOBODY;
     uint32_t agent = e->agent == GD_AGENT_GROUP ? thread : e->agent;
     if (e->stamp <= gd_stamps_agent(stamps, agent))
         return AFTER_THIS;
-    bool own = e->uid == a->uid && e->agent == GD_AGENT_GROUP && thread == a->warp * GD_RACE_LANES + a->lane;
+    bool own = e->uid == a->uid && e->agent == GD_AGENT_GROUP &&
+               thread == a->warp * GD_RACE_LANES + a->lane;
     return own && e->stamp <= a->cta->thread[thread].done ? AFTER_THIS : AFTER_NOT;
 }
 
-static verdict compare_thread(const actor *a, const gd_entry_record *e, uint32_t lane, const gd_stamps *stamps)
+static verdict compare_thread(const actor *a, const gd_entry_record *e, uint32_t lane,
+                              const gd_stamps *stamps)
 {
     const uint32_t thread = e->warp * GD_RACE_LANES + lane;
     const bool same_warp = e->uid == a->uid && e->warp == a->warp;
@@ -103,7 +107,8 @@ static bool includes(const actor *a, uint32_t scope, const gd_entry_record *e)
     if (scope == GD_SCOPE_CTA || e->task != a->task || !a->cta)
         return false;
     const gd_desc *desc = a->cta->task->desc;
-    const uint32_t x = desc->info.grid[0] ? desc->info.grid[0] : 1, y = desc->info.grid[1] ? desc->info.grid[1] : 1;
+    const uint32_t x = desc->info.grid[0] ? desc->info.grid[0] : 1,
+                   y = desc->info.grid[1] ? desc->info.grid[1] : 1;
     const uint32_t cta[3] = {e->cta % x, e->cta / x % y, e->cta / x / y};
     return gd_desc_cluster(desc, cta) == a->cta->cluster;
 }
@@ -114,17 +119,20 @@ static bool gets_on(const actor *a, const gd_entry_record *e)
     return a->self.strong && e->strong && includes(a, a->self.scope, e) && includes(a, e->scope, e);
 }
 
-/* An atomic operation that the actor is behind has read what earlier ones left of these bytes, so they precede the
- * actor in causality order, they alone and nothing else of their threads (PTX ISA 8.9.2, 8.9.5: observation order). */
+/* An atomic operation that the actor is behind has read what earlier ones left of these bytes, so
+ * they precede the actor in causality order, they alone and nothing else of their threads (PTX ISA
+ * 8.9.2, 8.9.5: observation order). */
 static bool observed(const actor *a, uint32_t ref)
 {
-    const gd_entry_record *e = &a->race->entries[ref >> 5], *last = &a->race->entries[a->writer >> 5];
+    const gd_entry_record *e = &a->race->entries[ref >> 5],
+                          *last = &a->race->entries[a->writer >> 5];
 
-    return a->writer > GD_REF_INITIAL && ref != a->writer && e->action == GD_ACTION_ATOMIC && e->writes &&
-           last->action == GD_ACTION_ATOMIC && compare(a, a->writer) >= AFTER_THIS;
+    return a->writer > GD_REF_INITIAL && ref != a->writer && e->action == GD_ACTION_ATOMIC &&
+           e->writes && last->action == GD_ACTION_ATOMIC && compare(a, a->writer) >= AFTER_THIS;
 }
 
-/* The old access may go: it is ordered before the actor, and what gets on with the actor would have got on with it. */
+/* The old access may go: it is ordered before the actor, and what gets on with the actor would have
+ * got on with it. */
 static bool covers(const actor *a, const gd_entry_record *e, verdict order)
 {
     if (e->task <= a->race->floor)
@@ -133,7 +141,8 @@ static bool covers(const actor *a, const gd_entry_record *e, verdict order)
         return false;
     if (!a->self.strong)
         return true;
-    return e->strong && e->scope >= a->self.scope && (a->self.scope >= GD_SCOPE_GPU || e->uid == a->uid);
+    return e->strong && e->scope >= a->self.scope &&
+           (a->self.scope >= GD_SCOPE_GPU || e->uid == a->uid);
 }
 
 /* ---- what is found ---- */
@@ -154,11 +163,13 @@ static bool writes_same(const actor *a, uint32_t ref, const gd_entry_record *e)
     if (!operation || !e->writes || e->task != a->task || operation->action != GD_ACTION_WRITE ||
         e->action != GD_ACTION_WRITE)
         return false;
-    if (ref >> 5 != a->entry || !(a->done >> lane & 1) || !operation->addresses || !overlaps(operation, lane, a->lane))
+    if (ref >> 5 != a->entry || !(a->done >> lane & 1) || !operation->addresses ||
+        !overlaps(operation, lane, a->lane))
         return operation->same && operation->same(operation->context, a->lane);
     if (operation->equal)
         return operation->equal(operation->context, lane, a->lane);
-    return operation->same && operation->same(operation->context, lane) && operation->same(operation->context, a->lane);
+    return operation->same && operation->same(operation->context, lane) &&
+           operation->same(operation->context, a->lane);
 }
 
 static void note(actor *a, uint32_t ref, const gd_entry_record *e)
@@ -193,8 +204,8 @@ static uint32_t likeness(const gd_race *race, uint32_t a, uint32_t b)
     return first->warp != second->warp ? 2 : 3;
 }
 
-/* One of too many references, the last of which is new, is dropped: one of two that are most alike, the new one when it
- * is among them, a reader before a writer. */
+/* One of too many references, the last of which is new, is dropped: one of two that are most alike,
+ * the new one when it is among them, a reader before a writer. */
 static void drop_one(const gd_race *race, uint32_t *refs, uint32_t *count)
 {
     const uint32_t newest = *count - 1;
@@ -209,7 +220,8 @@ static void drop_one(const gd_race *race, uint32_t *refs, uint32_t *count)
             uint32_t like = likeness(race, refs[i], refs[j]);
             if (like <= most)
                 continue;
-            bool first = !race->entries[refs[i] >> 5].writes, second = !race->entries[refs[j] >> 5].writes;
+            bool first = !race->entries[refs[i] >> 5].writes,
+                 second = !race->entries[refs[j] >> 5].writes;
             if (!first && !second && !race->entries[refs[newest] >> 5].writes)
                 continue;
             most = like;
@@ -222,7 +234,9 @@ static void drop_one(const gd_race *race, uint32_t *refs, uint32_t *count)
 
 typedef struct others {
     uint32_t refs[GD_RACE_READERS + 2], count;
-    bool for_all; /* what was found holds for every lane of the warp but for entries of the warp itself */
+    bool
+        for_all; /* what was found holds for every lane of the warp but for entries of the warp
+                  * itself */
     bool kept_all;
 } others;
 
@@ -234,7 +248,8 @@ static void look(actor *a, others *list, uint32_t ref)
 
     if (ref <= GD_REF_INITIAL)
         return;
-    if ((order == AFTER_NOT || order == AFTER_THIS) && (e->uid != a->uid || e->warp != a->warp || e->async))
+    if ((order == AFTER_NOT || order == AFTER_THIS) &&
+        (e->uid != a->uid || e->warp != a->warp || e->async))
         list->for_all = false;
     if (order < AFTER_THIS && (e->writes || a->self.writes) && !gets_on(a, e) && !observed(a, ref))
         note(a, ref, e);
@@ -259,13 +274,15 @@ static void look_at_word(actor *a, others *list, uint32_t word)
         look(a, list, set->refs[i]);
 }
 
-/* Whether the readers of a set are those that the last reader of this warp found and left as they were. */
+/* Whether the readers of a set are those that the last reader of this warp found and left as they
+ * were. */
 static bool is_full(const actor *a, uint32_t word)
 {
     const gd_reader_set *set = &a->race->sets[word & ~GD_REF_SET];
 
     for (uint32_t i = 0; i < GD_RACE_READERS; i++) {
-        if (set->refs[i] >> 5 != a->full[i] || ((a->full_own >> i & 1) && (set->refs[i] & 31) == a->lane))
+        if (set->refs[i] >> 5 != a->full[i] ||
+            ((a->full_own >> i & 1) && (set->refs[i] & 31) == a->lane))
             return false;
     }
     return true;
@@ -400,7 +417,8 @@ static void visit_cells(actor *a, gd_cell *cells, uint32_t count, uint32_t bytes
 
 static gd_page *find_page(actor *a, uint64_t number, uint32_t shift)
 {
-    gd_page *page = a->page && a->page_number == number ? a->page : gd_shadow_page(a->shadow, number);
+    gd_page *page =
+        a->page && a->page_number == number ? a->page : gd_shadow_page(a->shadow, number);
 
     if (!page || page->shift > shift)
         page = gd_shadow_refine(a->race, a->shadow, number, shift);
@@ -538,8 +556,8 @@ static bool find_entry(actor *a, gd_warp_record *warp, bool alone)
                            (uint32_t)a->self.waited << 7 | 256;
     gd_site_cache *cached = &warp->cache[operation->site % GD_RACE_SITES_CACHED];
 
-    if (!alone && cached->flags == flags && cached->site == operation->site && cached->stamp == warp->stamp &&
-        cached->bytes == operation->bytes) {
+    if (!alone && cached->flags == flags && cached->site == operation->site &&
+        cached->stamp == warp->stamp && cached->bytes == operation->bytes) {
         a->entry = cached->entry;
         return true;
     }
@@ -553,7 +571,8 @@ static bool find_entry(actor *a, gd_warp_record *warp, bool alone)
 }
 
 /* `alone`: the entry is not shared with other accesses. */
-static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, bool alone)
+static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
+                  bool alone)
 {
     gd_warp_record *warp = &cta->warps[operation->warp];
 
@@ -566,29 +585,31 @@ static bool begin(actor *a, gd_race_cta *cta, gd_shadow *shadow, const gd_race_o
                  .uid = cta->uid,
                  .warp = operation->warp,
                  .synced = warp->synced};
-    a->self = (gd_entry_record){.task = a->task,
-                                .uid = a->uid,
-                                .cta = cta->number,
-                                .stamp = warp->stamp,
-                                .site = operation->site,
-                                .bytes = operation->bytes,
-                                .agent = operation->warpgroup ? gd_warpgroup_agent(cta, operation->warp)
-                                         : alone              ? GD_AGENT_NONE
-                                                              : GD_AGENT_GROUP,
-                                .warp = operation->warp & 31,
-                                .action = operation->action & 7,
-                                .scope = operation->scope & 3,
-                                .strong = operation->strong,
-                                .async = operation->async,
-                                .writes = operation->action != GD_ACTION_READ,
-                                .waited = (warp->waited & operation->mask) == operation->mask};
+    a->self =
+        (gd_entry_record){.task = a->task,
+                          .uid = a->uid,
+                          .cta = cta->number,
+                          .stamp = warp->stamp,
+                          .site = operation->site,
+                          .bytes = operation->bytes,
+                          .agent = operation->warpgroup ? gd_warpgroup_agent(cta, operation->warp)
+                                   : alone              ? GD_AGENT_NONE
+                                                        : GD_AGENT_GROUP,
+                          .warp = operation->warp & 31,
+                          .action = operation->action & 7,
+                          .scope = operation->scope & 3,
+                          .strong = operation->strong,
+                          .async = operation->async,
+                          .writes = operation->action != GD_ACTION_READ,
+                          .waited = (warp->waited & operation->mask) == operation->mask};
     return find_entry(a, warp, alone);
 }
 
-/* Lanes from `lane` on whose accesses change nothing and find nothing, since the same entry has been there and nobody
- * after it: what a loop over the same memory mostly does. They are neighbours in one page and know the same. Returns
- * their number. */
-static uint32_t count_settled(const actor *a, const gd_thread *threads, uint32_t mask, uint32_t lane)
+/* Lanes from `lane` on whose accesses change nothing and find nothing, since the same entry has
+ * been there and nobody after it: what a loop over the same memory mostly does. They are neighbours
+ * in one page and know the same. Returns their number. */
+static uint32_t count_settled(const actor *a, const gd_thread *threads, uint32_t mask,
+                              uint32_t lane)
 {
     const gd_race_operation *operation = a->operation;
     const gd_page *page = a->page;
@@ -620,7 +641,8 @@ static void access_lanes(gd_race_cta *cta, gd_shadow *shadow, const gd_race_oper
     for (uint32_t mask = operation->mask; mask;) {
         const uint32_t lane = (uint32_t)__builtin_ctz(mask);
         const uint32_t settled = tries ? count_settled(&a, threads, mask, lane) : 0;
-        uint32_t done = settled < GD_RACE_LANES ? ((UINT32_C(1) << settled) - 1) << lane : UINT32_MAX;
+        uint32_t done =
+            settled < GD_RACE_LANES ? ((UINT32_C(1) << settled) - 1) << lane : UINT32_MAX;
         if (!settled) {
             tries -= tries != 0;
             const uint64_t offset = operation->addresses[lane] - shadow->start;
@@ -636,9 +658,11 @@ static void access_lanes(gd_race_cta *cta, gd_shadow *shadow, const gd_race_oper
         report(&a);
 }
 
-static bool takes_part(const gd_race_cta *cta, const gd_shadow *shadow, const gd_race_operation *operation)
+static bool takes_part(const gd_race_cta *cta, const gd_shadow *shadow,
+                       const gd_race_operation *operation)
 {
-    return operation->strong || (shadow->syncs && operation->action != GD_ACTION_READ && !cta->race->stopped);
+    return operation->strong ||
+           (shadow->syncs && operation->action != GD_ACTION_READ && !cta->race->stopped);
 }
 
 void gd_race_global(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation)
@@ -666,7 +690,8 @@ static void note_issued(const actor *a)
 {
     gd_race_cta *cta = a->cta;
 
-    if (!gd_race_grow(a->race, (void **)&cta->issued, cta->issued_count, &cta->issued_capacity, sizeof *cta->issued))
+    if (!gd_race_grow(a->race, (void **)&cta->issued, cta->issued_count, &cta->issued_capacity,
+                      sizeof *cta->issued))
         return;
     cta->issued[cta->issued_count++] = (gd_issued){a->entry, a->warp * GD_RACE_LANES + a->lane};
 }
@@ -732,7 +757,8 @@ static bool find_task_entry(actor *a, gd_race_task *task, uint64_t bytes, bool w
     return a->entry != 0;
 }
 
-void gd_race_range(gd_race *race, gd_race_task *task, gd_shadow *shadow, uint64_t offset, uint64_t bytes, bool write)
+void gd_race_range(gd_race *race, gd_race_task *task, gd_shadow *shadow, uint64_t offset,
+                   uint64_t bytes, bool write)
 {
     if (!race || !task || !shadow || race->stopped || !bytes || !race->options.global)
         return;

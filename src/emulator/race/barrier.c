@@ -1,5 +1,5 @@
-/* What the threads of a CTA, or of a cluster, order among themselves: barriers, meetings of a warp, mbarriers, groups
- * of asynchronous copies. */
+/* What the threads of a CTA, or of a cluster, order among themselves: barriers, meetings of a warp,
+ * mbarriers, groups of asynchronous copies. */
 #include <string.h>
 
 #include "emulator/race/core.h"
@@ -22,7 +22,8 @@ static gd_barrier_record *get_barrier(gd_race_cta *cta, uint32_t number)
     return *place;
 }
 
-void gd_race_barrier_arrive(gd_race_cta *cta, uint32_t number, uint32_t warp, uint32_t mask, bool waits)
+void gd_race_barrier_arrive(gd_race_cta *cta, uint32_t number, uint32_t warp, uint32_t mask,
+                            bool waits)
 {
     gd_barrier_record *barrier = cta && !cta->race->stopped ? get_barrier(cta, number) : NULL;
 
@@ -37,8 +38,8 @@ void gd_race_barrier_arrive(gd_race_cta *cta, uint32_t number, uint32_t warp, ui
     gd_raise(cta, warp);
 }
 
-/* Whether all threads that live wait here: then what they, and those that have exited, did lies below the present
- * stamp. */
+/* Whether all threads that live wait here: then what they, and those that have exited, did lies
+ * below the present stamp. */
 static bool is_whole(const gd_race_cta *cta, const gd_barrier_record *barrier)
 {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -56,7 +57,8 @@ static void fold(gd_stamps *sum, const gd_stamps *more)
     for (uint32_t i = 0; i < more->count && i < sum->count; i++)
         sum->values[i] = higher(sum->values[i], more->values[i]);
     for (uint32_t i = 0; i < more->agents && i < sum->agents; i++)
-        sum->values[sum->count + i] = higher(sum->values[sum->count + i], more->values[more->count + i]);
+        sum->values[sum->count + i] =
+            higher(sum->values[sum->count + i], more->values[more->count + i]);
 }
 
 static bool has_copies(const gd_race_cta *cta)
@@ -70,8 +72,8 @@ static bool has_copies(const gd_race_cta *cta)
     return false;
 }
 
-static void fold_warp(gd_race_cta *cta, const gd_barrier_record *barrier, uint32_t number, gd_stamps *sum,
-                      gd_outside **outside)
+static void fold_warp(gd_race_cta *cta, const gd_barrier_record *barrier, uint32_t number,
+                      gd_stamps *sum, gd_outside **outside)
 {
     const gd_warp_record *warp = &cta->warps[number];
     const gd_clock *last = NULL;
@@ -87,7 +89,8 @@ static void fold_warp(gd_race_cta *cta, const gd_barrier_record *barrier, uint32
         if (thread < sum->count)
             sum->values[thread] = higher(sum->values[thread], warp->stamp);
         if (thread < sum->agents)
-            sum->values[sum->count + thread] = higher(sum->values[sum->count + thread], cta->thread[thread].done);
+            sum->values[sum->count + thread] =
+                higher(sum->values[sum->count + thread], cta->thread[thread].done);
     }
     gd_add_fences(cta, number, barrier->waiting[number], outside);
     for (uint32_t i = 0; barrier->waiting[number] && warp->synced && i < GD_RACE_LANES; i++) {
@@ -133,7 +136,8 @@ static bool has_new_copies(const gd_race_cta *cta, uint32_t warp, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(rest);
         const gd_thread *thread = gd_thread_of(cta, warp, lane);
-        if (thread->done > gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL, warp * GD_RACE_LANES + lane))
+        if (thread->done > gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL,
+                                           warp * GD_RACE_LANES + lane))
             return true;
     }
     return false;
@@ -245,22 +249,24 @@ void gd_race_mbarrier_forget(gd_race_cta *owner, uint64_t address)
 }
 
 /* The agent of a thread's copies that complete on this mbarrier. */
-static uint32_t get_channel(gd_race_cta *cta, uint32_t thread, const gd_race_cta *owner, uint64_t address)
+static uint32_t get_channel(gd_race_cta *cta, uint32_t thread, const gd_race_cta *owner,
+                            uint64_t address)
 {
     for (uint32_t i = 0; i < cta->channel_count; i++) {
         const gd_channel *channel = &cta->channels[i];
-        if (channel->thread == thread && channel->owner == owner->uid && channel->address == address)
+        if (channel->thread == thread && channel->owner == owner->uid &&
+            channel->address == address)
             return cta->threads + i;
     }
-    if (!gd_race_grow(cta->race, (void **)&cta->channels, cta->channel_count, &cta->channel_capacity,
-                      sizeof *cta->channels))
+    if (!gd_race_grow(cta->race, (void **)&cta->channels, cta->channel_count,
+                      &cta->channel_capacity, sizeof *cta->channels))
         return GD_AGENT_NONE;
     cta->channels[cta->channel_count] = (gd_channel){thread, owner->uid, address};
     return cta->threads + cta->channel_count++;
 }
 
-/* Gives the bulk copies that a thread has issued, and whose completion was not known yet, the agents of their reads and
- * writes. */
+/* Gives the bulk copies that a thread has issued, and whose completion was not known yet, the
+ * agents of their reads and writes. */
 static void assign(gd_race_cta *cta, uint32_t thread, uint32_t reads, uint32_t writes)
 {
     uint32_t kept = 0;
@@ -297,7 +303,8 @@ static bool has_issued(const gd_race_cta *cta, uint32_t thread)
     return false;
 }
 
-static void arrive_copies(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner, gd_race_mbarrier *item)
+static void arrive_copies(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner,
+                          gd_race_mbarrier *item)
 {
     uint32_t agent = thread;
 
@@ -310,10 +317,11 @@ static void arrive_copies(gd_race_cta *cta, uint32_t thread, gd_race_cta *owner,
     add_agent(cta, &item->pending, agent, cta->warps[thread / GD_RACE_LANES].stamp);
 }
 
-void gd_race_mbarrier_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner, uint64_t address,
-                             bool async)
+void gd_race_mbarrier_arrive(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner,
+                             uint64_t address, bool async)
 {
-    gd_race_mbarrier *item = cta && owner && mask && !cta->race->stopped ? get_mbarrier(owner, address) : NULL;
+    gd_race_mbarrier *item =
+        cta && owner && mask && !cta->race->stopped ? get_mbarrier(owner, address) : NULL;
 
     if (!item)
         return;
@@ -335,9 +343,11 @@ void gd_race_mbarrier_complete(gd_race_cta *owner, uint64_t address)
     item->pending = NULL;
 }
 
-void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner, uint64_t address)
+void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_race_cta *owner,
+                           uint64_t address)
 {
-    const gd_race_mbarrier *item = cta && owner && !cta->race->stopped ? find_mbarrier(owner, address) : NULL;
+    const gd_race_mbarrier *item =
+        cta && owner && !cta->race->stopped ? find_mbarrier(owner, address) : NULL;
 
     if (item)
         gd_lanes_acquire(cta, warp, mask, item->ready);
@@ -345,8 +355,8 @@ void gd_race_mbarrier_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_ra
 
 /* ---- groups of asynchronous copies ---- */
 
-/* The reads of a thread's bulk copies in groups are an agent of their own: cp.async.bulk.wait_group.read waits for them
- * alone. */
+/* The reads of a thread's bulk copies in groups are an agent of their own:
+ * cp.async.bulk.wait_group.read waits for them alone. */
 static const uint64_t bulk_reads = UINT64_MAX;
 
 static void commit_bulk(gd_race_cta *cta, uint32_t thread)
@@ -361,7 +371,8 @@ static void finish_reads(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_
 
     for (uint32_t i = 0; i < cta->channel_count; i++) {
         const gd_channel *channel = &cta->channels[i];
-        if (channel->thread != thread || channel->owner != cta->uid || channel->address != bulk_reads)
+        if (channel->thread != thread || channel->owner != cta->uid ||
+            channel->address != bulk_reads)
             continue;
         gd_outside *outside = NULL;
         add_agent(cta, &outside, cta->threads + i, stamp);
@@ -377,10 +388,11 @@ void gd_race_async_commit(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     gd_warp_record *record = &cta->warps[warp];
     if (record->commit_count == MOST_COMMITS) {
         record->commit_count /= 2;
-        memmove(record->commits, record->commits + MOST_COMMITS / 2, MOST_COMMITS / 2 * sizeof *record->commits);
+        memmove(record->commits, record->commits + MOST_COMMITS / 2,
+                MOST_COMMITS / 2 * sizeof *record->commits);
     }
-    if (!gd_race_grow(cta->race, (void **)&record->commits, record->commit_count, &record->commit_capacity,
-                      sizeof *record->commits))
+    if (!gd_race_grow(cta->race, (void **)&record->commits, record->commit_count,
+                      &record->commit_capacity, sizeof *record->commits))
         return;
     record->commits[record->commit_count++] = (gd_commit){record->stamp, mask};
     for (uint32_t rest = mask; rest && cta->issued_count; rest &= rest - 1)
@@ -388,7 +400,8 @@ void gd_race_async_commit(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     gd_raise(cta, warp);
 }
 
-static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t left, bool reads_alone)
+static void wait_lane(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t left,
+                      bool reads_alone)
 {
     const gd_warp_record *record = &cta->warps[warp];
     gd_thread *thread = gd_thread_of(cta, warp, lane);
@@ -440,10 +453,11 @@ void gd_race_warpgroup_commit(gd_race_cta *cta, uint32_t warp)
     if (record->group_count == MOST_COMMITS) {
         record->group_count /= 2;
         record->groups_forgotten += MOST_COMMITS / 2;
-        memmove(record->groups, record->groups + MOST_COMMITS / 2, MOST_COMMITS / 2 * sizeof *record->groups);
+        memmove(record->groups, record->groups + MOST_COMMITS / 2,
+                MOST_COMMITS / 2 * sizeof *record->groups);
     }
-    if (!gd_race_grow(cta->race, (void **)&record->groups, record->group_count, &record->group_capacity,
-                      sizeof *record->groups))
+    if (!gd_race_grow(cta->race, (void **)&record->groups, record->group_count,
+                      &record->group_capacity, sizeof *record->groups))
         return;
     record->groups[record->group_count++] = record->stamp;
     gd_raise(cta, warp);
@@ -455,10 +469,12 @@ void gd_race_warpgroup_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask, uint
     const uint32_t first = warp / WARPGROUP * WARPGROUP;
     gd_outside *outside = NULL;
 
-    for (uint32_t i = first; cta && !cta->race->stopped && i < first + WARPGROUP && i < cta->warp_count; i++) {
+    for (uint32_t i = first;
+         cta && !cta->race->stopped && i < first + WARPGROUP && i < cta->warp_count; i++) {
         const gd_warp_record *record = &cta->warps[i];
         const uint64_t at = group - record->groups_forgotten - 1;
-        const uint32_t agent = at < record->group_count ? gd_warpgroup_agent(cta, i) : GD_AGENT_NONE;
+        const uint32_t agent =
+            at < record->group_count ? gd_warpgroup_agent(cta, i) : GD_AGENT_NONE;
         if (agent != GD_AGENT_NONE)
             add_agent(cta, &outside, agent, record->groups[at]);
     }

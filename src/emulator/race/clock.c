@@ -1,5 +1,5 @@
-/* Clocks: stamps of the threads of a CTA, parts of other CTAs, and what is made of them. Joins return a new reference
- * and leave their arguments to the caller. */
+/* Clocks: stamps of the threads of a CTA, parts of other CTAs, and what is made of them. Joins
+ * return a new reference and leave their arguments to the caller. */
 #include <string.h>
 
 #include "emulator/race/core.h"
@@ -44,10 +44,12 @@ void gd_stamps_drop(gd_race *race, gd_stamps *stamps)
         gd_race_give(race, stamps, stamps_bytes(stamps->count, stamps->agents));
 }
 
-/* Several values at a time: most of the time of CTAs with many threads and mbarriers is spent on them. */
+/* Several values at a time: most of the time of CTAs with many threads and mbarriers is spent on
+ * them. */
 typedef int32_t block __attribute__((vector_size(BLOCK * sizeof(int32_t))));
 
-/* Four values as numbers with a sign, in the same order: those are what every processor compares. */
+/* Four values as numbers with a sign, in the same order: those are what every processor
+ * compares. */
 static block get_block(const uint32_t *from)
 {
     block values;
@@ -130,8 +132,8 @@ gd_stamps *gd_stamps_join(gd_race *race, gd_stamps *a, gd_stamps *b)
         return gd_stamps_hold(a);
     if (stamps_cover(b, a))
         return gd_stamps_hold(b);
-    gd_stamps *result =
-        gd_stamps_create(race, higher(a->base, b->base), higher(a->count, b->count), higher(a->agents, b->agents));
+    gd_stamps *result = gd_stamps_create(race, higher(a->base, b->base), higher(a->count, b->count),
+                                         higher(a->agents, b->agents));
     if (!result)
         return NULL;
     for (uint32_t i = 0; i < result->count; i++)
@@ -247,7 +249,8 @@ static gd_parts *join_leaves(gd_race *race, gd_parts *a, gd_parts *b)
 
 static gd_parts *join_branches(gd_race *race, gd_parts *a, gd_parts *b)
 {
-    gd_parts *zero = parts_join(race, a->child[0], b->child[0]), *one = parts_join(race, a->child[1], b->child[1]);
+    gd_parts *zero = parts_join(race, a->child[0], b->child[0]),
+             *one = parts_join(race, a->child[1], b->child[1]);
 
     for (int i = 0; i < 2; i++) {
         gd_parts *old = i ? b : a;
@@ -282,7 +285,8 @@ static gd_parts *parts_prune(gd_race *race, gd_parts *parts, const gd_known *kno
         return NULL;
     if (!parts->bit)
         return gd_known_has(race, known, parts->task) ? NULL : parts_hold(parts);
-    gd_parts *zero = parts_prune(race, parts->child[0], known), *one = parts_prune(race, parts->child[1], known);
+    gd_parts *zero = parts_prune(race, parts->child[0], known),
+             *one = parts_prune(race, parts->child[1], known);
     if (zero == parts->child[0] && one == parts->child[1]) {
         parts_drop(race, zero);
         parts_drop(race, one);
@@ -309,7 +313,8 @@ const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid)
 static gd_outside *make_outside(gd_race *race, gd_known *known, gd_parts *parts, gd_outside *fenced,
                                 gd_outside *pending)
 {
-    gd_outside *outside = known || parts || fenced || pending ? gd_race_take(race, sizeof *outside) : NULL;
+    gd_outside *outside =
+        known || parts || fenced || pending ? gd_race_take(race, sizeof *outside) : NULL;
 
     if (!outside) {
         gd_known_drop(race, known);
@@ -353,8 +358,8 @@ void gd_outside_drop(gd_race *race, gd_outside *outside)
 
 static bool is_made_of(const gd_outside *old, const gd_outside *made)
 {
-    return old && old->known == made->known && old->parts == made->parts && old->fenced == made->fenced &&
-           old->pending == made->pending;
+    return old && old->known == made->known && old->parts == made->parts &&
+           old->fenced == made->fenced && old->pending == made->pending;
 }
 
 /* The one of a and b that has just these; what is made of is taken over. */
@@ -406,7 +411,8 @@ gd_outside *gd_outside_plain(gd_race *race, gd_outside *outside)
 {
     if (!outside || (!outside->fenced && !outside->pending))
         return gd_outside_hold(outside);
-    return make_outside(race, gd_known_hold(outside->known), parts_hold(outside->parts), NULL, NULL);
+    return make_outside(race, gd_known_hold(outside->known), parts_hold(outside->parts), NULL,
+                        NULL);
 }
 
 gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside)
@@ -475,5 +481,6 @@ gd_clock *gd_clock_acquire(gd_race *race, gd_clock *clock, gd_outside *more, uin
     const gd_parts *own = gd_outside_find(more, uid);
     gd_outside *outside = gd_outside_join(race, clock ? clock->outside : NULL, more);
 
-    return clock_of(race, clock, outside, gd_stamps_join(race, clock ? clock->stamps : NULL, own ? own->stamps : NULL));
+    return clock_of(race, clock, outside,
+                    gd_stamps_join(race, clock ? clock->stamps : NULL, own ? own->stamps : NULL));
 }

@@ -1,10 +1,11 @@
 /* What the files of the race detector share. race.h says what it does.
  *
- * Knowledge. gd_known: which tasks happened before, an interval set over their numbers. gd_stamps: up to which stamp
- * each thread of one CTA did, and each of its asynchronous copies. gd_parts: the stamps of other CTAs, a tree by their
- * numbers whose unchanged branches are shared. gd_outside is known tasks and parts together, gd_clock an outside and
- * the stamps of the own CTA: what a thread has. All are immutable while more than one holds them, and counted; NULL is
- * the empty one. A join that runs out of memory stops the detector.
+ * Knowledge. gd_known: which tasks happened before, an interval set over their numbers. gd_stamps:
+ * up to which stamp each thread of one CTA did, and each of its asynchronous copies. gd_parts: the
+ * stamps of other CTAs, a tree by their numbers whose unchanged branches are shared. gd_outside is
+ * known tasks and parts together, gd_clock an outside and the stamps of the own CTA: what a thread
+ * has. All are immutable while more than one holds them, and counted; NULL is the empty one. A join
+ * that runs out of memory stops the detector.
  *
  * An outside also carries what fence.sc needs, to wherever knowledge goes: see race/sync.c. */
 #ifndef GD_EMULATOR_RACE_CORE_H
@@ -32,7 +33,8 @@ typedef struct gd_stamps {
 
 typedef struct gd_parts gd_parts;
 struct gd_parts {
-    uint32_t refs, key, bit; /* bit 0: a leaf, key is the CTA's number; otherwise the bit that parts the children */
+    uint32_t refs, key,
+        bit; /* bit 0: a leaf, key is the CTA's number; otherwise the bit that parts the children */
     uint32_t task;
     gd_parts *child[2];
     gd_stamps *stamps;
@@ -43,8 +45,10 @@ struct gd_outside {
     uint32_t refs;
     gd_known *known;
     gd_parts *parts;
-    gd_outside *fenced;  /* what was before a fence.sc of those that are known; has no such fields itself */
-    gd_outside *pending; /* likewise, of those whose strong writes were read: had at the next fence.sc */
+    gd_outside
+        *fenced; /* what was before a fence.sc of those that are known; has no such fields itself */
+    gd_outside
+        *pending; /* likewise, of those whose strong writes were read: had at the next fence.sc */
 };
 
 typedef struct gd_clock {
@@ -60,13 +64,15 @@ enum { GD_ENTRY_BITS = 26 };
 #define GD_REF_NONE UINT32_C(0)    /* nobody yet */
 #define GD_REF_INITIAL UINT32_C(1) /* before everything */
 #define GD_REF_SET UINT32_C(0x80000000)
-#define GD_AGENT_NONE UINT32_C(0xffffffff)  /* not to be waited for yet */
-#define GD_AGENT_GROUP UINT32_C(0xfffffffe) /* the agent of the thread's groups, whose number is the thread's */
+#define GD_AGENT_NONE UINT32_C(0xffffffff) /* not to be waited for yet */
+#define GD_AGENT_GROUP                                                                             \
+    UINT32_C(0xfffffffe) /* the agent of the thread's groups, whose number is the thread's */
 
 /* Who accessed, but for the lane, which is in the reference: entry << 5 | lane. */
 typedef struct gd_entry_record {
     uint32_t task, uid, cta, stamp, site, bytes, agent;
-    unsigned warp : 5, action : 3, scope : 2, strong : 1, async : 1, writes : 1, waited : 1, live : 1, marked : 1;
+    unsigned warp : 5, action : 3, scope : 2, strong : 1, async : 1, writes : 1, waited : 1,
+        live : 1, marked : 1;
 } gd_entry_record;
 
 typedef struct gd_reader_set {
@@ -103,7 +109,8 @@ struct gd_race_task {
     gd_race *race;
     gd_desc *desc;
     bool settled;
-    uint32_t entries[2], collection; /* of what it does by itself, reads and writes, as of a collection */
+    uint32_t entries[2],
+        collection; /* of what it does by itself, reads and writes, as of a collection */
     gd_outside *start, *wait, *completion, *all, *trigger; /* all: known once it has settled */
 };
 
@@ -120,12 +127,13 @@ typedef struct gd_page {
     gd_cell cells[];
 } gd_page;
 
-/* An item of the table: 0, untouched; odd, one cell for the whole page: writer at bit 1, reader at bit 32; else a
- * gd_page. */
+/* An item of the table: 0, untouched; odd, one cell for the whole page: writer at bit 1, reader at
+ * bit 32; else a gd_page. */
 struct gd_shadow {
     gd_shadow *next, *previous;
     uint64_t start, bytes, pages;
-    uint64_t sync_first, sync_last, syncs; /* offsets between which synchronization variables lie, and their number */
+    uint64_t sync_first, sync_last,
+        syncs; /* offsets between which synchronization variables lie, and their number */
     char *name;
     bool written, shared;
     uint64_t *table;
@@ -170,7 +178,7 @@ typedef struct gd_release {
 
 typedef struct gd_thread_sync {
     gd_release release[GD_LEVELS];
-    gd_release fence_sc;            /* at its last fence.sc of scope gpu or sys, until a barrier has told it */
+    gd_release fence_sc; /* at its last fence.sc of scope gpu or sys, until a barrier has told it */
     gd_outside *pending[GD_LEVELS]; /* read, to be had at the next fence */
 } gd_thread_sync;
 
@@ -187,7 +195,9 @@ typedef struct gd_warp_record {
     uint32_t stamp, synced, live, waited;
     gd_commit *commits;
     uint32_t commit_count, commit_capacity;
-    uint32_t *groups; /* stamps at which groups of wgmma were committed; those before them have been forgotten */
+    uint32_t *
+        groups; /* stamps at which groups of wgmma were committed; those before them have been
+                 * forgotten */
     uint64_t groups_forgotten;
     uint32_t group_count, group_capacity;
     gd_thread_sync *sync; /* of its lanes; NULL until there is something */
@@ -294,7 +304,8 @@ const char *gd_race_name(gd_race *race, const char *text); /* one copy for all e
 /* A new entry; 0 when there is no memory. */
 uint32_t gd_entry_add(gd_race *race, const gd_entry_record *record);
 
-/* Collects entries, sets and descriptions that nothing needs, when there are many; not in the middle of an access. */
+/* Collects entries, sets and descriptions that nothing needs, when there are many; not in the
+ * middle of an access. */
 void gd_race_collect(gd_race *race);
 
 /* The reader word of 1 to GD_RACE_READERS references, which it sorts. */
@@ -319,7 +330,8 @@ static inline uint32_t gd_stamps_of(const gd_stamps *stamps, uint32_t thread)
 {
     if (!stamps)
         return 0;
-    return thread < stamps->count && stamps->values[thread] > stamps->base ? stamps->values[thread] : stamps->base;
+    return thread < stamps->count && stamps->values[thread] > stamps->base ? stamps->values[thread]
+                                                                           : stamps->base;
 }
 
 static inline uint32_t gd_stamps_agent(const gd_stamps *stamps, uint32_t agent)
@@ -327,21 +339,25 @@ static inline uint32_t gd_stamps_agent(const gd_stamps *stamps, uint32_t agent)
     return stamps && agent < stamps->agents ? stamps->values[stamps->count + agent] : 0;
 }
 
-gd_outside *gd_outside_create(gd_race *race, gd_known *known, gd_parts *parts); /* takes both over */
+gd_outside *gd_outside_create(gd_race *race, gd_known *known,
+                              gd_parts *parts); /* takes both over */
 gd_outside *gd_outside_hold(gd_outside *outside);
 void gd_outside_drop(gd_race *race, gd_outside *outside);
 gd_outside *gd_outside_join(gd_race *race, gd_outside *a, gd_outside *b);
-void gd_outside_add(gd_race *race, gd_outside **target, gd_outside *more);      /* more stays the caller's */
+void gd_outside_add(gd_race *race, gd_outside **target,
+                    gd_outside *more); /* more stays the caller's */
 gd_outside *gd_outside_with(gd_race *race, gd_outside *outside, uint32_t task); /* and that task */
 /* Without parts of known tasks, and without what is for fence.sc; takes it over. */
 gd_outside *gd_outside_prune(gd_race *race, gd_outside *outside);
 gd_outside *gd_outside_plain(gd_race *race, gd_outside *outside); /* without what is for fence.sc */
 /* One that says nothing but what was fenced, or is pending; both stay the caller's. */
 gd_outside *gd_outside_of_fences(gd_race *race, gd_outside *fenced, gd_outside *pending);
-gd_outside *gd_outside_part(gd_race *race, uint32_t uid, uint32_t task, gd_stamps *stamps); /* takes stamps over */
+gd_outside *gd_outside_part(gd_race *race, uint32_t uid, uint32_t task,
+                            gd_stamps *stamps); /* takes stamps over */
 const gd_parts *gd_outside_find(const gd_outside *outside, uint32_t uid);
 
-gd_clock *gd_clock_create(gd_race *race, gd_outside *outside, gd_stamps *stamps); /* takes both over */
+gd_clock *gd_clock_create(gd_race *race, gd_outside *outside,
+                          gd_stamps *stamps); /* takes both over */
 gd_clock *gd_clock_hold(gd_clock *clock);
 void gd_clock_drop(gd_race *race, gd_clock *clock);
 /* The clock with what lies in an outside, own CTA's part included; the same when it had it. */
@@ -351,7 +367,8 @@ gd_clock *gd_clock_acquire(gd_race *race, gd_clock *clock, gd_outside *more, uin
 
 gd_desc *gd_desc_find(const gd_race *race, uint32_t number);
 void gd_descs_sweep(gd_race *race, bool all);
-uint64_t gd_desc_cluster(const gd_desc *desc, const uint32_t cta[3]); /* a number for a CTA's cluster */
+uint64_t gd_desc_cluster(const gd_desc *desc,
+                         const uint32_t cta[3]); /* a number for a CTA's cluster */
 void gd_task_drop(gd_race_task *task);
 
 /* ---- shadows (shadow.c) ---- */
@@ -379,12 +396,15 @@ void gd_sync_clear(gd_race *race);
 
 static inline uint32_t gd_level(gd_scope scope)
 {
-    return scope == GD_SCOPE_CTA ? GD_LEVEL_CTA : scope == GD_SCOPE_CLUSTER ? GD_LEVEL_CLUSTER : GD_LEVEL_GPU;
+    return scope == GD_SCOPE_CTA       ? GD_LEVEL_CTA
+           : scope == GD_SCOPE_CLUSTER ? GD_LEVEL_CLUSTER
+                                       : GD_LEVEL_GPU;
 }
 
 /* What lanes had at their last fence.sc, where no barrier has told it yet, is added to `fenced`. */
 void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **fenced);
-void gd_add_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside); /* to its field */
+void gd_add_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask,
+                   gd_outside **outside); /* to its field */
 /* What a thread had at its last fence of a level, as others see it. */
 gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, uint32_t level);
 bool gd_has_fences(const gd_race_cta *cta, uint32_t warp, uint32_t mask);
@@ -399,20 +419,24 @@ static inline gd_thread *gd_thread_of(const gd_race_cta *cta, uint32_t warp, uin
 
 /* Lanes of a mask that have the clock of the lowest of them. */
 uint32_t gd_lanes_alike(const gd_race_cta *cta, uint32_t warp, uint32_t mask);
-void gd_lanes_set(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_clock *clock); /* the clock stays the caller's */
-void gd_lanes_acquire(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside *more); /* likewise */
+void gd_lanes_set(gd_race_cta *cta, uint32_t warp, uint32_t mask,
+                  gd_clock *clock); /* the clock stays the caller's */
+void gd_lanes_acquire(gd_race_cta *cta, uint32_t warp, uint32_t mask,
+                      gd_outside *more); /* likewise */
 
-/* What threads of a warp with these stamps had done, on top of a clock; a new reference. `done`: their groups of
- * copies, by lane. */
-gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock, uint32_t stamp,
-                      uint32_t synced, const uint32_t *done);
+/* What threads of a warp with these stamps had done, on top of a clock; a new reference. `done`:
+ * their groups of copies, by lane. */
+gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock,
+                      uint32_t stamp, uint32_t synced, const uint32_t *done);
 
 /* The same as others see it, with what the clock has of others. */
-gd_outside *gd_publish_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock, uint32_t stamp,
-                               uint32_t synced, const uint32_t *done);
+gd_outside *gd_publish_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask,
+                               const gd_clock *clock, uint32_t stamp, uint32_t synced,
+                               const uint32_t *done);
 
 /* What lanes of a mask know and have done now is added; their warp's stamp is to be raised then. */
-void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside, gd_stamps **stamps);
+void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside,
+               gd_stamps **stamps);
 void gd_gather_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside);
 
 static inline void gd_raise(gd_race_cta *cta, uint32_t warp)

@@ -65,8 +65,8 @@ static bool any(const uint32_t *values, uint32_t mask)
     return false;
 }
 
-gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock, uint32_t stamp,
-                      uint32_t synced, const uint32_t *done)
+gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock,
+                      uint32_t stamp, uint32_t synced, const uint32_t *done)
 {
     const gd_stamps *old = clock ? clock->stamps : NULL;
     const uint32_t first = warp * GD_RACE_LANES, base = old ? old->base : 0;
@@ -81,7 +81,8 @@ gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_c
         return NULL;
     if (old) {
         memcpy(stamps->values, old->values, old->count * sizeof *old->values);
-        memcpy(stamps->values + stamps->count, old->values + old->count, old->agents * sizeof *old->values);
+        memcpy(stamps->values + stamps->count, old->values + old->count,
+               old->agents * sizeof *old->values);
     }
     for (uint32_t i = first; i < top; i++) {
         if (synced > base)
@@ -94,12 +95,13 @@ gd_stamps *gd_publish(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_c
     return stamps;
 }
 
-gd_outside *gd_publish_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask, const gd_clock *clock, uint32_t stamp,
-                               uint32_t synced, const uint32_t *done)
+gd_outside *gd_publish_outside(gd_race_cta *cta, uint32_t warp, uint32_t mask,
+                               const gd_clock *clock, uint32_t stamp, uint32_t synced,
+                               const uint32_t *done)
 {
     gd_race *race = cta->race;
-    gd_outside *part =
-        gd_outside_part(race, cta->uid, cta->task->number, gd_publish(cta, warp, mask, clock, stamp, synced, done));
+    gd_outside *part = gd_outside_part(race, cta->uid, cta->task->number,
+                                       gd_publish(cta, warp, mask, clock, stamp, synced, done));
     gd_outside *joined = gd_outside_join(race, clock ? clock->outside : NULL, part);
 
     gd_outside_drop(race, part);
@@ -112,7 +114,8 @@ static void get_done(const gd_race_cta *cta, uint32_t warp, uint32_t *done)
         done[lane] = gd_thread_of(cta, warp, lane)->done;
 }
 
-void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside, gd_stamps **stamps)
+void gd_gather(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside **outside,
+               gd_stamps **stamps)
 {
     const gd_warp_record *record = &cta->warps[warp];
     const uint32_t all = mask;
@@ -176,7 +179,8 @@ static bool fill(gd_race_cta *cta, uint32_t shared_start, uint32_t shared_bytes)
     cta->warps = gd_race_take(race, cta->warp_count * sizeof *cta->warps);
     cta->thread = gd_race_take(race, threads * sizeof *cta->thread);
     cta->shared = gd_shadow_make(race, shared_start, shared_bytes, false, true);
-    gd_clock *clock = cta->task->start ? gd_clock_create(race, gd_outside_hold(cta->task->start), NULL) : NULL;
+    gd_clock *clock =
+        cta->task->start ? gd_clock_create(race, gd_outside_hold(cta->task->start), NULL) : NULL;
     if (race->stopped) {
         gd_clock_drop(race, clock);
         return false;
@@ -191,8 +195,8 @@ static bool fill(gd_race_cta *cta, uint32_t shared_start, uint32_t shared_bytes)
     return true;
 }
 
-gd_race_cta *gd_race_cta_create(gd_race *race, gd_race_task *task, const uint32_t position[3], uint32_t threads,
-                                uint32_t shared_start, uint32_t shared_bytes)
+gd_race_cta *gd_race_cta_create(gd_race *race, gd_race_task *task, const uint32_t position[3],
+                                uint32_t threads, uint32_t shared_start, uint32_t shared_bytes)
 {
     if (!race || !task || race->stopped)
         return NULL;
@@ -296,8 +300,8 @@ void gd_race_grid_wait(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     cta->task->desc->some_waited = true;
 }
 
-/* The CTA has triggered when the first of its threads has: what others fence and trigger later, dependents may have
- * started before. */
+/* The CTA has triggered when the first of its threads has: what others fence and trigger later,
+ * dependents may have started before. */
 void gd_race_trigger(gd_race_cta *cta, uint32_t warp, uint32_t mask)
 {
     if (!cta || cta->race->stopped || cta->triggered)

@@ -1,5 +1,5 @@
-/* Sets of tasks that happened before: a base and sorted ranges of numbers above it, immutable and counted. Numbers up
- * to the detector's floor are in every set. */
+/* Sets of tasks that happened before: a base and sorted ranges of numbers above it, immutable and
+ * counted. Numbers up to the detector's floor are in every set. */
 #include <string.h>
 
 #include "emulator/race/core.h"
@@ -52,7 +52,8 @@ static span span_of(const gd_known *known)
     return known ? (span){known->base, known->count, known->ranges} : (span){0};
 }
 
-/* The ranges of both in order, those that touch made one; `out` may be NULL to count. Returns their number. */
+/* The ranges of both in order, those that touch made one; `out` may be NULL to count. Returns their
+ * number. */
 static uint32_t merge(uint32_t *base, const span *a, const span *b, gd_range *out)
 {
     gd_range top = {0, 0};
@@ -91,7 +92,8 @@ static uint32_t higher(uint32_t a, uint32_t b)
 }
 
 /* a and b are where the spans come from; NULL. */
-static gd_known *join(gd_race *race, gd_known *a, gd_known *b, const span *first, const span *second)
+static gd_known *join(gd_race *race, gd_known *a, gd_known *b, const span *first,
+                      const span *second)
 {
     const uint32_t start = higher(higher(first->base, second->base), race->floor);
     uint32_t base = start;

@@ -1,5 +1,5 @@
-/* The detector itself: its memory, instructions' sites, the tables of entries and of sets of readers, and their
- * collection. */
+/* The detector itself: its memory, instructions' sites, the tables of entries and of sets of
+ * readers, and their collection. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,10 @@ enum { FIRST_LIMIT = 1 << 16, MOST_ENTRIES = 1 << GD_ENTRY_BITS };
 
 void gd_race_stop(gd_race *race)
 {
-    static const gd_race_finding exhausted = {.kind = GD_RACE_EXHAUSTED,
-                                              .text = "the race detector has no memory left and records no more",
-                                              .missing = "memory of the host"};
+    static const gd_race_finding exhausted = {
+        .kind = GD_RACE_EXHAUSTED,
+        .text = "the race detector has no memory left and records no more",
+        .missing = "memory of the host"};
 
     if (race->stopped)
         return;
@@ -95,7 +96,8 @@ static void free_names(gd_race *race)
 uint32_t gd_race_site_add(gd_race *race, const gd_race_site *site)
 {
     if (!race || race->stopped ||
-        !gd_race_grow(race, (void **)&race->sites, race->site_count + 1, &race->site_capacity, sizeof *race->sites))
+        !gd_race_grow(race, (void **)&race->sites, race->site_count + 1, &race->site_capacity,
+                      sizeof *race->sites))
         return 0;
     uint32_t number = race->site_count ? race->site_count : 1;
     gd_site_record *record = &race->sites[number];
@@ -121,8 +123,8 @@ uint32_t gd_entry_add(gd_race *race, const gd_entry_record *record)
             gd_race_stop(race);
             return 0;
         }
-        if (!gd_race_grow(race, (void **)&race->entries, race->entry_count + 1, &race->entry_capacity,
-                          sizeof *race->entries))
+        if (!gd_race_grow(race, (void **)&race->entries, race->entry_count + 1,
+                          &race->entry_capacity, sizeof *race->entries))
             return 0;
         number = race->entry_count ? race->entry_count : 1;
         race->entry_count = number + 1;
@@ -179,7 +181,8 @@ static uint32_t take_set(gd_race *race)
         race->set_free = race->sets[number].next;
         return number;
     }
-    if (!gd_race_grow(race, (void **)&race->sets, race->set_count + 1, &race->set_capacity, sizeof *race->sets))
+    if (!gd_race_grow(race, (void **)&race->sets, race->set_count + 1, &race->set_capacity,
+                      sizeof *race->sets))
         return 0;
     number = race->set_count ? race->set_count : 1;
     race->set_count = number + 1;
@@ -262,7 +265,8 @@ static void mark_shadow(gd_race *race, const gd_shadow *shadow)
     }
 }
 
-/* Caches of sites are roots of nothing: they are emptied. Copies whose completion is not known yet are. */
+/* Caches of sites are roots of nothing: they are emptied. Copies whose completion is not known yet
+ * are. */
 static void mark_all(gd_race *race)
 {
     for (gd_shadow *shadow = race->shadows; shadow; shadow = shadow->next)

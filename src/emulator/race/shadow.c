@@ -1,5 +1,6 @@
-/* Shadows of allocations: a table of pages. A page begins as one cell in the table itself; the first access of a part
- * of it gives it cells, as coarse as that access lets them be, and smaller ones make them finer. */
+/* Shadows of allocations: a table of pages. A page begins as one cell in the table itself; the
+ * first access of a part of it gives it cells, as coarse as that access lets them be, and smaller
+ * ones make them finer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@ static size_t page_bytes(uint32_t count)
     return sizeof(gd_page) + count * sizeof(gd_cell);
 }
 
-/* Cells are not cleared. Whole pages are kept for the next that needs one: shared memory comes and goes with each CTA.
- */
+/* Cells are not cleared. Whole pages are kept for the next that needs one: shared memory comes and
+ * goes with each CTA. */
 static gd_page *page_take(gd_race *race, uint32_t shift, uint32_t bytes)
 {
     uint32_t count = (bytes + (UINT32_C(1) << shift) - 1) >> shift;
@@ -110,8 +111,8 @@ gd_page *gd_shadow_refine(gd_race *race, gd_shadow *shadow, uint64_t number, uin
         return old;
     uint64_t left = shadow->bytes - (number << GD_PAGE_SHIFT);
     uint32_t bytes = left < GD_PAGE_BYTES ? (uint32_t)left : GD_PAGE_BYTES;
-    gd_page *page =
-        old ? split(race, old, shift, bytes) : spread(race, gd_shadow_uniform(shadow, number), shift, bytes);
+    gd_page *page = old ? split(race, old, shift, bytes)
+                        : spread(race, gd_shadow_uniform(shadow, number), shift, bytes);
     if (!page)
         return NULL;
     if (old)
@@ -175,7 +176,8 @@ void gd_shadow_free(gd_race *race, gd_shadow *shadow)
     gd_race_give(race, shadow, sizeof *shadow);
 }
 
-gd_shadow *gd_shadow_create(gd_race *race, uint64_t start, uint64_t bytes, const char *name, bool written)
+gd_shadow *gd_shadow_create(gd_race *race, uint64_t start, uint64_t bytes, const char *name,
+                            bool written)
 {
     if (!race || race->stopped)
         return NULL;

@@ -1,15 +1,17 @@
-/* Release and acquire patterns (PTX ISA 8.7): what a strong write, alone or behind a fence, lets a strong read of its
- * value, alone or before a fence, know.
+/* Release and acquire patterns (PTX ISA 8.7): what a strong write, alone or behind a fence, lets a
+ * strong read of its value, alone or before a fence, know.
  *
- * A variable holds what was released to it, by scope: a pattern made with a narrow scope says nothing to threads
- * outside of it. An atomic operation adds to what is there, a store replaces it.
+ * A variable holds what was released to it, by scope: a pattern made with a narrow scope says
+ * nothing to threads outside of it. An atomic operation adds to what is there, a store replaces it.
  *
- * fence.sc (PTX ISA 8.9.3, 8.9.4, 8.10). Two of them of sufficient scope synchronize in the direction of an order that
- * causality must not contradict: where one is before a strong write, and another behind a strong read of its value, in
- * base causality order, with barriers between them or not, the first one is the earlier. So what was before a fence.sc
- * goes with knowledge (gd_outside.fenced), from there to the variables that are written strongly (gd_sync_item.fenced),
- * from there to who reads them and to whoever gets to know of the read (gd_outside.pending), and is had at a fence.sc.
- * A kernel's end drops it. Fences of the scopes cta and cluster take part in release and acquire patterns alone. */
+ * fence.sc (PTX ISA 8.9.3, 8.9.4, 8.10). Two of them of sufficient scope synchronize in the
+ * direction of an order that causality must not contradict: where one is before a strong write, and
+ * another behind a strong read of its value, in base causality order, with barriers between them or
+ * not, the first one is the earlier. So what was before a fence.sc goes with knowledge
+ * (gd_outside.fenced), from there to the variables that are written strongly (gd_sync_item.fenced),
+ * from there to who reads them and to whoever gets to know of the read (gd_outside.pending), and is
+ * had at a fence.sc. A kernel's end drops it. Fences of the scopes cta and cluster take part in
+ * release and acquire patterns alone. */
 #include "emulator/race/core.h"
 
 enum { FIRST_BUCKETS = 256 };
@@ -18,7 +20,8 @@ enum { FIRST_BUCKETS = 256 };
 
 static uint32_t bucket_of(const gd_race *race, const gd_shadow *shadow, uint64_t offset)
 {
-    uint64_t hash = ((uint64_t)(uintptr_t)shadow ^ (offset << 20) ^ offset) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash =
+        ((uint64_t)(uintptr_t)shadow ^ (offset << 20) ^ offset) * UINT64_C(0x9e3779b97f4a7c15);
 
     return (uint32_t)(hash >> 32) & (race->sync_buckets - 1);
 }
@@ -96,7 +99,8 @@ static void free_sync(gd_race *race, gd_sync *sync)
     gd_race_give(race, sync, sizeof *sync);
 }
 
-static void sweep_bucket(gd_race *race, uint32_t bucket, const gd_shadow *shadow, uint64_t first, uint64_t last)
+static void sweep_bucket(gd_race *race, uint32_t bucket, const gd_shadow *shadow, uint64_t first,
+                         uint64_t last)
 {
     for (gd_sync **link = &race->syncs[bucket]; *link;) {
         gd_sync *sync = *link;
@@ -109,11 +113,12 @@ static void sweep_bucket(gd_race *race, uint32_t bucket, const gd_shadow *shadow
     }
 }
 
-/* A variable of up to 16 bytes that begins before the range and reaches into it is not looked for: its accesses and
- * these would race. */
+/* A variable of up to 16 bytes that begins before the range and reaches into it is not looked for:
+ * its accesses and these would race. */
 void gd_sync_forget(gd_race *race, gd_shadow *shadow, uint64_t offset, uint64_t bytes)
 {
-    if (!shadow->syncs || !bytes || offset > shadow->sync_last || offset + bytes <= shadow->sync_first)
+    if (!shadow->syncs || !bytes || offset > shadow->sync_last ||
+        offset + bytes <= shadow->sync_first)
         return;
     if (bytes <= 16) {
         for (uint64_t i = offset; i < offset + bytes && shadow->syncs; i++) {
@@ -146,7 +151,8 @@ static bool reaches(const gd_sync_item *item, const gd_race_cta *cta, uint32_t l
     return true;
 }
 
-static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside, gd_outside *fenced)
+static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside *outside,
+                     gd_outside *fenced)
 {
     gd_sync_item *item = sync->items;
 
@@ -157,7 +163,8 @@ static void add_item(gd_race_cta *cta, gd_sync *sync, uint32_t level, gd_outside
         item = gd_race_take(cta->race, sizeof *item);
         if (!item)
             return;
-        *item = (gd_sync_item){.next = sync->items, .level = level, .uid = cta->uid, .cluster = cta->cluster};
+        *item = (gd_sync_item){
+            .next = sync->items, .level = level, .uid = cta->uid, .cluster = cta->cluster};
         sync->items = item;
     }
     item->uid = item->uid == cta->uid ? item->uid : 0;
@@ -177,7 +184,8 @@ static gd_thread_sync *get_thread_sync(gd_race_cta *cta, uint32_t warp, uint32_t
     return *sync ? *sync + lane : NULL;
 }
 
-/* What was fenced before the write that these lanes read is to be had at the next fence.sc behind the read. */
+/* What was fenced before the write that these lanes read is to be had at the next fence.sc behind
+ * the read. */
 static void await_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside *fenced)
 {
     gd_outside *more = fenced ? gd_outside_of_fences(cta->race, NULL, fenced) : NULL;
@@ -186,7 +194,8 @@ static void await_fence(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outsi
     gd_outside_drop(cta->race, more);
 }
 
-static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, const gd_sync *sync)
+static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane,
+                    const gd_sync *sync)
 {
     const uint32_t widest = gd_level(operation->scope);
 
@@ -196,7 +205,8 @@ static void acquire(gd_race_cta *cta, const gd_race_operation *operation, uint32
         if (operation->acquire && reaches(item, cta, widest))
             gd_lanes_acquire(cta, operation->warp, UINT32_C(1) << lane, item->outside);
         for (uint32_t level = 0; level <= widest; level++) {
-            gd_thread_sync *thread = reaches(item, cta, level) ? get_thread_sync(cta, operation->warp, lane) : NULL;
+            gd_thread_sync *thread =
+                reaches(item, cta, level) ? get_thread_sync(cta, operation->warp, lane) : NULL;
             if (thread)
                 gd_outside_add(cta->race, &thread->pending[level], item->outside);
         }
@@ -210,14 +220,15 @@ gd_outside *gd_release_outside(gd_race_cta *cta, uint32_t warp, uint32_t lane, u
     uint32_t done[GD_RACE_LANES] = {0};
 
     done[lane] = release->done;
-    gd_outside *outside =
-        gd_publish_outside(cta, warp, UINT32_C(1) << lane, release->clock, release->stamp, release->synced, done);
+    gd_outside *outside = gd_publish_outside(cta, warp, UINT32_C(1) << lane, release->clock,
+                                             release->stamp, release->synced, done);
     if (sync->fence_sc.stamp && sync->fence_sc.stamp <= release->stamp)
         gd_add_fences(cta, warp, UINT32_C(1) << lane, &outside);
     return outside;
 }
 
-static void release_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_sync *sync, uint32_t level)
+static void release_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_sync *sync,
+                             uint32_t level)
 {
     gd_outside *outside = gd_release_outside(cta, warp, lane, level);
 
@@ -226,10 +237,11 @@ static void release_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_
 }
 
 /* What the thread had at its fences; narrower ones only where they came later. */
-static void release_fences(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
-                           uint64_t offset)
+static void release_fences(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane,
+                           gd_shadow *shadow, uint64_t offset)
 {
-    const gd_thread_sync *thread = cta->warps[operation->warp].sync ? cta->warps[operation->warp].sync + lane : NULL;
+    const gd_thread_sync *thread =
+        cta->warps[operation->warp].sync ? cta->warps[operation->warp].sync + lane : NULL;
     uint32_t wider = 0;
 
     for (uint32_t level = gd_level(operation->scope) + 1; thread && level--;) {
@@ -243,8 +255,8 @@ static void release_fences(gd_race_cta *cta, const gd_race_operation *operation,
     }
 }
 
-static void release_now(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
-                        uint64_t offset)
+static void release_now(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane,
+                        gd_shadow *shadow, uint64_t offset)
 {
     gd_sync *sync = get_sync(cta->race, shadow, offset);
     gd_outside *outside = NULL;
@@ -257,8 +269,8 @@ static void release_now(gd_race_cta *cta, const gd_race_operation *operation, ui
 }
 
 /* What was before a fence.sc of those that the thread knows of, itself among them. */
-static void release_fenced(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane, gd_shadow *shadow,
-                           uint64_t offset)
+static void release_fenced(gd_race_cta *cta, const gd_race_operation *operation, uint32_t lane,
+                           gd_shadow *shadow, uint64_t offset)
 {
     const gd_clock *clock = gd_thread_of(cta, operation->warp, lane)->clock;
     gd_outside *fenced = gd_outside_hold(clock && clock->outside ? clock->outside->fenced : NULL);
@@ -270,7 +282,8 @@ static void release_fenced(gd_race_cta *cta, const gd_race_operation *operation,
     gd_outside_drop(cta->race, fenced);
 }
 
-static void access_lane(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation, uint32_t lane)
+static void access_lane(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation *operation,
+                        uint32_t lane)
 {
     const uint64_t offset = operation->addresses[lane] - shadow->start;
     gd_sync *sync = find_sync(cta->race, shadow, offset);
@@ -295,7 +308,8 @@ void gd_sync_access(gd_race_cta *cta, gd_shadow *shadow, const gd_race_operation
         if (operation->strong)
             access_lane(cta, shadow, operation, lane);
         else
-            gd_sync_forget(cta->race, shadow, operation->addresses[lane] - shadow->start, operation->bytes);
+            gd_sync_forget(cta->race, shadow, operation->addresses[lane] - shadow->start,
+                           operation->bytes);
     }
     if (operation->release)
         gd_raise(cta, operation->warp);
@@ -308,8 +322,8 @@ static void take_snapshot(gd_race_cta *cta, uint32_t warp, uint32_t lane, gd_rel
     const gd_thread *thread = gd_thread_of(cta, warp, lane);
     gd_clock *old = release->clock;
 
-    *release =
-        (gd_release){gd_clock_hold(thread->clock), cta->warps[warp].stamp, cta->warps[warp].synced, thread->done};
+    *release = (gd_release){gd_clock_hold(thread->clock), cta->warps[warp].stamp,
+                            cta->warps[warp].synced, thread->done};
     gd_clock_drop(cta->race, old);
 }
 
@@ -341,7 +355,8 @@ static void acquire_fenced(gd_race_cta *cta, uint32_t warp, uint32_t mask)
     while (mask) {
         const uint32_t alike = gd_lanes_alike(cta, warp, mask);
         const gd_clock *clock = gd_thread_of(cta, warp, (uint32_t)__builtin_ctz(mask))->clock;
-        gd_outside *pending = gd_outside_hold(clock && clock->outside ? clock->outside->pending : NULL);
+        gd_outside *pending =
+            gd_outside_hold(clock && clock->outside ? clock->outside->pending : NULL);
         gd_lanes_acquire(cta, warp, alike, pending);
         gd_outside_drop(cta->race, pending);
         mask &= ~alike;
@@ -398,7 +413,8 @@ void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(rest);
             const gd_release *fence = &sync[lane].fence_sc;
-            if (fence->clock != first.clock || fence->stamp != first.stamp || fence->synced != first.synced)
+            if (fence->clock != first.clock || fence->stamp != first.stamp ||
+                fence->synced != first.synced)
                 continue;
             alike |= UINT32_C(1) << lane;
             done[lane] = fence->done;
@@ -406,7 +422,8 @@ void gd_gather_fences(gd_race_cta *cta, uint32_t warp, uint32_t mask, gd_outside
         mask &= ~alike;
         if (!first.stamp)
             continue;
-        gd_outside *all = gd_publish_outside(cta, warp, alike, first.clock, first.stamp, first.synced, done);
+        gd_outside *all =
+            gd_publish_outside(cta, warp, alike, first.clock, first.stamp, first.synced, done);
         gd_outside *plain = gd_outside_plain(cta->race, all);
         gd_outside_add(cta->race, fenced, plain);
         gd_outside_drop(cta->race, plain);

@@ -1,8 +1,10 @@
-/* Tasks: their numbers, their descriptions for reports, and what is known when they start, wait and end.
+/* Tasks: their numbers, their descriptions for reports, and what is known when they start, wait and
+ * end.
  *
- * Numbers. A stream takes numbers from a block of its own, each block twice as long as the one before, so that the
- * tasks of a stream that follow each other are one range in a set, whatever other streams do. When the host has waited
- * for all there is, the floor rises: what lies below it happened before everything to come. */
+ * Numbers. A stream takes numbers from a block of its own, each block twice as long as the one
+ * before, so that the tasks of a stream that follow each other are one range in a set, whatever
+ * other streams do. When the host has waited for all there is, the floor rises: what lies below it
+ * happened before everything to come. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +120,8 @@ static gd_stream_numbers *find_stream(gd_race *race, uint64_t stream)
     }
     if (race->stream_count == MOST_STREAMS)
         race->stream_count--;
-    if (!gd_race_grow(race, (void **)&race->streams, race->stream_count, &race->stream_capacity, sizeof *race->streams))
+    if (!gd_race_grow(race, (void **)&race->streams, race->stream_count, &race->stream_capacity,
+                      sizeof *race->streams))
         return NULL;
     memmove(race->streams + 1, race->streams, race->stream_count * sizeof *race->streams);
     race->stream_count++;
@@ -245,7 +248,8 @@ static gd_outside *port_of(const gd_race_dependency *dependency)
     return task->desc->info.action == GD_ACTION_READ ? task->trigger : task->completion;
 }
 
-void gd_race_task_begin(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count)
+void gd_race_task_begin(gd_race *race, gd_race_task *task, const gd_race_dependency *list,
+                        uint32_t count)
 {
     if (!task || race->stopped)
         return;
@@ -254,14 +258,16 @@ void gd_race_task_begin(gd_race *race, gd_race_task *task, const gd_race_depende
         gd_outside_add(race, &task->start, port_of(&list[i]));
 }
 
-void gd_race_task_wait(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count)
+void gd_race_task_wait(gd_race *race, gd_race_task *task, const gd_race_dependency *list,
+                       uint32_t count)
 {
     if (!task || race->stopped)
         return;
     for (uint32_t i = 0; i < count; i++) {
         const gd_race_task *other = list[i].task;
         if (other && list[i].waited)
-            gd_outside_add(race, &task->wait, race->options.observed && other->all ? other->all : other->completion);
+            gd_outside_add(race, &task->wait,
+                           race->options.observed && other->all ? other->all : other->completion);
     }
 }
 
@@ -275,7 +281,8 @@ void gd_race_task_complete(gd_race *race, gd_race_task *task)
     task->completion = gd_outside_prune(race, known);
 }
 
-void gd_race_task_settle(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count)
+void gd_race_task_settle(gd_race *race, gd_race_task *task, const gd_race_dependency *list,
+                         uint32_t count)
 {
     if (!task || task->settled)
         return;
@@ -299,7 +306,8 @@ void gd_race_host_wait(gd_race *race, gd_race_task *task)
     if (!race || race->stopped || !task)
         return;
     gd_outside_add(race, &race->host, task->all);
-    if (!race->pending && race->host && race->host->known && race->host->known->base >= race->number_highest)
+    if (!race->pending && race->host && race->host->known &&
+        race->host->known->base >= race->number_highest)
         raise_floor(race);
 }
 

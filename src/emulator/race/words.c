@@ -28,7 +28,8 @@ static void name_task(char *text, gd_action action, const char *kernel, uint64_t
                                         [GD_ACTION_CONDITIONAL] = "a conditional node"};
 
     if (action < GD_ACTION_COPY)
-        snprintf(text, PART_BYTES, "kernel %.80s (launch %" PRIu64 ")", kernel ? kernel : "?", launch);
+        snprintf(text, PART_BYTES, "kernel %.80s (launch %" PRIu64 ")", kernel ? kernel : "?",
+                 launch);
     else
         snprintf(text, PART_BYTES, "%s", names[action]);
 }
@@ -59,17 +60,19 @@ static void find_party(const gd_race *race, uint32_t ref, party *out)
     out->lane = ref & 31;
     out->desc = gd_desc_find(race, out->entry->task);
     out->verb = verb_of(out->entry);
-    name_task(out->who, out->desc ? out->desc->info.action : GD_ACTION_READ, out->desc ? out->desc->info.kernel : NULL,
-              out->desc ? out->desc->info.launch : 0);
+    name_task(out->who, out->desc ? out->desc->info.action : GD_ACTION_READ,
+              out->desc ? out->desc->info.kernel : NULL, out->desc ? out->desc->info.launch : 0);
 }
 
 static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *out)
 {
     const gd_entry_record *entry = &race->entries[ref >> 5];
     const gd_desc *desc = gd_desc_find(race, entry->task);
-    const gd_race_site *site = entry->site && entry->site < race->site_count ? &race->sites[entry->site].site : NULL;
+    const gd_race_site *site =
+        entry->site && entry->site < race->site_count ? &race->sites[entry->site].site : NULL;
 
-    *out = (gd_race_access){.action = (gd_action)entry->action, .writes = entry->writes, .bytes = entry->bytes};
+    *out = (gd_race_access){
+        .action = (gd_action)entry->action, .writes = entry->writes, .bytes = entry->bytes};
     if (site) {
         out->kernel = site->kernel;
         out->module = site->module;
@@ -89,7 +92,8 @@ static void describe_access(const gd_race *race, uint32_t ref, gd_race_access *o
         uint64_t above = i == 0 ? 1 : i == 1 ? grid[0] : (uint64_t)grid[0] * grid[1];
         uint64_t above_thread = i == 0 ? 1 : i == 1 ? block[0] : (uint64_t)block[0] * block[1];
         out->cta[i] = above && grid[i] ? (uint32_t)(entry->cta / above % grid[i]) : 0;
-        out->thread[i] = above_thread && block[i] ? (uint32_t)(thread / above_thread % block[i]) : 0;
+        out->thread[i] =
+            above_thread && block[i] ? (uint32_t)(thread / above_thread % block[i]) : 0;
     }
 }
 
@@ -108,7 +112,8 @@ static bool was_waited_for(const party *copy)
     const gd_thread *thread = gd_thread_of(cta, entry->warp, copy->lane);
     return entry->agent == GD_AGENT_GROUP
                ? entry->stamp <= thread->done
-               : entry->stamp <= gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL, entry->agent);
+               : entry->stamp <=
+                     gd_stamps_agent(thread->clock ? thread->clock->stamps : NULL, entry->agent);
 }
 
 /* Whether the instruction is of a kind that some word of it tells. */
@@ -122,7 +127,8 @@ static bool is_by(const party *copy, const char *word)
 }
 
 /* What wgmma reads goes on until its group has been waited for. */
-static void say_product(const party *product, const party *other, const char *memory, char *text, char *missing)
+static void say_product(const party *product, const party *other, const char *memory, char *text,
+                        char *missing)
 {
     const bool waited = was_waited_for(product);
 
@@ -131,12 +137,15 @@ static void say_product(const party *product, const party *other, const char *me
                     : "before the group's completion was waited for");
     snprintf(missing, TEXT_BYTES, "%s",
              waited ? "a barrier between wgmma.wait_group and the other thread's access"
-                    : "wgmma.wait_group for the group, before what tells the other thread that the memory is free");
+                    : "wgmma.wait_group for the group, before what tells the other thread that the "
+                      "memory is free");
 }
 
-static bool say_async(const party *first, const party *second, const char *memory, char *text, char *missing)
+static bool say_async(const party *first, const party *second, const char *memory, char *text,
+                      char *missing)
 {
-    const party *copy = first->entry->async ? first : second, *other = copy == first ? second : first;
+    const party *copy = first->entry->async ? first : second,
+                *other = copy == first ? second : first;
 
     if (!copy->entry->async)
         return false;
@@ -145,51 +154,62 @@ static bool say_async(const party *first, const party *second, const char *memor
         return true;
     }
     const bool waited = was_waited_for(copy);
-    snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, %s", other->who, other->verb, memory,
-             copy->verb,
+    snprintf(text, TEXT_BYTES, "%s %s %s that its asynchronous copy %s, %s", other->who,
+             other->verb, memory, copy->verb,
              waited ? "in a thread that nothing orders behind the wait for the copy"
                     : "before the copy's completion was waited for");
     if (waited)
-        snprintf(missing, TEXT_BYTES, "a barrier between the wait for the copy and the other thread's access");
+        snprintf(missing, TEXT_BYTES,
+                 "a barrier between the wait for the copy and the other thread's access");
     else if (copy->entry->agent == GD_AGENT_GROUP)
-        snprintf(missing, TEXT_BYTES, "a wait for the copy's group (%s), and a barrier where another thread had copied",
+        snprintf(missing, TEXT_BYTES,
+                 "a wait for the copy's group (%s), and a barrier where another thread had copied",
                  is_by(copy, "async.bulk") ? "cp.async.bulk.wait_group" : "cp.async.wait_group");
     else
-        snprintf(missing, TEXT_BYTES, "a wait for the mbarrier, or the group, on which the copy completes");
+        snprintf(missing, TEXT_BYTES,
+                 "a wait for the mbarrier, or the group, on which the copy completes");
     return true;
 }
 
-static void say_cta(const party *first, const party *second, const char *memory, char *text, char *missing)
+static void say_cta(const party *first, const party *second, const char *memory, char *text,
+                    char *missing)
 {
     if (say_async(first, second, memory, text, missing))
         return;
     const bool warp = first->entry->warp == second->entry->warp;
     const bool strong = first->entry->strong && second->entry->strong;
 
-    snprintf(text, TEXT_BYTES, "%s: %s of a %s %s and %s %s with nothing between that orders them%s", second->who,
-             warp ? "lanes" : "threads", warp ? "warp" : "CTA", first->entry->writes ? "write" : "read",
-             second->entry->writes ? "write" : "read", memory,
-             strong ? "; their scopes do not include each other" : "");
+    snprintf(text, TEXT_BYTES,
+             "%s: %s of a %s %s and %s %s with nothing between that orders them%s", second->who,
+             warp ? "lanes" : "threads", warp ? "warp" : "CTA",
+             first->entry->writes ? "write" : "read", second->entry->writes ? "write" : "read",
+             memory, strong ? "; their scopes do not include each other" : "");
     snprintf(missing, TEXT_BYTES, "%s",
-             warp ? "bar.warp.sync between the two accesses" : "a barrier between the two accesses");
+             warp ? "bar.warp.sync between the two accesses"
+                  : "a barrier between the two accesses");
 }
 
-static void say_grid(const party *first, const party *second, const char *memory, char *text, char *missing)
+static void say_grid(const party *first, const party *second, const char *memory, char *text,
+                     char *missing)
 {
     const bool strong = first->entry->strong && second->entry->strong;
 
     if (say_async(first, second, memory, text, missing))
         return;
-    snprintf(text, TEXT_BYTES, "%s: CTAs of one grid run in no order: one %s %s and another %s it%s", second->who,
-             first->verb, memory, second->verb, strong ? " with a scope that does not include it" : "");
+    snprintf(text, TEXT_BYTES,
+             "%s: CTAs of one grid run in no order: one %s %s and another %s it%s", second->who,
+             first->verb, memory, second->verb,
+             strong ? " with a scope that does not include it" : "");
     if (strong)
         snprintf(missing, TEXT_BYTES, "scope gpu on both accesses");
     else if (first->entry->strong || second->entry->strong)
         snprintf(missing, TEXT_BYTES,
-                 "one access is strong and the other is not: make both so, or order them by release and acquire");
+                 "one access is strong and the other is not: make both so, or order them by "
+                 "release and acquire");
     else
         snprintf(missing, TEXT_BYTES,
-                 "a release by the one and an acquire by the other of scope gpu (a fence before and behind a flag), or "
+                 "a release by the one and an acquire by the other of scope gpu (a fence before "
+                 "and behind a flag), or "
                  "another kernel");
 }
 
@@ -223,56 +243,69 @@ static const char *describe_wait(const party *later)
     return "before its griddepcontrol.wait";
 }
 
-static void say_unwaited(const party *later, const party *earlier, const char *memory, char *text, char *missing)
+static void say_unwaited(const party *later, const party *earlier, const char *memory, char *text,
+                         char *missing)
 {
-    snprintf(text, TEXT_BYTES, "%s %s %s %s; %s %s it", later->who, later->verb, memory, describe_wait(later),
-             earlier->who, earlier->verb);
-    snprintf(missing, TEXT_BYTES,
-             "griddepcontrol.wait in %s before this access, in each thread that makes it or before a "
-             "barrier that it passes",
-             later->who);
+    snprintf(text, TEXT_BYTES, "%s %s %s %s; %s %s it", later->who, later->verb, memory,
+             describe_wait(later), earlier->who, earlier->verb);
+    snprintf(
+        missing, TEXT_BYTES,
+        "griddepcontrol.wait in %s before this access, in each thread that makes it or before a "
+        "barrier that it passes",
+        later->who);
 }
 
 /* The wait was for another grid, which ended without having waited for this one. */
-static void say_transitive(const party *later, const party *earlier, const gd_desc_dependency *between,
-                           const char *memory, char *text, char *missing)
+static void say_transitive(const party *later, const party *earlier,
+                           const gd_desc_dependency *between, const char *memory, char *text,
+                           char *missing)
 {
     char name[PART_BYTES];
 
     name_task(name, between->action, between->kernel, between->launch);
-    snprintf(text, TEXT_BYTES, "%s %s %s; %s %s it, but %s waits for %s only, which ended without waiting for %s",
-             later->who, later->verb, memory, earlier->who, earlier->verb, later->who, name, earlier->who);
-    snprintf(missing, TEXT_BYTES, "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization",
+    snprintf(text, TEXT_BYTES,
+             "%s %s %s; %s %s it, but %s waits for %s only, which ended without waiting for %s",
+             later->who, later->verb, memory, earlier->who, earlier->verb, later->who, name,
+             earlier->who);
+    snprintf(missing, TEXT_BYTES,
+             "griddepcontrol.wait in %s, or a launch of %s without programmatic serialization",
              name, later->who);
 }
 
-static void say_port(const party *later, const party *earlier, const gd_desc_dependency *edge, const char *memory,
-                     char *text, char *missing)
+static void say_port(const party *later, const party *earlier, const gd_desc_dependency *edge,
+                     const char *memory, char *text, char *missing)
 {
-    snprintf(text, TEXT_BYTES, "%s %s %s; %s %s it, and the edge between them is for %s, which orders no memory",
+    snprintf(text, TEXT_BYTES,
+             "%s %s %s; %s %s it, and the edge between them is for %s, which orders no memory",
              later->who, later->verb, memory, earlier->who, earlier->verb,
-             edge->port == GD_RACE_LAUNCH ? "the beginning of its CTAs (launch order)" : "its trigger");
+             edge->port == GD_RACE_LAUNCH ? "the beginning of its CTAs (launch order)"
+                                          : "its trigger");
     snprintf(missing, TEXT_BYTES, "an edge for the completion of %s%s", earlier->who,
-             edge->port == GD_RACE_LAUNCH ? "" : ", or a release fence of scope gpu before its launch_dependents");
+             edge->port == GD_RACE_LAUNCH
+                 ? ""
+                 : ", or a release fence of scope gpu before its launch_dependents");
 }
 
 /* Nodes of one graph have the stream of its launch. */
-static void say_streams(const party *later, const party *earlier, const char *memory, char *text, char *missing)
+static void say_streams(const party *later, const party *earlier, const char *memory, char *text,
+                        char *missing)
 {
     const uint64_t first = earlier->desc->info.stream, second = later->desc->info.stream;
     char where[PART_BYTES] = "nodes of one graph";
 
     if (first != second)
         snprintf(where, sizeof where, "stream %" PRIu64 " and stream %" PRIu64, first, second);
-    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; nothing orders the two (%s)", earlier->who, earlier->verb,
-             memory, later->who, later->verb, where);
+    snprintf(text, TEXT_BYTES, "%s %s %s and %s %s it; nothing orders the two (%s)", earlier->who,
+             earlier->verb, memory, later->who, later->verb, where);
     snprintf(missing, TEXT_BYTES, "%s between %s and %s",
-             first == second ? "an edge of the graph" : "an event, or a synchronization of the host,", earlier->who,
-             later->who);
+             first == second ? "an edge of the graph"
+                             : "an event, or a synchronization of the host,",
+             earlier->who, later->who);
 }
 
 /* The parties in the order in which their tasks were handed in. */
-static void say_tasks(const party *later, const party *earlier, const char *memory, char *text, char *missing)
+static void say_tasks(const party *later, const party *earlier, const char *memory, char *text,
+                      char *missing)
 {
     const gd_desc_dependency *edge = find_dependency(later->desc, earlier->desc->number);
     const gd_desc_dependency *waited = first_waited(later->desc);
@@ -291,13 +324,15 @@ static void say_tasks(const party *later, const party *earlier, const char *memo
 
 /* ---- the finding ---- */
 
-static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text, char *missing)
+static void say(const gd_race *race, const gd_conflict *conflict, const char *memory, char *text,
+                char *missing)
 {
     party first, second;
 
     find_party(race, conflict->second, &second);
     if (conflict->kind == GD_RACE_UNINITIALIZED) {
-        snprintf(text, TEXT_BYTES, "%s reads %s where nothing has been written", second.who, memory);
+        snprintf(text, TEXT_BYTES, "%s reads %s where nothing has been written", second.who,
+                 memory);
         snprintf(missing, TEXT_BYTES, "a write of these bytes before the read");
         return;
     }
@@ -307,7 +342,8 @@ static void say(const gd_race *race, const gd_conflict *conflict, const char *me
     else if (first.entry->task == second.entry->task)
         say_grid(&first, &second, memory, text, missing);
     else if (!first.desc || !second.desc)
-        snprintf(text, TEXT_BYTES, "%s %s %s, which another task %s", second.who, second.verb, memory, first.verb);
+        snprintf(text, TEXT_BYTES, "%s %s %s, which another task %s", second.who, second.verb,
+                 memory, first.verb);
     else if (first.desc->order < second.desc->order)
         say_tasks(&second, &first, memory, text, missing);
     else
@@ -321,8 +357,9 @@ void gd_race_tell(gd_race *race, const gd_conflict *conflict)
 
     finding.first_site = conflict->first ? race->entries[conflict->first >> 5].site : 0;
     finding.second_site = race->entries[conflict->second >> 5].site;
-    if (!race->options.sink || (race->options.fold && race->options.fold(race->options.context, finding.kind,
-                                                                         finding.first_site, finding.second_site)))
+    if (!race->options.sink ||
+        (race->options.fold && race->options.fold(race->options.context, finding.kind,
+                                                  finding.first_site, finding.second_site)))
         return;
     name_memory(memory, conflict->shadow);
     say(race, conflict, memory, text, missing);

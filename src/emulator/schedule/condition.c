@@ -9,14 +9,16 @@
 gd_condition *gd_condition_create(uint32_t initial, bool assigned)
 {
     gd_condition *made = calloc(1, sizeof *made);
-    const gd_allocation *word =
-        made ? gd_memory_take(gd_the_device.memory, sizeof initial, GD_MEMORY_CONDITION, NULL, "condition") : NULL;
+    const gd_allocation *word = made ? gd_memory_take(gd_the_device.memory, sizeof initial,
+                                                      GD_MEMORY_CONDITION, NULL, "condition")
+                                     : NULL;
 
     if (!word) {
         free(made);
         return NULL;
     }
-    *made = (gd_condition){.references = 1, .address = word->start, .initial = initial, .assigned = assigned};
+    *made = (gd_condition){
+        .references = 1, .address = word->start, .initial = initial, .assigned = assigned};
     memcpy(word->host, &initial, sizeof initial);
     return made;
 }

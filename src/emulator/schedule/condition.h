@@ -1,7 +1,8 @@
-/* Conditions: the value that decides what a conditional node of a graph does. It lies in a word of device memory of its
- * own, so that the race detector sees who sets it and which node reads it as it sees all other memory. Its handle is its
- * number in the outermost graph, from 1, as on NVIDIA's driver: a kernel reaches it through cudaGraphSetConditional, and
- * only when it runs in an executable of such a graph. */
+/* Conditions: the value that decides what a conditional node of a graph does. It lies in a word of
+ * device memory of its own, so that the race detector sees who sets it and which node reads it as
+ * it sees all other memory. Its handle is its number in the outermost graph, from 1, as on NVIDIA's
+ * driver: a kernel reaches it through cudaGraphSetConditional, and only when it runs in an
+ * executable of such a graph. */
 #ifndef GD_EMULATOR_SCHEDULE_CONDITION_H
 #define GD_EMULATOR_SCHEDULE_CONDITION_H
 
@@ -24,7 +25,8 @@ gd_condition *gd_condition_create(uint32_t initial, bool assigned);
 gd_condition *gd_condition_hold(gd_condition *condition);
 void gd_condition_release(gd_condition *condition); /* takes NULL */
 
-/* Both tell the race detector; task may be NULL. assign sets the initial value where each launch begins with it. */
+/* Both tell the race detector; task may be NULL. assign sets the initial value where each launch
+ * begins with it. */
 uint32_t gd_condition_read(const gd_condition *condition, gd_race_task *task);
 void gd_condition_assign(const gd_condition *condition, gd_race_task *task);
 

@@ -1,5 +1,6 @@
 /* The one emulated device and the state of the driver: settings, lock, memory, model time, faults.
- * Settings are read from the environment at cuInit (base/environment.def; doc/emulator.md tells what they mean).
+ * Settings are read from the environment at cuInit (base/environment.def; doc/emulator.md tells
+ * what they mean).
  */
 #ifndef GD_EMULATOR_SCHEDULE_DEVICE_H
 #define GD_EMULATOR_SCHEDULE_DEVICE_H
@@ -14,7 +15,11 @@
 #include "emulator/schedule/object.h"
 #include "emulator/race/race.h"
 
-typedef enum gd_schedule_kind { GD_SCHEDULE_EAGER, GD_SCHEDULE_LAZY, GD_SCHEDULE_RANDOM } gd_schedule_kind;
+typedef enum gd_schedule_kind {
+    GD_SCHEDULE_EAGER,
+    GD_SCHEDULE_LAZY,
+    GD_SCHEDULE_RANDOM
+} gd_schedule_kind;
 typedef enum gd_schedule_model { GD_MODEL_CONTRACT, GD_MODEL_OBSERVED } gd_schedule_model;
 
 typedef struct gd_settings {
@@ -29,10 +34,16 @@ typedef struct gd_settings {
     gd_log log;
 } gd_settings;
 
-enum { GD_CHECK_RACE = 1, GD_CHECK_SHARED = 2, GD_CHECK_INITIALIZED = 4, GD_CHECK_LEAK = 8, GD_CHECK_ALL = 15 };
+enum {
+    GD_CHECK_RACE = 1,
+    GD_CHECK_SHARED = 2,
+    GD_CHECK_INITIALIZED = 4,
+    GD_CHECK_LEAK = 8,
+    GD_CHECK_ALL = 15
+};
 
-/* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per Compute Capability).
- */
+/* Limits of a Hopper, compute capability 9.0 (CUDA programming guide, Technical Specifications per
+ * Compute Capability). */
 enum {
     GD_DEVICE_CAPABILITY = 90,
     GD_DEVICE_DRIVER_VERSION = 13000,
@@ -76,7 +87,7 @@ struct gd_context {
 
 typedef struct gd_device {
     bool initialized;
-    bool ends; /* the emulator ends, in a process that may have unloaded the program's code */
+    bool ends;   /* the emulator ends, in a process that may have unloaded the program's code */
     int process; /* that called cuInit: a child of fork is another */
     gd_settings settings;
     gd_memory *memory;
@@ -89,7 +100,9 @@ typedef struct gd_device {
     uint32_t modules; /* that have been loaded: their numbers in reports */
     gd_CUresult last_fault;
     char fault_text[768]; /* of last_fault */
-    char refused[1024];   /* the first refusal of the process, for the report: the entry point and the reason */
+    char refused
+        [1024]; /* the first refusal of the process, for the report: the entry point and the
+                 * reason */
     gd_object default_pool;
 } gd_device;
 
@@ -105,8 +118,8 @@ typedef enum gd_need {
     GD_NEED_LIVE     /* one that no fault has ended */
 } gd_need;
 
-/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is the current one, or
- * NULL. */
+/* Takes the lock and checks what is needed; the lock is held only after CUDA_SUCCESS. *context is
+ * the current one, or NULL. */
 gd_CUresult gd_call_begin(gd_need need, gd_context **context);
 void gd_call_end(void);
 
@@ -114,32 +127,35 @@ void gd_call_end(void);
 void gd_call_tell(const char *function, gd_CUresult result);
 
 /* The body of an entry point: `expression` is evaluated under the lock, with `context` in reach. */
-#define GD_CALL(need, expression)                                                                                      \
-    do {                                                                                                               \
-        gd_context *context;                                                                                           \
-        gd_CUresult result_of_call = gd_call_begin(need, &context);                                                    \
-        if (result_of_call == GD_CUDA_SUCCESS) {                                                                       \
-            (void)context;                                                                                             \
-            result_of_call = (expression);                                                                             \
-            gd_call_tell(__func__, result_of_call);                                                                    \
-            gd_call_end();                                                                                             \
-        }                                                                                                              \
-        return result_of_call;                                                                                         \
+#define GD_CALL(need, expression)                                                                  \
+    do {                                                                                           \
+        gd_context *context;                                                                       \
+        gd_CUresult result_of_call = gd_call_begin(need, &context);                                \
+        if (result_of_call == GD_CUDA_SUCCESS) {                                                   \
+            (void)context;                                                                         \
+            result_of_call = (expression);                                                         \
+            gd_call_tell(__func__, result_of_call);                                                \
+            gd_call_end();                                                                         \
+        }                                                                                          \
+        return result_of_call;                                                                     \
     } while (0)
 
-/* Around a function of the program that the emulator calls: it may not call the driver (NOT_PERMITTED). */
+/* Around a function of the program that the emulator calls: it may not call the driver
+ * (NOT_PERMITTED). */
 void gd_call_enter_callback(void);
 void gd_call_leave_callback(void);
 
 /* Writes to the log as GRIDDEP_LOG says. */
 void gd_device_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Notes that a kernel has ended a context: logs the text at level error and keeps it for cuGetErrorString. */
+/* Notes that a kernel has ended a context: logs the text at level error and keeps it for
+ * cuGetErrorString. */
 void gd_device_fault(gd_context *context, gd_CUresult result, const char *text);
 
-/* The result, of which cuGetErrorString tells the reason in this thread until another call ends with the same result. The
- * log has it at level warning, once, with the name of the entry point. */
-gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The result, of which cuGetErrorString tells the reason in this thread until another call ends
+ * with the same result. The log has it at level warning, once, with the name of the entry point. */
+gd_CUresult gd_device_refuse(gd_CUresult result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Whether the call that is being carried out has given a reason for this result. */
 bool gd_device_has_reason(gd_CUresult result);
@@ -152,7 +168,8 @@ const char *gd_device_result_name(gd_CUresult result);
 
 bool gd_device_attribute(gd_CUdevice_attribute attribute, int *value);
 
-/* context.c: the current context of the calling thread. *destroyed: there is one, but it was destroyed. */
+/* context.c: the current context of the calling thread. *destroyed: there is one, but it was
+ * destroyed. */
 gd_context *gd_context_current(bool *destroyed);
 
 /* Ends a context with all that was made in it. */

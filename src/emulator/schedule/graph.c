@@ -66,7 +66,8 @@ gd_graph *gd_graph_outermost(gd_graph *graph)
 
 bool gd_graph_add_condition(gd_graph *graph, gd_condition *condition)
 {
-    if (!reserve(&graph->conditions, graph->condition_count, &graph->condition_capacity, sizeof *graph->conditions))
+    if (!reserve(&graph->conditions, graph->condition_count, &graph->condition_capacity,
+                 sizeof *graph->conditions))
         return false;
     graph->conditions[graph->condition_count++] = gd_condition_hold(condition);
     return true;
@@ -94,7 +95,8 @@ gd_node *gd_graph_add_node(gd_graph *graph, gd_work *work)
 {
     gd_node *node = calloc(1, sizeof *node);
 
-    if (!node || !reserve(&graph->nodes, graph->node_count, &graph->node_capacity, sizeof *graph->nodes) ||
+    if (!node ||
+        !reserve(&graph->nodes, graph->node_count, &graph->node_capacity, sizeof *graph->nodes) ||
         !gd_object_add(&node->object, GD_OBJECT_NODE, NULL)) {
         free(node);
         gd_work_free(work);
@@ -142,8 +144,8 @@ void gd_graph_remove_node(gd_node *node)
     destroy_node(node);
 }
 
-/* CUgraphEdgeData: ports of kernels alone, programmatic edges between kernels alone, and from a port that can be
- * reached before the end. */
+/* CUgraphEdgeData: ports of kernels alone, programmatic edges between kernels alone, and from a
+ * port that can be reached before the end. */
 bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdgeData *data)
 {
     static const unsigned char zero[5];
@@ -155,7 +157,8 @@ bool gd_graph_allows(const gd_node *from, const gd_node *to, const gd_CUgraphEdg
     if (data->from_port && from->work.kind != GD_WORK_KERNEL)
         return false;
     if (data->type == GD_CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
-        return data->from_port && from->work.kind == GD_WORK_KERNEL && to->work.kind == GD_WORK_KERNEL;
+        return data->from_port && from->work.kind == GD_WORK_KERNEL &&
+               to->work.kind == GD_WORK_KERNEL;
     return data->from_port != GD_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
 }
 
@@ -165,7 +168,8 @@ void gd_graph_mark_ancestors(gd_graph *graph)
 
     while (changed) {
         changed = false;
-        for (uint32_t i = graph->edge_count; i-- > 0;) { /* a capture's edges lead forward, so that one pass does */
+        for (uint32_t i = graph->edge_count;
+             i-- > 0;) { /* a capture's edges lead forward, so that one pass does */
             gd_node *from = graph->nodes[graph->edges[i].from];
             if (graph->nodes[graph->edges[i].to]->marked && !from->marked)
                 changed = from->marked = true;
@@ -180,13 +184,15 @@ gd_graph *gd_graph_clone(const gd_graph *graph)
 
     for (uint32_t i = 0; whole && i < graph->node_count; i++) {
         gd_work work;
-        gd_node *node = gd_work_copy(&work, &graph->nodes[i]->work) ? gd_graph_add_node(clone, &work) : NULL;
+        gd_node *node =
+            gd_work_copy(&work, &graph->nodes[i]->work) ? gd_graph_add_node(clone, &work) : NULL;
         whole = node != NULL;
         if (node)
             node->origin = graph->nodes[i]->object.handle;
     }
     for (uint32_t i = 0; whole && i < graph->edge_count; i++)
-        whole = gd_graph_add_edge(clone, graph->edges[i].from, graph->edges[i].to, &graph->edges[i].data);
+        whole = gd_graph_add_edge(clone, graph->edges[i].from, graph->edges[i].to,
+                                  &graph->edges[i].data);
     if (whole)
         return clone;
     gd_graph_destroy(clone);

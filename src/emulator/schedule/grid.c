@@ -1,4 +1,5 @@
-/* CTAs on SMs: room, placing, turns, faults. Owns the resident CTAs and the list of grids that run. */
+/* CTAs on SMs: room, placing, turns, faults. Owns the resident CTAs and the list of grids that
+ * run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "emulator/schedule/grid.h"
 #include "emulator/execute/report.h"
 
-/* A turn's length in warp-instructions, and the share after which a young grid lets older ones go on. */
+/* A turn's length in warp-instructions, and the share after which a young grid lets older ones go
+ * on. */
 enum { TURN = 2048, SHARE = 1 << 20, REGISTER_UNIT = 256 };
 
 typedef struct multiprocessor {
@@ -49,11 +51,12 @@ static struct {
 
 /* ---- room ---- */
 
-/* The interpreter's number is an estimate, ptxas's is made to fit: it is held down to what lets a CTA of the size that
- * the kernel allows run, so that no launch is refused for an estimate. */
+/* The interpreter's number is an estimate, ptxas's is made to fit: it is held down to what lets a
+ * CTA of the size that the kernel allows run, so that no launch is refused for an estimate. */
 uint32_t gd_schedule_registers(const gd_entry *entry)
 {
-    uint32_t threads = entry->maximum_threads ? (entry->maximum_threads + 31) / 32 * 32 : GD_DEVICE_THREADS;
+    uint32_t threads =
+        entry->maximum_threads ? (entry->maximum_threads + 31) / 32 * 32 : GD_DEVICE_THREADS;
     uint32_t most = GD_DEVICE_REGISTERS / threads / 8 * 8;
 
     return entry->registers < most ? entry->registers : most;
@@ -62,11 +65,13 @@ uint32_t gd_schedule_registers(const gd_entry *entry)
 static needs get_needs(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes)
 {
     uint32_t warps = (threads + 31) / 32;
-    uint32_t registers = (gd_schedule_registers(entry) * 32 + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+    uint32_t registers =
+        (gd_schedule_registers(entry) * 32 + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
 
     return (needs){.threads = warps * 32,
                    .registers = warps * registers,
-                   .shared = entry->static_shared_bytes + dynamic_shared_bytes + GD_DEVICE_SHARED_RESERVED};
+                   .shared = entry->static_shared_bytes + dynamic_shared_bytes +
+                             GD_DEVICE_SHARED_RESERVED};
 }
 
 static uint32_t smaller(uint32_t a, uint64_t b)
@@ -84,7 +89,8 @@ static uint32_t count_room(const multiprocessor *at, const needs *cta)
     return smaller(room, (GD_DEVICE_SM_SHARED - at->shared) / cta->shared);
 }
 
-uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes)
+uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads,
+                               uint64_t dynamic_shared_bytes)
 {
     const multiprocessor empty = {0};
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
@@ -92,20 +98,23 @@ uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads, uint64_t
     return threads ? count_room(&empty, &cta) : 0;
 }
 
-uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes,
-                                      int percent)
+uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads,
+                                      uint64_t dynamic_shared_bytes, int percent)
 {
     const needs cta = get_needs(entry, threads, dynamic_shared_bytes);
     uint32_t room = gd_schedule_occupancy(entry, threads, dynamic_shared_bytes);
 
-    return percent < 0 ? room : smaller(room, gd_carveout_setting((uint32_t)percent, cta.shared) / cta.shared);
+    return percent < 0
+               ? room
+               : smaller(room, gd_carveout_setting((uint32_t)percent, cta.shared) / cta.shared);
 }
 
 static needs needs_of(const gd_grid *grid)
 {
     const gd_grid_view *view = &grid->view;
 
-    return get_needs(view->entry, view->block[0] * view->block[1] * view->block[2], view->dynamic_shared_bytes);
+    return get_needs(view->entry, view->block[0] * view->block[1] * view->block[2],
+                     view->dynamic_shared_bytes);
 }
 
 /* The SM with room that runs the fewest CTAs; the number of SMs when there is none. */
@@ -200,7 +209,8 @@ static bool place_one(gd_grid *grid, const needs *cta)
 /* Whether a whole cluster fits; a CTA alone is a cluster of one. */
 static bool has_room(const gd_grid *grid, const needs *cta)
 {
-    uint64_t size = (uint64_t)grid->view.cluster[0] * grid->view.cluster[1] * grid->view.cluster[2], room = 0;
+    uint64_t size = (uint64_t)grid->view.cluster[0] * grid->view.cluster[1] * grid->view.cluster[2],
+             room = 0;
 
     for (uint32_t i = 0; i < gd_the_device.settings.multiprocessors && room < size; i++)
         room += count_room(&machine.multiprocessors[i], cta);
@@ -328,7 +338,9 @@ static resident *choose(void)
         if (!best || goes_first(item, best))
             best = item;
     }
-    return candidates > 1 && gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM ? choose_random(candidates) : best;
+    return candidates > 1 && gd_the_device.settings.schedule == GD_SCHEDULE_RANDOM
+               ? choose_random(candidates)
+               : best;
 }
 
 /* All that could go on have let the others go first: begin anew. */
@@ -398,7 +410,8 @@ static void report_fault(const resident *item, const char *text)
 {
     const gd_fault *fault = gd_cta_get_fault(item->cta);
     const gd_entry *entry = item->grid->view.entry;
-    const gd_allocation *memory = fault->bytes ? gd_memory_find(gd_the_device.memory, fault->address) : NULL;
+    const gd_allocation *memory =
+        fault->bytes ? gd_memory_find(gd_the_device.memory, fault->address) : NULL;
     char instruction[160];
     gd_race_access access = {.kernel = entry->name,
                              .launch = item->grid->task->launch,
@@ -411,7 +424,8 @@ static void report_fault(const resident *item, const char *text)
 
     memcpy(access.cta, fault->cta, sizeof access.cta);
     memcpy(access.thread, fault->thread, sizeof access.thread);
-    gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction, &access.module);
+    gd_entry_instruction(entry, fault->instruction, instruction, sizeof instruction,
+                         &access.module);
     gd_report_fault(fault_name(fault, memory), &access, memory, fault->address, text);
 }
 
@@ -421,13 +435,16 @@ static void describe_fault(const resident *item)
     char text[640];
 
     int used = snprintf(text, sizeof text,
-                        "kernel %s (launch %" PRIu64 "), CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), thread (%" PRIu32
-                        ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
-                        item->grid->view.entry->name, item->grid->task->launch, fault->cta[0], fault->cta[1],
-                        fault->cta[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->line, fault->text);
-    if (fault->bytes && !strstr(fault->text, " bytes at 0x") && used > 0 && (size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used, " (%s of %" PRIu32 " bytes at 0x%" PRIx64 ")",
-                 fault->write ? "write" : "read", fault->bytes, fault->address);
+                        "kernel %s (launch %" PRIu64 "), CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32
+                        "), thread (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), line %" PRId32 ": %s",
+                        item->grid->view.entry->name, item->grid->task->launch, fault->cta[0],
+                        fault->cta[1], fault->cta[2], fault->thread[0], fault->thread[1],
+                        fault->thread[2], fault->line, fault->text);
+    if (fault->bytes && !strstr(fault->text, " bytes at 0x") && used > 0 &&
+        (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used,
+                 " (%s of %" PRIu32 " bytes at 0x%" PRIx64 ")", fault->write ? "write" : "read",
+                 fault->bytes, fault->address);
     report_fault(item, text);
     note_fault(item->grid->task, fault_result(fault->kind), text);
 }
@@ -465,7 +482,8 @@ static void note_exit(resident *item)
     gd_grid_end(grid);
 }
 
-/* While the grid's trigger is waited for, a turn ends with the CTA's, so that what depends on it starts when it may. */
+/* While the grid's trigger is waited for, a turn ends with the CTA's, so that what depends on it
+ * starts when it may. */
 static void run_turn(resident *item)
 {
     bool watched = item->grid->watched && !item->triggered;
@@ -487,7 +505,8 @@ static bool was_woken(const resident *item, const gd_grid *grid)
            gd_cta_can_go_on(item->cta);
 }
 
-/* A cluster's barrier is complete: CTAs that waited at it go on, at the time at which the last one came. */
+/* A cluster's barrier is complete: CTAs that waited at it go on, at the time at which the last one
+ * came. */
 static void wake_cluster(resident *item)
 {
     uint64_t time = item->clock;
@@ -556,17 +575,18 @@ static void make_view(gd_grid_view *view, const gd_task *task)
     memcpy(view->cluster, kernel->cluster, sizeof view->cluster);
 }
 
-/* The words of a cooperative grid's workspace, as the device code of cooperative groups uses them. */
+/* The words of a cooperative grid's workspace, as the device code of cooperative groups uses
+ * them. */
 enum { WORKSPACE_BYTES = 64 };
 
-/* Cooperative groups find their grid's barrier, 0 at first, in the second word of the memory that %envreg1 (upper half)
- * and %envreg2 name; the first is the memory's size. */
+/* Cooperative groups find their grid's barrier, 0 at first, in the second word of the memory that
+ * %envreg1 (upper half) and %envreg2 name; the first is the memory's size. */
 static bool take_workspace(gd_grid *grid)
 {
     if (!grid->task->work.is.kernel.cooperative)
         return true;
-    gd_allocation *made =
-        gd_memory_take(gd_the_device.memory, WORKSPACE_BYTES, GD_MEMORY_DEVICE, NULL, "cooperative grid's workspace");
+    gd_allocation *made = gd_memory_take(gd_the_device.memory, WORKSPACE_BYTES, GD_MEMORY_DEVICE,
+                                         NULL, "cooperative grid's workspace");
     if (!made)
         return false;
     memcpy(made->host, &(const uint32_t){WORKSPACE_BYTES}, sizeof(uint32_t));

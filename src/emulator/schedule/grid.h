@@ -1,4 +1,5 @@
-/* Grids that run: their CTAs on the SMs, and whose turn it is. Part of the scheduler (schedule.h says the rules). */
+/* Grids that run: their CTAs on the SMs, and whose turn it is. Part of the scheduler (schedule.h
+ * says the rules). */
 #ifndef GD_EMULATOR_SCHEDULE_GRID_H
 #define GD_EMULATOR_SCHEDULE_GRID_H
 
@@ -36,8 +37,8 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready);
 /* griddepcontrol.wait returns from this time on. */
 void gd_grid_release(gd_grid *grid, uint64_t time);
 
-/* Gives CTAs that wait for room what is free, oldest grid first. False, with the fault set, when the host has no
- * memory. */
+/* Gives CTAs that wait for room what is free, oldest grid first. False, with the fault set, when
+ * the host has no memory. */
 bool gd_grid_place(void);
 
 /* Runs one CTA for a turn. */

@@ -1,10 +1,12 @@
-/* The table of handles. It is of the process, like the driver that is emulated; the driver's lock guards it. */
+/* The table of handles. It is of the process, like the driver that is emulated; the driver's lock
+ * guards it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/schedule/object.h"
 
-/* A handle is TAG << 56 | uses << 28 | (place + 1) << 4: never NULL, 1 or 2, which name default streams. */
+/* A handle is TAG << 56 | uses << 28 | (place + 1) << 4: never NULL, 1 or 2, which name default
+ * streams. */
 enum { PLACE_SHIFT = 4, USES_SHIFT = 28, TAG_SHIFT = 56, TAG = 0x47, MOST_PLACES = (1 << 24) - 2 };
 
 typedef struct table_place {
@@ -21,7 +23,8 @@ static struct {
 
 static void *make_handle(uint32_t index, uint32_t uses)
 {
-    uint64_t value = (uint64_t)TAG << TAG_SHIFT | (uint64_t)uses << USES_SHIFT | (uint64_t)(index + 1) << PLACE_SHIFT;
+    uint64_t value = (uint64_t)TAG << TAG_SHIFT | (uint64_t)uses << USES_SHIFT |
+                     (uint64_t)(index + 1) << PLACE_SHIFT;
 
     return (void *)(uintptr_t)value;
 }
@@ -62,7 +65,8 @@ bool gd_object_add(gd_object *object, gd_object_kind kind, struct gd_context *co
         return false;
     table.places[index].object = object;
     table.places[index].uses = (table.places[index].uses + 1) & 0xfffffff;
-    *object = (gd_object){.handle = make_handle(index, table.places[index].uses), .context = context, .kind = kind};
+    *object = (gd_object){
+        .handle = make_handle(index, table.places[index].uses), .context = context, .kind = kind};
     return true;
 }
 

@@ -1,6 +1,6 @@
-/* Handles. What the emulator hands out is a number that names a place in one table, with a count of how often that
- * place has been used before: a handle that was made up, was destroyed, or is of another kind is noticed and never
- * followed. */
+/* Handles. What the emulator hands out is a number that names a place in one table, with a count of
+ * how often that place has been used before: a handle that was made up, was destroyed, or is of
+ * another kind is noticed and never followed. */
 #ifndef GD_EMULATOR_SCHEDULE_OBJECT_H
 #define GD_EMULATOR_SCHEDULE_OBJECT_H
 
@@ -41,7 +41,8 @@ void gd_object_remove(gd_object *object);
 /* The object of that kind behind a handle, which begins with its gd_object; NULL. */
 void *gd_object_find(const void *handle, gd_object_kind kind);
 
-/* Goes through all objects: *place is 0 at first. NULL at the end. Objects may be removed on the way. */
+/* Goes through all objects: *place is 0 at first. NULL at the end. Objects may be removed on the
+ * way. */
 gd_object *gd_object_next(uint32_t *place);
 
 /* At the end of the process: handles that are left mean nothing then. */

@@ -11,7 +11,10 @@
 #include "emulator/execute/report.h"
 #include "emulator/schedule/schedule.h"
 
-enum { MOST_FINDINGS = 10000, BUCKETS = 1024 }; /* that are told apart; what comes behind is counted */
+enum {
+    MOST_FINDINGS = 10000,
+    BUCKETS = 1024
+}; /* that are told apart; what comes behind is counted */
 
 typedef struct finding {
     const char *kind;
@@ -30,7 +33,8 @@ static struct {
 
 /* ---- JSON ---- */
 
-/* What is no UTF-8 becomes U+FFFD, byte by byte: a line of JSON has to be readable whatever a program holds. */
+/* What is no UTF-8 becomes U+FFFD, byte by byte: a line of JSON has to be readable whatever a
+ * program holds. */
 static void put_string(gd_text *text, const char *string)
 {
     if (!string) {
@@ -56,7 +60,8 @@ static void put_string(gd_text *text, const char *string)
 
 static const char *action_name(const gd_race_access *access)
 {
-    static const char *const names[] = {"read", "write", "atomic", "copy", "fill", "host", "free", "conditional"};
+    static const char *const names[] = {"read", "write", "atomic", "copy",
+                                        "fill", "host",  "free",   "conditional"};
 
     return names[access->action];
 }
@@ -70,10 +75,12 @@ static void put_access(gd_text *text, const char *name, const gd_race_access *ac
     }
     gd_text_string(text, "{\"kernel\":");
     put_string(text, access->kernel);
-    gd_text_format(text, ",\"launch\":%" PRIu64 ",\"cta\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"module\":%u",
-                   access->launch, access->cta[0], access->cta[1], access->cta[2], access->thread[0], access->thread[1],
-                   access->thread[2], access->module);
-    gd_text_format(text, ",\"line\":%d,\"column\":%d,\"instruction\":", access->line, access->column);
+    gd_text_format(text,
+                   ",\"launch\":%" PRIu64 ",\"cta\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"module\":%u",
+                   access->launch, access->cta[0], access->cta[1], access->cta[2],
+                   access->thread[0], access->thread[1], access->thread[2], access->module);
+    gd_text_format(text, ",\"line\":%d,\"column\":%d,\"instruction\":", access->line,
+                   access->column);
     put_string(text, access->instruction);
     gd_text_format(text, ",\"action\":\"%s\",\"writes\":%s,\"bytes\":%u}", action_name(access),
                    access->writes ? "true" : "false", access->bytes);
@@ -91,13 +98,16 @@ static void put_access_text(gd_text *text, const char *name, const gd_race_acces
         return;
     }
     if (!access->launch) {
-        gd_text_format(text, "kernel %s, module %u line %d\n              %s\n", access->kernel, access->module,
-                       access->line, access->instruction ? access->instruction : "");
+        gd_text_format(text, "kernel %s, module %u line %d\n              %s\n", access->kernel,
+                       access->module, access->line,
+                       access->instruction ? access->instruction : "");
         return;
     }
-    gd_text_format(text, "kernel %s (launch %" PRIu64 "), CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
-                   access->kernel, access->launch, access->cta[0], access->cta[1], access->cta[2], access->thread[0],
-                   access->thread[1], access->thread[2], access->module, access->line);
+    gd_text_format(
+        text,
+        "kernel %s (launch %" PRIu64 "), CTA (%u, %u, %u), thread (%u, %u, %u), module %u line %d",
+        access->kernel, access->launch, access->cta[0], access->cta[1], access->cta[2],
+        access->thread[0], access->thread[1], access->thread[2], access->module, access->line);
     gd_text_format(text, "\n              %s\n", access->instruction ? access->instruction : "");
 }
 
@@ -117,7 +127,8 @@ static bool write_all(int file, const char *at)
     return true;
 }
 
-/* All at once, so that lines of several processes do not mix. What the report cannot take goes to stderr. */
+/* All at once, so that lines of several processes do not mix. What the report cannot take goes to
+ * stderr. */
 static void write_out(gd_text *text)
 {
     const char *path = gd_the_device.settings.report;
@@ -159,8 +170,9 @@ static void write_json(uint32_t number, const char *kind, const description *is)
     put_access(&text, "first", is->first);
     put_access(&text, "second", is->second);
     if (is->has_memory) {
-        gd_text_format(&text, ",\"memory\":{\"space\":\"%s\",\"start\":\"0x%" PRIx64 "\",\"bytes\":%" PRIu64,
-                       is->shared ? "shared" : "global", is->start, is->bytes);
+        gd_text_format(
+            &text, ",\"memory\":{\"space\":\"%s\",\"start\":\"0x%" PRIx64 "\",\"bytes\":%" PRIu64,
+            is->shared ? "shared" : "global", is->start, is->bytes);
         gd_text_format(&text, ",\"offset\":%" PRIu64 ",\"name\":", is->offset);
         put_string(&text, is->name);
         gd_text_string(&text, "}}\n");
@@ -184,8 +196,10 @@ static void write_text(const char *kind, const description *is)
     if (is->has_memory && is->shared)
         gd_text_format(&text, "    memory:   shared memory, byte %" PRIu64 "\n", is->offset);
     else if (is->has_memory)
-        gd_text_format(&text, "    memory:   %s%s0x%" PRIx64 " (%" PRIu64 " bytes), byte %" PRIu64 "\n",
-                       is->name ? is->name : "allocation", is->name ? " at " : " ", is->start, is->bytes, is->offset);
+        gd_text_format(&text,
+                       "    memory:   %s%s0x%" PRIx64 " (%" PRIu64 " bytes), byte %" PRIu64 "\n",
+                       is->name ? is->name : "allocation", is->name ? " at " : " ", is->start,
+                       is->bytes, is->offset);
     if (is->missing)
         gd_text_format(&text, "    missing:  %s\n", is->missing);
     write_out(&text);
@@ -193,7 +207,8 @@ static void write_text(const char *kind, const description *is)
 
 static uint32_t *bucket_of(const finding *key)
 {
-    uint64_t hash = ((uint64_t)key->first_site << 32 | key->second_site) ^ key->place * UINT64_C(0xff51afd7ed558ccd);
+    uint64_t hash = ((uint64_t)key->first_site << 32 | key->second_site) ^
+                    key->place * UINT64_C(0xff51afd7ed558ccd);
 
     return &findings.buckets[(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % BUCKETS];
 }
@@ -264,7 +279,8 @@ bool gd_report_fold(void *context, gd_race_kind kind, uint32_t first_site, uint3
     (void)context;
     if (kind == GD_RACE_EXHAUSTED)
         return false;
-    const finding key = {.kind = race_kinds[kind], .first_site = first_site, .second_site = second_site};
+    const finding key = {
+        .kind = race_kinds[kind], .first_site = first_site, .second_site = second_site};
     return fold(&key);
 }
 
@@ -275,8 +291,9 @@ void gd_report_race(void *context, const gd_race_finding *race)
         return;
     }
     bool alone = race->kind == GD_RACE_UNINITIALIZED;
-    const finding key = {
-        .kind = race_kinds[race->kind], .first_site = race->first_site, .second_site = race->second_site};
+    const finding key = {.kind = race_kinds[race->kind],
+                         .first_site = race->first_site,
+                         .second_site = race->second_site};
     const description is = {.text = race->text,
                             .missing = race->missing,
                             .first = alone ? NULL : &race->first,
@@ -292,10 +309,11 @@ void gd_report_race(void *context, const gd_race_finding *race)
     add(&key, &is);
 }
 
-void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory, uint64_t address,
-                     const char *text)
+void gd_report_fault(const char *kind, const gd_race_access *access, const gd_allocation *memory,
+                     uint64_t address, const char *text)
 {
-    const finding key = {.kind = kind, .place = access ? (uint64_t)access->line << 32 | access->module : address};
+    const finding key = {.kind = kind,
+                         .place = access ? (uint64_t)access->line << 32 | access->module : address};
     description is = {.text = text, .second = access};
 
     if (!gd_the_device.settings.checks)
@@ -318,22 +336,26 @@ void gd_report_leak(uint64_t start, uint64_t bytes)
 
     if (!(gd_the_device.settings.checks & GD_CHECK_LEAK))
         return;
-    snprintf(text, sizeof text, "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
+    snprintf(text, sizeof text,
+             "allocation 0x%" PRIx64 " of %" PRIu64 " bytes was not freed before its context ended",
              start, bytes);
     add(&key, &is);
 }
 
 static void write_end_json(void)
 {
-    static const char *const schedules[] = {"eager", "lazy", "random"}, *const models[] = {"contract", "observed"};
+    static const char *const schedules[] = {"eager", "lazy", "random"}, *const models[] = {
+                                                                            "contract", "observed"};
     gd_text text = {0};
 
     for (uint32_t i = 0; i < findings.count; i++) {
         if (findings.list[i].times > 1)
-            gd_text_format(&text, "{\"count\":%u,\"times\":%" PRIu64 "}\n", i + 1, findings.list[i].times);
+            gd_text_format(&text, "{\"count\":%u,\"times\":%" PRIu64 "}\n", i + 1,
+                           findings.list[i].times);
     }
-    gd_text_format(&text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
-                   findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
+    gd_text_format(
+        &text, "{\"summary\":true,\"findings\":%u,\"reports\":%" PRIu64 ",\"launches\":%" PRIu64,
+        findings.count, findings.reports, gd_schedule_launches() - gd_schedule_launches_left());
     gd_text_string(&text, ",\"refused\":");
     put_string(&text, *gd_the_device.refused ? gd_the_device.refused : NULL);
     gd_text_format(&text, ",\"schedule\":\"%s\",\"seed\":%" PRIu64 ",\"model\":\"%s\"}\n",
@@ -348,11 +370,12 @@ static void write_end_text(void)
 
     for (uint32_t i = 0; i < findings.count; i++) {
         if (findings.list[i].times > 1)
-            gd_text_format(&text, "griddep: finding %u (%s) came %" PRIu64 " times\n", i + 1, findings.list[i].kind,
-                           findings.list[i].times);
+            gd_text_format(&text, "griddep: finding %u (%s) came %" PRIu64 " times\n", i + 1,
+                           findings.list[i].kind, findings.list[i].times);
     }
     gd_text_format(&text, "griddep: %u finding%s in %" PRIu64 " launches\n", findings.count,
-                   findings.count == 1 ? "" : "s", gd_schedule_launches() - gd_schedule_launches_left());
+                   findings.count == 1 ? "" : "s",
+                   gd_schedule_launches() - gd_schedule_launches_left());
     write_out(&text);
 }
 
@@ -362,8 +385,9 @@ static void write_left(void)
     const uint64_t left = gd_schedule_launches_left();
     gd_text text = {0};
 
-    gd_text_format(&text, "griddep: %" PRIu64 " launch%s handed in and never ran: nothing of %s was checked\n", left,
-                   left == 1 ? " was" : "es were", left == 1 ? "it" : "them");
+    gd_text_format(
+        &text, "griddep: %" PRIu64 " launch%s handed in and never ran: nothing of %s was checked\n",
+        left, left == 1 ? " was" : "es were", left == 1 ? "it" : "them");
     write_all(STDERR_FILENO, gd_text_get(&text));
     gd_text_free(&text);
 }

@@ -1,4 +1,5 @@
-/* The queue of tasks: what has to be over before what, and running until something has been reached. */
+/* The queue of tasks: what has to be over before what, and running until something has been
+ * reached. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +7,10 @@
 #include "emulator/schedule/grid.h"
 #include "emulator/schedule/schedule.h"
 
-/* The model's times, in nanoseconds: from the end of what a grid depends on to its start, from a trigger to the start
- * of a dependent grid, in a stream and in a graph; from the end of a grid until a wait for it returns; a look at
- * a condition, and from the end of a body to the end of its node. They are near what was measured on an H200. */
+/* The model's times, in nanoseconds: from the end of what a grid depends on to its start, from a
+ * trigger to the start of a dependent grid, in a stream and in a graph; from the end of a grid
+ * until a wait for it returns; a look at a condition, and from the end of a body to the end of its
+ * node. They are near what was measured on an H200. */
 enum {
     START_TIME = 1500,
     GRAPH_START_TIME = 700,
@@ -31,7 +33,8 @@ static struct {
 
 enum { FEW_DEPENDENCIES = 32 };
 
-/* A task's dependencies in the detector's words; a list that is freed by free_race_list, whole or empty. */
+/* A task's dependencies in the detector's words; a list that is freed by free_race_list, whole or
+ * empty. */
 typedef struct race_list {
     gd_race_dependency few[FEW_DEPENDENCIES];
     gd_race_dependency *list;
@@ -47,12 +50,14 @@ static void make_race_list(race_list *made, const gd_task *task)
     if (task->dependency_count > FEW_DEPENDENCIES)
         made->list = malloc(task->dependency_count * sizeof *made->list);
     if (!made->list)
-        gd_race_stop(gd_the_device.race); /* without its dependencies a task would seem to race with them */
+        gd_race_stop(
+            gd_the_device.race); /* without its dependencies a task would seem to race with them */
     for (uint32_t i = 0; made->list && i < task->dependency_count; i++) {
         const gd_dependency *dependency = &task->dependencies[i];
         if (dependency->task->race)
-            made->list[made->count++] = (gd_race_dependency){
-                .task = dependency->task->race, .port = ports[dependency->port], .waited = dependency->programmatic};
+            made->list[made->count++] = (gd_race_dependency){.task = dependency->task->race,
+                                                             .port = ports[dependency->port],
+                                                             .waited = dependency->programmatic};
     }
 }
 
@@ -62,7 +67,8 @@ static void free_race_list(race_list *made)
         free(made->list);
 }
 
-typedef void race_step(gd_race *race, gd_race_task *task, const gd_race_dependency *list, uint32_t count);
+typedef void race_step(gd_race *race, gd_race_task *task, const gd_race_dependency *list,
+                       uint32_t count);
 
 static void tell_race(gd_task *task, race_step *step)
 {
@@ -121,7 +127,8 @@ bool gd_task_reached(const gd_task *task, gd_port port)
 {
     if (task->state == GD_TASK_SETTLED)
         return true;
-    return port == GD_PORT_PROGRAMMATIC ? task->is_triggered : port == GD_PORT_LAUNCH && task->is_launched;
+    return port == GD_PORT_PROGRAMMATIC ? task->is_triggered
+                                        : port == GD_PORT_LAUNCH && task->is_launched;
 }
 
 uint64_t gd_task_time(const gd_task *task, gd_port port)
@@ -188,7 +195,8 @@ static bool is_settled_before(const gd_task *task)
 
 /* ---- starting ---- */
 
-/* Whether the schedule lets a task start as soon as a grid that it depends on has triggered or begun. */
+/* Whether the schedule lets a task start as soon as a grid that it depends on has triggered or
+ * begun. */
 static bool waits_for_end(const gd_task *task)
 {
     return gd_the_device.settings.schedule == GD_SCHEDULE_LAZY || task->late;
@@ -282,10 +290,12 @@ static bool start(gd_task *task)
     if (result == GD_CUDA_SUCCESS)
         return true;
     fail(task, result,
-         task->work.kind == GD_WORK_KERNEL        ? "the host has no memory for a grid"
-         : result == GD_CUDA_ERROR_LAUNCH_TIMEOUT ? "a while node does not end: its value was not 0 for too many rounds"
-         : task->work.kind == GD_WORK_CONDITIONAL ? "the body of a conditional node cannot be launched"
-                                                  : "a copy or fill names memory that has been freed");
+         task->work.kind == GD_WORK_KERNEL ? "the host has no memory for a grid"
+         : result == GD_CUDA_ERROR_LAUNCH_TIMEOUT
+             ? "a while node does not end: its value was not 0 for too many rounds"
+         : task->work.kind == GD_WORK_CONDITIONAL
+             ? "the body of a conditional node cannot be launched"
+             : "a copy or fill names memory that has been freed");
     return false;
 }
 
@@ -300,11 +310,12 @@ static bool can_release(const gd_task *task, uint64_t *time)
         bool settled = dependency->task->state == GD_TASK_SETTLED;
         if (!dependency->programmatic)
             continue;
-        if (gd_the_device.settings.model == GD_MODEL_OBSERVED ? !settled : !has_completed(dependency->task))
+        if (gd_the_device.settings.model == GD_MODEL_OBSERVED ? !settled
+                                                              : !has_completed(dependency->task))
             return false;
-        *time =
-            later(*time, settled && gd_the_device.settings.model == GD_MODEL_OBSERVED ? dependency->task->settled
-                                                                                      : dependency->task->completed);
+        *time = later(*time, settled && gd_the_device.settings.model == GD_MODEL_OBSERVED
+                                 ? dependency->task->settled
+                                 : dependency->task->completed);
     }
     return true;
 }
@@ -320,7 +331,8 @@ static void watch_dependencies(const gd_task *task)
 
 /* ---- running ---- */
 
-/* Brings one task forward as far as it can go without running a CTA; false when the queue has become another one. */
+/* Brings one task forward as far as it can go without running a CTA; false when the queue has
+ * become another one. */
 static bool promote(gd_task *task, bool *changed)
 {
     uint64_t time;
@@ -380,7 +392,8 @@ static bool advance(bool *stale)
         const gd_grid_fault *fault = gd_grid_get_fault();
         fail(fault->task, fault->result, fault->text);
     } else if (turn == GD_TURN_NONE) {
-        fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT, "nothing that has been handed in can go on");
+        fail(queue.first, GD_CUDA_ERROR_LAUNCH_TIMEOUT,
+             "nothing that has been handed in can go on");
     }
     *stale = turn != GD_TURN_RAN;
     return true;
@@ -468,7 +481,8 @@ static bool copy_dependencies(gd_task *task, const gd_dependency *dependencies, 
     return true;
 }
 
-/* Whether a random schedule lets this task overlap: a bit of a number that depends on seed and task alone. */
+/* Whether a random schedule lets this task overlap: a bit of a number that depends on seed and task
+ * alone. */
 static bool draw_late(uint64_t number)
 {
     uint64_t mixed = (number + gd_the_device.settings.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -511,14 +525,15 @@ bool gd_task_join(gd_task *join, gd_task *last)
     if (!more)
         return false;
     join->dependencies = more;
-    more[join->dependency_count++] = (gd_dependency){.task = gd_task_hold(last), .port = GD_PORT_COMPLETE};
+    more[join->dependency_count++] =
+        (gd_dependency){.task = gd_task_hold(last), .port = GD_PORT_COMPLETE};
     join->held = false;
     join->joins_body = last->work.kind != GD_WORK_CONDITIONAL;
     return true;
 }
 
-gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            uint64_t stream, bool in_graph)
+gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies,
+                            uint32_t count, uint64_t stream, bool in_graph)
 {
     gd_task *task = calloc(1, sizeof *task);
 
@@ -557,8 +572,8 @@ void gd_schedule_relieve(void)
     gd_task_release(middle);
 }
 
-gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            uint64_t stream, bool in_graph)
+gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies,
+                            uint32_t count, uint64_t stream, bool in_graph)
 {
     gd_task *task = gd_schedule_append(context, work, dependencies, count, stream, in_graph);
 

@@ -1,29 +1,34 @@
-/* The grid scheduler: what has been handed in waits in a queue of tasks, each with what it depends on, and runs on the
- * thread that waits for it.
+/* The grid scheduler: what has been handed in waits in a queue of tasks, each with what it depends
+ * on, and runs on the thread that waits for it.
  *
- * When work runs. Nothing runs when it is handed in; it runs when the program waits for some of it (synchronize, a
- * synchronous copy, a free, an unload), a slice at a time when it asks (query), and when more than GD_QUEUE_LIMIT tasks
- * wait. Work that ran at once would be over before a dependent grid is launched, and no two grids could overlap. A
- * waiting program runs only what it waits for, and what the schedule lets run beside it.
+ * When work runs. Nothing runs when it is handed in; it runs when the program waits for some of it
+ * (synchronize, a synchronous copy, a free, an unload), a slice at a time when it asks (query), and
+ * when more than GD_QUEUE_LIMIT tasks wait. Work that ran at once would be over before a dependent
+ * grid is launched, and no two grids could overlap. A waiting program runs only what it waits for,
+ * and what the schedule lets run beside it.
  *
- * What may start when. A task starts when each dependency has reached its port: COMPLETE, the task is over with
- * everything that it depends on; PROGRAMMATIC, each CTA has triggered or exited; LAUNCH, each CTA has begun.
- * griddepcontrol.wait returns when the grids on programmatic dependencies have completed: in the model `contract` they
- * themselves (that a grid has completed says nothing about those before it unless it waited for them), in `observed`
- * with everything that they depend on, as was seen on an H200.
+ * What may start when. A task starts when each dependency has reached its port: COMPLETE, the task
+ * is over with everything that it depends on; PROGRAMMATIC, each CTA has triggered or exited;
+ * LAUNCH, each CTA has begun. griddepcontrol.wait returns when the grids on programmatic
+ * dependencies have completed: in the model `contract` they themselves (that a grid has completed
+ * says nothing about those before it unless it waited for them), in `observed` with everything that
+ * they depend on, as was seen on an H200.
  *
  * Who runs first is the schedule:
- *   eager   a dependent grid starts as early as it may, and the CTAs of the youngest grid run before all others until
- * they wait, poll, or have used a long share: the schedule that is worst for a kernel that reads before its wait. The
- * default, because a correct program gives the same results in every schedule, and a wrong one should fail on the first
- * run and not on the hundredth. lazy    a dependent grid starts after the end of what it depends on, and the oldest
- * grid runs first: what a program sees where there is no overlap. random  both are drawn, from a seed: the same seed,
- * program and settings give the same run.
+ *   eager   a dependent grid starts as early as it may, and the CTAs of the youngest grid run
+ *   before all others until
+ * they wait, poll, or have used a long share: the schedule that is worst for a kernel that reads
+ * before its wait. The default, because a correct program gives the same results in every schedule,
+ * and a wrong one should fail on the first run and not on the hundredth. lazy    a dependent grid
+ * starts after the end of what it depends on, and the oldest grid runs first: what a program sees
+ * where there is no overlap. random  both are drawn, from a seed: the same seed, program and
+ * settings give the same run.
  *
- * Time. Each CTA has a clock of its own, which begins when it could have started on a machine where all resident CTAs
- * run side by side, and goes on by a nanosecond a cycle. What orders two CTAs orders their clocks: the start of a grid,
- * a wait, completion. So the order of execution is the schedule's, but times are those of a parallel machine. They are
- * a model, and deterministic; they are not a forecast of a GPU's times. */
+ * Time. Each CTA has a clock of its own, which begins when it could have started on a machine where
+ * all resident CTAs run side by side, and goes on by a nanosecond a cycle. What orders two CTAs
+ * orders their clocks: the start of a grid, a wait, completion. So the order of execution is the
+ * schedule's, but times are those of a parallel machine. They are a model, and deterministic; they
+ * are not a forecast of a GPU's times. */
 #ifndef GD_EMULATOR_SCHEDULE_SCHEDULE_H
 #define GD_EMULATOR_SCHEDULE_SCHEDULE_H
 
@@ -46,7 +51,12 @@ typedef struct gd_dependency {
     bool programmatic; /* griddepcontrol.wait waits for it */
 } gd_dependency;
 
-typedef enum gd_task_state { GD_TASK_PENDING, GD_TASK_RUNNING, GD_TASK_COMPLETE, GD_TASK_SETTLED } gd_task_state;
+typedef enum gd_task_state {
+    GD_TASK_PENDING,
+    GD_TASK_RUNNING,
+    GD_TASK_COMPLETE,
+    GD_TASK_SETTLED
+} gd_task_state;
 
 struct gd_task {
     gd_task *next, *previous; /* in the queue, in the order in which they were handed in */
@@ -73,18 +83,19 @@ struct gd_task {
     gd_race_task *race;                  /* what the race detector knows of it; NULL */
 };
 
-/* Appends work, which it takes over, to the queue. The result has a reference that the caller gives back. NULL when
- * memory runs out; the work is freed then. */
-gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            uint64_t stream, bool in_graph);
+/* Appends work, which it takes over, to the queue. The result has a reference that the caller gives
+ * back. NULL when memory runs out; the work is freed then. */
+gd_task *gd_schedule_submit(gd_context *context, gd_work *work, const gd_dependency *dependencies,
+                            uint32_t count, uint64_t stream, bool in_graph);
 
-/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if there is too much.
- */
-gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies, uint32_t count,
-                            uint64_t stream, bool in_graph);
+/* Its two steps: appending alone, which a task that runs may do; and running some of what waits if
+ * there is too much. */
+gd_task *gd_schedule_append(gd_context *context, gd_work *work, const gd_dependency *dependencies,
+                            uint32_t count, uint64_t stream, bool in_graph);
 void gd_schedule_relieve(void);
 
-/* A join waits for the end of this task, and for nothing else that is not known yet; false when memory runs out. */
+/* A join waits for the end of this task, and for nothing else that is not known yet; false when
+ * memory runs out. */
 bool gd_task_join(gd_task *join, gd_task *last);
 
 gd_task *gd_task_hold(gd_task *task); /* NULL is let pass, in both */
@@ -117,11 +128,12 @@ uint64_t gd_schedule_launches_left(void); /* handed in, and not begun */
 uint32_t gd_schedule_registers(const gd_entry *entry);
 
 /* How many CTAs of this shape fit on one SM at a time. */
-uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes);
+uint32_t gd_schedule_occupancy(const gd_entry *entry, uint32_t threads,
+                               uint64_t dynamic_shared_bytes);
 
-/* The same with a preferred carve-out, below 0 none, as the driver answers it: CTAs run in all of the shared memory
- * all the same, for a preference promises nothing. */
-uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads, uint64_t dynamic_shared_bytes,
-                                      int percent);
+/* The same with a preferred carve-out, below 0 none, as the driver answers it: CTAs run in all of
+ * the shared memory all the same, for a preference promises nothing. */
+uint32_t gd_schedule_carved_occupancy(const gd_entry *entry, uint32_t threads,
+                                      uint64_t dynamic_shared_bytes, int percent);
 
 #endif

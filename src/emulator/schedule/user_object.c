@@ -1,5 +1,5 @@
-/* User objects, and their entry points. Destructors run where the last reference goes, inside of the call that gives it
- * up; like a real driver's they may not call the driver. */
+/* User objects, and their entry points. Destructors run where the last reference goes, inside of
+ * the call that gives it up; like a real driver's they may not call the driver. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -81,7 +81,8 @@ static bool is_count(unsigned count)
     return count && count <= INT_MAX;
 }
 
-static gd_CUresult create(gd_CUuserObject *handle, void *user, gd_CUhostFn *destroy, unsigned count, unsigned flags)
+static gd_CUresult create(gd_CUuserObject *handle, void *user, gd_CUhostFn *destroy, unsigned count,
+                          unsigned flags)
 {
     if (!handle || !destroy || !is_count(count) || flags != GD_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return GD_CUDA_ERROR_INVALID_VALUE;
@@ -110,7 +111,8 @@ static gd_CUresult change(gd_CUuserObject handle, unsigned count, bool retain)
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult retain_for_graph(gd_CUgraph graph_handle, gd_CUuserObject handle, unsigned count, unsigned flags)
+static gd_CUresult retain_for_graph(gd_CUgraph graph_handle, gd_CUuserObject handle, unsigned count,
+                                    unsigned flags)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_user_object *object = gd_object_find(handle, GD_OBJECT_USER);
@@ -124,7 +126,8 @@ static gd_CUresult retain_for_graph(gd_CUgraph graph_handle, gd_CUuserObject han
     return GD_CUDA_SUCCESS;
 }
 
-static gd_CUresult release_from_graph(gd_CUgraph graph_handle, gd_CUuserObject handle, unsigned count)
+static gd_CUresult release_from_graph(gd_CUgraph graph_handle, gd_CUuserObject handle,
+                                      unsigned count)
 {
     gd_graph *graph = gd_object_find(graph_handle, GD_OBJECT_GRAPH);
     gd_user_object *object = gd_object_find(handle, GD_OBJECT_USER);
@@ -139,8 +142,8 @@ static gd_CUresult release_from_graph(gd_CUgraph graph_handle, gd_CUuserObject h
     return GD_CUDA_SUCCESS;
 }
 
-gd_CUresult cuUserObjectCreate(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy, unsigned int count,
-                               unsigned int flags)
+gd_CUresult cuUserObjectCreate(gd_CUuserObject *object, void *user, gd_CUhostFn *destroy,
+                               unsigned int count, unsigned int flags)
 {
     GD_CALL(GD_NEED_INIT, create(object, user, destroy, count, flags));
 }
@@ -155,7 +158,8 @@ gd_CUresult cuUserObjectRelease(gd_CUuserObject object, unsigned int count)
     GD_CALL(GD_NEED_INIT, change(object, count, false));
 }
 
-gd_CUresult cuGraphRetainUserObject(gd_CUgraph graph, gd_CUuserObject object, unsigned int count, unsigned int flags)
+gd_CUresult cuGraphRetainUserObject(gd_CUgraph graph, gd_CUuserObject object, unsigned int count,
+                                    unsigned int flags)
 {
     GD_CALL(GD_NEED_INIT, retain_for_graph(graph, object, count, flags));
 }

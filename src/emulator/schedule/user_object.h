@@ -1,5 +1,5 @@
-/* User objects: counted references to something of the program's, which graphs may own. The last one calls the
- * program's destructor. */
+/* User objects: counted references to something of the program's, which graphs may own. The last
+ * one calls the program's destructor. */
 #ifndef GD_EMULATOR_SCHEDULE_USER_OBJECT_H
 #define GD_EMULATOR_SCHEDULE_USER_OBJECT_H
 
@@ -27,7 +27,8 @@ typedef struct gd_user_list {
     uint32_t count, capacity;
 } gd_user_list;
 
-/* Adds as many references as another list has; false when memory runs out, with some of them added. */
+/* Adds as many references as another list has; false when memory runs out, with some of them
+ * added. */
 bool gd_user_list_add(gd_user_list *list, const gd_user_list *more);
 
 /* Gives all references up. */

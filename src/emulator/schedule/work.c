@@ -33,8 +33,10 @@ static bool copy_kernel(gd_kernel_work *target, const gd_kernel_work *source)
     target->parameters = NULL;
     target->attributes = NULL;
     target->pointers = NULL;
-    return duplicate(&target->parameters, source->parameters, (size_t)source->parameter_bytes + GD_PARAMETER_ROOM) &&
-           duplicate(&target->attributes, source->attributes, source->attribute_count * sizeof *source->attributes);
+    return duplicate(&target->parameters, source->parameters,
+                     (size_t)source->parameter_bytes + GD_PARAMETER_ROOM) &&
+           duplicate(&target->attributes, source->attributes,
+                     source->attribute_count * sizeof *source->attributes);
 }
 
 static bool copy_conditional(gd_conditional_work *target, const gd_conditional_work *source)
@@ -69,8 +71,9 @@ static void free_conditional(gd_conditional_work *work)
 bool gd_work_copy(gd_work *target, const gd_work *source)
 {
     bool whole = true;
-    size_t bytes =
-        source->kind == GD_WORK_COPY ? source->is.copy.width * source->is.copy.height * source->is.copy.depth : 0;
+    size_t bytes = source->kind == GD_WORK_COPY
+                       ? source->is.copy.width * source->is.copy.height * source->is.copy.depth
+                       : 0;
 
     *target = *source;
     if (source->kind == GD_WORK_COPY)
@@ -180,12 +183,13 @@ static gd_CUresult copy_bytes(const gd_copy_work *copy)
     size_t pitch = copy->staged ? copy->width : copy->source.pitch;
     size_t slice = copy->staged ? copy->width * copy->height : copy->source.slice;
 
-    if (!find_side(copy, &copy->target, &target) || (!source && !find_side(copy, &copy->source, &source)))
+    if (!find_side(copy, &copy->target, &target) ||
+        (!source && !find_side(copy, &copy->source, &source)))
         return GD_CUDA_ERROR_ILLEGAL_ADDRESS;
     for (size_t z = 0; z < copy->depth; z++) {
         for (size_t y = 0; y < copy->height; y++)
-            memmove(target + z * copy->target.slice + y * copy->target.pitch, source + z * slice + y * pitch,
-                    copy->width);
+            memmove(target + z * copy->target.slice + y * copy->target.pitch,
+                    source + z * slice + y * pitch, copy->width);
     }
     return GD_CUDA_SUCCESS;
 }
@@ -203,7 +207,8 @@ static gd_CUresult fill_bytes(const gd_fill_work *fill)
         if (fill->element_bytes == 1)
             memset(target, (int)(fill->value & 0xff), row);
         for (size_t x = 0; fill->element_bytes > 1 && x < row; x += fill->element_bytes)
-            memcpy(target + x, &fill->value, fill->element_bytes); /* little-endian: the low bytes */
+            memcpy(target + x, &fill->value,
+                   fill->element_bytes); /* little-endian: the low bytes */
     }
     return GD_CUDA_SUCCESS;
 }
@@ -220,8 +225,8 @@ static void call_host(const gd_host_work *host)
 
 /* ---- what the race detector is told ---- */
 
-static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint64_t height, uint64_t depth,
-                      uint64_t pitch, uint64_t slice, bool write)
+static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint64_t height,
+                      uint64_t depth, uint64_t pitch, uint64_t slice, bool write)
 {
     gd_allocation *item = gd_memory_find(gd_the_device.memory, address);
     gd_shadow *shadow = item ? gd_check_shadow(gd_the_device.race, item) : NULL;
@@ -229,23 +234,27 @@ static void note_rows(gd_race_task *race, uint64_t address, uint64_t width, uint
     if (!shadow || !width)
         return;
     if (pitch == width && slice == width * height) { /* all in one */
-        gd_race_range(gd_the_device.race, race, shadow, address - item->start, width * height * depth, write);
+        gd_race_range(gd_the_device.race, race, shadow, address - item->start,
+                      width * height * depth, write);
         return;
     }
     for (uint64_t z = 0; z < depth; z++) {
         for (uint64_t y = 0; y < height; y++)
-            gd_race_range(gd_the_device.race, race, shadow, address - item->start + z * slice + y * pitch, width,
-                          write);
+            gd_race_range(gd_the_device.race, race, shadow,
+                          address - item->start + z * slice + y * pitch, width, write);
     }
 }
 
-static void note_side(gd_race_task *race, const gd_copy_work *copy, const gd_copy_side *side, bool write)
+static void note_side(gd_race_task *race, const gd_copy_work *copy, const gd_copy_side *side,
+                      bool write)
 {
     bool one_row = copy->height == 1 && copy->depth == 1, one_plane = copy->depth == 1;
     uint64_t bytes;
 
-    if (side->device && gd_copy_extent(copy, side, &bytes) && gd_work_resolve(side->address, bytes, NULL))
-        note_rows(race, side->address, copy->width, copy->height, copy->depth, one_row ? copy->width : side->pitch,
+    if (side->device && gd_copy_extent(copy, side, &bytes) &&
+        gd_work_resolve(side->address, bytes, NULL))
+        note_rows(race, side->address, copy->width, copy->height, copy->depth,
+                  one_row ? copy->width : side->pitch,
                   one_plane ? copy->width * copy->height : side->slice, write);
 }
 
@@ -263,9 +272,10 @@ static void note_accesses(const gd_work *work, gd_race_task *race)
         note_side(race, &work->is.copy, &work->is.copy.target, true);
         break;
     case GD_WORK_FILL:
-        if (width && fill->height && gd_work_resolve(fill->address, (fill->height - 1) * fill->pitch + width, NULL))
-            note_rows(race, fill->address, width, fill->height, 1, fill->height == 1 ? width : fill->pitch,
-                      width * fill->height, true);
+        if (width && fill->height &&
+            gd_work_resolve(fill->address, (fill->height - 1) * fill->pitch + width, NULL))
+            note_rows(race, fill->address, width, fill->height, 1,
+                      fill->height == 1 ? width : fill->pitch, width * fill->height, true);
         break;
     case GD_WORK_RELEASE:
         item = gd_memory_find(gd_the_device.memory, work->is.address);
@@ -294,7 +304,9 @@ gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race)
             gd_condition_assign(work->is.conditions->list[i], race);
         return GD_CUDA_SUCCESS;
     case GD_WORK_RELEASE:
-        return gd_memory_give(gd_the_device.memory, work->is.address) ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_ILLEGAL_ADDRESS;
+        return gd_memory_give(gd_the_device.memory, work->is.address)
+                   ? GD_CUDA_SUCCESS
+                   : GD_CUDA_ERROR_ILLEGAL_ADDRESS;
     default:
         return GD_CUDA_SUCCESS;
     }

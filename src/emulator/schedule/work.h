@@ -20,9 +20,10 @@ typedef enum gd_work_kind {
     GD_WORK_EVENT_WAIT,   /* of a graph */
     GD_WORK_RELEASE,      /* cuMemFreeAsync */
     GD_WORK_GRAPH,        /* a node that is a graph */
-    GD_WORK_CONDITIONAL,  /* a conditional node; in an executable and as a task: what looks at the condition */
-    GD_WORK_JOIN,         /* behind all that a conditional node has run */
-    GD_WORK_ASSIGN        /* the begin of a launch: conditions get their initial values */
+    GD_WORK_CONDITIONAL, /* a conditional node; in an executable and as a task: what looks at the
+                          * condition */
+    GD_WORK_JOIN,  /* behind all that a conditional node has run */
+    GD_WORK_ASSIGN /* the begin of a launch: conditions get their initial values */
 } gd_work_kind;
 
 enum { GD_PARAMETER_ROOM = 16 }; /* for a wide load of the last parameter */
@@ -34,7 +35,7 @@ typedef struct gd_kernel_work {
     uint32_t dynamic_shared_bytes;
     unsigned char *parameters; /* as many bytes as its entry takes, and GD_PARAMETER_ROOM */
     uint32_t parameter_bytes;
-    void **pointers; /* to each parameter in there, for cuGraphKernelNodeGetParams */
+    void **pointers;   /* to each parameter in there, for cuGraphKernelNodeGetParams */
     bool programmatic; /* attribute 6 */
     bool cooperative;
     bool explicit_cluster; /* `cluster` was asked for */
@@ -43,7 +44,8 @@ typedef struct gd_kernel_work {
     uint32_t attribute_count;
 } gd_kernel_work;
 
-/* One side of a copy. A host address is used as it is; a device address belongs to an allocation. */
+/* One side of a copy. A host address is used as it is; a device address belongs to an
+ * allocation. */
 typedef struct gd_copy_side {
     uint64_t address;
     bool device;
@@ -75,12 +77,11 @@ typedef struct gd_conditional_work {
     struct gd_condition *condition; /* held */
     gd_CUgraphConditionalNodeType type;
     uint32_t count;
-    uint64_t rounds; /* of a loop, so far */
+    uint64_t rounds;                 /* of a loop, so far */
     struct gd_graph **bodies;        /* owned; NULL in executables and tasks */
     gd_CUgraph *handles;             /* of the bodies, as the program was told them */
     struct gd_executable **branches; /* owned; NULL in nodes */
 } gd_conditional_work;
-
 
 typedef struct gd_work gd_work;
 struct gd_work {
@@ -98,13 +99,14 @@ struct gd_work {
     } is;
 };
 
-/* A copy that owns what it points to; false when memory runs out. Conditional nodes, whose bodies are graphs, have none.
- */
+/* A copy that owns what it points to; false when memory runs out. Conditional nodes, whose bodies
+ * are graphs, have none. */
 bool gd_work_copy(gd_work *target, const gd_work *source);
 void gd_work_free(gd_work *work);
 
-/* The work carried out at once: everything but kernels, graphs, conditional nodes and events. `race`, which may be NULL, is told what it
- * accesses. CUDA_ERROR_ILLEGAL_ADDRESS when memory that it names is no longer there. */
+/* The work carried out at once: everything but kernels, graphs, conditional nodes and events.
+ * `race`, which may be NULL, is told what it accesses. CUDA_ERROR_ILLEGAL_ADDRESS when memory that
+ * it names is no longer there. */
 gd_CUresult gd_work_execute(gd_work *work, gd_race_task *race);
 
 /* Nanoseconds of model time that it takes. */
@@ -112,11 +114,12 @@ uint64_t gd_work_time(const gd_work *work);
 
 gd_CUgraphNodeType gd_work_node_type(gd_work_kind kind);
 
-/* Whether [address, address + bytes) lies in one allocation that has not been freed; *host, which may be NULL, is where
- * its bytes are. */
+/* Whether [address, address + bytes) lies in one allocation that has not been freed; *host, which
+ * may be NULL, is where its bytes are. */
 bool gd_work_resolve(uint64_t address, uint64_t bytes, unsigned char **host);
 
-/* Bytes from the first to behind the last that a side of a copy touches; false when that overflows. */
+/* Bytes from the first to behind the last that a side of a copy touches; false when that
+ * overflows. */
 bool gd_copy_extent(const gd_copy_work *copy, const gd_copy_side *side, uint64_t *bytes);
 
 #endif

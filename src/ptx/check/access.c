@@ -5,7 +5,8 @@
 
 /* ---- modifiers and operands ---- */
 
-bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const char *modifier)
+bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                        const char *modifier)
 {
     for (uint32_t i = 1; i <= instruction->modifiers; i++) {
         if (gd_ptx_token_is(module, instruction->opcode + i, modifier))
@@ -37,8 +38,10 @@ static gd_ptx_space space_of_token(const gd_ptx_module *module, uint32_t token)
     return GD_SPACE_NONE;
 }
 
-/* The n-th state space among an instruction's modifiers, from 0; GD_SPACE_NONE when it names fewer. */
-static gd_ptx_space space_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t n)
+/* The n-th state space among an instruction's modifiers, from 0; GD_SPACE_NONE when it names
+ * fewer. */
+static gd_ptx_space space_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                             uint32_t n)
 {
     for (uint32_t i = 1; i <= instruction->modifiers; i++) {
         gd_ptx_space space = space_of_token(module, instruction->opcode + i);
@@ -49,9 +52,11 @@ static gd_ptx_space space_of(const gd_ptx_module *module, const gd_ptx_instructi
 }
 
 /* The n-th memory operand, from 0; GD_PTX_NONE when there are fewer. */
-static uint32_t memory_operand(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t n)
+static uint32_t memory_operand(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                               uint32_t n)
 {
-    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end) {
+    for (uint32_t i = instruction->operand; i < instruction->operand_end;
+         i = module->operands[i].end) {
         if (module->operands[i].kind == GD_OPERAND_MEMORY && n-- == 0)
             return i;
     }
@@ -63,8 +68,8 @@ static uint32_t memory_operand(const gd_ptx_module *module, const gd_ptx_instruc
 static const gd_access no_access = {.operand = GD_PTX_NONE, .flags = 0};
 static const gd_access any_access = {.operand = GD_PTX_NONE, .flags = GD_ACCESS_ANYTHING};
 
-static gd_access access_at(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t n,
-                           uint32_t flags)
+static gd_access access_at(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                           uint32_t n, uint32_t flags)
 {
     uint32_t operand = memory_operand(module, instruction, n);
 
@@ -72,7 +77,8 @@ static gd_access access_at(const gd_ptx_module *module, const gd_ptx_instruction
 }
 
 /* Loads, stores, atomics: one address, one state space, generic when none is named. */
-static gd_access plain_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t flags)
+static gd_access plain_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                              uint32_t flags)
 {
     gd_ptx_space space = space_of(module, instruction, 0);
 
@@ -81,7 +87,8 @@ static gd_access plain_access(const gd_ptx_module *module, const gd_ptx_instruct
     return space == GD_SPACE_GLOBAL ? access_at(module, instruction, 0, flags) : no_access;
 }
 
-/* Copies name the state space of their destination, then that of their source; operands stand in the same order. */
+/* Copies name the state space of their destination, then that of their source; operands stand in
+ * the same order. */
 static gd_access copy_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     if (space_of(module, instruction, 0) == GD_SPACE_GLOBAL)
@@ -101,12 +108,15 @@ static gd_access remote_access(const gd_ptx_module *module, const gd_ptx_instruc
 
 static gd_access load_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
-    bool noncoherent = gd_instruction_has(module, instruction, ".nc") || instruction->op == GD_OP_LDU;
+    bool noncoherent =
+        gd_instruction_has(module, instruction, ".nc") || instruction->op == GD_OP_LDU;
 
-    return plain_access(module, instruction, GD_ACCESS_READ | (noncoherent ? GD_ACCESS_NONCOHERENT : 0));
+    return plain_access(module, instruction,
+                        GD_ACCESS_READ | (noncoherent ? GD_ACCESS_NONCOHERENT : 0));
 }
 
-/* What the table says of an instruction's memory effect, where the address is its one memory operand. */
+/* What the table says of an instruction's memory effect, where the address is its one memory
+ * operand. */
 static gd_access table_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     switch (gd_ops[instruction->op].memory) {
@@ -167,8 +177,10 @@ gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *in
 
 /* ---- synchronization ---- */
 
-/* The number of a CTA barrier: the first operand when it is a literal. bar.red has its destination in front. */
-static uint64_t barrier_number(const gd_ptx_module *module, const gd_ptx_instruction *instruction, bool reduces)
+/* The number of a CTA barrier: the first operand when it is a literal. bar.red has its destination
+ * in front. */
+static uint64_t barrier_number(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                               bool reduces)
 {
     uint32_t operand = instruction->operand;
 
@@ -179,10 +191,13 @@ static uint64_t barrier_number(const gd_ptx_module *module, const gd_ptx_instruc
     return module->operands[operand].value;
 }
 
-static gd_sync cta_barrier(const gd_ptx_module *module, const gd_ptx_instruction *instruction, bool waits, bool reduces)
+static gd_sync cta_barrier(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                           bool waits, bool reduces)
 {
-    return (gd_sync){
-        .kind = GD_SYNC_CTA, .arrives = true, .waits = waits, .id = barrier_number(module, instruction, reduces)};
+    return (gd_sync){.kind = GD_SYNC_CTA,
+                     .arrives = true,
+                     .waits = waits,
+                     .id = barrier_number(module, instruction, reduces)};
 }
 
 /* Which mbarrier: told apart only where the address is a variable, plus a constant. */
@@ -208,9 +223,10 @@ static gd_sync mbarrier(uint64_t id, bool waits)
 static gd_sync flag_read(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     gd_ptx_space space = space_of(module, instruction, 0);
-    bool ordered =
-        gd_instruction_has(module, instruction, ".acquire") || gd_instruction_has(module, instruction, ".volatile") ||
-        gd_instruction_has(module, instruction, ".relaxed") || gd_instruction_has(module, instruction, ".acq_rel");
+    bool ordered = gd_instruction_has(module, instruction, ".acquire") ||
+                   gd_instruction_has(module, instruction, ".volatile") ||
+                   gd_instruction_has(module, instruction, ".relaxed") ||
+                   gd_instruction_has(module, instruction, ".acq_rel");
 
     if (!ordered || space != GD_SPACE_SHARED)
         return (gd_sync){.kind = GD_SYNC_NONE};
@@ -267,8 +283,10 @@ gd_sync gd_sync_of(const gd_ptx_module *module, const gd_ptx_instruction *instru
 bool gd_sync_is_release_fence(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     if (instruction->op == GD_OP_MEMBAR)
-        return gd_instruction_has(module, instruction, ".gl") || gd_instruction_has(module, instruction, ".sys");
+        return gd_instruction_has(module, instruction, ".gl") ||
+               gd_instruction_has(module, instruction, ".sys");
     if (instruction->op != GD_OP_FENCE || gd_instruction_has(module, instruction, ".acquire"))
         return false;
-    return gd_instruction_has(module, instruction, ".gpu") || gd_instruction_has(module, instruction, ".sys");
+    return gd_instruction_has(module, instruction, ".gpu") ||
+           gd_instruction_has(module, instruction, ".sys");
 }

@@ -1,5 +1,6 @@
-/* What single instructions do, as the checks see it: accesses to memory that other grids can see, and synchronization
- * between the threads of a CTA or cluster. Reads the instruction only; where addresses come from is provenance.h's. */
+/* What single instructions do, as the checks see it: accesses to memory that other grids can see,
+ * and synchronization between the threads of a CTA or cluster. Reads the instruction only; where
+ * addresses come from is provenance.h's. */
 #ifndef GD_PTX_CHECK_ACCESS_H
 #define GD_PTX_CHECK_ACCESS_H
 
@@ -22,7 +23,8 @@ typedef struct gd_access {
     uint32_t flags;   /* GD_ACCESS_*; 0: none that another grid could see */
 } gd_access;
 
-/* At most one of an instruction's operands is an address that other grids can see. A call is no access. */
+/* At most one of an instruction's operands is an address that other grids can see. A call is no
+ * access. */
 gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction);
 
 typedef enum gd_sync_kind {
@@ -45,11 +47,12 @@ typedef struct gd_sync {
 
 gd_sync gd_sync_of(const gd_ptx_module *module, const gd_ptx_instruction *instruction);
 
-/* Whether a fence makes writes of its thread visible to other grids when it is followed by a trigger: a release at gpu
- * or sys scope. */
+/* Whether a fence makes writes of its thread visible to other grids when it is followed by a
+ * trigger: a release at gpu or sys scope. */
 bool gd_sync_is_release_fence(const gd_ptx_module *module, const gd_ptx_instruction *instruction);
 
 /* Whether an instruction has a modifier: exactly this text, dot included. */
-bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const char *modifier);
+bool gd_instruction_has(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                        const char *modifier);
 
 #endif

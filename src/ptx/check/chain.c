@@ -1,5 +1,5 @@
-/* Checking a chain: reads the launches, makes each module's and each entry's facts once, lays out what may run beside
- * what, and has the hazards and the hops looked at. */
+/* Checking a chain: reads the launches, makes each module's and each entry's facts once, lays out
+ * what may run beside what, and has the hazards and the hops looked at. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ typedef struct builder {
     griddep_error *error;
 } builder;
 
-gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code, int32_t severity, uint32_t at,
-                                const char *hint)
+gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code,
+                                int32_t severity, uint32_t at, const char *hint)
 {
     const gd_chain_launch *launch = &chain->launches[index];
     gd_finding_draft draft = {.code = code,
@@ -129,7 +129,8 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
     uint32_t parameters = kernel->function->parameter_end - kernel->function->parameter;
     int32_t status = GRIDDEP_OK;
 
-    kernel->use_count = parameters < GD_CHECK_LIMIT_PARAMETERS ? parameters : GD_CHECK_LIMIT_PARAMETERS;
+    kernel->use_count =
+        parameters < GD_CHECK_LIMIT_PARAMETERS ? parameters : GD_CHECK_LIMIT_PARAMETERS;
     kernel->uses = gd_arena_array(&build->arena, kernel->use_count, sizeof *kernel->uses);
     if (!kernel->uses)
         return gd_error_memory(build->error);
@@ -140,15 +141,18 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
     for (uint32_t i = 0; i < kernel->report.access_count && !status; i++)
         status = note_access(kernel, &kernel->report.accesses[i]);
     kernel->covers = kernel->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ||
-                     (kernel->report.has_wait && !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
-    kernel->covers_trigger = kernel->covers && !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
+                     (kernel->report.has_wait &&
+                      !(gd_entry_places_state(&kernel->report.exits) & GD_STATE_ALONE));
+    kernel->covers_trigger =
+        kernel->covers && !(gd_entry_places_state(&kernel->report.triggers) & GD_STATE_UNSAFE);
     const gd_dry_search *search = gd_check_dry_search(&kernel->module->functions);
     if (!search || !gd_dry_search_describe(search, kernel->report.function, &kernel->dry_path))
         return gd_error_memory(build->error);
     return status;
 }
 
-/* The findings about an entry that do not depend on its arguments, at the first launch that uses it. */
+/* The findings about an entry that do not depend on its arguments, at the first launch that uses
+ * it. */
 static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
 {
     gd_rules *rules = &kernel->module->rules;
@@ -159,10 +163,11 @@ static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
     return gd_rules_check_triggers(rules, &kernel->report);
 }
 
-static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx, const gd_ptx_function *function,
-                          const gd_chain_kernel **kernel)
+static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx,
+                          const gd_ptx_function *function, const gd_chain_kernel **kernel)
 {
-    gd_chain_kernel *made = gd_table_find(&build->kernels, (const char *)&function, sizeof function);
+    gd_chain_kernel *made =
+        gd_table_find(&build->kernels, (const char *)&function, sizeof function);
 
     if (made) {
         *kernel = made;
@@ -191,28 +196,34 @@ static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *pt
 static int32_t check_values(const griddep_check_launch *given, uint32_t index, griddep_error *error)
 {
     if (given->node < GRIDDEP_NODE_KERNEL || given->node > GRIDDEP_NODE_EVENT)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].node is %" PRId32, index,
-                            given->node);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].node is %" PRId32,
+                            index, given->node);
     if (given->pdl < GRIDDEP_PDL_DEFAULT || given->pdl > GRIDDEP_PDL_FORCE)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].pdl is %" PRId32, index, given->pdl);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].pdl is %" PRId32,
+                            index, given->pdl);
     if (given->argument_count && !given->arguments)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].arguments is NULL", index);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "launches[%" PRIu32 "].arguments is NULL", index);
     if (given->ptx && (given->node != GRIDDEP_NODE_KERNEL || !given->entry))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "launches[%" PRIu32 "] has PTX, but is no kernel or names no entry", index);
+                            "launches[%" PRIu32 "] has PTX, but is no kernel or names no entry",
+                            index);
     if (given->after_count && !given->after)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].after is NULL", index);
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launches[%" PRIu32 "].after is NULL",
+                            index);
     for (uint32_t i = 0; i < given->after_count; i++) {
         if (given->after[i] >= index)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launches[%" PRIu32 "].after[%" PRIu32 "] is %" PRIu32 ", which is not before it",
+                                "launches[%" PRIu32 "].after[%" PRIu32 "] is %" PRIu32
+                                ", which is not before it",
                                 index, i, given->after[i]);
     }
     for (uint32_t i = 0; i < given->argument_count; i++) {
-        if (given->arguments[i].access < GRIDDEP_ACCESS_UNKNOWN || given->arguments[i].access > GRIDDEP_ACCESS_CONSTANT)
+        if (given->arguments[i].access < GRIDDEP_ACCESS_UNKNOWN ||
+            given->arguments[i].access > GRIDDEP_ACCESS_CONSTANT)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "launches[%" PRIu32 "].arguments[%" PRIu32 "].access is %" PRId32, index, i,
-                                given->arguments[i].access);
+                                "launches[%" PRIu32 "].arguments[%" PRIu32 "].access is %" PRId32,
+                                index, i, given->arguments[i].access);
     }
     return GRIDDEP_OK;
 }
@@ -232,9 +243,11 @@ static int32_t read_launch(builder *build, uint32_t index, const void *source)
     if (!launch->given.ptx)
         return GRIDDEP_OK;
     if (!gd_ptx_find_entry(launch->given.ptx, launch->given.entry, &entry))
-        return gd_error_set(build->error, GRIDDEP_ERROR_NOT_FOUND, "launches[%" PRIu32 "]: %s has no entry \"%s\"",
-                            index, launch->given.ptx->module.name, launch->given.entry);
-    return get_kernel(build, index, launch->given.ptx, gd_ptx_get_function(launch->given.ptx, entry), &launch->kernel);
+        return gd_error_set(build->error, GRIDDEP_ERROR_NOT_FOUND,
+                            "launches[%" PRIu32 "]: %s has no entry \"%s\"", index,
+                            launch->given.ptx->module.name, launch->given.entry);
+    return get_kernel(build, index, launch->given.ptx,
+                      gd_ptx_get_function(launch->given.ptx, entry), &launch->kernel);
 }
 
 /* Elements are as far apart as the caller's version of the struct is long. */
@@ -248,8 +261,9 @@ static int32_t read_launches(builder *build, const griddep_check_launch *launche
         memcpy(&size, at, sizeof size);
         if (size != first)
             return gd_error_set(build->error, GRIDDEP_ERROR_STRUCT,
-                                "launches[%" PRIu32 "].size is %" PRIu32 ", that of the first is %" PRIu32, i, size,
-                                first);
+                                "launches[%" PRIu32 "].size is %" PRIu32
+                                ", that of the first is %" PRIu32,
+                                i, size, first);
         status = read_launch(build, i, at);
     }
     return status;
@@ -273,7 +287,8 @@ static bool sets_attribute(const gd_chain_launch *launch)
 static void lay_out(gd_chain *chain, uint32_t index)
 {
     gd_chain_launch *launch = &chain->launches[index];
-    const gd_chain_launch *last = launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
+    const gd_chain_launch *last =
+        launch->previous == GD_PTX_NONE ? NULL : &chain->launches[launch->previous];
 
     launch->attribute = sets_attribute(launch);
     launch->overlaps = launch->attribute && last && last->given.node == GRIDDEP_NODE_KERNEL;
@@ -318,9 +333,11 @@ static void check_elements(gd_chain *chain, uint32_t index)
         return;
     for (uint32_t i = 0; i < given->argument_count && i < launch->kernel->use_count; i++) {
         const char *wanted = gd_requires_element(&all[entry], i), *element = given->elements[i];
-        const gd_finding_draft draft = gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
+        const gd_finding_draft draft =
+            gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
         if (wanted && element && !is_element(wanted, element))
-            gd_findings_add(chain->findings, &draft, "argument %" PRIu32 ", %s, points to %s; the kernel takes %s", i,
+            gd_findings_add(chain->findings, &draft,
+                            "argument %" PRIu32 ", %s, points to %s; the kernel takes %s", i,
                             launch->kernel->function->parameter_names[i], element, wanted);
     }
 }
@@ -330,23 +347,26 @@ static void check_elements(gd_chain *chain, uint32_t index)
 static gd_buffer_use make_use(const gd_chain_launch *launch, uint32_t index, uint32_t argument)
 {
     const griddep_check_argument *given = &launch->given.arguments[argument];
-    const gd_parameter_use *use =
-        launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument] : NULL;
+    const gd_parameter_use *use = launch->kernel && argument < launch->kernel->use_count
+                                      ? &launch->kernel->uses[argument]
+                                      : NULL;
     bool declared = !use || launch->kernel->unknown != GD_PTX_NONE;
-    uint64_t end =
-        given->bytes && given->bytes <= UINT64_MAX - given->offset ? given->offset + given->bytes : UINT64_MAX;
+    uint64_t end = given->bytes && given->bytes <= UINT64_MAX - given->offset
+                       ? given->offset + given->bytes
+                       : UINT64_MAX;
 
-    return (gd_buffer_use){
-        .buffer = given->buffer,
-        .launch = index,
-        .argument = argument,
-        .reads = (use && use->read != GD_PTX_NONE) ||
-                 (declared && given->access != GRIDDEP_ACCESS_UNKNOWN && given->access != GRIDDEP_ACCESS_WRITE),
-        .writes = (use && use->write != GD_PTX_NONE) ||
-                  (declared && (given->access == GRIDDEP_ACCESS_WRITE || given->access == GRIDDEP_ACCESS_UPDATE)),
-        .constant = given->access == GRIDDEP_ACCESS_CONSTANT,
-        .start = given->offset,
-        .end = end};
+    return (gd_buffer_use){.buffer = given->buffer,
+                           .launch = index,
+                           .argument = argument,
+                           .reads = (use && use->read != GD_PTX_NONE) ||
+                                    (declared && given->access != GRIDDEP_ACCESS_UNKNOWN &&
+                                     given->access != GRIDDEP_ACCESS_WRITE),
+                           .writes = (use && use->write != GD_PTX_NONE) ||
+                                     (declared && (given->access == GRIDDEP_ACCESS_WRITE ||
+                                                   given->access == GRIDDEP_ACCESS_UPDATE)),
+                           .constant = given->access == GRIDDEP_ACCESS_CONSTANT,
+                           .start = given->offset,
+                           .end = end};
 }
 
 static int compare_uses(const void *left, const void *right)
@@ -368,7 +388,8 @@ static int32_t collect_uses(builder *build)
     for (uint32_t i = 0; i < chain->count; i++)
         count += chain->launches[i].given.argument_count;
     if (count > UINT32_MAX)
-        return gd_error_set(build->error, GRIDDEP_ERROR_ARGUMENT, "the launches have %zu arguments", count);
+        return gd_error_set(build->error, GRIDDEP_ERROR_ARGUMENT, "the launches have %zu arguments",
+                            count);
     chain->uses = gd_arena_array(&build->arena, count, sizeof *chain->uses);
     if (!chain->uses)
         return gd_error_memory(build->error);
@@ -424,8 +445,8 @@ static void free_builder(builder *build)
     gd_arena_free(&build->arena);
 }
 
-int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count, griddep_findings **findings,
-                            griddep_error *error)
+int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launch_count,
+                            griddep_findings **findings, griddep_error *error)
 {
     builder build = {.chain = {.count = launch_count}, .error = error};
     int32_t status = gd_error_check(error);
@@ -433,7 +454,8 @@ int32_t griddep_chain_check(const griddep_check_launch *launches, uint32_t launc
     if (status)
         return status;
     if (!findings || (!launches && launch_count))
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", findings ? "launches" : "findings");
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
+                            findings ? "launches" : "findings");
     build.chain.findings = gd_findings_create();
     if (!build.chain.findings)
         return gd_error_memory(error);

@@ -1,8 +1,9 @@
 /* The check of launches in stream order: griddep_chain_check in griddep.h. What its parts share.
  *
- * What may still run beside a launch is a stretch of the launches before it: one stretch for the time before its wait,
- * a smaller one for the time behind it (empty where each launch before has waited). A hazard is a pair of accesses to
- * one buffer, at least one of them a write, between a launch and one of its stretch.
+ * What may still run beside a launch is a stretch of the launches before it: one stretch for the
+ * time before its wait, a smaller one for the time behind it (empty where each launch before has
+ * waited). A hazard is a pair of accesses to one buffer, at least one of them a write, between a
+ * launch and one of its stretch.
  *
  * Stretches are of one lane: launches of others between their ends do not count. */
 #ifndef GD_PTX_CHECK_CHAIN_H
@@ -16,8 +17,8 @@
 #include "ptx/check/rules.h"
 #include "ptx/handle/ptx.h"
 
-/* What an entry does through one parameter: for each kind, the instruction of one such access, GD_PTX_NONE: there is
- * none. */
+/* What an entry does through one parameter: for each kind, the instruction of one such access,
+ * GD_PTX_NONE: there is none. */
 typedef struct gd_parameter_use {
     uint32_t read, write;
     uint32_t dry_read, dry_write; /* before the wait */
@@ -42,9 +43,13 @@ typedef struct gd_chain_kernel {
     uint32_t unknown;     /* an access that cannot be traced to parameters; GD_PTX_NONE: none */
     uint32_t dry_unknown; /* such a one before the wait */
     gd_access_words dry_unknown_words;
-    bool covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on every way out */
+    bool
+        covers; /* all its threads' ends are behind its prerequisites' ends: some thread waits on
+                 * every way out */
     bool covers_trigger; /* so are its triggers */
-    gd_text dry_path;    /* in words, a path that leaves without a wait; empty: there is none, or no wait at all */
+    gd_text
+        dry_path; /* in words, a path that leaves without a wait; empty: there is none, or no wait
+                   * at all */
 } gd_chain_kernel;
 
 typedef struct gd_chain_launch {
@@ -52,11 +57,13 @@ typedef struct gd_chain_launch {
     const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
     const char *name;
     uint32_t previous; /* in its lane; GD_PTX_NONE: the first */
-    uint32_t *seen;    /* by lane: how many of the chain's launches, counted from the first of all, a path orders
-                          those of that lane before this one; in a chain with several lanes */
-    bool attribute;    /* attribute 6 is set */
-    bool overlaps;     /* it is and can have an effect */
-    uint32_t before;   /* [before, own index) may run before the wait; own index: nothing */
+    uint32_t *
+        seen; /* by lane: how many of the chain's launches, counted from the first of all, a path
+                          orders those of that lane before this one; in a chain with several
+                          lanes */
+    bool attribute;            /* attribute 6 is set */
+    bool overlaps;             /* it is and can have an effect */
+    uint32_t before;           /* [before, own index) may run before the wait; own index: nothing */
     uint32_t after, after_end; /* [after, after_end) may run behind the wait */
     bool hazard;               /* one was found before its wait */
 } gd_chain_launch;
@@ -79,30 +86,34 @@ typedef struct gd_chain {
     griddep_findings *findings;
 } gd_chain;
 
-/* Adds a finding about a launch, at an instruction of its kernel or, with GD_PTX_NONE or an unknown kernel, without a
- * position. */
-#define gd_chain_add(chain, index, weight, number, at, advice, ...)                                                    \
-    do {                                                                                                               \
-        const gd_finding_draft chain_draft = gd_chain_draft(chain, index, GD_CODE_##number, weight, at, advice);       \
-        gd_findings_add((chain)->findings, &chain_draft, __VA_ARGS__);                                                 \
+/* Adds a finding about a launch, at an instruction of its kernel or, with GD_PTX_NONE or an unknown
+ * kernel, without a position. */
+#define gd_chain_add(chain, index, weight, number, at, advice, ...)                                \
+    do {                                                                                           \
+        const gd_finding_draft chain_draft =                                                       \
+            gd_chain_draft(chain, index, GD_CODE_##number, weight, at, advice);                    \
+        gd_findings_add((chain)->findings, &chain_draft, __VA_ARGS__);                             \
     } while (0)
 
-gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code, int32_t severity, uint32_t at,
-                                const char *hint);
+gd_finding_draft gd_chain_draft(const gd_chain *chain, uint32_t index, gd_code code,
+                                int32_t severity, uint32_t at, const char *hint);
 
-/* Looks back from a use over a stretch of the launches of a lane for the nearest hazard; `between` is the launch that
- * did not order them. Behind the wait, or before it. Returns whether there is one. */
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end, uint32_t between,
-                        bool behind_wait);
+/* Looks back from a use over a stretch of the launches of a lane for the nearest hazard; `between`
+ * is the launch that did not order them. Behind the wait, or before it. Returns whether there is
+ * one. */
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end,
+                        uint32_t between, bool behind_wait);
 
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
 const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argument);
 const char *gd_chain_touch_verb(const gd_buffer_use *use);
 
-/* Where each launch stands: its place in its lane, and with several lanes what is ordered before it. */
+/* Where each launch stands: its place in its lane, and with several lanes what is ordered before
+ * it. */
 int32_t gd_chain_place(gd_chain *chain, gd_arena *arena, griddep_error *error);
 
-/* Hazards between lanes: GD212, and GD130, GD201, GD202, GD205 and GD206 where one lane waits for another. */
+/* Hazards between lanes: GD212, and GD130, GD201, GD202, GD205 and GD206 where one lane waits for
+ * another. */
 void gd_chain_check_lanes(gd_chain *chain);
 
 /* Hazards between the launches: GD130, GD201, GD202, GD205 to GD207, GD209, GD210, GD112. */

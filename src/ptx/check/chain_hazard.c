@@ -1,4 +1,5 @@
-/* Hazards between the launches of a chain, and arguments that are not what they were declared to be. */
+/* Hazards between the launches of a chain, and arguments that are not what they were declared to
+ * be. */
 #include <inttypes.h>
 
 #include "ptx/check/chain.h"
@@ -8,7 +9,8 @@
 
 static const gd_parameter_use *use_of(const gd_chain_launch *launch, uint32_t argument)
 {
-    return launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument] : NULL;
+    return launch->kernel && argument < launch->kernel->use_count ? &launch->kernel->uses[argument]
+                                                                  : NULL;
 }
 
 bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b)
@@ -21,8 +23,9 @@ const char *gd_chain_parameter_name(const gd_chain_launch *launch, uint32_t argu
 {
     const gd_ptx_function *function = launch->kernel ? launch->kernel->function : NULL;
 
-    return function && argument < function->parameter_end - function->parameter ? function->parameter_names[argument]
-                                                                                : "an argument";
+    return function && argument < function->parameter_end - function->parameter
+               ? function->parameter_names[argument]
+               : "an argument";
 }
 
 /* ---- pairs ---- */
@@ -48,25 +51,30 @@ const char *gd_chain_touch_verb(const gd_buffer_use *use)
     return use->writes ? use->reads ? "updates" : "writes" : "reads";
 }
 
-/* A kernel without a wait: everything it does is dry. Where the producer's stores are all in front of a release fence
- * and a trigger, the fence may order them with the dependent's start. */
+/* A kernel without a wait: everything it does is dry. Where the producer's stores are all in front
+ * of a release fence and a trigger, the fence may order them with the dependent's start. */
 static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
 {
     const gd_chain_launch *own = own_launch(at), *other = other_launch(at);
     const gd_parameter_use *produced = use_of(other, at->other->argument);
-    bool fenced =
-        !writes && other->kernel && other->kernel->report.fenced && produced && produced->late_write == GD_PTX_NONE;
+    bool fenced = !writes && other->kernel && other->kernel->report.fenced && produced &&
+                  produced->late_write == GD_PTX_NONE;
 
-    gd_chain_add(at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : 0, GD205, instruction,
-                 "insert a wait (griddep rewrite), or do not force the launch",
-                 "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s", own->name,
-                 writes ? "writes" : "reads", gd_chain_parameter_name(own, at->own->argument), at->other->launch,
-                 other->name, gd_chain_touch_verb(at->other),
-                 fenced ? "; whether the release fence in front of its trigger orders them cannot be shown" : "");
-    if (!writes && produced && produced->late_write != GD_PTX_NONE && at->other->launch == at->between)
-        gd_chain_add(at->chain, at->other->launch, 0, GD207, produced->late_write, "let the dependent wait",
-                     "%s writes %s behind its trigger, and launch %" PRIu32 " (%s) reads it without a wait",
-                     other->name, gd_chain_parameter_name(other, at->other->argument), at->own->launch, own->name);
+    gd_chain_add(
+        at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : 0, GD205, instruction,
+        "insert a wait (griddep rewrite), or do not force the launch",
+        "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s",
+        own->name, writes ? "writes" : "reads", gd_chain_parameter_name(own, at->own->argument),
+        at->other->launch, other->name, gd_chain_touch_verb(at->other),
+        fenced ? "; whether the release fence in front of its trigger orders them cannot be shown"
+               : "");
+    if (!writes && produced && produced->late_write != GD_PTX_NONE &&
+        at->other->launch == at->between)
+        gd_chain_add(
+            at->chain, at->other->launch, 0, GD207, produced->late_write, "let the dependent wait",
+            "%s writes %s behind its trigger, and launch %" PRIu32 " (%s) reads it without a wait",
+            other->name, gd_chain_parameter_name(other, at->other->argument), at->own->launch,
+            own->name);
 }
 
 static void report_dry_read(const pair *at, const gd_parameter_use *use)
@@ -77,9 +85,11 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_read, false);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206, use->dry_read,
-                 WAIT_HINT, "%s reads %s before its wait, and launch %" PRIu32 " (%s), which may still run, writes it",
-                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name);
+    gd_chain_add(
+        at->chain, at->own->launch, use->hoped_read ? GRIDDEP_SEVERITY_WARNING : 0, GD206,
+        use->dry_read, WAIT_HINT,
+        "%s reads %s before its wait, and launch %" PRIu32 " (%s), which may still run, writes it",
+        own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name);
 }
 
 static void report_dry_write(const pair *at, const gd_parameter_use *use)
@@ -90,10 +100,12 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_write, true);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch, use->hoped_write ? GRIDDEP_SEVERITY_WARNING : 0, GD202, use->dry_write,
-                 WAIT_HINT, "%s writes %s before its wait, and launch %" PRIu32 " (%s), which may still run, %s it",
-                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
-                 gd_chain_touch_verb(at->other));
+    gd_chain_add(at->chain, at->own->launch, use->hoped_write ? GRIDDEP_SEVERITY_WARNING : 0, GD202,
+                 use->dry_write, WAIT_HINT,
+                 "%s writes %s before its wait, and launch %" PRIu32
+                 " (%s), which may still run, %s it",
+                 own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
+                 other->name, gd_chain_touch_verb(at->other));
 }
 
 /* Before the wait. Returns whether there is a hazard. */
@@ -113,11 +125,14 @@ static bool check_before(const pair *at)
         found = true;
     }
     if (use->noncoherent != GD_PTX_NONE && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent, "use a coherent load (ld.global)",
-                     "%s reads %s through the non-coherent path, and launch %" PRIu32 " (%s), which may still run when "
+        gd_chain_add(at->chain, at->own->launch, 0, GD130, use->noncoherent,
+                     "use a coherent load (ld.global)",
+                     "%s reads %s through the non-coherent path, and launch %" PRIu32
+                     " (%s), which may still run when "
                      "it starts, writes it",
-                     own_launch(at)->name, gd_chain_parameter_name(own_launch(at), at->own->argument),
-                     at->other->launch, other_launch(at)->name);
+                     own_launch(at)->name,
+                     gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
+                     other_launch(at)->name);
     return found;
 }
 
@@ -129,30 +144,34 @@ static bool check_after(const pair *at)
     uint32_t between = at->between;
 
     if (at->own->reads && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD201, use ? use->read : GD_PTX_NONE, BETWEEN_HINT,
+        gd_chain_add(at->chain, at->own->launch, 0, GD201, use ? use->read : GD_PTX_NONE,
+                     BETWEEN_HINT,
                      "%s reads %s, which launch %" PRIu32 " (%s) writes, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
-                     between, at->chain->launches[between].name);
+                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
+                     other->name, between, at->chain->launches[between].name);
     if (at->own->writes)
-        gd_chain_add(at->chain, at->own->launch, 0, GD202, use ? use->write : GD_PTX_NONE, BETWEEN_HINT,
+        gd_chain_add(at->chain, at->own->launch, 0, GD202, use ? use->write : GD_PTX_NONE,
+                     BETWEEN_HINT,
                      "%s writes %s, which launch %" PRIu32 " (%s) %s, and launch %" PRIu32
                      " (%s) between them does not wait on every path",
-                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
-                     gd_chain_touch_verb(at->other), between, at->chain->launches[between].name);
+                     own->name, gd_chain_parameter_name(own, at->own->argument), at->other->launch,
+                     other->name, gd_chain_touch_verb(at->other), between,
+                     at->chain->launches[between].name);
     return true;
 }
 
-bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end, uint32_t between,
-                        bool behind_wait)
+bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t from, uint32_t end,
+                        uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
-    for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer && chain->uses[i].launch >= from;) {
+    for (uint32_t i = use;
+         i-- > 0 && chain->uses[i].buffer == own->buffer && chain->uses[i].launch >= from;) {
         const gd_buffer_use *other = &chain->uses[i];
-        if (other->launch >= end || chain->launches[other->launch].given.lane != lane || !gd_chain_meet(own, other) ||
-            !(own->writes || other->writes))
+        if (other->launch >= end || chain->launches[other->launch].given.lane != lane ||
+            !gd_chain_meet(own, other) || !(own->writes || other->writes))
             continue;
         if (found && other->launch < between)
             break;
@@ -164,7 +183,8 @@ bool gd_chain_look_back(gd_chain *chain, uint32_t use, uint32_t lane, uint32_t f
 
 /* ---- what cannot be shown ---- */
 
-/* Whether each parameter that the kernel uses as an address has an argument that names its buffer. */
+/* Whether each parameter that the kernel uses as an address has an argument that names its
+ * buffer. */
 static bool has_buffers(const gd_chain_launch *launch)
 {
     const gd_chain_kernel *kernel = launch->kernel;
@@ -183,7 +203,8 @@ static bool is_known(const gd_chain_launch *launch)
     if (launch->kernel)
         return launch->kernel->unknown == GD_PTX_NONE && has_buffers(launch);
     for (uint32_t i = 0; i < launch->given.argument_count; i++) {
-        if (launch->given.arguments[i].buffer && launch->given.arguments[i].access == GRIDDEP_ACCESS_UNKNOWN)
+        if (launch->given.arguments[i].buffer &&
+            launch->given.arguments[i].access == GRIDDEP_ACCESS_UNKNOWN)
             return false;
     }
     return launch->given.argument_count > 0;
@@ -199,7 +220,8 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
     if (kernel && kernel->report.has_wait) {
         if (kernel->dry_unknown != GD_PTX_NONE)
             gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
-                         "%s, on a path that has not executed griddepcontrol.wait", kernel->dry_unknown_words.text);
+                         "%s, on a path that has not executed griddepcontrol.wait",
+                         kernel->dry_unknown_words.text);
         return;
     }
     uint32_t previous = launch->previous;
@@ -207,9 +229,10 @@ static void check_unknown(gd_chain *chain, uint32_t index, bool hazard)
         return;
     gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
                  "insert a wait (griddep rewrite), or do not force the launch",
-                 kernel ? "%s is launched dependently without a wait; that it shares nothing with launch %" PRIu32
-                          " (%s) cannot be shown"
-                        : "%s is launched dependently and its code is not known; that it waits before it touches what "
+                 kernel ? "%s is launched dependently without a wait; that it shares nothing with "
+                          "launch %" PRIu32 " (%s) cannot be shown"
+                        : "%s is launched dependently and its code is not known; that it waits "
+                          "before it touches what "
                           "launch %" PRIu32 " (%s) touches cannot be shown",
                  launch->name, previous, chain->launches[previous].name);
 }
@@ -223,7 +246,8 @@ static void check_declaration(gd_chain *chain, const gd_buffer_use *use)
     int32_t access = launch->given.arguments[use->argument].access;
 
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE)
-        gd_chain_add(chain, use->launch, 0, GD210, found->write, "declare the argument write or update",
+        gd_chain_add(chain, use->launch, 0, GD210, found->write,
+                     "declare the argument write or update",
                      "%s writes %s, which the chain declares read", launch->name,
                      gd_chain_parameter_name(launch, use->argument));
 }
@@ -245,9 +269,9 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
                 continue;
             gd_chain_add(chain, writer->launch, 0, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
-                         "%s writes %s, which launch %" PRIu32 " (%s) declares constant", launch->name,
-                         gd_chain_parameter_name(launch, writer->argument), constant->launch,
-                         chain->launches[constant->launch].name);
+                         "%s writes %s, which launch %" PRIu32 " (%s) declares constant",
+                         launch->name, gd_chain_parameter_name(launch, writer->argument),
+                         constant->launch, chain->launches[constant->launch].name);
             break;
         }
     }
@@ -256,7 +280,8 @@ static void check_constants(gd_chain *chain, uint32_t first, uint32_t end)
 static void check_buffers(gd_chain *chain)
 {
     for (uint32_t first = 0, end; first < chain->use_count; first = end) {
-        for (end = first; end < chain->use_count && chain->uses[end].buffer == chain->uses[first].buffer; end++)
+        for (end = first;
+             end < chain->use_count && chain->uses[end].buffer == chain->uses[first].buffer; end++)
             check_declaration(chain, &chain->uses[end]);
         check_constants(chain, first, end);
     }
@@ -271,10 +296,11 @@ void gd_chain_check_hazards(gd_chain *chain)
         if (!launch->overlaps)
             continue;
         uint32_t lane = launch->given.lane;
-        launch->hazard |=
-            gd_chain_look_back(chain, i, lane, launch->before, chain->uses[i].launch, launch->previous, false);
+        launch->hazard |= gd_chain_look_back(chain, i, lane, launch->before, chain->uses[i].launch,
+                                             launch->previous, false);
         if (launch->after < launch->after_end)
-            gd_chain_look_back(chain, i, lane, launch->after, launch->after_end, launch->previous, true);
+            gd_chain_look_back(chain, i, lane, launch->after, launch->after_end, launch->previous,
+                               true);
     }
     for (uint32_t i = 0; i < chain->count; i++)
         check_unknown(chain, i, chain->launches[i].hazard);

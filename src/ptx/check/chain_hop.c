@@ -26,12 +26,14 @@ static uint32_t next_in_lane(const gd_chain *chain, uint32_t index)
 {
     uint32_t next = index + 1;
 
-    while (next < chain->count && chain->launches[next].given.lane != chain->launches[index].given.lane)
+    while (next < chain->count &&
+           chain->launches[next].given.lane != chain->launches[index].given.lane)
         next++;
     return next;
 }
 
-/* The first node of a run that is no kernel, between a kernel and one that would be launched dependently. */
+/* The first node of a run that is no kernel, between a kernel and one that would be launched
+ * dependently. */
 static void check_node(gd_chain *chain, uint32_t index)
 {
     uint32_t next = index, before = chain->launches[index].previous;
@@ -43,9 +45,10 @@ static void check_node(gd_chain *chain, uint32_t index)
     if (next == chain->count || !chain->launches[next].attribute)
         return;
     gd_chain_add(chain, index, 0, GD203, GD_PTX_NONE, "move it out from between the kernels",
-                 "%s stands between launch %" PRIu32 " (%s) and launch %" PRIu32 " (%s): they do not overlap",
-                 node_name(chain->launches[index].given.node), before, chain->launches[before].name, next,
-                 chain->launches[next].name);
+                 "%s stands between launch %" PRIu32 " (%s) and launch %" PRIu32
+                 " (%s): they do not overlap",
+                 node_name(chain->launches[index].given.node), before, chain->launches[before].name,
+                 next, chain->launches[next].name);
 }
 
 /* Why a forced launch cannot be dependent; NULL when it can. */
@@ -54,8 +57,9 @@ static const char *lack(const gd_chain *chain, uint32_t index)
     const gd_chain_launch *launch = &chain->launches[index];
 
     if (launch->previous == GD_PTX_NONE)
-        return chain->lane_count > 1 ? "it is the first of its lane, and what stands before it is not known"
-                                     : "it is the first of the chain, and what stands before it is not known";
+        return chain->lane_count > 1
+                   ? "it is the first of its lane, and what stands before it is not known"
+                   : "it is the first of the chain, and what stands before it is not known";
     return is_kernel(chain, launch->previous) ? NULL : "it does not follow a kernel";
 }
 
@@ -71,16 +75,18 @@ static void check_launch(gd_chain *chain, uint32_t index)
     if (previous == GD_PTX_NONE || !is_kernel(chain, previous))
         return;
     const gd_chain_launch *before = &chain->launches[previous];
-    if (launch->overlaps && before->kernel && !before->kernel->report.has_trigger && launch->kernel &&
-        launch->kernel->report.has_wait)
+    if (launch->overlaps && before->kernel && !before->kernel->report.has_trigger &&
+        launch->kernel && launch->kernel->report.has_wait)
         gd_chain_add(chain, index, 0, GD208, GD_PTX_NONE, "add a trigger to the kernel before",
-                     "%s waits, and launch %" PRIu32 " (%s) never triggers: only the launch latency overlaps",
+                     "%s waits, and launch %" PRIu32
+                     " (%s) never triggers: only the launch latency overlaps",
                      launch->name, previous, before->name);
     if (!launch->attribute && launch->kernel && launch->given.pdl <= GRIDDEP_PDL_AUTO)
-        gd_chain_add(chain, index, 0, GD211, GD_PTX_NONE, "insert a wait (griddep rewrite)",
-                     "%s is not launched dependently: %s%s%s", launch->name,
-                     launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait",
-                     launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
+        gd_chain_add(
+            chain, index, 0, GD211, GD_PTX_NONE, "insert a wait (griddep rewrite)",
+            "%s is not launched dependently: %s%s%s", launch->name,
+            launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait",
+            launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
 }
 
 void gd_chain_check_hops(gd_chain *chain)

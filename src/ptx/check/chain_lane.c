@@ -67,21 +67,23 @@ static void check_order(gd_chain *chain, uint32_t use)
     for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer;) {
         const gd_buffer_use *other = &chain->uses[i];
         const gd_chain_launch *earlier = &chain->launches[other->launch];
-        if (earlier->given.lane == launch->given.lane || launch->seen[earlier->given.lane] > other->launch ||
-            !(own->writes || other->writes) || !gd_chain_meet(own, other))
+        if (earlier->given.lane == launch->given.lane ||
+            launch->seen[earlier->given.lane] > other->launch || !(own->writes || other->writes) ||
+            !gd_chain_meet(own, other))
             continue;
-        gd_chain_add(chain, own->launch, 0, GD212, GD_PTX_NONE, "let one wait for the other",
-                     "%s %s %s, launch %" PRIu32 " (%s) %s it in another lane, and nothing orders them", launch->name,
-                     gd_chain_touch_verb(own), gd_chain_parameter_name(launch, own->argument), other->launch,
-                     earlier->name, gd_chain_touch_verb(other));
+        gd_chain_add(
+            chain, own->launch, 0, GD212, GD_PTX_NONE, "let one wait for the other",
+            "%s %s %s, launch %" PRIu32 " (%s) %s it in another lane, and nothing orders them",
+            launch->name, gd_chain_touch_verb(own), gd_chain_parameter_name(launch, own->argument),
+            other->launch, earlier->name, gd_chain_touch_verb(other));
         return;
     }
 }
 
 /* ---- where one lane waits for another ---- */
 
-/* The launch that is waited for may be in its last part when this one begins, and with it what may run beside it then.
- */
+/* The launch that is waited for may be in its last part when this one begins, and with it what may
+ * run beside it then. */
 static void check_wait(gd_chain *chain, uint32_t use, uint32_t on)
 {
     const gd_chain_launch *before = &chain->launches[on];
@@ -95,14 +97,16 @@ static void check_wait(gd_chain *chain, uint32_t use, uint32_t on)
             from = before->before;
         else if (before->after < before->after_end)
             from = before->after;
-        uint32_t after = covers ? before->after : before->before, after_end = covers ? before->after_end : on;
+        uint32_t after = covers ? before->after : before->before,
+                 after_end = covers ? before->after_end : on;
         if (after < after_end)
             gd_chain_look_back(chain, use, lane, after, after_end, on, true);
     }
     gd_chain_look_back(chain, use, lane, from, on + 1, on, false);
 }
 
-/* A launch that does not wait on every path has a plain edge, and begins when what it waits for has ended. */
+/* A launch that does not wait on every path has a plain edge, and begins when what it waits for has
+ * ended. */
 static bool begins_early(const gd_chain_launch *launch)
 {
     return launch->given.node == GRIDDEP_NODE_KERNEL && launch->attribute && launch->kernel &&

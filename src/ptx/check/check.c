@@ -37,7 +37,8 @@ void gd_check_diagnostics(griddep_findings *findings, const griddep_ptx *ptx, in
 
     for (uint32_t i = 0; i < module->diagnostics->count; i++) {
         const gd_ptx_diagnostic *diagnostic = &module->diagnostics->list[i];
-        gd_finding_draft draft = {.code = GD_CODE_GD002, .launch = launch, .module = module, .token = GD_PTX_NONE};
+        gd_finding_draft draft = {
+            .code = GD_CODE_GD002, .launch = launch, .module = module, .token = GD_PTX_NONE};
         gd_ptx_tokens_position(&module->tokens, diagnostic->offset, &draft.line, &draft.column);
         if (strstr(diagnostic->text, "GD_PTX_LIMIT_"))
             draft.code = GD_CODE_GD003;
@@ -54,8 +55,8 @@ static bool takes_part(const gd_ptx_function *entry)
     return entry->traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS);
 }
 
-static void check_entry_place(gd_rules *rules, const gd_ptx_function *entry, gd_code code, const char *hint,
-                              const char *text)
+static void check_entry_place(gd_rules *rules, const gd_ptx_function *entry, gd_code code,
+                              const char *hint, const char *text)
 {
     const gd_finding_draft draft = {.code = code,
                                     .launch = rules->launch,
@@ -67,7 +68,8 @@ static void check_entry_place(gd_rules *rules, const gd_ptx_function *entry, gd_
     gd_findings_add(rules->findings, &draft, "%s", text);
 }
 
-static int32_t check_report(gd_rules *rules, const gd_entry_report *report, const gd_parameter_set *constants)
+static int32_t check_report(gd_rules *rules, const gd_entry_report *report,
+                            const gd_parameter_set *constants)
 {
     const gd_ptx_function *entry = &rules->module->functions[report->function];
     int32_t status = gd_rules_check_triggers(rules, report);
@@ -76,14 +78,16 @@ static int32_t check_report(gd_rules *rules, const gd_entry_report *report, cons
     if (status)
         return status;
     if (!report->has_wait) {
-        check_entry_place(rules, entry, GD_CODE_GD140, "wait in front of the first access, on every path",
-                          "the entry triggers its dependents and never waits for its own prerequisites");
+        check_entry_place(
+            rules, entry, GD_CODE_GD140, "wait in front of the first access, on every path",
+            "the entry triggers its dependents and never waits for its own prerequisites");
         return GRIDDEP_OK;
     }
     if (!report->has_trigger)
-        check_entry_place(rules, entry, GD_CODE_GD145,
-                          "griddepcontrol.launch_dependents lets the next grid start early",
-                          "the entry never triggers: the next grid starts when this one's CTAs have exited");
+        check_entry_place(
+            rules, entry, GD_CODE_GD145,
+            "griddepcontrol.launch_dependents lets the next grid start early",
+            "the entry never triggers: the next grid starts when this one's CTAs have exited");
     status = gd_rules_check_waits(rules, report);
     return status ? status : gd_rules_check_accesses(rules, report, constants);
 }
@@ -115,22 +119,27 @@ static void check_bystanders(gd_rules *rules)
     for (uint32_t i = 0; i < module->entry_count && some; i++) {
         const gd_ptx_function *entry = &module->functions[module->entries[i]];
         if (!takes_part(entry))
-            check_entry_place(rules, entry, GD_CODE_GD150, "it must not be launched dependently",
-                              "the entry neither waits nor triggers, while others of this module do");
+            check_entry_place(
+                rules, entry, GD_CODE_GD150, "it must not be launched dependently",
+                "the entry neither waits nor triggers, while others of this module do");
     }
 }
 
-/* Names in the head comment that are no parameter's. Those of the options may be meant for another text. */
-static void check_names(griddep_findings *findings, const gd_ptx_module *module, const gd_constants *constants)
+/* Names in the head comment that are no parameter's. Those of the options may be meant for another
+ * text. */
+static void check_names(griddep_findings *findings, const gd_ptx_module *module,
+                        const gd_constants *constants)
 {
     for (uint32_t i = 0; i < constants->count; i++) {
         const gd_constant *item = &constants->list[i];
         const gd_constant *first = gd_table_find(&constants->table, item->name, item->bytes);
-        gd_finding_draft draft = {.code = GD_CODE_GD151, .launch = -1, .module = module, .token = GD_PTX_NONE};
+        gd_finding_draft draft = {
+            .code = GD_CODE_GD151, .launch = -1, .module = module, .token = GD_PTX_NONE};
         if (item->offset == SIZE_MAX || item->used || first->used)
             continue;
         gd_ptx_tokens_position(&module->tokens, (uint32_t)item->offset, &draft.line, &draft.column);
-        gd_findings_add(findings, &draft, "no entry has a parameter \"%.*s\", which is declared constant",
+        gd_findings_add(findings, &draft,
+                        "no entry has a parameter \"%.*s\", which is declared constant",
                         item->bytes > 200 ? 200 : (int)item->bytes, item->name);
     }
 }
@@ -140,7 +149,8 @@ static void check_requires(griddep_findings *findings, const griddep_ptx *ptx)
 {
     for (uint32_t i = 0; i < ptx->requires_wrong.count; i++) {
         const gd_ptx_diagnostic *wrong = &ptx->requires_wrong.list[i];
-        gd_finding_draft draft = {.code = GD_CODE_GD152, .launch = -1, .module = &ptx->module, .token = GD_PTX_NONE};
+        gd_finding_draft draft = {
+            .code = GD_CODE_GD152, .launch = -1, .module = &ptx->module, .token = GD_PTX_NONE};
         gd_ptx_tokens_position(&ptx->module.tokens, wrong->offset, &draft.line, &draft.column);
         gd_findings_add(findings, &draft, "%s", wrong->text);
     }
@@ -182,8 +192,8 @@ int32_t gd_check_comment(griddep_findings *findings, const griddep_ptx *ptx, gri
     return status;
 }
 
-static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options *options, griddep_findings *findings,
-                            griddep_error *error)
+static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options *options,
+                            griddep_findings *findings, griddep_error *error)
 {
     const gd_ptx_module *module = &ptx->module;
     gd_check_functions functions = {0};
@@ -194,8 +204,8 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
                       .launch = -1,
                       .variables_written = -1,
                       .error = error};
-    int32_t status = gd_constants_create(&constants, options->constants, options->constant_count, module->text,
-                                         module->bytes, error);
+    int32_t status = gd_constants_create(&constants, options->constants, options->constant_count,
+                                         module->text, module->bytes, error);
 
     if (status)
         return status;
@@ -215,8 +225,8 @@ static int32_t check_parsed(const griddep_ptx *ptx, const griddep_check_options 
 }
 
 /* A text that is too long to be parsed at all is an error of the text too. */
-static int32_t parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_findings *findings,
-                     griddep_error *error)
+static int32_t parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx,
+                     griddep_findings *findings, griddep_error *error)
 {
     const gd_finding_draft draft = {
         .code = GD_CODE_GD003, .launch = -1, .token = GD_PTX_NONE, .file = name ? name : "ptx"};
@@ -230,21 +240,25 @@ static int32_t parse(const char *text, uint64_t bytes, const char *name, griddep
     return gd_findings_check(findings, error);
 }
 
-static int32_t read_options(const griddep_check_options *options, griddep_check_options *known, griddep_error *error)
+static int32_t read_options(const griddep_check_options *options, griddep_check_options *known,
+                            griddep_error *error)
 {
     *known = (griddep_check_options){.size = sizeof *known};
     if (!options)
         return GRIDDEP_OK;
-    int32_t status = gd_struct_read(known, sizeof *known, OPTIONS_MINIMUM, options, "griddep_check_options", error);
+    int32_t status = gd_struct_read(known, sizeof *known, OPTIONS_MINIMUM, options,
+                                    "griddep_check_options", error);
     if (status)
         return status;
     if (known->flags || known->reserved)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_check_options: flags and reserved must be 0");
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_check_options: flags and reserved must be 0");
     return GRIDDEP_OK;
 }
 
-int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options,
-                          griddep_findings **findings, griddep_error *error)
+int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name,
+                          const griddep_check_options *options, griddep_findings **findings,
+                          griddep_error *error)
 {
     griddep_check_options known;
     griddep_ptx *ptx = NULL;

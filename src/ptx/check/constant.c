@@ -19,7 +19,8 @@ static bool add(gd_constants *constants, const char *name, size_t bytes, size_t 
         if (!grown)
             return false;
     }
-    constants->list[constants->count++] = (gd_constant){.name = name, .bytes = bytes, .offset = offset};
+    constants->list[constants->count++] =
+        (gd_constant){.name = name, .bytes = bytes, .offset = offset};
     return true;
 }
 
@@ -88,8 +89,8 @@ static bool index_names(gd_constants *constants)
     return true;
 }
 
-int32_t gd_constants_create(gd_constants *constants, const char *const *names, uint32_t count, const char *text,
-                            size_t bytes, griddep_error *error)
+int32_t gd_constants_create(gd_constants *constants, const char *const *names, uint32_t count,
+                            const char *text, size_t bytes, griddep_error *error)
 {
     gd_constants made = {0};
 
@@ -97,7 +98,8 @@ int32_t gd_constants_create(gd_constants *constants, const char *const *names, u
         if (!names || !names[i])
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "constants[%" PRIu32 "] is NULL", i);
     }
-    if (!add_options(&made, names, count) || !read_head(&made, text, bytes) || !index_names(&made)) {
+    if (!add_options(&made, names, count) || !read_head(&made, text, bytes) ||
+        !index_names(&made)) {
         gd_constants_free(&made);
         return gd_error_memory(error);
     }

@@ -1,5 +1,6 @@
-/* Parameters that are declared constant: by the caller's options, and by the "constant" field of the comment at the top
- * of the text ("// constant: weight, entry.bias", continued by "//   more"). */
+/* Parameters that are declared constant: by the caller's options, and by the "constant" field of
+ * the comment at the top of the text ("// constant: weight, entry.bias", continued by "//
+ * more"). */
 #ifndef GD_PTX_CHECK_CONSTANT_H
 #define GD_PTX_CHECK_CONSTANT_H
 
@@ -23,9 +24,10 @@ typedef struct gd_constants {
     gd_table table; /* by name */
 } gd_constants;
 
-/* All zero is none. Names may be NULL when count is 0. What text and names point to must live as long. */
-int32_t gd_constants_create(gd_constants *constants, const char *const *names, uint32_t count, const char *text,
-                            size_t bytes, griddep_error *error);
+/* All zero is none. Names may be NULL when count is 0. What text and names point to must live as
+ * long. */
+int32_t gd_constants_create(gd_constants *constants, const char *const *names, uint32_t count,
+                            const char *text, size_t bytes, griddep_error *error);
 void gd_constants_free(gd_constants *constants);
 
 /* The constant parameters of an entry; marks the names as used. false: no memory. */

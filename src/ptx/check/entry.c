@@ -1,6 +1,7 @@
-/* Building an entry's report. A context is a function with the state in which it is entered and with what its arguments
- * point to; each is looked at once. That is repeated as long as it shows more barriers that order: one does when
- * threads that have company come to it, and a thread that has waited arrives at the same barrier. */
+/* Building an entry's report. A context is a function with the state in which it is entered and
+ * with what its arguments point to; each is looked at once. That is repeated as long as it shows
+ * more barriers that order: one does when threads that have company come to it, and a thread that
+ * has waited arrives at the same barrier. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +80,8 @@ static void add_value(gd_parameter_set *set, uint64_t *flags, const value *more)
 }
 
 /* An operand's origin, with the arguments of the context in the parameters' places. */
-static bool resolve(builder *build, const context *at, const gd_check_function *function, uint32_t operand,
-                    value *result)
+static bool resolve(builder *build, const context *at, const gd_check_function *function,
+                    uint32_t operand, value *result)
 {
     gd_origin origin = gd_origins_of(function->origins, operand);
     uint32_t count = gd_origins_set_count(function->origins, origin.parameters);
@@ -130,8 +131,8 @@ static void note_limit(builder *build, const char *limit, uint32_t instruction)
     build->walk.limit_instruction = instruction;
 }
 
-static bool fill_arguments(builder *build, const context *at, const gd_check_function *function, uint32_t call,
-                           context *made)
+static bool fill_arguments(builder *build, const context *at, const gd_check_function *function,
+                           uint32_t call, context *made)
 {
     const gd_ptx_module *module = build->report->module;
     const gd_ptx_instruction *item = &module->instructions[call];
@@ -205,8 +206,8 @@ static bool enter_unknown(builder *build, uint32_t call, uint32_t state)
     return add_place(&build->report->exits, call, state) && add_anything(build, call, state);
 }
 
-static bool enter_function(builder *build, const context *at, const gd_check_function *function, uint32_t call,
-                           uint32_t callee, uint32_t state)
+static bool enter_function(builder *build, const context *at, const gd_check_function *function,
+                           uint32_t call, uint32_t callee, uint32_t state)
 {
     const gd_ptx_module *module = build->report->module;
 
@@ -214,7 +215,8 @@ static bool enter_function(builder *build, const context *at, const gd_check_fun
         note_limit(build, "GD_CHECK_LIMIT_CONTEXTS", call);
         return add_anything(build, call, state);
     }
-    uint32_t parameters = module->functions[callee].parameter_end - module->functions[callee].parameter;
+    uint32_t parameters =
+        module->functions[callee].parameter_end - module->functions[callee].parameter;
     context *made = gd_arena_take(&build->arena, context_bytes(parameters));
     if (!made)
         return false;
@@ -224,10 +226,11 @@ static bool enter_function(builder *build, const context *at, const gd_check_fun
     return fill_arguments(build, at, function, call, made) && push(build, made);
 }
 
-static bool enter_call(builder *build, const context *at, const gd_check_function *function, uint32_t call,
-                       uint32_t state)
+static bool enter_call(builder *build, const context *at, const gd_check_function *function,
+                       uint32_t call, uint32_t state)
 {
-    gd_call_targets targets = gd_ptx_call_targets(build->report->module, &build->report->module->instructions[call]);
+    gd_call_targets targets =
+        gd_ptx_call_targets(build->report->module, &build->report->module->instructions[call]);
     bool entered = true;
     uint32_t callee;
 
@@ -249,13 +252,14 @@ static bool add_site(builder *build, gd_sync sync, uint32_t instruction, uint32_
         if (!grown)
             return false;
     }
-    build->sites[build->site_count++] = (site){.sync = sync, .instruction = instruction, .state = state};
+    build->sites[build->site_count++] =
+        (site){.sync = sync, .instruction = instruction, .state = state};
     return true;
 }
 
 /* Notes what an instruction does in this state. */
-static bool note_instruction(builder *build, const context *at, const gd_check_function *function, uint32_t instruction,
-                             uint32_t state)
+static bool note_instruction(builder *build, const context *at, const gd_check_function *function,
+                             uint32_t instruction, uint32_t state)
 {
     gd_entry_report *report = build->report;
     const gd_ptx_instruction *item = &report->module->instructions[instruction];
@@ -285,14 +289,14 @@ static bool note_instruction(builder *build, const context *at, const gd_check_f
     return add_access(build, &noted);
 }
 
-static bool note_exit(builder *build, const context *at, const gd_check_function *function, uint32_t block,
-                      uint32_t state)
+static bool note_exit(builder *build, const context *at, const gd_check_function *function,
+                      uint32_t block, uint32_t state)
 {
     const gd_flow *flow = function->flow;
     const gd_flow_block *item = &flow->blocks[block];
     gd_entry_report *report = build->report;
-    bool returns =
-        at->function != report->function && !(report->module->functions[at->function].flags & GD_FUNCTION_NORETURN);
+    bool returns = at->function != report->function &&
+                   !(report->module->functions[at->function].flags & GD_FUNCTION_NORETURN);
 
     for (uint32_t i = item->successor; i < item->successor_end; i++) {
         if (flow->edges[i] != flow->count)
@@ -309,7 +313,8 @@ static bool note_exit(builder *build, const context *at, const gd_check_function
 static int32_t look_at(builder *build, const context *at)
 {
     uint16_t *states = NULL;
-    int32_t status = gd_walk_function(&build->walk, (uint32_t)at->function, (uint32_t)at->state, &states);
+    int32_t status =
+        gd_walk_function(&build->walk, (uint32_t)at->function, (uint32_t)at->state, &states);
     const gd_check_function *function = &build->walk.functions->list[at->function];
     bool noted = true;
 
@@ -317,12 +322,14 @@ static int32_t look_at(builder *build, const context *at)
         return status;
     if (!states) {
         uint32_t first = build->report->module->functions[at->function].instruction;
-        return add_anything(build, first, (uint32_t)at->state) ? GRIDDEP_OK : gd_error_memory(build->error);
+        return add_anything(build, first, (uint32_t)at->state) ? GRIDDEP_OK
+                                                               : gd_error_memory(build->error);
     }
     for (uint32_t b = 0; b < function->flow->count && noted && !status; b++) {
         const gd_flow_block *block = &function->flow->blocks[b];
         uint32_t state = states[b];
-        for (uint32_t i = block->instruction; i < block->instruction_end && state && noted && !status; i++) {
+        for (uint32_t i = block->instruction;
+             i < block->instruction_end && state && noted && !status; i++) {
             noted = note_instruction(build, at, function, i, state);
             status = gd_walk_instruction(&build->walk, function, i, &state, 0);
         }
@@ -355,7 +362,8 @@ static bool find_arrivals(const builder *build, gd_table *arrivals, gd_arena *ar
 
 static bool arrives_at(const gd_table *arrivals, gd_sync sync)
 {
-    const arrival own = {.kind = sync.kind, .id = sync.id}, unknown = {.kind = sync.kind, .id = GD_SYNC_ANY},
+    const arrival own = {.kind = sync.kind, .id = sync.id},
+                  unknown = {.kind = sync.kind, .id = GD_SYNC_ANY},
                   some = {.kind = (uint64_t)sync.kind | 256, .id = 0};
 
     if (sync.kind == GD_SYNC_FLAG)
@@ -375,8 +383,8 @@ static int32_t find_orders(builder *build, bool *more)
     *more = false;
     for (uint32_t i = 0; i < build->site_count && done; i++) {
         const site *at = &build->sites[i];
-        if (!at->sync.waits || !(at->state & GD_STATE_ACCOMPANIED) || build->walk.functions->orders[at->instruction] ||
-            !arrives_at(&arrivals, at->sync))
+        if (!at->sync.waits || !(at->state & GD_STATE_ACCOMPANIED) ||
+            build->walk.functions->orders[at->instruction] || !arrives_at(&arrivals, at->sync))
             continue;
         build->walk.functions->orders[at->instruction] = (uint8_t)at->sync.kind;
         *more = true;
@@ -442,7 +450,8 @@ static int32_t run_rounds(builder *build)
 
 /* ---- the report ---- */
 
-/* Whether a release fence stands in front of a trigger with no write between, within straight-line text. */
+/* Whether a release fence stands in front of a trigger with no write between, within straight-line
+ * text. */
 static bool is_fenced(const gd_entry_report *report, uint32_t trigger)
 {
     const gd_ptx_module *module = report->module;
@@ -452,7 +461,8 @@ static bool is_fenced(const gd_entry_report *report, uint32_t trigger)
         const gd_ptx_instruction *item = &module->instructions[i];
         if (gd_sync_is_release_fence(module, item))
             return !(item->flags & GD_INSTRUCTION_GUARDED);
-        if (gd_ops[item->op].control != GD_CONTROL_NONE || gd_access_of(module, item).flags & ~(uint32_t)GD_ACCESS_READ)
+        if (gd_ops[item->op].control != GD_CONTROL_NONE ||
+            gd_access_of(module, item).flags & ~(uint32_t)GD_ACCESS_READ)
             return false;
     }
     return false;
@@ -474,11 +484,12 @@ static void finish_report(builder *build)
         build->walk.functions->orders[build->sites[i].instruction] = 0;
 }
 
-int32_t gd_entry_report_create(gd_entry_report *report, gd_check_functions *functions, uint32_t function,
-                               griddep_error *error)
+int32_t gd_entry_report_create(gd_entry_report *report, gd_check_functions *functions,
+                               uint32_t function, griddep_error *error)
 {
     gd_entry_report made = {.module = functions->module, .function = function};
-    builder build = {.report = &made, .walk = {.functions = functions, .error = error}, .error = error};
+    builder build = {
+        .report = &made, .walk = {.functions = functions, .error = error}, .error = error};
     int32_t status = run_rounds(&build);
 
     finish_report(&build);

@@ -1,6 +1,6 @@
-/* What an entry does to memory that other grids can see, and how far its threads are with waiting when they do it: the
- * report that the findings about one text and about a chain are made from. Calls are followed into functions of the
- * module, with what their arguments point to. */
+/* What an entry does to memory that other grids can see, and how far its threads are with waiting
+ * when they do it: the report that the findings about one text and about a chain are made from.
+ * Calls are followed into functions of the module, with what their arguments point to. */
 #ifndef GD_PTX_CHECK_ENTRY_H
 #define GD_PTX_CHECK_ENTRY_H
 
@@ -20,7 +20,8 @@ typedef struct gd_parameter_set {
 
 static inline bool gd_parameter_set_has(const gd_parameter_set *set, uint32_t parameter)
 {
-    return parameter < GD_CHECK_LIMIT_PARAMETERS && set->words[parameter / 64] >> (parameter % 64) & 1;
+    return parameter < GD_CHECK_LIMIT_PARAMETERS &&
+           set->words[parameter / 64] >> (parameter % 64) & 1;
 }
 
 /* One instruction of the entry, or of a function that it calls with certain arguments. */
@@ -50,15 +51,15 @@ typedef struct gd_entry_report {
     uint32_t access_count, access_capacity;
     gd_entry_places exits, waits, triggers; /* calls included */
     bool has_wait, has_trigger;             /* likewise, reached or not */
-    bool fenced;                            /* there is a trigger, and a release fence right in front of each */
-    const char *limit;                      /* that was passed, NULL: none */
-    uint32_t limit_instruction;             /* where */
-    gd_arena arena;                         /* sets */
+    bool fenced;                /* there is a trigger, and a release fence right in front of each */
+    const char *limit;          /* that was passed, NULL: none */
+    uint32_t limit_instruction; /* where */
+    gd_arena arena;             /* sets */
 } gd_entry_report;
 
 /* All zero is an empty report. On failure nothing is left to be freed. */
-int32_t gd_entry_report_create(gd_entry_report *report, gd_check_functions *functions, uint32_t function,
-                               griddep_error *error);
+int32_t gd_entry_report_create(gd_entry_report *report, gd_check_functions *functions,
+                               uint32_t function, griddep_error *error);
 void gd_entry_report_free(gd_entry_report *report);
 
 /* The states of all places together. */

@@ -10,25 +10,28 @@
 
 static bool uses_name(const gd_ptx_module *module, const char *name)
 {
-    return gd_ptx_name_find(&module->names, module->text, name, (uint32_t)strlen(name)) != GD_PTX_NONE;
+    return gd_ptx_name_find(&module->names, module->text, name, (uint32_t)strlen(name)) !=
+           GD_PTX_NONE;
 }
 
-int32_t gd_check_functions_create(gd_check_functions *functions, const gd_ptx_module *module, griddep_error *error)
+int32_t gd_check_functions_create(gd_check_functions *functions, const gd_ptx_module *module,
+                                  griddep_error *error)
 {
     gd_check_functions made = {.module = module};
 
     made.list = calloc(module->function_count + (size_t)1, sizeof *made.list);
     made.summaries = calloc(module->function_count + (size_t)1, sizeof *made.summaries);
     made.orders = calloc(module->instruction_count + (size_t)1, sizeof *made.orders);
-    made.visits_left =
-        (uint64_t)module->instruction_count * GD_CHECK_LIMIT_VISITS_PER_INSTRUCTION + GD_CHECK_LIMIT_VISITS;
+    made.visits_left = (uint64_t)module->instruction_count * GD_CHECK_LIMIT_VISITS_PER_INSTRUCTION +
+                       GD_CHECK_LIMIT_VISITS;
     if (!made.list || !made.summaries || !made.orders) {
         gd_check_functions_free(&made);
         return gd_error_memory(error);
     }
     for (uint32_t i = 0; i < module->instruction_count && !made.warp_barriers; i++)
         made.warp_barriers = module->instructions[i].op == GD_OP_BAR_WARP_SYNC;
-    made.cluster_ranks = uses_name(module, "%cluster_ctarank") || uses_name(module, "%cluster_ctaid") ||
+    made.cluster_ranks = uses_name(module, "%cluster_ctarank") ||
+                         uses_name(module, "%cluster_ctaid") ||
                          uses_name(module, "%cluster_ctaid.x");
     *functions = made;
     return GRIDDEP_OK;
@@ -68,8 +71,8 @@ static gd_scope scope_of(const gd_check_function *function, uint32_t operand)
     return flags & GD_ORIGIN_BLOCK ? GD_SCOPE_GRID : GD_SCOPE_NONE;
 }
 
-gd_scope gd_check_guard_scope(const gd_check_functions *functions, const gd_check_function *function,
-                              uint32_t instruction)
+gd_scope gd_check_guard_scope(const gd_check_functions *functions,
+                              const gd_check_function *function, uint32_t instruction)
 {
     const gd_ptx_instruction *item = &functions->module->instructions[instruction];
 
@@ -94,8 +97,8 @@ static gd_scope block_scope(const gd_check_functions *functions, const gd_check_
 }
 
 /* Where warps are divided in themselves matters to bar.warp.sync only. */
-static int32_t find_scopes(const gd_check_functions *functions, gd_check_function *function, uint32_t index,
-                           griddep_error *error)
+static int32_t find_scopes(const gd_check_functions *functions, gd_check_function *function,
+                           uint32_t index, griddep_error *error)
 {
     const gd_flow *flow = function->flow;
     gd_lanes lanes = {0};
@@ -104,7 +107,8 @@ static int32_t find_scopes(const gd_check_functions *functions, gd_check_functio
         return gd_error_memory(error);
     for (uint32_t i = 0; i < flow->count; i++) {
         gd_scope scope = block_scope(functions, function, &flow->blocks[i]);
-        const gd_ptx_instruction *last = &functions->module->instructions[flow->blocks[i].instruction_end - 1];
+        const gd_ptx_instruction *last =
+            &functions->module->instructions[flow->blocks[i].instruction_end - 1];
         if (scope == GD_SCOPE_CTA && last->flags & GD_INSTRUCTION_GUARDED &&
             gd_lanes_has(&lanes, functions->module, last->operand - 1))
             scope = GD_SCOPE_WARP;
@@ -116,13 +120,15 @@ static int32_t find_scopes(const gd_check_functions *functions, gd_check_functio
 
 /* ---- anticipated waits ---- */
 
-static int32_t make_function(gd_check_functions *functions, uint32_t index, uint32_t depth, griddep_error *error);
+static int32_t make_function(gd_check_functions *functions, uint32_t index, uint32_t depth,
+                             griddep_error *error);
 
-static int32_t callee_waits(gd_check_functions *functions, uint32_t callee, uint32_t depth, bool *waits,
-                            griddep_error *error)
+static int32_t callee_waits(gd_check_functions *functions, uint32_t callee, uint32_t depth,
+                            bool *waits, griddep_error *error)
 {
     *waits = false;
-    if (callee == GD_PTX_NONE || !(functions->module->functions[callee].traits & GRIDDEP_TRAIT_WAITS) ||
+    if (callee == GD_PTX_NONE ||
+        !(functions->module->functions[callee].traits & GRIDDEP_TRAIT_WAITS) ||
         depth >= GD_CHECK_LIMIT_CALL_DEPTH)
         return GRIDDEP_OK;
     int32_t status = make_function(functions, callee, depth + 1, error);
@@ -134,8 +140,8 @@ static int32_t callee_waits(gd_check_functions *functions, uint32_t callee, uint
 }
 
 /* Each function that the call may reach waits. */
-static int32_t call_waits(gd_check_functions *functions, const gd_ptx_instruction *call, uint32_t depth, bool *waits,
-                          griddep_error *error)
+static int32_t call_waits(gd_check_functions *functions, const gd_ptx_instruction *call,
+                          uint32_t depth, bool *waits, griddep_error *error)
 {
     gd_call_targets targets = gd_ptx_call_targets(functions->module, call);
     int32_t status = GRIDDEP_OK;
@@ -147,16 +153,18 @@ static int32_t call_waits(gd_check_functions *functions, const gd_ptx_instructio
     return status;
 }
 
-/* Whether an instruction is a wait for all threads that get to it, or for some of them whom the others have for
- * company. */
-static int32_t instruction_waits(gd_check_functions *functions, const gd_check_function *function, uint32_t instruction,
-                                 uint32_t depth, bool *waits, griddep_error *error)
+/* Whether an instruction is a wait for all threads that get to it, or for some of them whom the
+ * others have for company. */
+static int32_t instruction_waits(gd_check_functions *functions, const gd_check_function *function,
+                                 uint32_t instruction, uint32_t depth, bool *waits,
+                                 griddep_error *error)
 {
     const gd_ptx_module *module = functions->module;
     const gd_ptx_instruction *item = &module->instructions[instruction];
 
     *waits = false;
-    if (item->flags & GD_INSTRUCTION_GUARDED && gd_check_guard_scope(functions, function, instruction) < GD_SCOPE_MIXED)
+    if (item->flags & GD_INSTRUCTION_GUARDED &&
+        gd_check_guard_scope(functions, function, instruction) < GD_SCOPE_MIXED)
         return GRIDDEP_OK;
     if (item->op == GD_OP_GRIDDEPCONTROL_WAIT) {
         *waits = true;
@@ -165,8 +173,8 @@ static int32_t instruction_waits(gd_check_functions *functions, const gd_check_f
     return item->op == GD_OP_CALL ? call_waits(functions, item, depth, waits, error) : GRIDDEP_OK;
 }
 
-static int32_t block_waits(gd_check_functions *functions, const gd_check_function *function, uint32_t block,
-                           uint32_t depth, bool *waits, griddep_error *error)
+static int32_t block_waits(gd_check_functions *functions, const gd_check_function *function,
+                           uint32_t block, uint32_t depth, bool *waits, griddep_error *error)
 {
     const gd_flow_block *item = &function->flow->blocks[block];
     int32_t status = GRIDDEP_OK;
@@ -177,8 +185,8 @@ static int32_t block_waits(gd_check_functions *functions, const gd_check_functio
     return status;
 }
 
-/* What is known of all paths from a block. LOOPS: they come back to a block before it, or end in a trap, and say
- * nothing. */
+/* What is known of all paths from a block. LOOPS: they come back to a block before it, or end in a
+ * trap, and say nothing. */
 enum { MISSES, WAITS, LOOPS };
 
 static bool goes_back(const gd_flow *flow, uint32_t from, uint32_t to)
@@ -186,8 +194,8 @@ static bool goes_back(const gd_flow *flow, uint32_t from, uint32_t to)
     return flow->blocks[to].order <= flow->blocks[from].order;
 }
 
-/* Threads that part do not all have to wait, it is enough when one side does; threads that stay together do. A loop
- * ends at some time, so its way back does not count. */
+/* Threads that part do not all have to wait, it is enough when one side does; threads that stay
+ * together do. A loop ends at some time, so its way back does not count. */
 static uint8_t join_ways(const gd_check_function *function, const uint8_t *ways, uint32_t block)
 {
     const gd_flow *flow = function->flow;
@@ -239,8 +247,8 @@ static void follow_ways(gd_check_function *function, uint8_t *ways)
     }
 }
 
-static int32_t anticipate_waits(gd_check_functions *functions, gd_check_function *function, uint32_t depth,
-                                griddep_error *error)
+static int32_t anticipate_waits(gd_check_functions *functions, gd_check_function *function,
+                                uint32_t depth, griddep_error *error)
 {
     const gd_flow *flow = function->flow;
     uint8_t *ways = calloc(flow->count + (size_t)1, sizeof *ways);
@@ -259,7 +267,8 @@ static int32_t anticipate_waits(gd_check_functions *functions, gd_check_function
 
 /* ---- making ---- */
 
-static int32_t fill_function(gd_check_functions *functions, uint32_t index, uint32_t depth, griddep_error *error)
+static int32_t fill_function(gd_check_functions *functions, uint32_t index, uint32_t depth,
+                             griddep_error *error)
 {
     gd_check_function *function = &functions->list[index];
     int32_t status = gd_flow_create(functions->module, index, &function->flow, error);
@@ -278,7 +287,8 @@ static int32_t fill_function(gd_check_functions *functions, uint32_t index, uint
     return status ? status : anticipate_waits(functions, function, depth, error);
 }
 
-static int32_t make_function(gd_check_functions *functions, uint32_t index, uint32_t depth, griddep_error *error)
+static int32_t make_function(gd_check_functions *functions, uint32_t index, uint32_t depth,
+                             griddep_error *error)
 {
     gd_check_function *function = &functions->list[index];
 
@@ -295,8 +305,8 @@ static int32_t make_function(gd_check_functions *functions, uint32_t index, uint
     return GRIDDEP_OK;
 }
 
-int32_t gd_check_function_get(gd_check_functions *functions, uint32_t index, const gd_check_function **function,
-                              griddep_error *error)
+int32_t gd_check_function_get(gd_check_functions *functions, uint32_t index,
+                              const gd_check_function **function, griddep_error *error)
 {
     int32_t status = make_function(functions, index, 0, error);
 

@@ -1,5 +1,5 @@
-/* Each instruction against the forms of its name (isa/forms.def). An instruction's name and modifiers, as they are
- * written, are looked up once: modules have few different ones. */
+/* Each instruction against the forms of its name (isa/forms.def). An instruction's name and
+ * modifiers, as they are written, are looked up once: modules have few different ones. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +31,9 @@ typedef struct instruction_check {
     bool wrong;
 } instruction_check;
 
-__attribute__((format(printf, 5, 6))) static void add(instruction_check *check, gd_code code, uint32_t token,
-                                                      const char *hint, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void add(instruction_check *check, gd_code code,
+                                                      uint32_t token, const char *hint,
+                                                      const char *format, ...)
 {
     const gd_finding_draft draft = {.code = code,
                                     .severity = check->newer ? GRIDDEP_SEVERITY_WARNING : 0,
@@ -92,16 +93,18 @@ static void check_name(instruction_check *check, const gd_ptx_instruction *instr
 /* ---- modifiers ---- */
 
 /* Those that the instruction's name in ops.def does not hold already. */
-static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruction *instruction, gd_modifier *list,
-                               uint32_t *first)
+static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                               gd_modifier *list, uint32_t *first)
 {
     uint32_t in_name = 0, count = 0;
 
-    for (const char *dot = strchr(gd_ops[instruction->op].name, '.'); dot; dot = strchr(dot + 1, '.'))
+    for (const char *dot = strchr(gd_ops[instruction->op].name, '.'); dot;
+         dot = strchr(dot + 1, '.'))
         in_name++;
     *first = instruction->opcode + 1 + in_name;
     for (uint32_t i = in_name; i < instruction->modifiers && count < MODIFIERS; i++, count++) {
-        list[count].text = gd_ptx_token_text(module, instruction->opcode + 1 + i, &list[count].length);
+        list[count].text =
+            gd_ptx_token_text(module, instruction->opcode + 1 + i, &list[count].length);
         list[count].text++;
         list[count].length--;
     }
@@ -110,7 +113,8 @@ static uint32_t list_modifiers(const gd_ptx_module *module, const gd_ptx_instruc
 
 static void guess_modifier(const gd_form *form, guess *meant)
 {
-    for (const char *group = *form->modifiers ? form->modifiers : NULL; group; group = gd_form_next_group(group)) {
+    for (const char *group = *form->modifiers ? form->modifiers : NULL; group;
+         group = gd_form_next_group(group)) {
         gd_alternatives from = {group, NULL};
         gd_modifier alternative;
         while (gd_alternatives_next(&from, &alternative))
@@ -125,20 +129,22 @@ static void list_alternatives(const char *group, char *text, size_t capacity)
     size_t used = 0;
 
     while (gd_alternatives_next(&from, &alternative) && used + alternative.length + 8 < capacity)
-        used += (size_t)snprintf(text + used, capacity - used, "%s.%.*s", used ? ", " : "", (int)alternative.length,
-                                 alternative.text);
+        used += (size_t)snprintf(text + used, capacity - used, "%s.%.*s", used ? ", " : "",
+                                 (int)alternative.length, alternative.text);
 }
 
-/* The form that was most likely meant: it takes most of the modifiers; of several, it lacks none. */
-static gd_form_match find_nearest_form(const gd_form *forms, uint32_t count, const gd_modifier *modifiers,
-                                       uint32_t modifier_count)
+/* The form that was most likely meant: it takes most of the modifiers; of several, it lacks
+ * none. */
+static gd_form_match find_nearest_form(const gd_form *forms, uint32_t count,
+                                       const gd_modifier *modifiers, uint32_t modifier_count)
 {
     gd_form_match best, next;
 
     gd_form_fit(&forms[0], modifiers, modifier_count, &best);
     for (uint32_t i = 1; i < count; i++) {
         gd_form_fit(&forms[i], modifiers, modifier_count, &next);
-        if (next.matched > best.matched || (next.matched == best.matched && best.missing && !next.missing))
+        if (next.matched > best.matched ||
+            (next.matched == best.matched && best.missing && !next.missing))
             best = next;
     }
     return best;
@@ -171,7 +177,8 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
     if (best.unmatched != UINT32_MAX) {
         const gd_modifier *odd = &modifiers[best.unmatched];
         add(check, GD_CODE_GD011, first + best.unmatched, NULL,
-            "%s has no form in which .%.*s goes with the other modifiers", name, (int)odd->length, odd->text);
+            "%s has no form in which .%.*s goes with the other modifiers", name, (int)odd->length,
+            odd->text);
         return;
     }
     list_alternatives(best.missing, text, sizeof text);
@@ -181,8 +188,8 @@ static void tell_modifiers(instruction_check *check, const gd_ptx_instruction *i
 
 /* ---- an instruction ---- */
 
-static spelling *look_up(instruction_check *check, const gd_ptx_instruction *instruction, const gd_modifier *modifiers,
-                         uint32_t modifier_count)
+static spelling *look_up(instruction_check *check, const gd_ptx_instruction *instruction,
+                         const gd_modifier *modifiers, uint32_t modifier_count)
 {
     const gd_ptx_tokens *tokens = &check->module->tokens;
     const gd_token begin = tokens->list[instruction->opcode];
@@ -212,7 +219,8 @@ static bool has_form(const gd_ptx_module *module, const gd_form *form)
 }
 
 /* The form that the text's version and target lack. */
-static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction, const gd_form *form)
+static void tell_requirement(instruction_check *check, const gd_ptx_instruction *instruction,
+                             const gd_form *form)
 {
     const gd_ptx_module *module = check->module;
     const char *name = gd_ops[instruction->op].name;
@@ -221,15 +229,18 @@ static void tell_requirement(instruction_check *check, const gd_ptx_instruction 
         return; /* GD101, GD102 */
     if (form->version > module->version)
         add(check, GD_CODE_GD014, instruction->opcode, NULL,
-            "this form of %s needs .version %d.%d; the text says %d.%d", name, form->version / 10, form->version % 10,
-            (int)(module->version / 10), (int)(module->version % 10));
+            "this form of %s needs .version %d.%d; the text says %d.%d", name, form->version / 10,
+            form->version % 10, (int)(module->version / 10), (int)(module->version % 10));
     else
-        add(check, GD_CODE_GD014, instruction->opcode, NULL, "this form of %s needs .target sm_%d; the text says %s",
-            name, form->target / 10, module->target);
+        add(check, GD_CODE_GD014, instruction->opcode, NULL,
+            "this form of %s needs .target sm_%d; the text says %s", name, form->target / 10,
+            module->target);
 }
 
-/* The operands against the forms that the modifiers fit. What is wrong is put into words only where none fits. */
-static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction, const spelling *found)
+/* The operands against the forms that the modifiers fit. What is wrong is put into words only where
+ * none fits. */
+static void check_operands(instruction_check *check, const gd_ptx_instruction *instruction,
+                           const spelling *found)
 {
     gd_operand_fault worst = {.position = 0}, fault;
     const gd_form *lowest = NULL;
@@ -252,13 +263,15 @@ static void check_operands(instruction_check *check, const gd_ptx_instruction *i
         if (fault.position > worst.position)
             worst = fault;
     }
-    add(check, GD_CODE_GD012, worst.token, NULL, "%s: %s", gd_ops[instruction->op].name, worst.text);
+    add(check, GD_CODE_GD012, worst.token, NULL, "%s: %s", gd_ops[instruction->op].name,
+        worst.text);
 }
 
 /* Whether the name alone is no instruction, and the rest of it is not one that the table has. */
 static bool is_bare_family(gd_op op)
 {
-    return gd_op_is_family(op) && (gd_ops[op].control == GD_CONTROL_UNKNOWN || op == GD_OP_BAR || op == GD_OP_BARRIER);
+    return gd_op_is_family(op) &&
+           (gd_ops[op].control == GD_CONTROL_UNKNOWN || op == GD_OP_BAR || op == GD_OP_BARRIER);
 }
 
 /* The members of a family are told by the modifiers behind its name. */
@@ -275,12 +288,14 @@ static void tell_family(instruction_check *check, const gd_ptx_instruction *inst
         meant.nearest.word = ++next;
         meant.nearest.bytes = --length;
     }
-    for (unsigned op = instruction->op + 1u; op < GD_OP_COUNT && gd_op_is_member((gd_op)op, instruction->op); op++)
-        consider(&meant, gd_ops[op].name + strlen(base) + 1, strcspn(gd_ops[op].name + strlen(base) + 1, "."));
+    for (unsigned op = instruction->op + 1u;
+         op < GD_OP_COUNT && gd_op_is_member((gd_op)op, instruction->op); op++)
+        consider(&meant, gd_ops[op].name + strlen(base) + 1,
+                 strcspn(gd_ops[op].name + strlen(base) + 1, "."));
     if (meant.name[0])
         snprintf(hint, sizeof hint, "did you mean %s.%s?", base, meant.name);
-    add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %s%s%.*s", base, length ? "." : "",
-        (int)(length < 60 ? length : 60), next);
+    add(check, GD_CODE_GD010, instruction->opcode, hint, "PTX has no instruction %s%s%.*s", base,
+        length ? "." : "", (int)(length < 60 ? length : 60), next);
 }
 
 static bool check_instruction(instruction_check *check, const gd_ptx_instruction *instruction)
@@ -290,8 +305,10 @@ static bool check_instruction(instruction_check *check, const gd_ptx_instruction
 
     if (instruction->flags & GD_INSTRUCTION_GUARDED) {
         const gd_ptx_operand *guard = &check->module->operands[instruction->operand - 1];
-        if (guard->kind == GD_OPERAND_REGISTER && check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
-            add(check, GD_CODE_GD012, guard->token, NULL, "the guard is a .%s register; a predicate is expected",
+        if (guard->kind == GD_OPERAND_REGISTER &&
+            check->module->symbols[guard->symbol].type != GD_TYPE_PRED)
+            add(check, GD_CODE_GD012, guard->token, NULL,
+                "the guard is a .%s register; a predicate is expected",
                 gd_ptx_types[check->module->symbols[guard->symbol].type].name);
     }
     if (instruction->op == GD_OP_UNKNOWN) {
@@ -328,8 +345,8 @@ static void check_declared(instruction_check *check, const gd_ptx_operand *opera
         return;
     if (operand->kind == GD_OPERAND_SPECIAL && gd_is_special_register(name, length))
         return;
-    add(check, GD_CODE_GD013, operand->token, NULL, "%.*s is not declared here", (int)(length < 60 ? length : 60),
-        name);
+    add(check, GD_CODE_GD013, operand->token, NULL, "%.*s is not declared here",
+        (int)(length < 60 ? length : 60), name);
 }
 
 static void check_names(instruction_check *check)
@@ -338,7 +355,8 @@ static void check_names(instruction_check *check)
 
     for (uint32_t i = 0; i < module->instruction_count; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
-        uint32_t from = instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
+        uint32_t from =
+            instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
         for (uint32_t k = from; k < instruction->operand_end; k++) {
             const gd_ptx_operand *operand = &module->operands[k];
             if (operand->kind == GD_OPERAND_SPECIAL ||
@@ -351,7 +369,8 @@ static void check_names(instruction_check *check)
 int32_t gd_check_instructions(griddep_findings *findings, const gd_ptx_module *module, bool *wrong,
                               griddep_error *error)
 {
-    instruction_check check = {.findings = findings, .module = module, .newer = module->version > GD_FORMS_VERSION};
+    instruction_check check = {
+        .findings = findings, .module = module, .newer = module->version > GD_FORMS_VERSION};
     bool enough = true;
 
     for (uint32_t i = 0; i < module->instruction_count && enough; i++)

@@ -14,8 +14,8 @@ static bool is_variable(const gd_ptx_symbol *symbol)
 }
 
 /* Whether an instruction may write a variable of the module. */
-static bool may_write_variable(const gd_check_functions *functions, const gd_check_function *function,
-                               uint32_t instruction)
+static bool may_write_variable(const gd_check_functions *functions,
+                               const gd_check_function *function, uint32_t instruction)
 {
     const gd_ptx_instruction *item = &functions->module->instructions[instruction];
     gd_access access = gd_access_of(functions->module, item);
@@ -24,7 +24,8 @@ static bool may_write_variable(const gd_check_functions *functions, const gd_che
         return true;
     if (!(access.flags & GD_ACCESS_WRITE))
         return false;
-    return gd_origins_of(function->origins, access.operand).flags & (GD_ORIGIN_GLOBAL | GD_ORIGIN_UNKNOWN);
+    return gd_origins_of(function->origins, access.operand).flags &
+           (GD_ORIGIN_GLOBAL | GD_ORIGIN_UNKNOWN);
 }
 
 static int32_t look_for_writes(gd_rules *rules)
@@ -47,8 +48,8 @@ static int32_t look_for_writes(gd_rules *rules)
     return GRIDDEP_OK;
 }
 
-/* Whether each variable of the module is a table: has an initial value, is not visible outside, and nothing in the
- * module writes. */
+/* Whether each variable of the module is a table: has an initial value, is not visible outside, and
+ * nothing in the module writes. */
 static int32_t variables_are_tables(gd_rules *rules, bool *tables)
 {
     const gd_ptx_module *module = rules->module;
@@ -98,7 +99,8 @@ int32_t gd_access_classify(gd_rules *rules, const gd_entry_access *access, gd_ac
 enum { OPCODE_WIDTH = 60, NAMES = 3 };
 
 /* The opcode with its modifiers as they stand in the text. */
-static int opcode_text(const gd_ptx_module *module, uint32_t instruction, char *buffer, size_t capacity)
+static int opcode_text(const gd_ptx_module *module, uint32_t instruction, char *buffer,
+                       size_t capacity)
 {
     const gd_ptx_instruction *item = &module->instructions[instruction];
     uint32_t length;
@@ -106,8 +108,8 @@ static int opcode_text(const gd_ptx_module *module, uint32_t instruction, char *
     const char *last = gd_ptx_token_text(module, item->opcode + item->modifiers, &length);
     size_t bytes = (size_t)(last - start) + length;
 
-    return snprintf(buffer, capacity, "%.*s%s", bytes > OPCODE_WIDTH ? OPCODE_WIDTH : (int)bytes, start,
-                    bytes > OPCODE_WIDTH ? "..." : "");
+    return snprintf(buffer, capacity, "%.*s%s", bytes > OPCODE_WIDTH ? OPCODE_WIDTH : (int)bytes,
+                    start, bytes > OPCODE_WIDTH ? "..." : "");
 }
 
 static const char *access_verb(uint32_t flags)
@@ -125,7 +127,8 @@ static void append(gd_access_words *words, const char *text)
 }
 
 /* "parameter x", "parameters x and y", "parameters x, y, z and others" */
-static void append_parameters(gd_access_words *words, const gd_entry_report *report, const gd_parameter_set *set)
+static void append_parameters(gd_access_words *words, const gd_entry_report *report,
+                              const gd_parameter_set *set)
 {
     const gd_ptx_function *entry = &report->module->functions[report->function];
     uint32_t found[NAMES], count = 0;
@@ -147,17 +150,21 @@ static void append_parameters(gd_access_words *words, const gd_entry_report *rep
 }
 
 /* A call that was not followed. */
-static void append_callee(gd_access_words *words, const gd_ptx_module *module, const gd_ptx_instruction *call)
+static void append_callee(gd_access_words *words, const gd_ptx_module *module,
+                          const gd_ptx_instruction *call)
 {
     uint32_t operand = gd_ptx_call_operand(module, call), length = 0;
-    const char *name =
-        operand == GD_PTX_NONE ? "" : gd_ptx_token_text(module, module->operands[operand].token, &length);
+    const char *name = operand == GD_PTX_NONE
+                           ? ""
+                           : gd_ptx_token_text(module, module->operands[operand].token, &length);
 
-    snprintf(words->text, sizeof words->text, "call of %.*s, which is not looked into and may touch any memory",
+    snprintf(words->text, sizeof words->text,
+             "call of %.*s, which is not looked into and may touch any memory",
              length > OPCODE_WIDTH ? OPCODE_WIDTH : (int)length, name);
 }
 
-gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access, gd_access_class class)
+gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access,
+                                   gd_access_class class)
 {
     const gd_ptx_instruction *item = &report->module->instructions[access->instruction];
     gd_access_words words = {{0}};
@@ -198,7 +205,8 @@ static bool is_subset(const gd_parameter_set *set, const gd_parameter_set *of)
     return true;
 }
 
-static bool is_exempt(const gd_entry_access *access, gd_access_class class, const gd_parameter_set *constants)
+static bool is_exempt(const gd_entry_access *access, gd_access_class class,
+                      const gd_parameter_set *constants)
 {
     if (class == GD_ACCESS_CLASS_HARMLESS)
         return true;
@@ -206,15 +214,16 @@ static bool is_exempt(const gd_entry_access *access, gd_access_class class, cons
            is_subset(access->parameters, constants);
 }
 
-#define DECLARE_HINT                                                                                                   \
-    "move the wait in front of it; where no prerequisite writes the data, declare the parameter constant "             \
+#define DECLARE_HINT                                                                               \
+    "move the wait in front of it; where no prerequisite writes the data, declare the parameter "  \
+    "constant "                                                                                    \
     "(\"// constant: name\" at the top of the text)"
 #define WAIT_HINT "move the wait in front of it"
 #define ORDER_HINT "let every thread wait, or put a barrier between the wait and this access"
 
 /* No wait at all on some path. */
-static void report_alone(gd_rules *rules, const gd_entry_report *report, const gd_entry_access *access,
-                         gd_access_class class)
+static void report_alone(gd_rules *rules, const gd_entry_report *report,
+                         const gd_entry_access *access, gd_access_class class)
 {
     gd_access_words words = gd_access_describe(report, access, class);
     bool writes = access->flags & GD_ACCESS_WRITE;
@@ -228,40 +237,46 @@ static void report_alone(gd_rules *rules, const gd_entry_report *report, const g
                      "%s, on a path that has not executed griddepcontrol.wait%s", words.text,
                      severity ? "; whether another grid uses it then cannot be shown" : "");
     else
-        gd_rules_add(rules, report, severity, GD110, access->instruction, severity ? WAIT_HINT : DECLARE_HINT,
+        gd_rules_add(rules, report, severity, GD110, access->instruction,
+                     severity ? WAIT_HINT : DECLARE_HINT,
                      "%s, on a path that has not executed griddepcontrol.wait%s", words.text,
                      severity ? "; whether another grid writes it cannot be shown" : "");
 }
 
 /* Other threads wait. */
-static void report_accompanied(gd_rules *rules, const gd_entry_report *report, const gd_entry_access *access,
-                               gd_access_class class)
+static void report_accompanied(gd_rules *rules, const gd_entry_report *report,
+                               const gd_entry_access *access, gd_access_class class)
 {
     gd_access_words words = gd_access_describe(report, access, class);
     bool hoped = !(access->state & GD_STATE_ACCOMPANIED);
     bool certain = class == GD_ACCESS_CLASS_PARAMETER && !hoped;
 
-    gd_rules_add(rules, report, certain ? 0 : GRIDDEP_SEVERITY_WARNING, GD120, access->instruction, ORDER_HINT,
-                 hoped ? "%s, in threads that do not wait; whether what they passed orders them behind threads that do "
-                         "cannot be shown"
-                       : "%s, in threads that do not wait, and no barrier orders them behind those that do",
-                 words.text);
-}
-
-static void report_noncoherent(gd_rules *rules, const gd_entry_report *report, const gd_entry_access *access,
-                               gd_access_class class)
-{
-    gd_access_words words = gd_access_describe(report, access, class);
-
     gd_rules_add(
-        rules, report, 0, GD130, access->instruction,
-        "use a coherent load (ld.global); where no prerequisite writes the data, declare the parameter constant",
-        "%s through the non-coherent path, which may be stale or fetched before the wait; that nothing writes "
-        "it while the kernel runs cannot be shown",
+        rules, report, certain ? 0 : GRIDDEP_SEVERITY_WARNING, GD120, access->instruction,
+        ORDER_HINT,
+        hoped ? "%s, in threads that do not wait; whether what they passed orders them behind "
+                "threads that do "
+                "cannot be shown"
+              : "%s, in threads that do not wait, and no barrier orders them behind those that do",
         words.text);
 }
 
-int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report, const gd_parameter_set *constants)
+static void report_noncoherent(gd_rules *rules, const gd_entry_report *report,
+                               const gd_entry_access *access, gd_access_class class)
+{
+    gd_access_words words = gd_access_describe(report, access, class);
+
+    gd_rules_add(rules, report, 0, GD130, access->instruction,
+                 "use a coherent load (ld.global); where no prerequisite writes the data, declare "
+                 "the parameter constant",
+                 "%s through the non-coherent path, which may be stale or fetched before the wait; "
+                 "that nothing writes "
+                 "it while the kernel runs cannot be shown",
+                 words.text);
+}
+
+int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report,
+                                const gd_parameter_set *constants)
 {
     for (uint32_t i = 0; i < report->access_count; i++) {
         const gd_entry_access *access = &report->accesses[i];
@@ -291,8 +306,8 @@ static int32_t repeats(gd_rules *rules, uint32_t instruction, bool *again)
     uint32_t index = rules->module->scopes[rules->module->instructions[instruction].scope].function;
     int32_t status = gd_check_function_get(rules->functions, index, &function, rules->error);
 
-    *again =
-        !status && !function->refused && gd_flow_repeats(function->flow, gd_flow_block_of(function->flow, instruction));
+    *again = !status && !function->refused &&
+             gd_flow_repeats(function->flow, gd_flow_block_of(function->flow, instruction));
     return status;
 }
 
@@ -301,9 +316,11 @@ static int32_t repeats(gd_rules *rules, uint32_t instruction, bool *again)
 enum { PATHS_TOLD = 16 }; /* of one entry: each takes time that grows with the path */
 
 #define EXIT_HINT "wait in front of the branch that leads here"
-#define LEAVES_ALONE "a path ends here without griddepcontrol.wait: the grid may complete before its prerequisites"
-#define LEAVES_OTHERS                                                                                                  \
-    "threads end here without griddepcontrol.wait while others wait: the order is kept, but GRIDDEP_PDL_AUTO does "    \
+#define LEAVES_ALONE                                                                               \
+    "a path ends here without griddepcontrol.wait: the grid may complete before its prerequisites"
+#define LEAVES_OTHERS                                                                              \
+    "threads end here without griddepcontrol.wait while others wait: the order is kept, but "      \
+    "GRIDDEP_PDL_AUTO does "                                                                       \
     "not launch such a kernel dependently"
 
 /* The exits of an entry of which the search for dry paths says that it does not always wait. */
@@ -328,11 +345,13 @@ static uint32_t end_of_path(const exit_check *check)
     const gd_dry_path *path = &check->whole;
     uint32_t last = path->count ? path->steps[path->count - 1].instruction : GD_PTX_NONE;
 
-    return last != GD_PTX_NONE ? last : check->rules->module->functions[check->report->function].instruction;
+    return last != GD_PTX_NONE
+               ? last
+               : check->rules->module->functions[check->report->function].instruction;
 }
 
-/* The path on which a thread leaves at an instruction, in words. In a function that is called, only the whole path is
- * known. *dry is false where the search knows no such path. */
+/* The path on which a thread leaves at an instruction, in words. In a function that is called, only
+ * the whole path is known. *dry is false where the search knows no such path. */
 static bool describe_exit(exit_check *check, uint32_t instruction, gd_text *text, bool *dry)
 {
     gd_dry_path path = {0};
@@ -341,7 +360,8 @@ static bool describe_exit(exit_check *check, uint32_t instruction, gd_text *text
     *dry = true;
     if (own && (done = gd_dry_search_path_to(check->search, instruction, &path)))
         *dry = path.count;
-    if (done && check->told < PATHS_TOLD && (own ? path.count > 1 : end_of_path(check) == instruction)) {
+    if (done && check->told < PATHS_TOLD &&
+        (own ? path.count > 1 : end_of_path(check) == instruction)) {
         gd_text_string(text, "; ");
         gd_dry_path_describe(own ? &path : &check->whole, check->rules->module, text);
         check->told++;
@@ -357,23 +377,26 @@ static bool check_exit(exit_check *check, const gd_entry_place *leave, bool *fou
     bool done = describe_exit(check, leave->instruction, &path, &dry);
 
     if (done && dry)
-        gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121, leave->instruction,
-                     EXIT_HINT, "%s%s", alone ? LEAVES_ALONE : LEAVES_OTHERS, gd_text_get(&path));
+        gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121,
+                     leave->instruction, EXIT_HINT, "%s%s", alone ? LEAVES_ALONE : LEAVES_OTHERS,
+                     gd_text_get(&path));
     *found |= dry;
     gd_text_free(&path);
     return done;
 }
 
-/* Barriers may order all threads that do not wait behind those that do, and what may leave may be unknown: then no exit
- * was found, and the path is told all the same, since GRIDDEP_PDL_AUTO goes by it. */
+/* Barriers may order all threads that do not wait behind those that do, and what may leave may be
+ * unknown: then no exit was found, and the path is told all the same, since GRIDDEP_PDL_AUTO goes
+ * by it. */
 static bool check_path(exit_check *check)
 {
     bool alone = gd_entry_places_state(&check->report->exits) & GD_STATE_ALONE;
     gd_text path = {0};
 
     gd_dry_path_describe(&check->whole, check->rules->module, &path);
-    gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121, end_of_path(check), EXIT_HINT,
-                 "%s; %s", alone ? LEAVES_ALONE : LEAVES_OTHERS, gd_text_get(&path));
+    gd_rules_add(check->rules, check->report, alone ? 0 : GRIDDEP_SEVERITY_NOTE, GD121,
+                 end_of_path(check), EXIT_HINT, "%s; %s", alone ? LEAVES_ALONE : LEAVES_OTHERS,
+                 gd_text_get(&path));
     bool done = !path.failed;
     gd_text_free(&path);
     return done;
@@ -392,13 +415,15 @@ static bool check_exits(exit_check *check)
     bool found = false, done = true;
 
     for (uint32_t i = 0; i < exits->count && done; i++) {
-        if (exits->list[i].state & GD_STATE_ALL_DRY && !is_unknown(check->rules->module, exits->list[i].instruction))
+        if (exits->list[i].state & GD_STATE_ALL_DRY &&
+            !is_unknown(check->rules->module, exits->list[i].instruction))
             done = check_exit(check, &exits->list[i], &found);
     }
     return done && (found || check_path(check));
 }
 
-/* Whether each path waits is for the traits to say, which AUTO goes by; how bad a path without is, for the states. */
+/* Whether each path waits is for the traits to say, which AUTO goes by; how bad a path without is,
+ * for the states. */
 static int32_t check_paths(gd_rules *rules, const gd_entry_report *report)
 {
     exit_check check = {.rules = rules, .report = report};
@@ -407,7 +432,8 @@ static int32_t check_paths(gd_rules *rules, const gd_entry_report *report)
     if (!(traits & GRIDDEP_TRAIT_WAITS) || traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
         return GRIDDEP_OK;
     check.search = gd_check_dry_search(rules->functions);
-    bool done = check.search && gd_dry_search_path(check.search, report->function, true, &check.whole) &&
+    bool done = check.search &&
+                gd_dry_search_path(check.search, report->function, true, &check.whole) &&
                 (!check.whole.count || check_exits(&check));
     gd_dry_path_free(&check.whole);
     return done ? GRIDDEP_OK : gd_error_memory(rules->error);
@@ -422,8 +448,9 @@ int32_t gd_rules_check_waits(gd_rules *rules, const gd_entry_report *report)
         uint32_t at = report->waits.list[i].instruction;
         status = repeats(rules, at, &again);
         if (!status && again)
-            gd_rules_add(rules, report, 0, GD122, at, "put it in front of the loop",
-                         "griddepcontrol.wait is repeated by a loop; only the first one does anything");
+            gd_rules_add(
+                rules, report, 0, GD122, at, "put it in front of the loop",
+                "griddepcontrol.wait is repeated by a loop; only the first one does anything");
     }
     return status;
 }
@@ -440,8 +467,8 @@ void gd_rules_check_target(gd_rules *rules)
                      "griddepcontrol needs sm_90; .target is %s", module->target);
     if (module->version && module->version < 78)
         gd_rules_add(rules, (const gd_entry_report *)NULL, 0, GD102, at, "raise .version to 7.8",
-                     "griddepcontrol needs PTX ISA 7.8; .version is %d.%d", (int)module->version / 10,
-                     (int)module->version % 10);
+                     "griddepcontrol needs PTX ISA 7.8; .version is %d.%d",
+                     (int)module->version / 10, (int)module->version % 10);
 }
 
 void gd_rules_check_limit(gd_rules *rules, const gd_entry_report *report)
@@ -449,6 +476,7 @@ void gd_rules_check_limit(gd_rules *rules, const gd_entry_report *report)
     if (!report->limit)
         return;
     gd_rules_add(rules, report, GRIDDEP_SEVERITY_WARNING, GD003, report->limit_instruction, NULL,
-                 "the limit %s was passed: what lies behind is not looked into, and nothing there is called safe",
+                 "the limit %s was passed: what lies behind is not looked into, and nothing there "
+                 "is called safe",
                  report->limit);
 }

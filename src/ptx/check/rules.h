@@ -1,5 +1,5 @@
-/* The findings about one entry that its report shows; check.c puts them together for a text, check/chain.c for a chain.
- */
+/* The findings about one entry that its report shows; check.c puts them together for a text,
+ * check/chain.c for a chain. */
 #ifndef GD_PTX_CHECK_RULES_H
 #define GD_PTX_CHECK_RULES_H
 
@@ -21,24 +21,27 @@ typedef struct gd_rules {
     gd_check_functions *functions;
     const gd_ptx_module *module;
     griddep_findings *findings;
-    int32_t launch;           /* for the findings; -1: none */
-    int8_t variables_written; /* 1: some function may write a variable of the module; 0: none does; -1: not looked at */
+    int32_t launch; /* for the findings; -1: none */
+    int8_t
+        variables_written; /* 1: some function may write a variable of the module; 0: none does; -1:
+                            * not looked at */
     griddep_error *error;
 } gd_rules;
 
 int32_t gd_access_classify(gd_rules *rules, const gd_entry_access *access, gd_access_class *class);
 
 /* Adds a finding at an instruction. */
-#define gd_rules_add(rules, report, weight, number, at, advice, ...)                                                   \
-    gd_findings_add(                                                                                                   \
-        (rules)->findings,                                                                                             \
-        &(gd_finding_draft){.code = GD_CODE_##number,                                                                  \
-                            .severity = (weight),                                                                      \
-                            .launch = (rules)->launch,                                                                 \
-                            .module = (rules)->module,                                                                 \
-                            .token = (rules)->module->instructions[at].opcode,                                         \
-                            .entry = (report) ? (rules)->module->functions[(report)->function].name : NULL,            \
-                            .hint = (advice)},                                                                         \
+#define gd_rules_add(rules, report, weight, number, at, advice, ...)                               \
+    gd_findings_add(                                                                               \
+        (rules)->findings,                                                                         \
+        &(gd_finding_draft){                                                                       \
+            .code = GD_CODE_##number,                                                              \
+            .severity = (weight),                                                                  \
+            .launch = (rules)->launch,                                                             \
+            .module = (rules)->module,                                                             \
+            .token = (rules)->module->instructions[at].opcode,                                     \
+            .entry = (report) ? (rules)->module->functions[(report)->function].name : NULL,        \
+            .hint = (advice)},                                                                     \
         __VA_ARGS__)
 
 /* An access in words: "ld.global.f32 reads what parameter x points to". */
@@ -46,13 +49,15 @@ typedef struct gd_access_words {
     char text[240];
 } gd_access_words;
 
-gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access, gd_access_class class);
+gd_access_words gd_access_describe(const gd_entry_report *report, const gd_entry_access *access,
+                                   gd_access_class class);
 
 /* griddepcontrol where target or version lack it: GD101, GD102. */
 void gd_rules_check_target(gd_rules *rules);
 
 /* Accesses before the wait, non-coherent loads: GD110 to GD120, GD130. */
-int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report, const gd_parameter_set *constants);
+int32_t gd_rules_check_accesses(gd_rules *rules, const gd_entry_report *report,
+                                const gd_parameter_set *constants);
 
 /* Exits without a wait, waits in loops: GD121, GD122. */
 int32_t gd_rules_check_waits(gd_rules *rules, const gd_entry_report *report);

@@ -4,14 +4,15 @@
 #include "base/error.h"
 #include "ptx/check/rules.h"
 
-/* Steps up dominator trees that one entry's check takes to find what a trigger depends on; GD143, a note, is given up
- * behind that. */
+/* Steps up dominator trees that one entry's check takes to find what a trigger depends on; GD143, a
+ * note, is given up behind that. */
 enum { DOMINATOR_STEPS = 1 << 16 };
 
 /* ---- by block, from the exit upward ---- */
 
 /* Whether each path from a block's start to the exit triggers. */
-static void find_sure_triggers(const gd_flow *flow, const gd_ptx_module *module, bool *sure, uint32_t *work)
+static void find_sure_triggers(const gd_flow *flow, const gd_ptx_module *module, bool *sure,
+                               uint32_t *work)
 {
     uint32_t count = 0;
 
@@ -26,7 +27,8 @@ static void find_sure_triggers(const gd_flow *flow, const gd_ptx_module *module,
             bool triggers = false;
             if (!sure[from])
                 continue;
-            for (uint32_t k = flow->blocks[from].instruction; k < flow->blocks[from].instruction_end; k++)
+            for (uint32_t k = flow->blocks[from].instruction;
+                 k < flow->blocks[from].instruction_end; k++)
                 triggers |= module->instructions[k].op == GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS;
             if (triggers)
                 continue;
@@ -52,7 +54,8 @@ static void find_work(const gd_flow *flow, const gd_ptx_module *module, bool *wo
     works[flow->count] = false;
     for (uint32_t i = 0; i < flow->count; i++) {
         works[i] = false;
-        for (uint32_t k = flow->blocks[i].instruction; k < flow->blocks[i].instruction_end && !works[i]; k++)
+        for (uint32_t k = flow->blocks[i].instruction;
+             k < flow->blocks[i].instruction_end && !works[i]; k++)
             works[i] = is_work(module, &module->instructions[k]);
         if (works[i])
             work[count++] = i;
@@ -68,7 +71,8 @@ static void find_work(const gd_flow *flow, const gd_ptx_module *module, bool *wo
     }
 }
 
-static bool work_follows(const gd_flow *flow, const gd_ptx_module *module, const bool *works, uint32_t instruction)
+static bool work_follows(const gd_flow *flow, const gd_ptx_module *module, const bool *works,
+                         uint32_t instruction)
 {
     const gd_flow_block *block = &flow->blocks[gd_flow_block_of(flow, instruction)];
 
@@ -85,18 +89,21 @@ static bool work_follows(const gd_flow *flow, const gd_ptx_module *module, const
 
 /* ---- what a trigger depends on ---- */
 
-/* Whether a way out of a branch does nothing but leave: a CTA that exits counts as having triggered. */
+/* Whether a way out of a branch does nothing but leave: a CTA that exits counts as having
+ * triggered. */
 static bool only_leaves(const gd_flow *flow, const gd_ptx_module *module, uint32_t block)
 {
     if (block == flow->count)
         return true;
-    gd_op_control control = gd_ops[module->instructions[flow->blocks[block].instruction].op].control;
+    gd_op_control control =
+        gd_ops[module->instructions[flow->blocks[block].instruction].op].control;
 
     return control == GD_CONTROL_RETURN || control == GD_CONTROL_EXIT || control == GD_CONTROL_TRAP;
 }
 
 /* Whether a branch has a way on which threads go on and need not trigger. */
-static bool may_miss(const gd_flow *flow, const gd_ptx_module *module, const bool *sure, uint32_t block)
+static bool may_miss(const gd_flow *flow, const gd_ptx_module *module, const bool *sure,
+                     uint32_t block)
 {
     for (uint32_t i = flow->blocks[block].successor; i < flow->blocks[block].successor_end; i++) {
         uint32_t to = flow->edges[i];
@@ -107,14 +114,15 @@ static bool may_miss(const gd_flow *flow, const gd_ptx_module *module, const boo
 }
 
 /* The scope of the nearest branch, or of the guard, that decides whether a trigger is executed. */
-static gd_scope deciding_scope(const gd_rules *rules, const gd_check_function *function, const bool *sure,
-                               uint32_t trigger, uint32_t *steps)
+static gd_scope deciding_scope(const gd_rules *rules, const gd_check_function *function,
+                               const bool *sure, uint32_t trigger, uint32_t *steps)
 {
     const gd_flow *flow = function->flow;
     uint32_t own = gd_flow_block_of(flow, trigger);
     gd_scope scope = gd_check_guard_scope(rules->functions, function, trigger);
 
-    for (uint32_t at = flow->blocks[own].dominator; scope == GD_SCOPE_NONE && at != GD_PTX_NONE && *steps;
+    for (uint32_t at = flow->blocks[own].dominator;
+         scope == GD_SCOPE_NONE && at != GD_PTX_NONE && *steps;
          at = flow->blocks[at].dominator, --*steps) {
         if (function->scopes[at] == GD_SCOPE_NONE || !may_miss(flow, rules->module, sure, at) ||
             gd_flow_postdominates(flow, trigger, flow->blocks[at].instruction_end - 1))
@@ -124,17 +132,21 @@ static gd_scope deciding_scope(const gd_rules *rules, const gd_check_function *f
     return scope;
 }
 
-static void report_scope(gd_rules *rules, const gd_entry_report *report, uint32_t trigger, gd_scope scope)
+static void report_scope(gd_rules *rules, const gd_entry_report *report, uint32_t trigger,
+                         gd_scope scope)
 {
     if (scope == GD_SCOPE_NONE)
         return;
     if (scope <= GD_SCOPE_MIXED)
         gd_rules_add(rules, report, 0, GD143, trigger, "let every CTA trigger",
-                     "whether this trigger is executed depends on the CTA: dependents start when the CTAs that do not "
+                     "whether this trigger is executed depends on the CTA: dependents start when "
+                     "the CTAs that do not "
                      "trigger have exited");
     else
-        gd_rules_add(rules, report, 0, GD143, trigger, "make sure that each CTA has a thread that comes here",
-                     "this trigger is executed by some threads only; it counts for the CTA when the first of them is "
+        gd_rules_add(rules, report, 0, GD143, trigger,
+                     "make sure that each CTA has a thread that comes here",
+                     "this trigger is executed by some threads only; it counts for the CTA when "
+                     "the first of them is "
                      "here");
 }
 
@@ -173,9 +185,10 @@ static bool is_in(const gd_ptx_module *module, uint32_t function, uint32_t instr
            instruction < module->functions[function].instruction_end;
 }
 
-/* Triggers in the entry's own body: what they depend on, and whether any of them has work behind it. */
-static void check_own(gd_rules *rules, const gd_entry_report *report, const gd_check_function *function,
-                      const trigger_facts *facts)
+/* Triggers in the entry's own body: what they depend on, and whether any of them has work behind
+ * it. */
+static void check_own(gd_rules *rules, const gd_entry_report *report,
+                      const gd_check_function *function, const trigger_facts *facts)
 {
     const gd_flow *flow = function->flow;
     uint32_t steps = DOMINATOR_STEPS;
@@ -184,15 +197,18 @@ static void check_own(gd_rules *rules, const gd_entry_report *report, const gd_c
     for (uint32_t i = 0; i < report->triggers.count; i++) {
         uint32_t at = report->triggers.list[i].instruction;
         if (is_in(rules->module, report->function, at)) {
-            report_scope(rules, report, at, deciding_scope(rules, function, facts->sure, at, &steps));
+            report_scope(rules, report, at,
+                         deciding_scope(rules, function, facts->sure, at, &steps));
             useful |= work_follows(flow, rules->module, facts->works, at);
         } else {
             useful = true;
         }
     }
     for (uint32_t i = 0; i < report->triggers.count && !useful; i++)
-        gd_rules_add(rules, report, 0, GD141, report->triggers.list[i].instruction, "trigger earlier",
-                     "no access to global memory follows this trigger: it comes hardly before the exit, which triggers "
+        gd_rules_add(rules, report, 0, GD141, report->triggers.list[i].instruction,
+                     "trigger earlier",
+                     "no access to global memory follows this trigger: it comes hardly before the "
+                     "exit, which triggers "
                      "by itself");
 }
 
@@ -201,12 +217,13 @@ static int32_t check_loops(gd_rules *rules, const gd_entry_report *report)
     for (uint32_t i = 0; i < report->triggers.count; i++) {
         uint32_t at = report->triggers.list[i].instruction;
         const gd_check_function *function;
-        int32_t status = gd_check_function_get(rules->functions,
-                                               rules->module->scopes[rules->module->instructions[at].scope].function,
-                                               &function, rules->error);
+        int32_t status = gd_check_function_get(
+            rules->functions, rules->module->scopes[rules->module->instructions[at].scope].function,
+            &function, rules->error);
         if (status)
             return status;
-        if (!function->refused && gd_flow_repeats(function->flow, gd_flow_block_of(function->flow, at)))
+        if (!function->refused &&
+            gd_flow_repeats(function->flow, gd_flow_block_of(function->flow, at)))
             gd_rules_add(rules, report, 0, GD142, at, "put it in front of the loop",
                          "this trigger is repeated by a loop; only the first one counts");
     }

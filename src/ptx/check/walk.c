@@ -1,5 +1,5 @@
-/* States through instructions, blocks and calls. A call is summed up by what it does to each single state, which is
- * enough since every rule looks at one path. */
+/* States through instructions, blocks and calls. A call is summed up by what it does to each single
+ * state, which is enough since every rule looks at one path. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -7,7 +7,8 @@
 #include "ptx/check/limit.h"
 #include "ptx/check/walk.h"
 
-static int32_t walk_blocks(gd_walk *walk, uint32_t function, uint32_t state, uint32_t depth, uint16_t **states);
+static int32_t walk_blocks(gd_walk *walk, uint32_t function, uint32_t state, uint32_t depth,
+                           uint16_t **states);
 
 static void note_limit(gd_walk *walk, const char *limit, uint32_t instruction)
 {
@@ -28,7 +29,8 @@ static gd_scope scope_of_state(uint32_t bit)
     return scope;
 }
 
-/* What becomes of a thread on a dry path with company of some scope, behind a barrier that such company has reached. */
+/* What becomes of a thread on a dry path with company of some scope, behind a barrier that such
+ * company has reached. */
 static uint32_t order_one(const gd_walk *walk, gd_sync_kind kind, uint32_t bit)
 {
     gd_scope scope = scope_of_state(bit);
@@ -77,13 +79,15 @@ static gd_call_summary *summary_of(gd_walk *walk, uint32_t function)
 bool gd_walk_ends_thread(const gd_flow *flow, const gd_ptx_instruction *last)
 {
     const gd_ptx_function *function = &flow->module->functions[flow->function];
-    bool falls_through = last->flags & GD_INSTRUCTION_GUARDED && last->token_end >= function->token_end - 1;
+    bool falls_through =
+        last->flags & GD_INSTRUCTION_GUARDED && last->token_end >= function->token_end - 1;
 
     return gd_ops[last->op].control == GD_CONTROL_EXIT && !falls_through;
 }
 
 /* What a function returns, from the states in front of its blocks. */
-static int32_t returned_state(gd_walk *walk, uint32_t function, const uint16_t *states, uint32_t depth, uint32_t *out)
+static int32_t returned_state(gd_walk *walk, uint32_t function, const uint16_t *states,
+                              uint32_t depth, uint32_t *out)
 {
     const gd_check_function *called = &walk->functions->list[function];
     const gd_flow *flow = called->flow;
@@ -93,7 +97,8 @@ static int32_t returned_state(gd_walk *walk, uint32_t function, const uint16_t *
     for (uint32_t i = leave->predecessor; i < leave->predecessor_end; i++) {
         uint32_t from = flow->edges[i], state = states[from];
         const gd_flow_block *block = &flow->blocks[from];
-        if (!state || gd_walk_ends_thread(flow, &flow->module->instructions[block->instruction_end - 1]))
+        if (!state ||
+            gd_walk_ends_thread(flow, &flow->module->instructions[block->instruction_end - 1]))
             continue;
         for (uint32_t k = block->instruction; k < block->instruction_end; k++) {
             int32_t status = gd_walk_instruction(walk, called, k, &state, depth);
@@ -105,10 +110,10 @@ static int32_t returned_state(gd_walk *walk, uint32_t function, const uint16_t *
     return GRIDDEP_OK;
 }
 
-/* What comes back from a function into which `bit` goes. A recursive call is taken to change nothing, so what is dry
- * stays dry. */
-static int32_t sum_up(gd_walk *walk, uint32_t function, uint32_t instruction, uint32_t bit, uint32_t depth,
-                      uint32_t *out)
+/* What comes back from a function into which `bit` goes. A recursive call is taken to change
+ * nothing, so what is dry stays dry. */
+static int32_t sum_up(gd_walk *walk, uint32_t function, uint32_t instruction, uint32_t bit,
+                      uint32_t depth, uint32_t *out)
 {
     gd_call_summary *summary = summary_of(walk, function);
     uint16_t *states = NULL;
@@ -129,7 +134,8 @@ static int32_t sum_up(gd_walk *walk, uint32_t function, uint32_t instruction, ui
     return status;
 }
 
-static int32_t call(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32_t *state, uint32_t depth)
+static int32_t call(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32_t *state,
+                    uint32_t depth)
 {
     gd_call_summary *summary = summary_of(walk, callee);
     uint32_t result = 0;
@@ -158,14 +164,16 @@ static int32_t call(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32
 /* ---- instructions ---- */
 
 /* A guarded wait, or a guarded call of what waits: those that pass it by have company. */
-static uint32_t pass_by(const gd_walk *walk, const gd_check_function *function, uint32_t instruction, uint32_t state)
+static uint32_t pass_by(const gd_walk *walk, const gd_check_function *function,
+                        uint32_t instruction, uint32_t state)
 {
-    return gd_state_leave_company(state, gd_check_guard_scope(walk->functions, function, instruction));
+    return gd_state_leave_company(state,
+                                  gd_check_guard_scope(walk->functions, function, instruction));
 }
 
 /* Code that cannot be looked into changes nothing. */
-static int32_t walk_callee(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32_t *state, uint32_t depth,
-                           bool *waits)
+static int32_t walk_callee(gd_walk *walk, uint32_t callee, uint32_t instruction, uint32_t *state,
+                           uint32_t depth, bool *waits)
 {
     *waits = false;
     if (callee == GD_PTX_NONE)
@@ -175,8 +183,8 @@ static int32_t walk_callee(gd_walk *walk, uint32_t callee, uint32_t instruction,
     return call(walk, callee, instruction, state, depth);
 }
 
-static int32_t walk_call(gd_walk *walk, const gd_check_function *function, uint32_t instruction, uint32_t *state,
-                         uint32_t depth)
+static int32_t walk_call(gd_walk *walk, const gd_check_function *function, uint32_t instruction,
+                         uint32_t *state, uint32_t depth)
 {
     const gd_ptx_instruction *item = &walk->functions->module->instructions[instruction];
     gd_call_targets targets = gd_ptx_call_targets(walk->functions->module, item);
@@ -197,8 +205,8 @@ static int32_t walk_call(gd_walk *walk, const gd_check_function *function, uint3
     return status;
 }
 
-int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, uint32_t instruction, uint32_t *state,
-                            uint32_t depth)
+int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, uint32_t instruction,
+                            uint32_t *state, uint32_t depth)
 {
     const gd_ptx_module *module = walk->functions->module;
     const gd_ptx_instruction *item = &module->instructions[instruction];
@@ -206,7 +214,8 @@ int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, ui
 
     switch (item->op) {
     case GD_OP_GRIDDEPCONTROL_WAIT:
-        *state = gd_state_wait(*state) | (guarded ? pass_by(walk, function, instruction, *state) : 0);
+        *state =
+            gd_state_wait(*state) | (guarded ? pass_by(walk, function, instruction, *state) : 0);
         return GRIDDEP_OK;
     case GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
         *state |= *state ? GD_STATE_TRIGGERED : 0;
@@ -222,7 +231,8 @@ int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, ui
 
 /* ---- blocks ---- */
 
-uint32_t gd_walk_edge(const gd_check_function *function, uint32_t block, uint32_t successor, uint32_t state)
+uint32_t gd_walk_edge(const gd_check_function *function, uint32_t block, uint32_t successor,
+                      uint32_t state)
 {
     if (function->waits[successor] || !function->waiting_ways[block])
         return state;
@@ -255,15 +265,16 @@ static uint32_t next(block_queue *blocks)
     return block;
 }
 
-static int32_t walk_block(gd_walk *walk, const gd_check_function *function, uint32_t block, uint16_t *states,
-                          block_queue *blocks, uint32_t depth)
+static int32_t walk_block(gd_walk *walk, const gd_check_function *function, uint32_t block,
+                          uint16_t *states, block_queue *blocks, uint32_t depth)
 {
     const gd_flow *flow = function->flow;
     const gd_flow_block *item = &flow->blocks[block];
     uint32_t state = states[block];
     uint64_t cost = item->instruction_end - item->instruction;
 
-    walk->functions->visits_left -= cost < walk->functions->visits_left ? cost : walk->functions->visits_left;
+    walk->functions->visits_left -=
+        cost < walk->functions->visits_left ? cost : walk->functions->visits_left;
     for (uint32_t i = item->instruction; i < item->instruction_end; i++) {
         int32_t status = gd_walk_instruction(walk, function, i, &state, depth);
         if (status)
@@ -280,7 +291,8 @@ static int32_t walk_block(gd_walk *walk, const gd_check_function *function, uint
     return GRIDDEP_OK;
 }
 
-static int32_t spread(gd_walk *walk, const gd_check_function *function, uint16_t *states, uint32_t depth)
+static int32_t spread(gd_walk *walk, const gd_check_function *function, uint16_t *states,
+                      uint32_t depth)
 {
     uint32_t size = function->flow->count + 1;
     block_queue blocks = {.size = size};
@@ -302,7 +314,8 @@ static int32_t spread(gd_walk *walk, const gd_check_function *function, uint16_t
     return status;
 }
 
-static int32_t walk_blocks(gd_walk *walk, uint32_t function, uint32_t state, uint32_t depth, uint16_t **states)
+static int32_t walk_blocks(gd_walk *walk, uint32_t function, uint32_t state, uint32_t depth,
+                           uint16_t **states)
 {
     const gd_check_function *body;
     int32_t status = gd_check_function_get(walk->functions, function, &body, walk->error);

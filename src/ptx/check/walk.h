@@ -14,16 +14,19 @@ typedef struct gd_walk {
     griddep_error *error;
 } gd_walk;
 
-/* The state in front of each block of a function into which it comes with `state`; *states is the caller's to free. Its
- * last item is of the virtual exit. *states is NULL, and GRIDDEP_OK returned, where a limit was passed. */
+/* The state in front of each block of a function into which it comes with `state`; *states is the
+ * caller's to free. Its last item is of the virtual exit. *states is NULL, and GRIDDEP_OK returned,
+ * where a limit was passed. */
 int32_t gd_walk_function(gd_walk *walk, uint32_t function, uint32_t state, uint16_t **states);
 
 /* The state behind an instruction, and what an edge out of a block makes of it. */
-int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, uint32_t instruction, uint32_t *state,
-                            uint32_t depth);
-uint32_t gd_walk_edge(const gd_check_function *function, uint32_t block, uint32_t successor, uint32_t state);
+int32_t gd_walk_instruction(gd_walk *walk, const gd_check_function *function, uint32_t instruction,
+                            uint32_t *state, uint32_t depth);
+uint32_t gd_walk_edge(const gd_check_function *function, uint32_t block, uint32_t successor,
+                      uint32_t state);
 
-/* Whether the last instruction of a block in front of the function's exit ends the thread and does not return. */
+/* Whether the last instruction of a block in front of the function's exit ends the thread and does
+ * not return. */
 bool gd_walk_ends_thread(const gd_flow *flow, const gd_ptx_instruction *last);
 
 #endif

@@ -1,5 +1,5 @@
-/* The flow of a function: where its blocks begin, which edges there are, and then what flow/tree.c and flow/loop.c say
- * of them. */
+/* The flow of a function: where its blocks begin, which edges there are, and then what flow/tree.c
+ * and flow/loop.c say of them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,8 @@ static void mark_labels(const flow_builder *builder)
     }
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
         const gd_ptx_instruction *branch = &module->instructions[i];
-        if (gd_ops[branch->op].control == GD_CONTROL_BRANCH && branch->operand < branch->operand_end)
+        if (gd_ops[branch->op].control == GD_CONTROL_BRANCH &&
+            branch->operand < branch->operand_end)
             mark_label(builder, module->operands[branch->operand].symbol);
     }
 }
@@ -172,7 +173,8 @@ static bool add_edges_anywhere(flow_builder *builder, uint32_t from)
 }
 
 /* The label that an operand names, in this function. */
-static bool add_edge_to_label(flow_builder *builder, uint32_t from, uint32_t operand, uint32_t operand_end)
+static bool add_edge_to_label(flow_builder *builder, uint32_t from, uint32_t operand,
+                              uint32_t operand_end)
 {
     const gd_ptx_module *module = builder->module;
     uint32_t symbol = operand < operand_end ? module->operands[operand].symbol : GD_PTX_NONE;
@@ -185,11 +187,14 @@ static bool add_edge_to_label(flow_builder *builder, uint32_t from, uint32_t ope
 }
 
 /* brx.idx index, list */
-static bool add_edges_to_list(flow_builder *builder, uint32_t from, const gd_ptx_instruction *branch)
+static bool add_edges_to_list(flow_builder *builder, uint32_t from,
+                              const gd_ptx_instruction *branch)
 {
     const gd_ptx_module *module = builder->module;
-    uint32_t list = branch->operand < branch->operand_end ? module->operands[branch->operand].end : branch->operand_end;
-    const gd_ptx_directive *targets = list < branch->operand_end ? gd_ptx_operand_directive(module, list) : NULL;
+    uint32_t list = branch->operand < branch->operand_end ? module->operands[branch->operand].end
+                                                          : branch->operand_end;
+    const gd_ptx_directive *targets =
+        list < branch->operand_end ? gd_ptx_operand_directive(module, list) : NULL;
 
     if (!targets || targets->kind != GD_DIRECTIVE_BRANCHTARGETS)
         return add_edges_anywhere(builder, from);
@@ -233,7 +238,8 @@ static bool build_edges(flow_builder *builder)
             return false;
         flow->blocks[i].successor_end = flow->edge_count;
     }
-    flow->blocks[flow->count].successor = flow->blocks[flow->count].successor_end = flow->edge_count;
+    flow->blocks[flow->count].successor = flow->blocks[flow->count].successor_end =
+        flow->edge_count;
     return true;
 }
 
@@ -243,7 +249,8 @@ static bool mirror_edges(flow_builder *builder)
     gd_flow *flow = builder->flow;
     uint32_t count = flow->edge_count, place = count;
 
-    if (!gd_array_reserve((void **)&flow->edges, &builder->edge_capacity, 2 * count + 1, sizeof *flow->edges))
+    if (!gd_array_reserve((void **)&flow->edges, &builder->edge_capacity, 2 * count + 1,
+                          sizeof *flow->edges))
         return false;
     for (uint32_t i = 0; i < count; i++)
         flow->blocks[flow->edges[i]].predecessor_end++;
@@ -253,7 +260,8 @@ static bool mirror_edges(flow_builder *builder)
         place += room;
     }
     for (uint32_t i = 0; i < flow->count; i++) {
-        for (uint32_t edge = flow->blocks[i].successor; edge < flow->blocks[i].successor_end; edge++)
+        for (uint32_t edge = flow->blocks[i].successor; edge < flow->blocks[i].successor_end;
+             edge++)
             flow->edges[flow->blocks[flow->edges[edge]].predecessor_end++] = i;
     }
     flow->edge_count = 2 * count;
@@ -276,15 +284,16 @@ static void note_order(gd_flow *flow, const gd_flow_walk *walk)
 static bool analyse(gd_flow *flow)
 {
     gd_flow_walk walk;
-    bool done = gd_flow_walk_create(&walk, flow, 0, false) && gd_flow_dominators(flow, &walk, false) &&
-                gd_flow_loops(flow, &walk);
+    bool done = gd_flow_walk_create(&walk, flow, 0, false) &&
+                gd_flow_dominators(flow, &walk, false) && gd_flow_loops(flow, &walk);
 
     if (done)
         note_order(flow, &walk);
     gd_flow_walk_free(&walk);
     if (!done)
         return false;
-    done = gd_flow_walk_create(&walk, flow, flow->count, true) && gd_flow_dominators(flow, &walk, true);
+    done = gd_flow_walk_create(&walk, flow, flow->count, true) &&
+           gd_flow_dominators(flow, &walk, true);
     gd_flow_walk_free(&walk);
     return done;
 }
@@ -328,8 +337,8 @@ bool gd_flow_dominates(const gd_flow *flow, uint32_t a, uint32_t b)
 
     if (block_place(flow, a, &first) == block_place(flow, b, &second))
         return a <= b;
-    return first->enter < first->leave && second->enter < second->leave && first->enter <= second->enter &&
-           second->enter < first->leave;
+    return first->enter < first->leave && second->enter < second->leave &&
+           first->enter <= second->enter && second->enter < first->leave;
 }
 
 bool gd_flow_postdominates(const gd_flow *flow, uint32_t b, uint32_t a)
@@ -358,7 +367,8 @@ void gd_flow_destroy(gd_flow *flow)
     free(flow);
 }
 
-int32_t gd_flow_create(const gd_ptx_module *module, uint32_t function, gd_flow **flow, griddep_error *error)
+int32_t gd_flow_create(const gd_ptx_module *module, uint32_t function, gd_flow **flow,
+                       griddep_error *error)
 {
     gd_flow *made = calloc(1, sizeof *made);
 
@@ -366,7 +376,8 @@ int32_t gd_flow_create(const gd_ptx_module *module, uint32_t function, gd_flow *
         return gd_error_memory(error);
     made->module = module;
     made->function = function;
-    flow_builder builder = {.flow = made, .module = module, .function = &module->functions[function]};
+    flow_builder builder = {
+        .flow = made, .module = module, .function = &module->functions[function]};
     bool done = build(&builder);
     free(builder.marks);
     free(builder.labelled);
@@ -379,6 +390,6 @@ int32_t gd_flow_create(const gd_ptx_module *module, uint32_t function, gd_flow *
     if (!builder.beyond_limit)
         return gd_error_memory(error);
     return gd_error_set(error, GRIDDEP_ERROR_LIMIT,
-                        "the control flow of %s has more than %d edges (GD_PTX_LIMIT_EDGES)", builder.function->name,
-                        GD_PTX_LIMIT_EDGES);
+                        "the control flow of %s has more than %d edges (GD_PTX_LIMIT_EDGES)",
+                        builder.function->name, GD_PTX_LIMIT_EDGES);
 }

@@ -1,5 +1,6 @@
-/* Finding the registers that depend on a thread's lane alone: one pass over the text in which each definition must
- * stand before its use, a second one that takes out what is written elsewhere too, and a third for what rested on that.
+/* Finding the registers that depend on a thread's lane alone: one pass over the text in which each
+ * definition must stand before its use, a second one that takes out what is written elsewhere too,
+ * and a third for what rested on that.
  */
 #include <string.h>
 
@@ -17,8 +18,8 @@ static lane_key key_of(const gd_ptx_operand *operand)
     return (lane_key){.symbol = operand->symbol, .index = operand->index};
 }
 
-/* The mark of a register: the instruction that defines it plus 1, times 2, plus 1 for a lane and 0 for a copy of
- * %tid.x. TAKEN_OUT: it is neither. 0: it was never marked. */
+/* The mark of a register: the instruction that defines it plus 1, times 2, plus 1 for a lane and 0
+ * for a copy of %tid.x. TAKEN_OUT: it is neither. 0: it was never marked. */
 enum { TAKEN_OUT = 1 };
 
 static uintptr_t mark_of(uint32_t instruction, bool lane)
@@ -69,16 +70,19 @@ static bool is_special(const gd_ptx_module *module, const gd_ptx_operand *operan
     return length == strlen(name) && !memcmp(text, name, length);
 }
 
-static const gd_ptx_operand *nth(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t n)
+static const gd_ptx_operand *nth(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                                 uint32_t n)
 {
-    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end) {
+    for (uint32_t i = instruction->operand; i < instruction->operand_end;
+         i = module->operands[i].end) {
         if (n-- == 0)
             return &module->operands[i];
     }
     return NULL;
 }
 
-/* The register that an instruction gives a lane, or the thread's number, to; NULL where it does neither. */
+/* The register that an instruction gives a lane, or the thread's number, to; NULL where it does
+ * neither. */
 static const gd_ptx_operand *result(const gd_lanes *lanes, const gd_ptx_module *module,
                                     const gd_ptx_instruction *instruction, bool *lane)
 {
@@ -95,7 +99,9 @@ static const gd_ptx_operand *result(const gd_lanes *lanes, const gd_ptx_module *
         *lane = !(is_special(module, a, "%tid") && a->component == 1) && !is_thread(lanes, a);
         return !*lane || is_special(module, a, "%laneid") || is_lane(lanes, a) ? to : NULL;
     case GD_OP_AND:
-        return b && b->kind == GD_OPERAND_INTEGER && b->value == LANE_MASK && is_thread(lanes, a) ? to : NULL;
+        return b && b->kind == GD_OPERAND_INTEGER && b->value == LANE_MASK && is_thread(lanes, a)
+                   ? to
+                   : NULL;
     case GD_OP_SETP:
         return b && b->kind == GD_OPERAND_INTEGER && is_lane(lanes, a) ? to : NULL;
     default:
@@ -103,17 +109,19 @@ static const gd_ptx_operand *result(const gd_lanes *lanes, const gd_ptx_module *
     }
 }
 
-/* Unmarks what an instruction writes although another one made it a lane. Registers that are only read in that place
- * are taken out too, which is on the careful side. */
+/* Unmarks what an instruction writes although another one made it a lane. Registers that are only
+ * read in that place are taken out too, which is on the careful side. */
 static bool take_out(gd_lanes *lanes, const gd_ptx_module *module, uint32_t instruction)
 {
     const gd_ptx_instruction *item = &module->instructions[instruction];
 
-    if (item->operand >= item->operand_end || module->operands[item->operand].kind == GD_OPERAND_MEMORY)
+    if (item->operand >= item->operand_end ||
+        module->operands[item->operand].kind == GD_OPERAND_MEMORY)
         return true;
     for (uint32_t i = item->operand; i < module->operands[item->operand].end; i++) {
         uintptr_t mark = find(lanes, &module->operands[i]);
-        if (mark > TAKEN_OUT && mark / 2 != (uintptr_t)instruction + 1 && !set(lanes, &module->operands[i], TAKEN_OUT))
+        if (mark > TAKEN_OUT && mark / 2 != (uintptr_t)instruction + 1 &&
+            !set(lanes, &module->operands[i], TAKEN_OUT))
             return false;
     }
     return true;
@@ -138,7 +146,8 @@ static bool confirm(gd_lanes *lanes, const gd_ptx_module *module, uint32_t instr
     if (item->op != GD_OP_MOV && item->op != GD_OP_AND && item->op != GD_OP_SETP)
         return true;
     const gd_ptx_operand *to = nth(module, item, 0);
-    if (!to || find(lanes, to) / 2 != (uintptr_t)instruction + 1 || result(lanes, module, item, &lane) == to)
+    if (!to || find(lanes, to) / 2 != (uintptr_t)instruction + 1 ||
+        result(lanes, module, item, &lane) == to)
         return true;
     return set(lanes, to, TAKEN_OUT);
 }

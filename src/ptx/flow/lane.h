@@ -1,6 +1,6 @@
-/* Which registers of a function tell lanes of one warp apart, and nothing else: elect.sync's predicate, %laneid, the
- * low five bits of %tid, and comparisons of these with constants. A branch on one has threads of the same warp on its
- * other side, so bar.warp.sync can order them. */
+/* Which registers of a function tell lanes of one warp apart, and nothing else: elect.sync's
+ * predicate, %laneid, the low five bits of %tid, and comparisons of these with constants. A branch
+ * on one has threads of the same warp on its other side, so bar.warp.sync can order them. */
 #ifndef GD_PTX_FLOW_LANE_H
 #define GD_PTX_FLOW_LANE_H
 

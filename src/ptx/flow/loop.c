@@ -1,6 +1,7 @@
-/* The nesting of loops, irreducible ones included: Ramalingam, "Identifying loops in almost linear time" (1999), his
- * version of Havlak's algorithm. Each loop is collapsed into its header, innermost first; an edge that is no tree edge
- * takes part from the deepest block above both of its ends on. */
+/* The nesting of loops, irreducible ones included: Ramalingam, "Identifying loops in almost linear
+ * time" (1999), his version of Havlak's algorithm. Each loop is collapsed into its header,
+ * innermost first; an edge that is no tree edge takes part from the deepest block above both of its
+ * ends on. */
 #include <stdlib.h>
 
 #include "ptx/flow/tree.h"
@@ -47,10 +48,13 @@ static void sort_edges(loop_search *search)
 
     for (uint32_t i = 0; i < search->walk->count; i++) {
         uint32_t block = search->walk->block[i];
-        for (uint32_t edge = flow->blocks[block].successor; edge < flow->blocks[block].successor_end; edge++) {
+        for (uint32_t edge = flow->blocks[block].successor;
+             edge < flow->blocks[block].successor_end; edge++) {
             uint32_t common = search->walk->common[edge];
             if (common != GD_PTX_NONE)
-                add_edge(search, common == flow->edges[edge] ? &search->returning[common] : &search->pending[common],
+                add_edge(search,
+                         common == flow->edges[edge] ? &search->returning[common]
+                                                     : &search->pending[common],
                          block, edge);
         }
     }
@@ -82,13 +86,15 @@ static void collect_body(loop_search *search, uint32_t header)
     const gd_flow_walk *walk = search->walk;
 
     search->body_count = 0;
-    for (uint32_t edge = search->returning[header]; edge != GD_PTX_NONE; edge = search->edge_next[edge])
+    for (uint32_t edge = search->returning[header]; edge != GD_PTX_NONE;
+         edge = search->edge_next[edge])
         visit(search, header, search->edge_from[edge]);
     while (search->work_count) {
         uint32_t member = search->work[--search->work_count];
         search->body[search->body_count++] = member;
         visit(search, header, walk->block[walk->parent[walk->number[member]]]);
-        for (uint32_t edge = search->entering[member]; edge != GD_PTX_NONE; edge = search->edge_next[edge])
+        for (uint32_t edge = search->entering[member]; edge != GD_PTX_NONE;
+             edge = search->edge_next[edge])
             visit(search, header, search->edge_from[edge]);
     }
 }
@@ -106,7 +112,8 @@ static void note_kind(const loop_search *search, uint32_t header)
 {
     const gd_flow_block *blocks = search->flow->blocks;
 
-    for (uint32_t edge = search->returning[header]; edge != GD_PTX_NONE; edge = search->edge_next[edge]) {
+    for (uint32_t edge = search->returning[header]; edge != GD_PTX_NONE;
+         edge = search->edge_next[edge]) {
         uint32_t place = blocks[search->edge_from[edge]].enter;
         if (place < blocks[header].enter || place >= blocks[header].leave)
             search->flow->irreducible = true;
@@ -160,8 +167,9 @@ bool gd_flow_loops(gd_flow *flow, const gd_flow_walk *walk)
         .work = take(nodes),
         .body = take(nodes),
     };
-    bool done = search.into && search.around && search.mark && search.returning && search.pending && search.edge_next &&
-                search.edge_from && search.entering && search.work && search.body;
+    bool done = search.into && search.around && search.mark && search.returning && search.pending &&
+                search.edge_next && search.edge_from && search.entering && search.work &&
+                search.body;
 
     if (done) {
         for (uint32_t i = 0; i < nodes; i++)

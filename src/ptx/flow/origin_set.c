@@ -24,7 +24,8 @@ static uint32_t find_slot(const gd_origin_sets *sets, const uint32_t *members, u
 
     for (; sets->slots[slot]; slot = (slot + 1) & mask) {
         const gd_origin_set *other = &sets->list[sets->slots[slot]];
-        if (other->count == count && memcmp(sets->members + other->first, members, count * sizeof *members) == 0)
+        if (other->count == count &&
+            memcmp(sets->members + other->first, members, count * sizeof *members) == 0)
             break;
     }
     return slot;
@@ -49,7 +50,8 @@ static bool make_room(gd_origin_sets *sets, uint32_t count)
 {
     if (sets->slot_count / 2 < sets->count + 1 && !grow_slots(sets))
         return false;
-    if (sets->count == sets->capacity && !gd_array_grow((void **)&sets->list, &sets->capacity, sizeof *sets->list))
+    if (sets->count == sets->capacity &&
+        !gd_array_grow((void **)&sets->list, &sets->capacity, sizeof *sets->list))
         return false;
     while (sets->member_capacity - sets->member_count < count) {
         if (!gd_array_grow((void **)&sets->members, &sets->member_capacity, sizeof *sets->members))
@@ -106,7 +108,8 @@ uint32_t gd_origin_set_union(gd_origin_sets *sets, uint32_t a, uint32_t b)
         return a;
     if (!a)
         return b;
-    const uint32_t *first = sets->members + sets->list[a].first, *second = sets->members + sets->list[b].first;
+    const uint32_t *first = sets->members + sets->list[a].first,
+                   *second = sets->members + sets->list[b].first;
     uint32_t firsts = sets->list[a].count, seconds = sets->list[b].count;
     while (i < firsts || j < seconds) {
         bool both = i < firsts && j < seconds && first[i] == second[j];
@@ -115,5 +118,6 @@ uint32_t gd_origin_set_union(gd_origin_sets *sets, uint32_t a, uint32_t b)
         i += left;
         j += both || !left;
     }
-    return count > GD_PTX_LIMIT_ORIGINS ? (uint32_t)GD_ORIGIN_SET_NONE : intern(sets, merged, count);
+    return count > GD_PTX_LIMIT_ORIGINS ? (uint32_t)GD_ORIGIN_SET_NONE
+                                        : intern(sets, merged, count);
 }

@@ -1,4 +1,5 @@
-/* Sets of parameter numbers, each kept once, so that equal sets have equal numbers. For provenance.c alone. */
+/* Sets of parameter numbers, each kept once, so that equal sets have equal numbers. For
+ * provenance.c alone. */
 #ifndef GD_PTX_FLOW_ORIGIN_SET_H
 #define GD_PTX_FLOW_ORIGIN_SET_H
 
@@ -28,8 +29,8 @@ typedef struct gd_origin_sets {
 bool gd_origin_sets_create(gd_origin_sets *sets);
 void gd_origin_sets_free(gd_origin_sets *sets);
 
-/* The set of one number, and the union of two. GD_ORIGIN_SET_NONE where it would have more than GD_PTX_LIMIT_ORIGINS
- * members or there is no memory. */
+/* The set of one number, and the union of two. GD_ORIGIN_SET_NONE where it would have more than
+ * GD_PTX_LIMIT_ORIGINS members or there is no memory. */
 uint32_t gd_origin_set_single(gd_origin_sets *sets, uint32_t member);
 uint32_t gd_origin_set_union(gd_origin_sets *sets, uint32_t a, uint32_t b);
 

@@ -1,6 +1,6 @@
-/* Propagation of origins along data flow. Each instruction gathers what its sources contribute and hands it on to its
- * destinations; both only ever grow, so each is visited a bounded number of times. All .local memory of a function is
- * one value, the cell. */
+/* Propagation of origins along data flow. Each instruction gathers what its sources contribute and
+ * hands it on to its destinations; both only ever grow, so each is visited a bounded number of
+ * times. All .local memory of a function is one value, the cell. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +20,12 @@ enum {
 typedef enum source_role {
     SOURCE_POINTER, /* the result may point where the source does */
     SOURCE_PLAIN,   /* the result depends on it */
-    SOURCE_ADDRESS, /* a generic address that is read from: what lies in shared or unknown memory differs by thread */
-    SOURCE_VOTE,    /* all threads of the CTA get the same result */
-    SOURCE_CELL,    /* is stored to .local memory */
-    SOURCE_ESCAPE   /* goes where others can write through it: if it points to .local memory, that becomes unknown */
+    SOURCE_ADDRESS, /* a generic address that is read from: what lies in shared or unknown memory
+                     * differs by thread */
+    SOURCE_VOTE, /* all threads of the CTA get the same result */
+    SOURCE_CELL, /* is stored to .local memory */
+    SOURCE_ESCAPE /* goes where others can write through it: if it points to .local memory, that
+                   * becomes unknown */
 } source_role;
 
 typedef struct source {
@@ -37,7 +39,8 @@ struct gd_origins {
     const gd_ptx_function *function;
     gd_origin *values;    /* of registers that are used, then the cell */
     uint32_t value_count; /* without the cell */
-    uint32_t *value_of;   /* by operand from first_operand on; GD_PTX_NONE: no register of the function */
+    uint32_t
+        *value_of; /* by operand from first_operand on; GD_PTX_NONE: no register of the function */
     uint32_t first_operand;
     uint32_t operand_end;
     gd_origin_sets *sets;
@@ -59,7 +62,8 @@ static uint32_t register_number(const gd_ptx_module *module, const gd_ptx_operan
 {
     const gd_ptx_symbol *symbol = &module->symbols[operand->symbol];
 
-    return symbol->target == GD_PTX_NONE ? GD_PTX_NONE : symbol->target + operand->index * symbol->vector;
+    return symbol->target == GD_PTX_NONE ? GD_PTX_NONE
+                                         : symbol->target + operand->index * symbol->vector;
 }
 
 static uint32_t address_bytes(const gd_ptx_module *module)
@@ -147,7 +151,8 @@ static uint32_t special_flags(const gd_ptx_module *module, uint32_t name)
     return ANYTHING;
 }
 
-/* A parameter: what is in it, or where it stands; what is loaded from there is told by the same set. */
+/* A parameter: what is in it, or where it stands; what is loaded from there is told by the same
+ * set. */
 static gd_origin parameter_origin(const gd_origins *origins, uint32_t symbol)
 {
     const gd_ptx_symbol *item = &origins->module->symbols[symbol];
@@ -157,7 +162,8 @@ static gd_origin parameter_origin(const gd_origins *origins, uint32_t symbol)
     if (!(item->flags & GD_SYMBOL_UNSIZED) && item->bytes < address_bytes(origins->module))
         return (gd_origin){0};
     uint32_t set = gd_origin_set_single(origins->sets, symbol - origins->function->parameter);
-    return set == GD_ORIGIN_SET_NONE ? (gd_origin){.flags = GD_ORIGIN_UNKNOWN} : (gd_origin){.parameters = set};
+    return set == GD_ORIGIN_SET_NONE ? (gd_origin){.flags = GD_ORIGIN_UNKNOWN}
+                                     : (gd_origin){.parameters = set};
 }
 
 static gd_origin symbol_origin(const gd_origins *origins, const gd_ptx_operand *operand)
@@ -265,7 +271,8 @@ static bool defines_nothing(const gd_ptx_instruction *instruction)
     }
 }
 
-/* The operands that hold destinations: the first one, all of an unknown instruction, a call's results. */
+/* The operands that hold destinations: the first one, all of an unknown instruction, a call's
+ * results. */
 static uint32_t destinations_end(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
 {
     if (instruction->operand == instruction->operand_end || defines_nothing(instruction))
@@ -275,7 +282,8 @@ static uint32_t destinations_end(const gd_ptx_module *module, const gd_ptx_instr
         return instruction->operand_end;
     if (first->kind == GD_OPERAND_MEMORY || first->kind == GD_OPERAND_SYMBOL)
         return instruction->operand;
-    if (instruction->op == GD_OP_CALL && (first->kind != GD_OPERAND_LIST || first->end == instruction->operand_end))
+    if (instruction->op == GD_OP_CALL &&
+        (first->kind != GD_OPERAND_LIST || first->end == instruction->operand_end))
         return instruction->operand;
     return first->end;
 }
@@ -334,10 +342,12 @@ static void contribute(origin_search *search, uint32_t index, source_role role, 
 }
 
 /* false: no memory; so all that follow. */
-static bool add_value_source(origin_search *search, uint32_t index, source_role role, uint32_t value)
+static bool add_value_source(origin_search *search, uint32_t index, source_role role,
+                             uint32_t value)
 {
     if (search->source_count == search->source_capacity &&
-        !gd_array_grow((void **)&search->sources, &search->source_capacity, sizeof *search->sources))
+        !gd_array_grow((void **)&search->sources, &search->source_capacity,
+                       sizeof *search->sources))
         return false;
     search->sources[search->source_count] =
         (source){.instruction = index, .next = search->first_source[value], .role = (uint8_t)role};
@@ -346,7 +356,8 @@ static bool add_value_source(origin_search *search, uint32_t index, source_role 
 }
 
 /* The leaves of operands [first, end). */
-static bool add_sources(origin_search *search, uint32_t index, source_role role, uint32_t first, uint32_t end)
+static bool add_sources(origin_search *search, uint32_t index, source_role role, uint32_t first,
+                        uint32_t end)
 {
     const gd_origins *origins = search->origins;
 
@@ -362,7 +373,8 @@ static bool add_sources(origin_search *search, uint32_t index, source_role role,
     return true;
 }
 
-/* The address of a memory operand with one role, its other parts (coordinates, cache policies) as plain ones. */
+/* The address of a memory operand with one role, its other parts (coordinates, cache policies) as
+ * plain ones. */
 static bool add_address(origin_search *search, uint32_t index, source_role role, uint32_t memory)
 {
     const gd_ptx_operand *operands = search->origins->module->operands;
@@ -411,7 +423,8 @@ static bool add_load(origin_search *search, uint32_t index, const gd_ptx_instruc
         gather(search, index, wide | GD_ORIGIN_MEMORY);
     }
     return add_address(search, index, role, memory) &&
-           add_sources(search, index, SOURCE_PLAIN, module->operands[memory].end, load->operand_end);
+           add_sources(search, index, SOURCE_PLAIN, module->operands[memory].end,
+                       load->operand_end);
 }
 
 /* st [a], b */
@@ -423,7 +436,8 @@ static bool add_store(origin_search *search, uint32_t index, const gd_ptx_instru
 
     if (space == GD_SPACE_NONE && !add_sources(search, index, SOURCE_ESCAPE, store->operand, end))
         return false;
-    return add_sources(search, index, space == GD_SPACE_LOCAL ? SOURCE_CELL : SOURCE_ESCAPE, end, store->operand_end);
+    return add_sources(search, index, space == GD_SPACE_LOCAL ? SOURCE_CELL : SOURCE_ESCAPE, end,
+                       store->operand_end);
 }
 
 /* How an instruction's sources take part, where all but some do so in the same way. */
@@ -439,7 +453,8 @@ static bool keeps_low_bits(const gd_ptx_module *module, const gd_ptx_instruction
 {
     enum { LOW_BITS = 0xffff };
 
-    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end) {
+    for (uint32_t i = instruction->operand; i < instruction->operand_end;
+         i = module->operands[i].end) {
         if (module->operands[i].kind == GD_OPERAND_INTEGER && module->operands[i].value <= LOW_BITS)
             return true;
     }
@@ -476,7 +491,10 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_VMIN:
         return (rule){.role = SOURCE_POINTER};
     case GD_OP_SHFL:
-        return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 1, .flags = GD_ORIGIN_THREAD};
+        return (rule){.role = SOURCE_PLAIN,
+                      .other = SOURCE_POINTER,
+                      .others = 1 << 1,
+                      .flags = GD_ORIGIN_THREAD};
     case GD_OP_MAPA:
         return (rule){.role = SOURCE_PLAIN, .other = SOURCE_POINTER, .others = 1 << 1};
     case GD_OP_SELP:
@@ -516,19 +534,22 @@ static rule rule_of(const gd_ptx_module *module, const gd_ptx_instruction *instr
     case GD_OP_SULD:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_UNKNOWN | GD_ORIGIN_MEMORY};
     case GD_OP_ATOM:
-        return (rule){.role = SOURCE_ESCAPE, .flags = holds_address(module, instruction) ? ANYTHING : DEPENDS};
+        return (rule){.role = SOURCE_ESCAPE,
+                      .flags = holds_address(module, instruction) ? ANYTHING : DEPENDS};
     case GD_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL:
         return (rule){.role = SOURCE_PLAIN, .flags = GD_ORIGIN_BLOCK};
     case GD_OP_CALL:
         return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
     default:
-        if (gd_ops[instruction->op].memory == GD_MEMORY_NONE || gd_ops[instruction->op].memory == GD_MEMORY_FENCE)
+        if (gd_ops[instruction->op].memory == GD_MEMORY_NONE ||
+            gd_ops[instruction->op].memory == GD_MEMORY_FENCE)
             return (rule){.role = SOURCE_PLAIN};
         return (rule){.role = SOURCE_ESCAPE, .flags = ANYTHING};
     }
 }
 
-static bool add_by_rule(origin_search *search, uint32_t index, const gd_ptx_instruction *instruction)
+static bool add_by_rule(origin_search *search, uint32_t index,
+                        const gd_ptx_instruction *instruction)
 {
     const gd_ptx_module *module = search->origins->module;
     rule how = rule_of(module, instruction);
@@ -536,10 +557,11 @@ static bool add_by_rule(origin_search *search, uint32_t index, const gd_ptx_inst
     uint32_t end = destinations_end(module, instruction), number = 0;
 
     gather(search, index, how.flags);
-    for (uint32_t i = instruction->operand; i < instruction->operand_end; i = module->operands[i].end, number++) {
+    for (uint32_t i = instruction->operand; i < instruction->operand_end;
+         i = module->operands[i].end, number++) {
         bool is_other = number < 32 && how.others >> number & 1;
-        if ((i >= end || is_unknown) &&
-            !add_sources(search, index, is_other ? how.other : how.role, i, module->operands[i].end))
+        if ((i >= end || is_unknown) && !add_sources(search, index, is_other ? how.other : how.role,
+                                                     i, module->operands[i].end))
             return false;
     }
     return true;
@@ -570,8 +592,10 @@ static void propagate(origin_search *search)
         search->work_first = search->work_first + 1 == room ? 0 : search->work_first + 1;
         search->work_count--;
         search->waiting[value] = false;
-        for (uint32_t i = search->first_source[value]; i != GD_PTX_NONE; i = search->sources[i].next)
-            contribute(search, search->sources[i].instruction, search->sources[i].role, search->origins->values[value]);
+        for (uint32_t i = search->first_source[value]; i != GD_PTX_NONE;
+             i = search->sources[i].next)
+            contribute(search, search->sources[i].instruction, search->sources[i].role,
+                       search->origins->values[value]);
     }
 }
 
@@ -584,8 +608,9 @@ static bool is_vector_register(const gd_ptx_module *module, uint32_t operand)
            module->symbols[item->symbol].vector > 1;
 }
 
-/* mov.b64 d, {a, b}: halves of which one comes from nowhere make an address that is not known. Sets are complete by
- * now and do not grow from this, so the order in which packings are looked at does not matter. */
+/* mov.b64 d, {a, b}: halves of which one comes from nowhere make an address that is not known. Sets
+ * are complete by now and do not grow from this, so the order in which packings are looked at does
+ * not matter. */
 static void doubt_packings(origin_search *search)
 {
     const gd_origins *origins = search->origins;
@@ -604,7 +629,8 @@ static void doubt_packings(origin_search *search)
         if (module->operands[vector].kind != GD_OPERAND_VECTOR)
             continue;
         for (uint32_t i = vector + 1; i < module->operands[vector].end; i++) {
-            if (module->operands[i].kind == GD_OPERAND_REGISTER && !leaf_origin(origins, i).parameters)
+            if (module->operands[i].kind == GD_OPERAND_REGISTER &&
+                !leaf_origin(origins, i).parameters)
                 gather(search, index, GD_ORIGIN_UNKNOWN);
         }
     }
@@ -618,7 +644,8 @@ static void begin_parameters(origin_search *search)
 
     for (uint32_t i = origins->first_operand; i < origins->operand_end; i++) {
         uint32_t value = origins->value_of[i - origins->first_operand];
-        if (value != GD_PTX_NONE && module->symbols[module->operands[i].symbol].kind == GD_SYMBOL_PARAMETER)
+        if (value != GD_PTX_NONE &&
+            module->symbols[module->operands[i].symbol].kind == GD_SYMBOL_PARAMETER)
             grow(search, value, parameter_origin(origins, module->operands[i].symbol));
     }
 }
@@ -665,8 +692,8 @@ static uint32_t value_of_number(value_slot *slots, uint32_t mask, uint32_t numbe
     return slots[slot].value - 1;
 }
 
-/* Gives the registers that occur consecutive numbers: a function may declare far more of them. split_values goes on
- * from there. */
+/* Gives the registers that occur consecutive numbers: a function may declare far more of them.
+ * split_values goes on from there. */
 static bool number_values(gd_origins *origins)
 {
     const gd_ptx_module *module = origins->module;
@@ -683,22 +710,30 @@ static bool number_values(gd_origins *origins)
     }
     for (uint32_t i = 0; i < operands; i++) {
         const gd_ptx_operand *operand = &module->operands[origins->first_operand + i];
-        uint32_t number = operand->kind == GD_OPERAND_REGISTER ? register_number(module, operand) : GD_PTX_NONE;
+        uint32_t number =
+            operand->kind == GD_OPERAND_REGISTER ? register_number(module, operand) : GD_PTX_NONE;
         origins->value_of[i] =
-            number == GD_PTX_NONE ? GD_PTX_NONE : value_of_number(slots, slot_count - 1, number, &origins->value_count);
+            number == GD_PTX_NONE
+                ? GD_PTX_NONE
+                : value_of_number(slots, slot_count - 1, number, &origins->value_count);
     }
     free(slots);
     return true;
 }
 
-/* Whether an instruction's destination is written as a whole whenever the instruction is reached. */
-static bool writes_whole(const gd_ptx_module *module, const gd_ptx_instruction *instruction, uint32_t operand)
+/* Whether an instruction's destination is written as a whole whenever the instruction is
+ * reached. */
+static bool writes_whole(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                         uint32_t operand)
 {
-    return !(instruction->flags & GD_INSTRUCTION_GUARDED) && gd_ops[instruction->op].control != GD_CONTROL_UNKNOWN &&
-           !module->operands[operand].component && module->symbols[module->operands[operand].symbol].vector <= 1;
+    return !(instruction->flags & GD_INSTRUCTION_GUARDED) &&
+           gd_ops[instruction->op].control != GD_CONTROL_UNKNOWN &&
+           !module->operands[operand].component &&
+           module->symbols[module->operands[operand].symbol].vector <= 1;
 }
 
-static void note_roles(const gd_origins *origins, const gd_ptx_instruction *instruction, uint8_t *roles)
+static void note_roles(const gd_origins *origins, const gd_ptx_instruction *instruction,
+                       uint8_t *roles)
 {
     const gd_ptx_module *module = origins->module;
     uint32_t from = instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
@@ -711,20 +746,22 @@ static void note_roles(const gd_origins *origins, const gd_ptx_instruction *inst
         if (origins->value_of[i - origins->first_operand] == GD_PTX_NONE)
             continue;
         bool defined = i >= instruction->operand && i < end && i >= inside;
-        roles[i - origins->first_operand] = !defined                               ? GD_WEB_USE
-                                            : writes_whole(module, instruction, i) ? GD_WEB_DEFINITION
-                                                                                   : GD_WEB_PARTIAL;
+        roles[i - origins->first_operand] = !defined ? GD_WEB_USE
+                                            : writes_whole(module, instruction, i)
+                                                ? GD_WEB_DEFINITION
+                                                : GD_WEB_PARTIAL;
     }
 }
 
-/* Gives each web of a register a number of its own. Where the control flow is beyond its limits registers stay whole.
- */
+/* Gives each web of a register a number of its own. Where the control flow is beyond its limits
+ * registers stay whole. */
 static bool split_values(gd_origins *origins)
 {
     const gd_ptx_function *function = origins->function;
     uint32_t operands = origins->operand_end - origins->first_operand;
     gd_flow *flow = NULL;
-    int32_t status = gd_flow_create(origins->module, (uint32_t)(function - origins->module->functions), &flow, NULL);
+    int32_t status = gd_flow_create(origins->module,
+                                    (uint32_t)(function - origins->module->functions), &flow, NULL);
 
     if (status)
         return status != GRIDDEP_ERROR_MEMORY;
@@ -733,7 +770,8 @@ static bool split_values(gd_origins *origins)
     if (done) {
         for (uint32_t i = function->instruction; i < function->instruction_end; i++)
             note_roles(origins, &origins->module->instructions[i], roles);
-        gd_webs webs = {flow, origins->first_operand, operands, roles, origins->value_of, origins->value_count};
+        gd_webs webs = {flow,  origins->first_operand, operands,
+                        roles, origins->value_of,      origins->value_count};
         done = gd_webs_split(&webs);
         origins->value_count = webs.value_count;
     }
@@ -761,8 +799,8 @@ static bool build(gd_origins *origins)
 
     find_operands(origins);
     origins->sets = malloc(sizeof *origins->sets);
-    bool done =
-        origins->sets && gd_origin_sets_create(origins->sets) && number_values(origins) && split_values(origins);
+    bool done = origins->sets && gd_origin_sets_create(origins->sets) && number_values(origins) &&
+                split_values(origins);
     if (done) {
         origins->values = calloc((size_t)origins->value_count + 1, sizeof *origins->values);
         done = origins->values && run_search(&search);
@@ -775,7 +813,8 @@ static bool build(gd_origins *origins)
     return done;
 }
 
-gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module,
+                                      const gd_ptx_instruction *instruction)
 {
     static const struct {
         const char *name;
@@ -786,12 +825,14 @@ gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module, const gd_ptx_
                   {".param", GD_SPACE_PARAM},
                   {".const", GD_SPACE_CONST}};
 
-    for (uint32_t token = instruction->opcode + 1; token <= instruction->opcode + instruction->modifiers; token++) {
+    for (uint32_t token = instruction->opcode + 1;
+         token <= instruction->opcode + instruction->modifiers; token++) {
         uint32_t length;
         const char *text = gd_ptx_token_text(module, token, &length);
         for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
             size_t known = strlen(spaces[i].name);
-            if (length >= known && memcmp(text, spaces[i].name, known) == 0 && (length == known || text[known] == ':'))
+            if (length >= known && memcmp(text, spaces[i].name, known) == 0 &&
+                (length == known || text[known] == ':'))
                 return spaces[i].space;
         }
     }
@@ -843,7 +884,8 @@ void gd_origins_destroy(gd_origins *origins)
     free(origins);
 }
 
-int32_t gd_origins_create(const gd_ptx_module *module, uint32_t function, gd_origins **origins, griddep_error *error)
+int32_t gd_origins_create(const gd_ptx_module *module, uint32_t function, gd_origins **origins,
+                          griddep_error *error)
 {
     gd_origins *made = calloc(1, sizeof *made);
 

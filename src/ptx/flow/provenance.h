@@ -1,17 +1,18 @@
-/* Where values come from: for each register of a function, the parameters that its value may point into, and what it
- * depends on.
+/* Where values come from: for each register of a function, the parameters that its value may point
+ * into, and what it depends on.
  *
- * One answer for each web of a register (web.h: what its definitions and uses that reach each other have in common),
- * found by a worklist over definitions and uses. Through ld.param, cvta, mov, add, sub, mad, lea forms, and/or, selp,
- * min, max, shfl, vectors, packing and unpacking of halves, and copies by way of .local variables. mul, shifts,
- * division and comparisons end a pointer and give a plain number. What was loaded from global, shared, generic or
- * unknown memory, returned by a call, or made by an unknown instruction, is `unknown`: never guessed safe. So is an
- * address that comes from nowhere (a literal, a plain number), what was packed from halves that come from nowhere, and
+ * One answer for each web of a register (web.h: what its definitions and uses that reach each other
+ * have in common), found by a worklist over definitions and uses. Through ld.param, cvta, mov, add,
+ * sub, mad, lea forms, and/or, selp, min, max, shfl, vectors, packing and unpacking of halves, and
+ * copies by way of .local variables. mul, shifts, division and comparisons end a pointer and give a
+ * plain number. What was loaded from global, shared, generic or unknown memory, returned by a call,
+ * or made by an unknown instruction, is `unknown`: never guessed safe. So is an address that comes
+ * from nowhere (a literal, a plain number), what was packed from halves that come from nowhere, and
  * a value that may point into more than GD_PTX_LIMIT_ORIGINS parameters.
  *
- * What has fewer bytes than an address and was not taken from something larger in a parameter is a plain number: a
- * parameter `.u32 n` never stands in a set. Only data dependence is followed: a guard counts, a branch around a
- * definition does not. */
+ * What has fewer bytes than an address and was not taken from something larger in a parameter is a
+ * plain number: a parameter `.u32 n` never stands in a set. Only data dependence is followed: a
+ * guard counts, a branch around a definition does not. */
 #ifndef GD_PTX_FLOW_PROVENANCE_H
 #define GD_PTX_FLOW_PROVENANCE_H
 
@@ -26,26 +27,30 @@ enum {
     GD_ORIGIN_SHARED = 2,  /* address of a .shared variable or of the dynamic shared window */
     GD_ORIGIN_LOCAL = 4,   /* address of a .local variable */
     GD_ORIGIN_GLOBAL = 8,  /* address of a .global or .const variable of the module */
-    GD_ORIGIN_THREAD = 16, /* depends on what differs between threads of a CTA: %tid, %laneid, %warpid, elect, shared
-                              data, atomics, clocks */
-    GD_ORIGIN_BLOCK = 32,  /* depends on what differs between CTAs: %ctaid, %smid, ... */
-    GD_ORIGIN_MEMORY = 64  /* depends on data read from global memory */
+    GD_ORIGIN_THREAD =
+        16, /* depends on what differs between threads of a CTA: %tid, %laneid, %warpid, elect,
+                              shared data, atomics, clocks */
+    GD_ORIGIN_BLOCK = 32, /* depends on what differs between CTAs: %ctaid, %smid, ... */
+    GD_ORIGIN_MEMORY = 64 /* depends on data read from global memory */
 };
 
 typedef struct gd_origin {
-    uint32_t flags;      /* GD_ORIGIN_* */
-    uint32_t parameters; /* set of parameter numbers, an index for gd_origins_set_has; 0: the empty set */
+    uint32_t flags; /* GD_ORIGIN_* */
+    uint32_t
+        parameters; /* set of parameter numbers, an index for gd_origins_set_has; 0: the empty
+                     * set */
 } gd_origin;
 
 typedef struct gd_origins gd_origins;
 
-/* Of a function with a body; its parameters are numbered from 0 as in the text. For a .func, the caller substitutes its
- * arguments. */
-int32_t gd_origins_create(const gd_ptx_module *module, uint32_t function, gd_origins **origins, griddep_error *error);
+/* Of a function with a body; its parameters are numbered from 0 as in the text. For a .func, the
+ * caller substitutes its arguments. */
+int32_t gd_origins_create(const gd_ptx_module *module, uint32_t function, gd_origins **origins,
+                          griddep_error *error);
 void gd_origins_destroy(gd_origins *origins);
 
-/* Of an operand: register, symbol, vector, or memory operand (then: of its address). Special registers and literals
- * too. A vector may make a new set, so only one thread at a time may ask. */
+/* Of an operand: register, symbol, vector, or memory operand (then: of its address). Special
+ * registers and literals too. A vector may make a new set, so only one thread at a time may ask. */
 gd_origin gd_origins_of(const gd_origins *origins, uint32_t operand);
 
 /* Whether a set has a parameter; how many it has; the index-th of them, in ascending order. */
@@ -53,7 +58,9 @@ bool gd_origins_set_has(const gd_origins *origins, uint32_t set, uint32_t parame
 uint32_t gd_origins_set_count(const gd_origins *origins, uint32_t set);
 uint32_t gd_origins_set_at(const gd_origins *origins, uint32_t set, uint32_t index);
 
-/* The state space that a memory instruction names in its modifiers; GD_SPACE_NONE: generic, or it names none. */
-gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module, const gd_ptx_instruction *instruction);
+/* The state space that a memory instruction names in its modifiers; GD_SPACE_NONE: generic, or it
+ * names none. */
+gd_ptx_space gd_ptx_instruction_space(const gd_ptx_module *module,
+                                      const gd_ptx_instruction *instruction);
 
 #endif

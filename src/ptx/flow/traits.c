@@ -1,8 +1,9 @@
-/* Two searches. The first walks over the calls, from the functions that wait or trigger to those that call them. The
- * second follows, in all functions at once, the paths on which nothing has waited yet ("dry" paths). Its nodes are the
- * instructions, then for each callee its end, which a dry path reaches by returning, and its exit, which ends the
- * thread; each is visited once, nearest first, and remembers from where. A callee is a function, a .calltargets list,
- * or one of a few kinds of code that cannot be looked into. Lists of branch targets are marked too, so that many
+/* Two searches. The first walks over the calls, from the functions that wait or trigger to those
+ * that call them. The second follows, in all functions at once, the paths on which nothing has
+ * waited yet ("dry" paths). Its nodes are the instructions, then for each callee its end, which a
+ * dry path reaches by returning, and its exit, which ends the thread; each is visited once, nearest
+ * first, and remembers from where. A callee is a function, a .calltargets list, or one of a few
+ * kinds of code that cannot be looked into. Lists of branch targets are marked too, so that many
  * branches through one long list cost no more than one. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -169,8 +170,8 @@ static void spread(gd_dry_search *search, gd_ptx_function *functions, uint32_t t
         for (uint32_t i = search->users[callee]; i != GD_PTX_NONE; i = search->uses[i].next) {
             uint32_t user = search->uses[i].user;
             bool member = user >= module->instruction_count;
-            mark(search,
-                 member ? module->function_count + user - module->instruction_count : function_of(module, user));
+            mark(search, member ? module->function_count + user - module->instruction_count
+                                : function_of(module, user));
         }
     }
 }
@@ -179,8 +180,9 @@ static void note_own_traits(const gd_ptx_module *module, gd_ptx_function *functi
 {
     function->traits = GRIDDEP_TRAIT_KNOWN;
     for (uint32_t i = function->control; i < function->control_end; i++)
-        function->traits |=
-            module->controls[i].kind == GRIDDEP_CONTROL_WAIT ? GRIDDEP_TRAIT_WAITS : GRIDDEP_TRAIT_TRIGGERS;
+        function->traits |= module->controls[i].kind == GRIDDEP_CONTROL_WAIT
+                                ? GRIDDEP_TRAIT_WAITS
+                                : GRIDDEP_TRAIT_TRIGGERS;
     for (uint32_t i = function->instruction; i < function->instruction_end; i++)
         function->traits |= is_call(module, i) ? GRIDDEP_TRAIT_CALLS : 0;
 }
@@ -199,7 +201,8 @@ static uint32_t exit_of(const gd_dry_search *search, uint32_t callee)
 
 static uint32_t branches_of(const gd_dry_search *search, const gd_ptx_directive *targets)
 {
-    return end_of(search, count_callees(search->module)) + (uint32_t)(targets - search->module->directives);
+    return end_of(search, count_callees(search->module)) +
+           (uint32_t)(targets - search->module->directives);
 }
 
 static uint32_t count_nodes(const gd_dry_search *search)
@@ -220,7 +223,8 @@ static void reach(gd_dry_search *search, uint32_t node, uint32_t from)
     search->work[search->work_count++] = node;
 }
 
-static void reach_instruction(gd_dry_search *search, uint32_t function, uint32_t instruction, uint32_t from)
+static void reach_instruction(gd_dry_search *search, uint32_t function, uint32_t instruction,
+                              uint32_t from)
 {
     bool inside = instruction < search->module->functions[function].instruction_end;
 
@@ -230,7 +234,8 @@ static void reach_instruction(gd_dry_search *search, uint32_t function, uint32_t
 /* ---- dry paths ---- */
 
 /* The label that an operand names; where it names none, anything may follow. */
-static void reach_label(gd_dry_search *search, uint32_t branch, uint32_t operand, uint32_t operand_end)
+static void reach_label(gd_dry_search *search, uint32_t branch, uint32_t operand,
+                        uint32_t operand_end)
 {
     const gd_ptx_module *module = search->module;
     uint32_t symbol = operand < operand_end ? module->operands[operand].symbol : GD_PTX_NONE;
@@ -247,8 +252,10 @@ static void reach_list(gd_dry_search *search, uint32_t index)
 {
     const gd_ptx_module *module = search->module;
     const gd_ptx_instruction *branch = &module->instructions[index];
-    uint32_t list = branch->operand < branch->operand_end ? module->operands[branch->operand].end : branch->operand_end;
-    const gd_ptx_directive *targets = list < branch->operand_end ? gd_ptx_operand_directive(module, list) : NULL;
+    uint32_t list = branch->operand < branch->operand_end ? module->operands[branch->operand].end
+                                                          : branch->operand_end;
+    const gd_ptx_directive *targets =
+        list < branch->operand_end ? gd_ptx_operand_directive(module, list) : NULL;
 
     if (!targets || targets->kind != GD_DIRECTIVE_BRANCHTARGETS) {
         reach(search, exit_of(search, function_of(module, index)), index);
@@ -263,7 +270,8 @@ static void reach_list(gd_dry_search *search, uint32_t index)
 
 static bool returns(const gd_ptx_module *module, uint32_t callee)
 {
-    return callee >= module->function_count || !(module->functions[callee].flags & GD_FUNCTION_NORETURN);
+    return callee >= module->function_count ||
+           !(module->functions[callee].flags & GD_FUNCTION_NORETURN);
 }
 
 /* Whether a dry path goes on behind a call. */
@@ -449,13 +457,15 @@ static bool append_way(const gd_dry_search *search, uint32_t node, gd_dry_path *
     for (uint32_t at = search->from[node]; at != START; at = search->from[at]) {
         if (at >= module->instruction_count)
             continue;
-        steps[--place] = (gd_dry_step){.instruction = at, .turn = next == at + 1 ? GD_DRY_NEXT : GD_DRY_BRANCH};
+        steps[--place] =
+            (gd_dry_step){.instruction = at, .turn = next == at + 1 ? GD_DRY_NEXT : GD_DRY_BRANCH};
         next = at;
     }
     return true;
 }
 
-/* The function out of which a call, reached on a dry path, leaves; GD_PTX_NONE: code that cannot be looked into. */
+/* The function out of which a call, reached on a dry path, leaves; GD_PTX_NONE: code that cannot be
+ * looked into. */
 static uint32_t leaving_callee(const gd_dry_search *search, uint32_t call)
 {
     const gd_ptx_module *module = search->module;
@@ -466,7 +476,8 @@ static uint32_t leaving_callee(const gd_dry_search *search, uint32_t call)
     return callee < module->function_count ? callee : GD_PTX_NONE;
 }
 
-/* How the last instruction of a way leaves its function; ENTER and the function, where a call does. */
+/* How the last instruction of a way leaves its function; ENTER and the function, where a call
+ * does. */
 static void end_way(const gd_dry_search *search, bool exits, gd_dry_step *last)
 {
     const gd_ptx_module *module = search->module;
@@ -478,15 +489,17 @@ static void end_way(const gd_dry_search *search, bool exits, gd_dry_step *last)
     last->turn = last->function == GD_PTX_NONE ? GD_DRY_UNKNOWN : GD_DRY_ENTER;
 }
 
-bool gd_dry_search_path(const gd_dry_search *search, uint32_t function, bool may_return, gd_dry_path *path)
+bool gd_dry_search_path(const gd_dry_search *search, uint32_t function, bool may_return,
+                        gd_dry_path *path)
 {
     bool entered = true;
 
     *path = (gd_dry_path){0};
     may_return |= (search->module->functions[function].flags & GD_FUNCTION_ENTRY) != 0;
     while (entered) {
-        uint32_t node = may_return && is_seen(search, end_of(search, function)) ? end_of(search, function)
-                                                                                : exit_of(search, function);
+        uint32_t node = may_return && is_seen(search, end_of(search, function))
+                            ? end_of(search, function)
+                            : exit_of(search, function);
         if (!is_seen(search, node))
             return true; /* of the first function only */
         bool exits = node == exit_of(search, function);
@@ -499,7 +512,8 @@ bool gd_dry_search_path(const gd_dry_search *search, uint32_t function, bool may
             return false;
         }
         if (search->from[node] == START)
-            path->steps[path->count++] = (gd_dry_step){.instruction = GD_PTX_NONE, .turn = GD_DRY_RETURN};
+            path->steps[path->count++] =
+                (gd_dry_step){.instruction = GD_PTX_NONE, .turn = GD_DRY_RETURN};
         else
             end_way(search, exits, &path->steps[path->count - 1]);
         entered = path->steps[path->count - 1].turn == GD_DRY_ENTER;
@@ -521,8 +535,8 @@ bool gd_dry_search_path_to(const gd_dry_search *search, uint32_t instruction, gd
     if (path->count && path->steps[path->count - 1].instruction + 1 == instruction)
         path->steps[path->count - 1].turn = GD_DRY_NEXT;
     path->steps[path->count++] = (gd_dry_step){.instruction = instruction};
-    bool leaves =
-        is_call(module, instruction) || gd_ops[module->instructions[instruction].op].control == GD_CONTROL_EXIT;
+    bool leaves = is_call(module, instruction) ||
+                  gd_ops[module->instructions[instruction].op].control == GD_CONTROL_EXIT;
     end_way(search, leaves, &path->steps[path->count - 1]);
     return true;
 }
@@ -560,8 +574,9 @@ static uint32_t wait_between(const gd_ptx_module *module, uint32_t from, uint32_
 static void describe_callee(const gd_ptx_module *module, uint32_t call, gd_text *text)
 {
     uint32_t operand = gd_ptx_call_operand(module, &module->instructions[call]), length = 0;
-    const char *name =
-        operand == GD_PTX_NONE ? "" : gd_ptx_token_text(module, module->operands[operand].token, &length);
+    const char *name = operand == GD_PTX_NONE
+                           ? ""
+                           : gd_ptx_token_text(module, module->operands[operand].token, &length);
 
     gd_text_format(text, "%.*s", length > 60 ? 60 : (int)length, name);
 }
@@ -578,7 +593,8 @@ static bool calls_waiting(const gd_ptx_module *module, const gd_ptx_instruction 
     return waits;
 }
 
-/* Whether a step is worth words: it does not just go on to the next instruction, or passes a wait by. */
+/* Whether a step is worth words: it does not just go on to the next instruction, or passes a wait
+ * by. */
 static bool is_told(const gd_ptx_module *module, const gd_dry_step *step)
 {
     if (step->turn != GD_DRY_NEXT)
@@ -629,12 +645,14 @@ static void describe_step(const gd_ptx_module *module, const gd_dry_step *step, 
             gd_text_format(text, ", which may be %s", module->functions[step->function].name);
         return;
     case GD_DRY_RETURN:
-        gd_text_string(text, control == GD_CONTROL_RETURN   ? "leaves by ret"
-                             : control == GD_CONTROL_BRANCH ? "branches to the end and leaves"
-                                                            : "is the last one, and the end leaves");
+        gd_text_string(text, control == GD_CONTROL_RETURN ? "leaves by ret"
+                             : control == GD_CONTROL_BRANCH
+                                 ? "branches to the end and leaves"
+                                 : "is the last one, and the end leaves");
         return;
     case GD_DRY_EXIT:
-        gd_text_string(text, control == GD_CONTROL_EXIT ? "leaves by exit" : "is not known and may leave");
+        gd_text_string(text, control == GD_CONTROL_EXIT ? "leaves by exit"
+                                                        : "is not known and may leave");
         return;
     case GD_DRY_UNKNOWN:
         gd_text_string(text, "calls ");

@@ -1,5 +1,6 @@
-/* Depth-first walks and dominator trees: Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph"
- * (1979), with simple path compression, O(edges * log blocks) for any graph. */
+/* Depth-first walks and dominator trees: Lengauer and Tarjan, "A fast algorithm for finding
+ * dominators in a flowgraph" (1979), with simple path compression, O(edges * log blocks) for any
+ * graph. */
 #include <stdlib.h>
 
 #include "ptx/flow/tree.h"
@@ -47,7 +48,8 @@ static uint32_t enter_block(gd_flow_walk *walk, uint32_t block, uint32_t parent)
     return walk->count++;
 }
 
-static void run_walk(gd_flow_walk *walk, const walk_state *state, const gd_flow *flow, uint32_t root, bool against)
+static void run_walk(gd_flow_walk *walk, const walk_state *state, const gd_flow *flow,
+                     uint32_t root, bool against)
 {
     uint32_t at = enter_block(walk, root, GD_PTX_NONE), left = 0;
 
@@ -81,8 +83,8 @@ bool gd_flow_walk_create(gd_flow_walk *walk, const gd_flow *flow, uint32_t root,
         .finished = take(nodes, 0),
         .common = take(flow->edge_count, GD_PTX_NONE),
     };
-    bool done =
-        state.cursor && state.above && walk->number && walk->block && walk->parent && walk->finished && walk->common;
+    bool done = state.cursor && state.above && walk->number && walk->block && walk->parent &&
+                walk->finished && walk->common;
     if (done) {
         for (uint32_t i = 0; i < nodes; i++) {
             state.cursor[i] = first_edge(flow, i, against);
@@ -116,7 +118,8 @@ typedef struct dominator_search {
     uint32_t *path;
 } dominator_search;
 
-/* The block of least semidominator on the path from v up to its tree's root, which does not count. */
+/* The block of least semidominator on the path from v up to its tree's root, which does not
+ * count. */
 static uint32_t evaluate(dominator_search *search, uint32_t v)
 {
     uint32_t *ancestor = search->ancestor, *label = search->label;
@@ -135,12 +138,13 @@ static uint32_t evaluate(dominator_search *search, uint32_t v)
     return label[v];
 }
 
-static void find_semidominator(dominator_search *search, const gd_flow *flow, const gd_flow_walk *walk, bool against,
-                               uint32_t w)
+static void find_semidominator(dominator_search *search, const gd_flow *flow,
+                               const gd_flow_walk *walk, bool against, uint32_t w)
 {
     uint32_t block = walk->block[w];
 
-    for (uint32_t i = first_edge(flow, block, !against); i < last_edge(flow, block, !against); i++) {
+    for (uint32_t i = first_edge(flow, block, !against); i < last_edge(flow, block, !against);
+         i++) {
         uint32_t v = walk->number[flow->edges[i]];
         if (v == GD_PTX_NONE)
             continue;
@@ -150,7 +154,8 @@ static void find_semidominator(dominator_search *search, const gd_flow *flow, co
     }
 }
 
-static void search_dominators(dominator_search *search, const gd_flow *flow, const gd_flow_walk *walk, bool against)
+static void search_dominators(dominator_search *search, const gd_flow *flow,
+                              const gd_flow_walk *walk, bool against)
 {
     for (uint32_t w = walk->count - 1; w > 0; w--) {
         find_semidominator(search, flow, walk, against, w);
@@ -170,8 +175,8 @@ static void search_dominators(dominator_search *search, const gd_flow *flow, con
     }
 }
 
-/* Places in the tree, with `semi` for sizes of subtrees and `label` for the next free place below a block. A block's
- * dominator has the smaller number. */
+/* Places in the tree, with `semi` for sizes of subtrees and `label` for the next free place below a
+ * block. A block's dominator has the smaller number. */
 static void place(dominator_search *search, gd_flow *flow, const gd_flow_walk *walk, bool against)
 {
     for (uint32_t i = 0; i < walk->count; i++)
@@ -185,7 +190,8 @@ static void place(dominator_search *search, gd_flow *flow, const gd_flow_walk *w
         search->label[i] = enter + 1;
         if (i)
             search->label[above] += search->semi[i];
-        *(against ? &block->postdominator : &block->dominator) = i ? walk->block[above] : GD_PTX_NONE;
+        *(against ? &block->postdominator : &block->dominator) =
+            i ? walk->block[above] : GD_PTX_NONE;
         *(against ? &block->post_enter : &block->enter) = enter;
         *(against ? &block->post_leave : &block->leave) = enter + search->semi[i];
     }
@@ -203,8 +209,8 @@ bool gd_flow_dominators(gd_flow *flow, const gd_flow_walk *walk, bool against)
         .immediate = take(count, 0),
         .path = take(count, 0),
     };
-    bool done = search.semi && search.label && search.ancestor && search.bucket && search.next && search.immediate &&
-                search.path;
+    bool done = search.semi && search.label && search.ancestor && search.bucket && search.next &&
+                search.immediate && search.path;
 
     if (done) {
         for (uint32_t i = 0; i < count; i++)

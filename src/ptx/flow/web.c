@@ -1,6 +1,7 @@
-/* Webs by reaching definitions, one register at a time. What a register holds when a block is entered is a node; it is
- * asked for only where a use needs it, from the predecessors' last definitions or, where they have none, from what they
- * were entered with. Nodes that meet are united. */
+/* Webs by reaching definitions, one register at a time. What a register holds when a block is
+ * entered is a node; it is asked for only where a use needs it, from the predecessors' last
+ * definitions or, where they have none, from what they were entered with. Nodes that meet are
+ * united. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ typedef struct web_search {
 static uint32_t new_node(web_search *search)
 {
     if (search->node_count == search->node_capacity &&
-        !gd_array_grow((void **)&search->parents, &search->node_capacity, sizeof *search->parents)) {
+        !gd_array_grow((void **)&search->parents, &search->node_capacity,
+                       sizeof *search->parents)) {
         search->failed = true;
         return 0;
     }
@@ -86,12 +88,13 @@ static uint32_t entered_with(web_search *search, uint32_t block)
     return search->entered[block];
 }
 
-/* The occurrences of one instruction, uses before definitions; gives the first of the next one. `held` is the node of
- * what the register holds, GD_PTX_NONE: what the block was entered with. */
+/* The occurrences of one instruction, uses before definitions; gives the first of the next one.
+ * `held` is the node of what the register holds, GD_PTX_NONE: what the block was entered with. */
 static uint32_t visit_instruction(web_search *search, uint32_t from, uint32_t *held)
 {
     const uint8_t *roles = search->webs->roles;
-    uint32_t instruction = search->occurrences[from].instruction, block = search->occurrences[from].block;
+    uint32_t instruction = search->occurrences[from].instruction,
+             block = search->occurrences[from].block;
     uint32_t end = from, defined = GD_PTX_NONE;
 
     for (; end != GD_PTX_NONE && search->occurrences[end].instruction == instruction;
@@ -140,7 +143,8 @@ static void ask_predecessors(web_search *search)
             uint32_t from = flow->edges[i];
             search->steps++;
             unite(search, search->entered[block],
-                  search->left[from] == GD_PTX_NONE ? entered_with(search, from) : search->left[from]);
+                  search->left[from] == GD_PTX_NONE ? entered_with(search, from)
+                                                    : search->left[from]);
         }
     }
 }
@@ -181,7 +185,8 @@ static void split_register(web_search *search, uint32_t value)
 
 /* ---- all registers ---- */
 
-static void add_occurrence(web_search *search, uint32_t operand, uint32_t instruction, uint32_t block)
+static void add_occurrence(web_search *search, uint32_t operand, uint32_t instruction,
+                           uint32_t block)
 {
     uint32_t value = search->webs->value_of[operand], number = search->occurrence_count++;
 
@@ -203,7 +208,8 @@ static void list_occurrences(web_search *search)
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
         uint32_t block = gd_flow_block_of(webs->flow, i);
-        uint32_t from = instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
+        uint32_t from =
+            instruction->operand - (instruction->flags & GD_INSTRUCTION_GUARDED ? 1 : 0);
         for (uint32_t j = from; j < instruction->operand_end; j++) {
             if (webs->roles[j - webs->first_operand] != GD_WEB_NONE)
                 add_occurrence(search, j - webs->first_operand, i, block);
@@ -234,8 +240,8 @@ static bool begin(web_search *search)
     search->left = none_filled(blocks);
     search->touched = none_filled(blocks);
     search->work = none_filled(blocks);
-    return search->occurrences && search->first && search->last && search->definitions && search->node_of &&
-           search->entered && search->left && search->touched && search->work;
+    return search->occurrences && search->first && search->last && search->definitions &&
+           search->node_of && search->entered && search->left && search->touched && search->work;
 }
 
 static void end(web_search *search)
@@ -260,7 +266,8 @@ bool gd_webs_split(gd_webs *webs)
     search.failed = !begin(&search);
     if (!search.failed)
         list_occurrences(&search);
-    for (uint32_t i = 0; i < registers && !search.failed && search.steps < GD_PTX_LIMIT_WEB_STEPS; i++) {
+    for (uint32_t i = 0; i < registers && !search.failed && search.steps < GD_PTX_LIMIT_WEB_STEPS;
+         i++) {
         if (search.definitions[i] > 1)
             split_register(&search, i);
     }

@@ -37,7 +37,8 @@ static int32_t find_entry(const griddep_ptx *ptx, uint32_t entry, const gd_ptx_f
         return status;
     *function = gd_ptx_get_function(ptx, entry);
     if (!*function)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has %" PRIu32 " entries; there is no entry %" PRIu32,
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "%s has %" PRIu32 " entries; there is no entry %" PRIu32,
                             ptx->module.name, ptx->module.entry_count, entry);
     return GRIDDEP_OK;
 }
@@ -47,7 +48,8 @@ static uint32_t count_functions(const gd_ptx_module *module)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < module->function_count; i++)
-        count += (module->functions[i].flags & (GD_FUNCTION_BODY | GD_FUNCTION_ENTRY)) == GD_FUNCTION_BODY;
+        count += (module->functions[i].flags & (GD_FUNCTION_BODY | GD_FUNCTION_ENTRY)) ==
+                 GD_FUNCTION_BODY;
     return count;
 }
 
@@ -60,14 +62,16 @@ static int32_t parse_checked(const char *text, uint64_t bytes, const char *name,
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "ptx is NULL");
     if (bytes > GD_PTX_LIMIT_BYTES)
         return gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, name, 0, 0,
-                               "found %" PRIu64 " bytes of PTX, expected at most %d (GD_PTX_LIMIT_BYTES)", bytes,
-                               GD_PTX_LIMIT_BYTES);
+                               "found %" PRIu64
+                               " bytes of PTX, expected at most %d (GD_PTX_LIMIT_BYTES)",
+                               bytes, GD_PTX_LIMIT_BYTES);
     if (bytes && !text[bytes - 1])
         bytes--;
     griddep_ptx *made = calloc(1, sizeof *made);
     if (!made)
         return gd_error_memory(error);
-    if (gd_ptx_module_parse(&made->module, text, (uint32_t)bytes, name) || !gd_ptx_traits_compute(&made->module) ||
+    if (gd_ptx_module_parse(&made->module, text, (uint32_t)bytes, name) ||
+        !gd_ptx_traits_compute(&made->module) ||
         !gd_requires_read(&made->module, &made->terms, &made->requires_wrong)) {
         griddep_ptx_destroy(made);
         return gd_error_memory(error);
@@ -86,7 +90,8 @@ int32_t gd_ptx_parse_tolerant(const char *text, uint64_t bytes, const char *name
     return status ? status : parse_checked(text, bytes, name ? name : "ptx", ptx, error);
 }
 
-int32_t gd_ptx_report(const griddep_ptx *ptx, const gd_ptx_diagnostic *diagnostic, griddep_error *error)
+int32_t gd_ptx_report(const griddep_ptx *ptx, const gd_ptx_diagnostic *diagnostic,
+                      griddep_error *error)
 {
     const gd_ptx_module *module = &ptx->module;
     gd_text quote = {0};
@@ -94,8 +99,9 @@ int32_t gd_ptx_report(const griddep_ptx *ptx, const gd_ptx_diagnostic *diagnosti
 
     gd_ptx_tokens_position(&module->tokens, diagnostic->offset, &line, &column);
     gd_text_quote(&quote, module->text, module->bytes, line, column);
-    gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, module->name, line, column, "%s:%" PRId32 ":%" PRId32 ": %s\n%s",
-                    module->name, line, column, diagnostic->text, gd_text_get(&quote));
+    gd_error_set_at(error, GRIDDEP_ERROR_SYNTAX, module->name, line, column,
+                    "%s:%" PRId32 ":%" PRId32 ": %s\n%s", module->name, line, column,
+                    diagnostic->text, gd_text_get(&quote));
     gd_text_free(&quote);
     return GRIDDEP_ERROR_SYNTAX;
 }
@@ -104,8 +110,9 @@ bool gd_ptx_find_entry(const griddep_ptx *ptx, const char *name, uint32_t *index
 {
     const gd_ptx_module *module = &ptx->module;
     size_t length = strlen(name);
-    uint32_t found =
-        length > module->bytes ? GD_PTX_NONE : gd_ptx_name_find(&module->names, module->text, name, (uint32_t)length);
+    uint32_t found = length > module->bytes
+                         ? GD_PTX_NONE
+                         : gd_ptx_name_find(&module->names, module->text, name, (uint32_t)length);
     uint32_t symbol = found == GD_PTX_NONE ? GD_PTX_NONE : module->names.list[found].symbol;
 
     if (symbol == GD_PTX_NONE || module->symbols[symbol].kind != GD_SYMBOL_FUNCTION)
@@ -126,10 +133,12 @@ bool gd_ptx_find_entry(const griddep_ptx *ptx, const char *name, uint32_t *index
 
 const gd_ptx_function *gd_ptx_get_function(const griddep_ptx *ptx, uint32_t entry)
 {
-    return entry < ptx->module.entry_count ? &ptx->module.functions[ptx->module.entries[entry]] : NULL;
+    return entry < ptx->module.entry_count ? &ptx->module.functions[ptx->module.entries[entry]]
+                                           : NULL;
 }
 
-int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error)
+int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx,
+                          griddep_error *error)
 {
     griddep_ptx *made = NULL;
 
@@ -191,14 +200,18 @@ int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_pt
         .instruction_count = function->instruction_end - function->instruction,
     };
     gd_ptx_token_position(&ptx->module, function->token_name, &known.line, &known.column);
-    memcpy(known.required_block, function->limits[GD_PERFORMANCE_REQNTID], sizeof known.required_block);
-    memcpy(known.maximum_block, function->limits[GD_PERFORMANCE_MAXNTID], sizeof known.maximum_block);
-    memcpy(known.required_cluster, function->limits[GD_PERFORMANCE_REQNCTAPERCLUSTER], sizeof known.required_cluster);
-    return gd_struct_write(info, &known, sizeof known, ENTRY_INFO_MINIMUM, "griddep_ptx_entry_info", error);
+    memcpy(known.required_block, function->limits[GD_PERFORMANCE_REQNTID],
+           sizeof known.required_block);
+    memcpy(known.maximum_block, function->limits[GD_PERFORMANCE_MAXNTID],
+           sizeof known.maximum_block);
+    memcpy(known.required_cluster, function->limits[GD_PERFORMANCE_REQNCTAPERCLUSTER],
+           sizeof known.required_cluster);
+    return gd_struct_write(info, &known, sizeof known, ENTRY_INFO_MINIMUM, "griddep_ptx_entry_info",
+                           error);
 }
 
-int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info,
-                                  griddep_error *error)
+int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
+                                  griddep_parameter_info *info, griddep_error *error)
 {
     const gd_ptx_function *function;
     int32_t status = find_entry(ptx, entry, &function, error);
@@ -208,8 +221,8 @@ int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32
     uint32_t count = function->parameter_end - function->parameter;
     if (index >= count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "%s has %" PRIu32 " parameters; there is no parameter %" PRIu32, function->name, count,
-                            index);
+                            "%s has %" PRIu32 " parameters; there is no parameter %" PRIu32,
+                            function->name, count, index);
     const gd_ptx_symbol *symbol = &ptx->module.symbols[function->parameter + index];
     griddep_parameter_info known = {
         .offset = symbol->offset,
@@ -220,11 +233,12 @@ int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32
         .is_pointer = symbol->flags & GD_SYMBOL_POINTER ? 1 : 0,
         .element = gd_requires_element(ptx->terms ? &ptx->terms[entry] : NULL, index),
     };
-    return gd_struct_write(info, &known, sizeof known, PARAMETER_INFO_MINIMUM, "griddep_parameter_info", error);
+    return gd_struct_write(info, &known, sizeof known, PARAMETER_INFO_MINIMUM,
+                           "griddep_parameter_info", error);
 }
 
-int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info,
-                                griddep_error *error)
+int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
+                                griddep_control_info *info, griddep_error *error)
 {
     const gd_ptx_function *function;
     int32_t status = find_entry(ptx, entry, &function, error);
@@ -234,13 +248,15 @@ int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t
     uint32_t count = function->control_end - function->control;
     if (index >= count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "%s has %" PRIu32 " griddepcontrol instructions; there is no number %" PRIu32,
+                            "%s has %" PRIu32
+                            " griddepcontrol instructions; there is no number %" PRIu32,
                             function->name, count, index);
     const gd_ptx_control *control = &ptx->module.controls[function->control + index];
     griddep_control_info known = {.kind = control->kind, .predicated = control->predicated};
-    gd_ptx_token_position(&ptx->module, ptx->module.instructions[control->instruction].opcode, &known.line,
-                          &known.column);
-    return gd_struct_write(info, &known, sizeof known, CONTROL_INFO_MINIMUM, "griddep_control_info", error);
+    gd_ptx_token_position(&ptx->module, ptx->module.instructions[control->instruction].opcode,
+                          &known.line, &known.column);
+    return gd_struct_write(info, &known, sizeof known, CONTROL_INFO_MINIMUM, "griddep_control_info",
+                           error);
 }
 
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes,
@@ -248,5 +264,7 @@ int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacit
 {
     int32_t status = check(ptx, error);
 
-    return status ? status : gd_text_export(ptx->module.text, ptx->module.bytes, buffer, capacity, bytes, error);
+    return status ? status
+                  : gd_text_export(ptx->module.text, ptx->module.bytes, buffer, capacity, bytes,
+                                   error);
 }

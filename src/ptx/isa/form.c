@@ -1,5 +1,5 @@
-/* Fitting modifiers to forms. ptxas treats modifiers as a bag: their order counts among types, and among state spaces,
- * and nowhere else. */
+/* Fitting modifiers to forms. ptxas treats modifiers as a bag: their order counts among types, and
+ * among state spaces, and nowhere else. */
 #include <string.h>
 
 #include "ptx/isa/form.h"
@@ -19,7 +19,8 @@ static const set sets[] = {
 
 static const gd_form forms[] = {
 #define GD_SET(name, alternatives)
-#define GD_FORM(op, modifiers, operands, version, target) {modifiers, operands, GD_OP_##op, version, target},
+#define GD_FORM(op, modifiers, operands, version, target)                                          \
+    {modifiers, operands, GD_OP_##op, version, target},
 #include "ptx/isa/forms.def"
 #undef GD_SET
 #undef GD_FORM
@@ -101,7 +102,8 @@ static bool group_has(const char *group, const gd_modifier *modifier)
     gd_modifier alternative;
 
     while (gd_alternatives_next(&from, &alternative)) {
-        if (alternative.length == modifier->length && memcmp(alternative.text, modifier->text, modifier->length) == 0)
+        if (alternative.length == modifier->length &&
+            memcmp(alternative.text, modifier->text, modifier->length) == 0)
             return true;
     }
     return false;
@@ -121,9 +123,9 @@ static bool is(const gd_modifier *modifier, const char *text)
 
 static bool is_type(const gd_modifier *modifier)
 {
-    static const char *const others[] = {"u16x2",  "s16x2",   "tf32",   "e4m3",   "e5m2",   "e2m3",
-                                         "e3m2",   "e2m1",    "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2",
-                                         "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4"};
+    static const char *const others[] = {
+        "u16x2",  "s16x2",  "tf32",   "e4m3",   "e5m2",   "e2m3",    "e3m2",   "e2m1",
+        "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "e4m3x4", "e5m2x4"};
 
     for (int i = 1; i < GD_TYPE_COUNT; i++) {
         if (is(modifier, gd_ptx_types[i].name))
@@ -155,7 +157,8 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
         match->types[(*types)++] = *modifier;
     if (is_space(modifier))
         match->spaces[match->spaces[0].length > 0] = *modifier;
-    if (modifier->length == 2 && modifier->text[0] == 'v' && modifier->text[1] >= '2' && modifier->text[1] <= '8')
+    if (modifier->length == 2 && modifier->text[0] == 'v' && modifier->text[1] >= '2' &&
+        modifier->text[1] <= '8')
         match->vector = (uint8_t)(modifier->text[1] - '0');
     if (modifier->length == 2 && modifier->text[0] == 'x')
         match->matrices = (uint8_t)(modifier->text[1] - '0');
@@ -166,7 +169,8 @@ static void note(gd_form_match *match, const gd_modifier *modifier, uint32_t *ty
 /* ---- fitting ---- */
 
 /* The first group from `first` on that has the modifier and is still empty; UINT32_MAX: none. */
-static uint32_t find_group(const gd_form *form, uint32_t filled, uint32_t first, const gd_modifier *modifier)
+static uint32_t find_group(const gd_form *form, uint32_t filled, uint32_t first,
+                           const gd_modifier *modifier)
 {
     uint32_t index = 0;
 
@@ -184,14 +188,19 @@ bool gd_form_has(const gd_form *form, const gd_modifier *modifier)
     return find_group(form, 0, 0, modifier) != UINT32_MAX;
 }
 
-bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, gd_form_match *match)
+bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
+                 gd_form_match *match)
 {
     uint32_t filled = 0, types = 0, next_type = 0, next_space = 0, index = 0;
 
     *match = (gd_form_match){.form = form, .unmatched = UINT32_MAX, .vector = 1};
     for (uint32_t i = 0; i < count; i++) {
         bool type = is_type(&modifiers[i]), space = is_space(&modifiers[i]);
-        uint32_t group = find_group(form, filled, type ? next_type : space ? next_space : 0, &modifiers[i]);
+        uint32_t group = find_group(form, filled,
+                                    type    ? next_type
+                                    : space ? next_space
+                                            : 0,
+                                    &modifiers[i]);
         if (group == UINT32_MAX) {
             if (match->unmatched == UINT32_MAX)
                 match->unmatched = i;

@@ -1,4 +1,5 @@
-/* The forms of instructions as forms.def has them, and which of them an instruction's modifiers fit. */
+/* The forms of instructions as forms.def has them, and which of them an instruction's modifiers
+ * fit. */
 #ifndef GD_PTX_ISA_FORM_H
 #define GD_PTX_ISA_FORM_H
 
@@ -54,12 +55,12 @@ typedef struct gd_form_match {
     gd_modifier types[GD_FORM_TYPES]; /* those that the form numbers; length 0: none */
     gd_modifier spaces[2];            /* state spaces in their order; length 0: none */
     uint32_t matched;                 /* of the instruction's modifiers */
-    uint32_t unmatched;               /* the first modifier that fits no group; UINT32_MAX: all fit */
-    const char *missing;              /* a group that must be there and is not; NULL: none */
-    uint8_t vector;                   /* .v2, .v4, .v8: the number; 1 without */
-    uint8_t matrices;                 /* .x1, .x2, .x4: the number; 0 without */
-    bool hint;                        /* .L2::cache_hint is there */
-    bool multicast;                   /* .multicast::cluster is there */
+    uint32_t unmatched;  /* the first modifier that fits no group; UINT32_MAX: all fit */
+    const char *missing; /* a group that must be there and is not; NULL: none */
+    uint8_t vector;      /* .v2, .v4, .v8: the number; 1 without */
+    uint8_t matrices;    /* .x1, .x2, .x4: the number; 0 without */
+    bool hint;           /* .L2::cache_hint is there */
+    bool multicast;      /* .multicast::cluster is there */
     uint8_t role_count;
     gd_form_role roles[GD_FORM_ROLES]; /* of the operands that there are: gd_operands_read */
 } gd_form_match;
@@ -67,11 +68,13 @@ typedef struct gd_form_match {
 /* The forms of an instruction, in the order of the table; *count 0: it is not described. */
 const gd_form *gd_forms_of(gd_op op, uint32_t *count);
 
-/* Fits one form to the modifiers that follow the instruction's name. true: it takes them all and lacks none. */
-bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count, gd_form_match *match);
+/* Fits one form to the modifiers that follow the instruction's name. true: it takes them all and
+ * lacks none. */
+bool gd_form_fit(const gd_form *form, const gd_modifier *modifiers, uint32_t count,
+                 gd_form_match *match);
 
-/* Walks over the alternatives of a form's groups, or of one group: at first *from is the group's text. false: no more.
- */
+/* Walks over the alternatives of a form's groups, or of one group: at first *from is the group's
+ * text. false: no more. */
 typedef struct gd_alternatives {
     const char *at;     /* in the form's text */
     const char *within; /* in a set's text; NULL: in no set */

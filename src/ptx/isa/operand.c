@@ -1,5 +1,6 @@
-/* Operands against the roles and types of a form. The rules are those that ptxas keeps, which are wider than the ISA's
- * in places: an integer register serves .f16x2, a function's name any source. */
+/* Operands against the roles and types of a form. The rules are those that ptxas keeps, which are
+ * wider than the ISA's in places: an integer register serves .f16x2, a function's name any
+ * source. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,13 @@
 #include "base/format.h"
 #include "ptx/isa/operand.h"
 
-typedef enum value_class { CLASS_INTEGER, CLASS_FLOAT, CLASS_BITS, CLASS_PREDICATE, CLASS_OPAQUE } value_class;
+typedef enum value_class {
+    CLASS_INTEGER,
+    CLASS_FLOAT,
+    CLASS_BITS,
+    CLASS_PREDICATE,
+    CLASS_OPAQUE
+} value_class;
 
 typedef struct fitting {
     const gd_ptx_module *module;
@@ -33,7 +40,8 @@ static const uint8_t classes[] = {
 #undef SIGNED
 };
 
-/* Types that modifiers name and registers do not have: .tf32, packed ones. They live in registers of bits. */
+/* Types that modifiers name and registers do not have: .tf32, packed ones. They live in registers
+ * of bits. */
 static gd_value_type read_packed(const char *name, size_t length)
 {
     static const struct {
@@ -44,8 +52,10 @@ static gd_value_type read_packed(const char *name, size_t length)
 
     for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
         if (strlen(packed[i].name) == length && memcmp(packed[i].name, name, length) == 0)
-            return (gd_value_type){
-                .name = packed[i].name, .class = CLASS_FLOAT, .bytes = packed[i].bytes, .never_wider = true};
+            return (gd_value_type){.name = packed[i].name,
+                                   .class = CLASS_FLOAT,
+                                   .bytes = packed[i].bytes,
+                                   .never_wider = true};
     }
     return (gd_value_type){.name = "", .class = CLASS_OPAQUE};
 }
@@ -53,7 +63,8 @@ static gd_value_type read_packed(const char *name, size_t length)
 static gd_value_type read_type(const char *name, size_t length)
 {
     for (uint8_t i = 1; i < GD_TYPE_COUNT; i++) {
-        if (strlen(gd_ptx_types[i].name) == length && memcmp(gd_ptx_types[i].name, name, length) == 0)
+        if (strlen(gd_ptx_types[i].name) == length &&
+            memcmp(gd_ptx_types[i].name, name, length) == 0)
             return (gd_value_type){.name = gd_ptx_types[i].name,
                                    .class = classes[i],
                                    .bytes = gd_ptx_types[i].bytes,
@@ -170,7 +181,8 @@ static bool is_destination(const gd_form_role *role)
 
 /* ---- faults ---- */
 
-__attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint32_t token, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool tell(const fitting *fit, uint32_t token,
+                                                       const char *format, ...)
 {
     va_list arguments;
 
@@ -188,7 +200,8 @@ static void describe_register(const gd_ptx_operand *operand, const gd_ptx_symbol
                               char *text, size_t capacity)
 {
     static const char *const vectors[] = {[2] = ".v2 ", [4] = ".v4 ", [8] = ".v8 "};
-    const char *vector = symbol->vector < sizeof vectors / sizeof vectors[0] ? vectors[symbol->vector] : NULL;
+    const char *vector =
+        symbol->vector < sizeof vectors / sizeof vectors[0] ? vectors[symbol->vector] : NULL;
     const char *sum = operand->flags & GD_OPERAND_OFFSET ? " plus a constant" : "";
 
     if (operand->component)
@@ -211,7 +224,7 @@ static void describe(const fitting *fit, const gd_ptx_operand *operand, char *te
                  : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL     ? "a label"
                  : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_PARAMETER ? "a parameter"
                  : fit->module->symbols[operand->symbol].kind == GD_SYMBOL_FUNCTION  ? "a function"
-                                                                                     : "a variable");
+                                                                                    : "a variable");
         break;
     case GD_OPERAND_SPECIAL:
         snprintf(text, capacity, "a special register");
@@ -242,7 +255,8 @@ static void describe(const fitting *fit, const gd_ptx_operand *operand, char *te
 
 static void describe_role(const gd_form_role *role, char *text, size_t capacity)
 {
-    const char *wider = (role->kind == 'D' || role->kind == 'S') && !role->type.never_wider ? " or wider" : "";
+    const char *wider =
+        (role->kind == 'D' || role->kind == 'S') && !role->type.never_wider ? " or wider" : "";
     char vector[40] = "";
 
     if (role->vector)
@@ -272,7 +286,8 @@ static void describe_role(const gd_form_role *role, char *text, size_t capacity)
     }
 }
 
-static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role)
+static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand,
+                          const gd_form_role *role)
 {
     char found[64], expected[100];
 
@@ -280,7 +295,8 @@ static bool tell_expected(const fitting *fit, const gd_ptx_operand *operand, con
         return false;
     describe(fit, operand, found, sizeof found);
     describe_role(role, expected, sizeof expected);
-    return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position, found, expected);
+    return tell(fit, operand->token, "operand %u is %s; %s is expected", (unsigned)fit->position,
+                found, expected);
 }
 
 /* ---- fitting one operand ---- */
@@ -316,10 +332,12 @@ static bool is_undeclared(const fitting *fit, const gd_ptx_operand *operand)
 
     if (operand->kind == GD_OPERAND_SPECIAL)
         return !gd_is_special_register(name, length);
-    return operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE && !is_constant(fit, operand);
+    return operand->kind == GD_OPERAND_SYMBOL && operand->symbol == GD_PTX_NONE &&
+           !is_constant(fit, operand);
 }
 
-static bool fits_register(const fitting *fit, const gd_ptx_operand *operand, const gd_form_role *role, bool wider)
+static bool fits_register(const fitting *fit, const gd_ptx_operand *operand,
+                          const gd_form_role *role, bool wider)
 {
     const gd_ptx_symbol *symbol = &fit->module->symbols[operand->symbol];
 
@@ -359,7 +377,8 @@ static bool fits_scalar(const fitting *fit, const gd_ptx_operand *operand, const
         return true;
     if (operand->kind == GD_OPERAND_SPECIAL)
         return (role->kind == 'C' || role->kind == 'z') && role->type.class != CLASS_FLOAT;
-    if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT || role->type.class == CLASS_PREDICATE)
+    if (operand->kind != GD_OPERAND_SYMBOL || role->type.class == CLASS_FLOAT ||
+        role->type.class == CLASS_PREDICATE)
         return false;
     if (fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL)
         return false;
@@ -377,11 +396,12 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
         if (element->kind != GD_OPERAND_REGISTER)
             continue;
         uint8_t next = fit->module->symbols[element->symbol].type;
-        if (type != GD_TYPE_NONE && (gd_ptx_types[next].bytes != gd_ptx_types[type].bytes ||
-                                     (next != type && classes[next] != CLASS_BITS && classes[type] != CLASS_BITS &&
-                                      (classes[next] != CLASS_INTEGER || classes[type] != CLASS_INTEGER))))
-            return tell(fit, element->token, "operand %u mixes .%s and .%s registers", (unsigned)fit->position,
-                        gd_ptx_types[type].name, gd_ptx_types[next].name);
+        if (type != GD_TYPE_NONE &&
+            (gd_ptx_types[next].bytes != gd_ptx_types[type].bytes ||
+             (next != type && classes[next] != CLASS_BITS && classes[type] != CLASS_BITS &&
+              (classes[next] != CLASS_INTEGER || classes[type] != CLASS_INTEGER))))
+            return tell(fit, element->token, "operand %u mixes .%s and .%s registers",
+                        (unsigned)fit->position, gd_ptx_types[type].name, gd_ptx_types[next].name);
         if (type == GD_TYPE_NONE || classes[type] == CLASS_BITS)
             type = next;
     }
@@ -389,7 +409,8 @@ static bool elements_agree(const fitting *fit, const gd_ptx_operand *vector, uin
 }
 
 /* mov packs and unpacks (PTX ISA 9.7.9.10): the elements make up the whole. */
-static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, const gd_form_role *role)
+static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
+                      const gd_form_role *role)
 {
     uint32_t count = 0, bytes = 0;
 
@@ -411,7 +432,8 @@ static bool fits_pack(const fitting *fit, const gd_ptx_operand *operand, uint32_
     return elements_agree(fit, operand, index);
 }
 
-static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index, gd_form_role role)
+static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint32_t index,
+                        gd_form_role role)
 {
     uint32_t count = 0;
 
@@ -431,11 +453,12 @@ static bool fits_vector(const fitting *fit, const gd_ptx_operand *operand, uint3
     }
     if (count == role.vector)
         return elements_agree(fit, operand, index);
-    return tell(fit, operand->token, "operand %u has %u elements; %u are expected", (unsigned)fit->position,
-                (unsigned)count, (unsigned)role.vector);
+    return tell(fit, operand->token, "operand %u has %u elements; %u are expected",
+                (unsigned)fit->position, (unsigned)count, (unsigned)role.vector);
 }
 
-/* Whether a variable lies in the state space that the instruction names; without one, the address is generic. */
+/* Whether a variable lies in the state space that the instruction names; without one, the address
+ * is generic. */
 static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
 {
     const gd_modifier *space = &fit->match->spaces[fit->addresses > 1];
@@ -447,8 +470,9 @@ static bool is_in_space(const fitting *fit, const gd_ptx_operand *address)
     if (symbol->kind == GD_SYMBOL_FUNCTION || symbol->kind == GD_SYMBOL_LABEL)
         return false;
     if (symbol->space >= sizeof names / sizeof names[0] || !names[symbol->space] || !space->length)
-        return fit->addresses > 1 || (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
-                                      (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
+        return fit->addresses > 1 ||
+               (symbol->space != GD_SPACE_PARAM && symbol->space != GD_SPACE_CONST &&
+                (classes[symbol->type] != CLASS_OPAQUE || symbol->space != GD_SPACE_GLOBAL));
     if (symbol->space == GD_SPACE_PARAM && fit->instruction->op == GD_OP_ST &&
         symbol->scope == fit->module->functions[fit->function].scope &&
         fit->module->functions[fit->function].flags & GD_FUNCTION_ENTRY)
@@ -467,11 +491,12 @@ static bool begins_with_name(const fitting *fit, const gd_ptx_operand *operand)
 static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint32_t index)
 {
     if (operand->kind != GD_OPERAND_MEMORY)
-        return begins_with_name(fit, operand) && gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
+        return begins_with_name(fit, operand) &&
+               gd_token_kind(fit->module->tokens.list[operand->token + 1]) == '[';
     const gd_ptx_operand *address = operand_at(fit, index + 1);
     if (operand->end != address->end)
-        return tell(fit, operand_at(fit, address->end)->token, "operand %u is an address in brackets with a comma",
-                    (unsigned)fit->position);
+        return tell(fit, operand_at(fit, address->end)->token,
+                    "operand %u is an address in brackets with a comma", (unsigned)fit->position);
     if (address->kind == GD_OPERAND_SYMBOL && address->symbol != GD_PTX_NONE)
         return is_in_space(fit, address) ||
                tell(fit, address->token, "operand %u does not lie in the instruction's state space",
@@ -479,37 +504,43 @@ static bool fits_address(const fitting *fit, const gd_ptx_operand *operand, uint
     if (address->kind != GD_OPERAND_REGISTER) {
         const gd_modifier *space = &fit->match->spaces[0];
         bool local = space->length == 5 && memcmp(space->text, "local", 5) == 0;
-        return local || (address->kind == GD_OPERAND_SPECIAL && !address->component) || is_undeclared(fit, address) ||
-               begins_with_name(fit, address) ||
-               tell(fit, address->token, "operand %u is neither a register nor a variable, and is not in .local",
+        return local || (address->kind == GD_OPERAND_SPECIAL && !address->component) ||
+               is_undeclared(fit, address) || begins_with_name(fit, address) ||
+               tell(fit, address->token,
+                    "operand %u is neither a register nor a variable, and is not in .local",
                     (unsigned)fit->position);
     }
     const gd_ptx_symbol *symbol = &fit->module->symbols[address->symbol];
     uint8_t class = classes[symbol->type];
     if ((class == CLASS_INTEGER || class == CLASS_BITS) && gd_ptx_types[symbol->type].bytes <= 8)
         return true;
-    return tell(fit, address->token, "a .%s register holds no address; one of integers or bits does",
+    return tell(fit, address->token,
+                "a .%s register holds no address; one of integers or bits does",
                 gd_ptx_types[symbol->type].name);
 }
 
 static bool fits_predicate(const fitting *fit, const gd_ptx_operand *operand)
 {
     if (operand->kind == GD_OPERAND_REGISTER)
-        return fit->module->symbols[operand->symbol].type == GD_TYPE_PRED && !(operand->flags & GD_OPERAND_MINUS);
+        return fit->module->symbols[operand->symbol].type == GD_TYPE_PRED &&
+               !(operand->flags & GD_OPERAND_MINUS);
     if (is_undeclared(fit, operand))
         return true;
-    return is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE;
+    return is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
+           operand->kind != GD_OPERAND_DOUBLE;
 }
 
 static bool fits_label(const fitting *fit, const gd_ptx_operand *operand)
 {
-    return is_undeclared(fit, operand) || (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
-                                           fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
+    return is_undeclared(fit, operand) ||
+           (operand->kind == GD_OPERAND_SYMBOL && operand->symbol != GD_PTX_NONE &&
+            fit->module->symbols[operand->symbol].kind == GD_SYMBOL_LABEL);
 }
 
 static bool fits_pair(const fitting *fit, uint32_t index, gd_form_role role)
 {
-    static const gd_value_type predicate = {.name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
+    static const gd_value_type predicate = {
+        .name = "pred", .class = CLASS_PREDICATE, .type = GD_TYPE_PRED};
     const gd_ptx_operand *first = operand_at(fit, index + 1), *second = operand_at(fit, first->end);
 
     role.pair = 0;
@@ -527,7 +558,8 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
     if (role.pair && operand->kind == GD_OPERAND_PAIR)
         return fits_pair(fit, index, role);
     if (role.pair == '&')
-        return tell(fit, operand->token, "operand %u has a predicate behind a '|' here", (unsigned)fit->position);
+        return tell(fit, operand->token, "operand %u has a predicate behind a '|' here",
+                    (unsigned)fit->position);
     switch (role.kind) {
     case 'a':
         return fits_address(fit, operand, index);
@@ -537,7 +569,8 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
         return fits_label(fit, operand);
     case 'i':
         return is_undeclared(fit, operand) ||
-               (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE && operand->kind != GD_OPERAND_DOUBLE);
+               (is_constant(fit, operand) && operand->kind != GD_OPERAND_SINGLE &&
+                operand->kind != GD_OPERAND_DOUBLE);
     case 'h':
     case 'm':
         return fits_scalar(fit, operand, &role);
@@ -556,8 +589,8 @@ static bool fits(const fitting *fit, uint32_t index, gd_form_role role)
 
 /* ---- all operands ---- */
 
-bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const gd_form_match *match,
-                     gd_operand_fault *fault)
+bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                     const gd_form_match *match, gd_operand_fault *fault)
 {
     fitting fit = {.module = module,
                    .instruction = instruction,
@@ -577,15 +610,18 @@ bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *inst
             continue;
         fit.position++;
         if (left == 0)
-            return tell(&fit, instruction->token_end - 1, "operand %u is missing", (unsigned)fit.position);
+            return tell(&fit, instruction->token_end - 1, "operand %u is missing",
+                        (unsigned)fit.position);
         if (!fits(&fit, index, *role))
-            return fault && fault->text[0] ? false : tell_expected(&fit, operand_at(&fit, index), role);
+            return fault && fault->text[0] ? false
+                                           : tell_expected(&fit, operand_at(&fit, index), role);
         index = operand_at(&fit, index)->end;
         left--;
     }
     fit.position++;
     if (left)
-        return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many", (unsigned)fit.position);
+        return tell(&fit, operand_at(&fit, index)->token, "operand %u is one too many",
+                    (unsigned)fit.position);
     return true;
 }
 

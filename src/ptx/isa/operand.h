@@ -8,15 +8,17 @@
 typedef struct gd_operand_fault {
     uint32_t token;
     uint32_t position; /* of the operand, from 1; the more the further the form fits */
-    char text[188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected"; empty: nothing */
+    char text
+        [188]; /* "operand 2 is %u2, a register of type .u32; one of .f32 or .b32 is expected";
+                * empty: nothing */
 } gd_operand_fault;
 
 /* Reads the operands of a form whose modifiers fit: the roles of *match. */
 void gd_operands_read(gd_form_match *match);
 
 /* Fits the operands to those roles. `fault` may be NULL: then no words are made. */
-bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const gd_form_match *match,
-                     gd_operand_fault *fault);
+bool gd_operands_fit(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                     const gd_form_match *match, gd_operand_fault *fault);
 
 /* Whether a name with % is a special register (PTX ISA 10). */
 bool gd_is_special_register(const char *name, uint32_t length);

@@ -37,7 +37,8 @@ bool gd_head_next(gd_head *head, gd_head_line *line)
     return true;
 }
 
-bool gd_head_begins(const gd_head_line *line, const char *name, gd_head_line *of, gd_head_line *value)
+bool gd_head_begins(const gd_head_line *line, const char *name, gd_head_line *of,
+                    gd_head_line *value)
 {
     const char *end = line->text + line->bytes;
     size_t length = strlen(name);

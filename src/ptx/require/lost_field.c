@@ -1,6 +1,7 @@
-/* Fields of the head comment that are misspelt. A text may have fields of its own, so only what is nearly a field of
- * the library's is told: its name with a letter or two wrong, with more spaces in front, or without its colon. Where it
- * is the very name of a field with conditions, a text that means it so is not loaded. */
+/* Fields of the head comment that are misspelt. A text may have fields of its own, so only what is
+ * nearly a field of the library's is told: its name with a letter or two wrong, with more spaces in
+ * front, or without its colon. Where it is the very name of a field with conditions, a text that
+ * means it so is not loaded. */
 #include <stdint.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ typedef struct heading {
 
 static bool is_word(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-';
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
+           byte == '-';
 }
 
 /* "word:" or "word name:" at the beginning of a line, or a line of one word. */
@@ -76,8 +78,8 @@ static bool has_operator(const char *at, const char *end)
     return false;
 }
 
-/* The field of conditions that a line names to the letter, and does not begin: indented otherwise, or without its
- * colon; NULL. */
+/* The field of conditions that a line names to the letter, and does not begin: indented otherwise,
+ * or without its colon; NULL. */
 static const char *find_lost(const gd_head_line *line, heading *from)
 {
     const char *end = line->text + line->bytes;
@@ -85,10 +87,12 @@ static const char *find_lost(const gd_head_line *line, heading *from)
 
     for (size_t i = 0; i < CONDITION_COUNT; i++) {
         const size_t bytes = strlen(fields[i]);
-        if (from->bytes != bytes || memcmp(from->at, fields[i], bytes) != 0 || is_field(line, fields[i]))
+        if (from->bytes != bytes || memcmp(from->at, fields[i], bytes) != 0 ||
+            is_field(line, fields[i]))
             continue;
         const char *behind = from->at + bytes;
-        return colon || ((behind == end || *behind == ' ') && has_operator(behind, end)) ? fields[i] : NULL;
+        return colon || ((behind == end || *behind == ' ') && has_operator(behind, end)) ? fields[i]
+                                                                                         : NULL;
     }
     return NULL;
 }
@@ -118,19 +122,26 @@ static const char *find_field(const heading *from)
     return NULL;
 }
 
-static void tell(griddep_findings *findings, const gd_ptx_module *module, const heading *from, const char *field)
+static void tell(griddep_findings *findings, const gd_ptx_module *module, const heading *from,
+                 const char *field)
 {
-    gd_finding_draft draft = {.code = GD_CODE_GD153, .launch = -1, .module = module, .token = GD_PTX_NONE};
+    gd_finding_draft draft = {
+        .code = GD_CODE_GD153, .launch = -1, .module = module, .token = GD_PTX_NONE};
     int bytes = (int)from->bytes;
 
-    gd_ptx_tokens_position(&module->tokens, (uint32_t)(from->at - module->text), &draft.line, &draft.column);
+    gd_ptx_tokens_position(&module->tokens, (uint32_t)(from->at - module->text), &draft.line,
+                           &draft.column);
     if (strlen(field) != from->bytes || memcmp(field, from->at, from->bytes))
-        gd_findings_add(findings, &draft, "the head comment's field \"%.*s\" is read by nothing; did you mean \"%s\"?",
-                        bytes, from->at, field);
+        gd_findings_add(
+            findings, &draft,
+            "the head comment's field \"%.*s\" is read by nothing; did you mean \"%s\"?", bytes,
+            from->at, field);
     else if (from->alone)
-        gd_findings_add(findings, &draft, "\"%s\" has no colon behind it, so that it begins no field", field);
+        gd_findings_add(findings, &draft,
+                        "\"%s\" has no colon behind it, so that it begins no field", field);
     else
-        gd_findings_add(findings, &draft, "\"%s\" stands behind %zu spaces, so that it begins no field; one does",
+        gd_findings_add(findings, &draft,
+                        "\"%s\" stands behind %zu spaces, so that it begins no field; one does",
                         field, from->spaces);
 }
 
@@ -142,8 +153,9 @@ typedef struct walk {
     bool behind;     /* behind an empty line that ended such a field */
 } walk;
 
-/* Whether a line is meant to belong to the field with conditions before it, and does not: it is not indented by three
- * spaces, or an empty line stands before it. A sentence or another field may follow behind one space. */
+/* Whether a line is meant to belong to the field with conditions before it, and does not: it is not
+ * indented by three spaces, or an empty line stands before it. A sentence or another field may
+ * follow behind one space. */
 static bool is_cut_off(const walk *at, const gd_head_line *line, heading *from)
 {
     const char *end = line->text + line->bytes;
@@ -159,8 +171,9 @@ static bool is_cut_off(const walk *at, const gd_head_line *line, heading *from)
            (has_operator(from->at, end) && !memchr(from->at, ':', (size_t)(end - from->at)));
 }
 
-/* The next line that begins nothing and names a field, or nearly one: its heading and the field. `lost` says that it is
- * the name of a field with conditions, or with *field NULL a line that such a field was meant to have. */
+/* The next line that begins nothing and names a field, or nearly one: its heading and the field.
+ * `lost` says that it is the name of a field with conditions, or with *field NULL a line that such
+ * a field was meant to have. */
 static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
 {
     gd_head_line line;
@@ -171,7 +184,8 @@ static bool next_wrong(walk *at, heading *from, const char **field, bool *lost)
         *field = NULL;
         if (*lost)
             return true;
-        at->behind = line.bytes ? at->behind && gd_head_continues(&line) : at->conditions || at->behind;
+        at->behind =
+            line.bytes ? at->behind && gd_head_continues(&line) : at->conditions || at->behind;
         if (!line.bytes)
             at->inside = at->conditions = false;
         *field = continues && at->conditions ? NULL : find_lost(&line, from);
@@ -214,15 +228,15 @@ void gd_head_find_lost(const gd_ptx_module *module, gd_ptx_diagnostics *diagnost
 
     while (next_wrong(&at, &from, &field, &lost)) {
         if (lost && !field)
-            gd_ptx_diagnostics_add(
-                diagnostics, (uint32_t)(from.at - module->text),
-                "this line would be lost: what a field with conditions has stands behind \"//\" and at least three "
-                "spaces, with no empty line between");
+            gd_ptx_diagnostics_add(diagnostics, (uint32_t)(from.at - module->text),
+                                   "this line would be lost: what a field with conditions has "
+                                   "stands behind \"//\" and at least three "
+                                   "spaces, with no empty line between");
         else if (lost)
-            gd_ptx_diagnostics_add(
-                diagnostics, (uint32_t)(from.at - module->text),
-                "\"%s\" begins no field here, so that its conditions would be lost: one space stands in "
-                "front of a field, and a colon behind it",
-                field);
+            gd_ptx_diagnostics_add(diagnostics, (uint32_t)(from.at - module->text),
+                                   "\"%s\" begins no field here, so that its conditions would be "
+                                   "lost: one space stands in "
+                                   "front of a field, and a colon behind it",
+                                   field);
     }
 }

@@ -1,5 +1,5 @@
-/* Lines of the head comment that look like one of its fields and are none, so that nothing reads them: GD153, and GD152
- * where they would have conditions. */
+/* Lines of the head comment that look like one of its fields and are none, so that nothing reads
+ * them: GD153, and GD152 where they would have conditions. */
 #ifndef GD_PTX_REQUIRE_LOST_FIELD_H
 #define GD_PTX_REQUIRE_LOST_FIELD_H
 

@@ -1,13 +1,15 @@
-/* The 128 bytes of a tensor map, as 32 words of 32 bits. The first 19 hold everything, the others are 0:
+/* The 128 bytes of a tensor map, as 32 words of 32 bits. The first 19 hold everything, the others
+ * are 0:
  *
  *   0, 1    address
- *   2       rank - 1 at bit 4, type at 7 (and 16), interleave at 11, swizzle at 13, fill at 15, promotion at 17; bit 0:
+ *   2       rank - 1 at bit 4, type at 7 (and 16), interleave at 11, swizzle at 13, fill at 15,
+ *   promotion at 17; bit 0:
  *           im2col
  *   3 to 6  strides of dimensions 1 to 4, in 16 bytes; four more bits of each in word 7
  *   8 to 12 sizes - 1
  *   13      steps - 1, three bits each; in the highest byte box[0] - 1, or channels - 1
- *   14      box[1] - 1 to box[4] - 1, a byte each; im2col: the corners, lower and upper, of 16 bits each
- *   15      im2col: pixels - 1
+ *   14      box[1] - 1 to box[4] - 1, a byte each; im2col: the corners, lower and upper, of 16 bits
+ *   each 15      im2col: pixels - 1
  *   16      bytes that a copy writes, where the steps divide the box
  *   18      the alignment that the swizzle wants of shared memory
  */
@@ -19,7 +21,8 @@ enum { WORDS = GD_TENSOR_MAP_BYTES / 4, USED = 19, STEP_BITS = 3, HIGH_BITS = 4,
 
 /* How the types of CU_TENSOR_MAP_DATA_TYPE_* are numbered: in word 2, bits 7 to 10 and 16. */
 enum { TF32 = 16 };
-static const uint8_t codes[GD_TENSOR_TYPES] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7 | TF32, 8 | TF32};
+static const uint8_t codes[GD_TENSOR_TYPES] = {0, 1, 2,  3, 4,        5,       6,
+                                               7, 9, 10, 8, 7 | TF32, 8 | TF32};
 
 uint32_t gd_tensor_element(uint8_t type)
 {
@@ -72,9 +75,9 @@ static uint32_t write_kind(const gd_tensor_map *map)
 {
     const uint32_t code = codes[map->type];
 
-    return (uint32_t)map->im2col | (map->rank - 1u) << 4 | (code & 15) << 7 | (uint32_t)map->interleave << 11 |
-           (uint32_t)map->swizzle << 13 | (uint32_t)map->fill << 15 | (code >> 4) << 16 |
-           (uint32_t)map->promotion << 17;
+    return (uint32_t)map->im2col | (map->rank - 1u) << 4 | (code & 15) << 7 |
+           (uint32_t)map->interleave << 11 | (uint32_t)map->swizzle << 13 |
+           (uint32_t)map->fill << 15 | (code >> 4) << 16 | (uint32_t)map->promotion << 17;
 }
 
 /* The corners' dimensions share 16 bits. */
@@ -145,7 +148,8 @@ static bool read_kind(uint32_t word, gd_tensor_map *map)
         if (codes[i] == code)
             map->type = i;
     }
-    return map->type < GD_TENSOR_TYPES && map->rank <= GD_TENSOR_RANK && (!map->im2col || map->rank > 2);
+    return map->type < GD_TENSOR_TYPES && map->rank <= GD_TENSOR_RANK &&
+           (!map->im2col || map->rank > 2);
 }
 
 static void read_corner(const gd_tensor_map *map, uint32_t word, int32_t *corner)
@@ -173,8 +177,8 @@ bool gd_tensor_map_read(const void *bytes, gd_tensor_map *map)
         map->sizes[i] = (uint64_t)words[8 + i] + 1;
         map->steps[i] = bits_of(words[13], STEP_BITS * i, STEP_BITS) + 1u;
         if (i)
-            map->strides[i] = (uint64_t)words[2 + i] << 4 | (uint64_t)bits_of(words[7], HIGH_BITS * (i - 1), HIGH_BITS)
-                                                                << 36;
+            map->strides[i] = (uint64_t)words[2 + i] << 4 |
+                              (uint64_t)bits_of(words[7], HIGH_BITS * (i - 1), HIGH_BITS) << 36;
     }
     if (map->im2col) {
         map->channels = (words[13] >> 24) + 1;

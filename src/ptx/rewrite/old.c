@@ -1,4 +1,5 @@
-/* Texts for sm_1x to sm_6x and PTX ISA 1.0 to 6.3. The judge of what is refused here is ptxas (tests/rewrite_old.sh).
+/* Texts for sm_1x to sm_6x and PTX ISA 1.0 to 6.3. The judge of what is refused here is ptxas
+ (tests/rewrite_old.sh).
  */
 #include "ptx/rewrite/old.h"
 
@@ -10,21 +11,23 @@
 
 enum { BITS = 32 };
 
-static int32_t refuse(const gd_ptx_module *module, uint32_t token, const char *what, griddep_error *error)
+static int32_t refuse(const gd_ptx_module *module, uint32_t token, const char *what,
+                      griddep_error *error)
 {
     int32_t line, column;
 
     gd_ptx_token_position(module, token, &line, &column);
-    return gd_error_set_at(
-        error, GRIDDEP_ERROR_UNSUPPORTED, module->name, line, column,
-        "%s: dependent launch needs PTX ISA 7.8 and sm_90, which do not take it; compile the text anew for "
-        "them, or rewrite this by hand",
-        what);
+    return gd_error_set_at(error, GRIDDEP_ERROR_UNSUPPORTED, module->name, line, column,
+                           "%s: dependent launch needs PTX ISA 7.8 and sm_90, which do not take "
+                           "it; compile the text anew for "
+                           "them, or rewrite this by hand",
+                           what);
 }
 
 /* ---- instructions ---- */
 
-static bool has_modifier(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const char *const *list)
+static bool has_modifier(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                         const char *const *list)
 {
     for (uint32_t i = 1; i <= instruction->modifiers; i++) {
         for (const char *const *each = list; *each; each++) {
@@ -35,19 +38,22 @@ static bool has_modifier(const gd_ptx_module *module, const gd_ptx_instruction *
     return false;
 }
 
-static bool has_one(const gd_ptx_module *module, const gd_ptx_instruction *instruction, const char *modifier)
+static bool has_one(const gd_ptx_module *module, const gd_ptx_instruction *instruction,
+                    const char *modifier)
 {
     const char *const list[] = {modifier, NULL};
 
     return has_modifier(module, instruction, list);
 }
 
-/* The types of a conversion, as ".f32", from the last modifiers: of the result and of the source. */
+/* The types of a conversion, as ".f32", from the last modifiers: of the result and of the
+ * source. */
 static bool converts_roughly(const gd_ptx_module *module, const gd_ptx_instruction *cvt)
 {
     uint32_t length;
     bool is_float[2] = {false, false};
-    const bool narrows = cvt->modifiers > 1 && gd_ptx_token_is(module, cvt->opcode + cvt->modifiers - 1, ".f32") &&
+    const bool narrows = cvt->modifiers > 1 &&
+                         gd_ptx_token_is(module, cvt->opcode + cvt->modifiers - 1, ".f32") &&
                          gd_ptx_token_is(module, cvt->opcode + cvt->modifiers, ".f64");
 
     for (uint32_t i = 0; i < 2 && i < cvt->modifiers; i++) {
@@ -73,7 +79,8 @@ static const char *lacks(const gd_ptx_module *module, const gd_ptx_instruction *
     case GD_OP_SQRT:
     case GD_OP_MAD:
     case GD_OP_FMA:
-        return !has_modifier(module, instruction, floats) || has_modifier(module, instruction, rounding)
+        return !has_modifier(module, instruction, floats) ||
+                       has_modifier(module, instruction, rounding)
                    ? NULL
                    : "without a rounding modifier";
     case GD_OP_SIN:
@@ -133,7 +140,8 @@ static int32_t check_words(const gd_ptx_module *module, griddep_error *error)
             return refuse(module, token, ".tex", error);
         if (gd_ptx_token_is(module, token, ".maxnctapersm"))
             return refuse(module, token, ".maxnctapersm", error);
-        if (gd_ptx_token_is(module, token, ".const") && gd_token_kind(module->tokens.list[token + 1]) == '[')
+        if (gd_ptx_token_is(module, token, ".const") &&
+            gd_token_kind(module->tokens.list[token + 1]) == '[')
             return refuse(module, token, "a bank of constants", error);
     }
     return GRIDDEP_OK;
@@ -166,9 +174,10 @@ static int32_t check_target(const gd_ptx_module *module, griddep_error *error)
 {
     for (uint32_t i = 0; i < module->directive_count; i++) {
         const gd_ptx_directive *directive = &module->directives[i];
-        for (uint32_t token = directive->token; directive->kind == GD_DIRECTIVE_TARGET && token < directive->token_end;
-             token++) {
-            if (gd_ptx_token_is(module, token, "map_f64_to_f32") && !gd_rewrite_may_drop(module, token))
+        for (uint32_t token = directive->token;
+             directive->kind == GD_DIRECTIVE_TARGET && token < directive->token_end; token++) {
+            if (gd_ptx_token_is(module, token, "map_f64_to_f32") &&
+                !gd_rewrite_may_drop(module, token))
                 return refuse(module, token, "map_f64_to_f32, in a text that uses .f64", error);
         }
     }

@@ -1,5 +1,6 @@
-/* Places by dominance: the nearest block that dominates all effects, moved up until every path from the entry's start
- * to its end passes it and no loop repeats it; and the same downwards, by post-dominance. */
+/* Places by dominance: the nearest block that dominates all effects, moved up until every path from
+ * the entry's start to its end passes it and no loop repeats it; and the same downwards, by
+ * post-dominance. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -20,19 +21,22 @@ static bool is_call(const gd_ptx_instruction *instruction)
     return gd_ops[instruction->op].control == GD_CONTROL_CALL;
 }
 
-static bool only_constants(const gd_origins *origins, gd_origin origin, const gd_parameter_set *constants)
+static bool only_constants(const gd_origins *origins, gd_origin origin,
+                           const gd_parameter_set *constants)
 {
     uint32_t count = gd_origins_set_count(origins, origin.parameters);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (!constants || !gd_parameter_set_has(constants, gd_origins_set_at(origins, origin.parameters, i)))
+        if (!constants ||
+            !gd_parameter_set_has(constants, gd_origins_set_at(origins, origin.parameters, i)))
             return false;
     }
     return count > 0 && !(origin.flags & (GD_ORIGIN_UNKNOWN | GD_ORIGIN_GLOBAL));
 }
 
 /* Of an instruction that is no call. */
-static uint8_t access_effect(const gd_ptx_module *module, const gd_origins *origins, const gd_parameter_set *constants,
+static uint8_t access_effect(const gd_ptx_module *module, const gd_origins *origins,
+                             const gd_parameter_set *constants,
                              const gd_ptx_instruction *instruction)
 {
     gd_access access = gd_access_of(module, instruction);
@@ -68,8 +72,9 @@ static uint8_t foreign_effect(const gd_ptx_module *module, const gd_ptx_instruct
     return gd_ptx_is_system_call(module, call) ? 0 : ANY_EFFECT;
 }
 
-/* A function's own effects; its calls are listed. One that ends its thread, as a .noreturn one does at its end, counts
- * as if it did everything: what has to come before all exits has to come before it. */
+/* A function's own effects; its calls are listed. One that ends its thread, as a .noreturn one does
+ * at its end, counts as if it did everything: what has to come before all exits has to come before
+ * it. */
 static int32_t find_own_effects(effect_search *search, uint32_t function, griddep_error *error)
 {
     const gd_ptx_module *module = search->module;
@@ -80,9 +85,11 @@ static int32_t find_own_effects(effect_search *search, uint32_t function, gridde
         return status;
     if (module->functions[function].flags & GD_FUNCTION_NORETURN)
         search->effects[function] |= ANY_EFFECT;
-    for (uint32_t i = module->functions[function].instruction; i < module->functions[function].instruction_end; i++) {
+    for (uint32_t i = module->functions[function].instruction;
+         i < module->functions[function].instruction_end; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
-        uint32_t callee = is_call(instruction) ? gd_ptx_call_function(module, instruction) : GD_PTX_NONE;
+        uint32_t callee =
+            is_call(instruction) ? gd_ptx_call_function(module, instruction) : GD_PTX_NONE;
         if (has_body(module, callee)) {
             search->calls[search->call_count].caller = function;
             search->calls[search->call_count].next = search->callers[callee];
@@ -179,11 +186,12 @@ static int32_t note_effects(gd_placer *placer, griddep_error *error)
         return status;
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];
-        uint32_t callee = is_call(instruction) ? gd_ptx_call_function(module, instruction) : GD_PTX_NONE;
+        uint32_t callee =
+            is_call(instruction) ? gd_ptx_call_function(module, instruction) : GD_PTX_NONE;
         placer->effects[i - function->instruction] =
             has_body(module, callee) ? placer->call_effects[callee]
             : is_call(instruction)   ? foreign_effect(module, instruction)
-                                     : access_effect(module, origins, placer->constants, instruction);
+                                   : access_effect(module, origins, placer->constants, instruction);
     }
     gd_origins_destroy(origins);
     return GRIDDEP_OK;
@@ -196,7 +204,8 @@ int32_t gd_placer_create(gd_placer *placer, griddep_error *error)
 
     if (status)
         return status;
-    placer->effects = calloc((size_t)(function->instruction_end - function->instruction) + 1, sizeof *placer->effects);
+    placer->effects = calloc((size_t)(function->instruction_end - function->instruction) + 1,
+                             sizeof *placer->effects);
     return placer->effects ? note_effects(placer, error) : gd_error_memory(error);
 }
 
@@ -219,16 +228,19 @@ static bool has_label(const gd_ptx_module *module, uint32_t from, uint32_t to)
     return false;
 }
 
-/* Out of the scopes that begin with this instruction, so that a call's own scope stays in one piece. */
+/* Out of the scopes that begin with this instruction, so that a call's own scope stays in one
+ * piece. */
 gd_place gd_place_before(const gd_placer *placer, uint32_t instruction)
 {
     const gd_ptx_module *module = placer->module;
     const gd_ptx_function *function = function_of(placer);
-    uint32_t token = module->instructions[instruction].token, scope = module->instructions[instruction].scope;
+    uint32_t token = module->instructions[instruction].token,
+             scope = module->instructions[instruction].scope;
 
     while (scope != function->scope) {
         uint32_t open = module->scopes[scope].token;
-        bool is_first = instruction == function->instruction || module->instructions[instruction - 1].token < open;
+        bool is_first = instruction == function->instruction ||
+                        module->instructions[instruction - 1].token < open;
         if (!is_first || has_label(module, open, token))
             break;
         token = open;
@@ -237,7 +249,8 @@ gd_place gd_place_before(const gd_placer *placer, uint32_t instruction)
     return (gd_place){.token = token};
 }
 
-/* The first token of the outermost scope that begins before the first instruction, or of the first label there. */
+/* The first token of the outermost scope that begins before the first instruction, or of the first
+ * label there. */
 gd_place gd_place_start(const gd_placer *placer)
 {
     const gd_ptx_module *module = placer->module;
@@ -253,7 +266,8 @@ gd_place gd_place_start(const gd_placer *placer)
         const gd_ptx_symbol *symbol = &module->symbols[i];
         if (symbol->token >= module->instructions[function->instruction].token)
             break;
-        if (symbol->kind == GD_SYMBOL_LABEL && symbol->token > function->token_body && symbol->token < token)
+        if (symbol->kind == GD_SYMBOL_LABEL && symbol->token > function->token_body &&
+            symbol->token < token)
             token = symbol->token;
     }
     return (gd_place){.token = token};
@@ -274,7 +288,8 @@ static bool is_parameter_load(const gd_placer *placer, uint32_t instruction)
 }
 
 /* Before an instruction of a block, and before what belongs to it when it is a call. */
-static gd_place before_in_block(const gd_placer *placer, const gd_flow_block *block, uint32_t instruction)
+static gd_place before_in_block(const gd_placer *placer, const gd_flow_block *block,
+                                uint32_t instruction)
 {
     if (is_call(&placer->module->instructions[instruction])) {
         while (instruction > block->instruction && is_parameter_store(placer, instruction - 1))
@@ -288,8 +303,10 @@ static gd_place behind(const gd_placer *placer, const gd_flow_block *block, uint
     const gd_ptx_module *module = placer->module;
 
     if (is_call(&module->instructions[instruction])) {
-        while (instruction + 1 < block->instruction_end && is_parameter_load(placer, instruction + 1) &&
-               module->instructions[instruction + 1].scope == module->instructions[instruction].scope)
+        while (instruction + 1 < block->instruction_end &&
+               is_parameter_load(placer, instruction + 1) &&
+               module->instructions[instruction + 1].scope ==
+                   module->instructions[instruction].scope)
             instruction++;
     }
     return (gd_place){.token = module->instructions[instruction].token_end - 1, .behind = true};
@@ -339,7 +356,8 @@ static uint32_t common_above(const gd_placer *placer, uint32_t a, uint32_t b, bo
 
 static bool block_has(const gd_placer *placer, uint32_t block, uint32_t effects)
 {
-    for (uint32_t i = block_at(placer, block)->instruction; i < block_at(placer, block)->instruction_end; i++) {
+    for (uint32_t i = block_at(placer, block)->instruction;
+         i < block_at(placer, block)->instruction_end; i++) {
         if (effect_of(placer, i) & effects)
             return true;
     }
@@ -372,11 +390,13 @@ static gd_place latest_in_block(const gd_placer *placer, uint32_t index, uint32_
 
     for (uint32_t i = block->instruction; i < block->instruction_end; i++) {
         if (effect_of(placer, i) & effects)
-            return i == function_of(placer)->instruction ? gd_place_start(placer) : before_in_block(placer, block, i);
+            return i == function_of(placer)->instruction ? gd_place_start(placer)
+                                                         : before_in_block(placer, block, i);
     }
     if (!ends_flow(placer, last))
         return behind(placer, block, last);
-    return last == function_of(placer)->instruction ? gd_place_start(placer) : before_in_block(placer, block, last);
+    return last == function_of(placer)->instruction ? gd_place_start(placer)
+                                                    : before_in_block(placer, block, last);
 }
 
 gd_place gd_place_before_effects(const gd_placer *placer, uint32_t effects)
@@ -397,16 +417,18 @@ gd_place gd_place_before_effects(const gd_placer *placer, uint32_t effects)
     return latest_in_block(placer, block, effects);
 }
 
-/* The earliest place in a block that comes behind all reads; false: its last instruction reads and ends it. */
-static bool earliest_in_block(const gd_placer *placer, uint32_t index, uint32_t effects, gd_place *place)
+/* The earliest place in a block that comes behind all reads; false: its last instruction reads and
+ * ends it. */
+static bool earliest_in_block(const gd_placer *placer, uint32_t index, uint32_t effects,
+                              gd_place *place)
 {
     const gd_flow_block *block = block_at(placer, index);
 
     for (uint32_t i = block->instruction_end; i-- > block->instruction;) {
         if (!(effect_of(placer, i) & effects))
             continue;
-        bool goes_on =
-            !ends_flow(placer, i) || (is_call(&placer->module->instructions[i]) && i + 1 < block->instruction_end);
+        bool goes_on = !ends_flow(placer, i) || (is_call(&placer->module->instructions[i]) &&
+                                                 i + 1 < block->instruction_end);
         if (goes_on)
             *place = behind(placer, block, i);
         return goes_on;
@@ -446,11 +468,15 @@ bool gd_place_falls_off(const gd_placer *placer)
         return true;
     for (uint32_t i = exit->predecessor; i < exit->predecessor_end; i++) {
         const gd_flow_block *block = block_at(placer, placer->flow->edges[i]);
-        uint8_t control = gd_ops[placer->module->instructions[block->instruction_end - 1].op].control;
-        if (block->order != GD_PTX_NONE && control != GD_CONTROL_RETURN && control != GD_CONTROL_EXIT)
+        uint8_t control =
+            gd_ops[placer->module->instructions[block->instruction_end - 1].op].control;
+        if (block->order != GD_PTX_NONE && control != GD_CONTROL_RETURN &&
+            control != GD_CONTROL_EXIT)
             return true;
-        bool is_guarded = placer->module->instructions[block->instruction_end - 1].flags & GD_INSTRUCTION_GUARDED;
-        if (block->order != GD_PTX_NONE && is_guarded && block->instruction_end == function_of(placer)->instruction_end)
+        bool is_guarded =
+            placer->module->instructions[block->instruction_end - 1].flags & GD_INSTRUCTION_GUARDED;
+        if (block->order != GD_PTX_NONE && is_guarded &&
+            block->instruction_end == function_of(placer)->instruction_end)
             return true;
     }
     return false;
@@ -474,7 +500,8 @@ bool gd_place_find_loop(const gd_placer *placer, uint32_t *instruction)
             !block_has(placer, i, GD_EFFECT_READ | GD_EFFECT_CONSTANT))
             continue;
         uint32_t header = outermost_loop(placer, i);
-        if (found == GD_PTX_NONE || block_at(placer, header)->order < block_at(placer, found)->order)
+        if (found == GD_PTX_NONE ||
+            block_at(placer, header)->order < block_at(placer, found)->order)
             found = header;
     }
     if (found != GD_PTX_NONE)

@@ -1,4 +1,5 @@
-/* Where in an entry a wait or a trigger may stand. A place is always passed by every thread, once. */
+/* Where in an entry a wait or a trigger may stand. A place is always passed by every thread,
+ * once. */
 #ifndef GD_PTX_REWRITE_PLACE_H
 #define GD_PTX_REWRITE_PLACE_H
 
@@ -41,14 +42,17 @@ void gd_placer_free(gd_placer *placer);
 /* Before the first instruction. */
 gd_place gd_place_start(const gd_placer *placer);
 
-/* The latest place that every path passes before it comes to an instruction with one of those effects, or leaves. */
+/* The latest place that every path passes before it comes to an instruction with one of those
+ * effects, or leaves. */
 gd_place gd_place_before_effects(const gd_placer *placer, uint32_t effects);
 
-/* The earliest place that every path passes after the last read; false: there is none but the exits. */
+/* The earliest place that every path passes after the last read; false: there is none but the
+ * exits. */
 bool gd_place_after_reads(const gd_placer *placer, gd_place *place);
 
-/* The first instruction of the header of the first outermost loop that reads global memory, constant data too; false:
- * there is no such loop, or some cycle is no loop. A thread enters it once at most, at that instruction. */
+/* The first instruction of the header of the first outermost loop that reads global memory,
+ * constant data too; false: there is no such loop, or some cycle is no loop. A thread enters it
+ * once at most, at that instruction. */
 bool gd_place_find_loop(const gd_placer *placer, uint32_t *instruction);
 
 /* Before an instruction of the entry, and whether every thread passes there exactly once. */

@@ -8,9 +8,10 @@
 #define PREFIX "%griddep_prefetch_"
 #define ADDRESS PREFIX "address"
 
-/* In it ~ stands for the prefix of names, # for the units of 16 bytes that all CTAs fetch together, ? for the
- * parameter. block is the CTA's number in the grid, then its first unit, then that in bytes; blocks is how many CTAs
- * there are; share is how many units each fetches, the last one's clipped. */
+/* In it ~ stands for the prefix of names, # for the units of 16 bytes that all CTAs fetch together,
+ * ? for the parameter. block is the CTA's number in the grid, then its first unit, then that in
+ * bytes; blocks is how many CTAs there are; share is how many units each fetches, the last one's
+ * clipped. */
 static const char template[] = "{\n"
                                ".reg .pred ~off;\n"
                                ".reg .b32 ~word, ~other;\n"
@@ -74,7 +75,8 @@ void gd_prefetch_write(gd_text *text, const char *parameter, uint64_t bytes)
 }
 
 /* Whether an instruction loads a parameter to the address register. */
-static bool loads_address(const gd_ptx_module *module, const gd_ptx_instruction *load, const char *parameter)
+static bool loads_address(const gd_ptx_module *module, const gd_ptx_instruction *load,
+                          const char *parameter)
 {
     if (load->op != GD_OP_LD || load->operand == load->operand_end)
         return false;
@@ -88,8 +90,8 @@ static bool loads_address(const gd_ptx_module *module, const gd_ptx_instruction 
            gd_ptx_token_is(module, address->token, parameter);
 }
 
-uint32_t gd_prefetch_find(const gd_ptx_module *module, const gd_ptx_function *entry, const char *parameter,
-                          uint32_t *instruction)
+uint32_t gd_prefetch_find(const gd_ptx_module *module, const gd_ptx_function *entry,
+                          const char *parameter, uint32_t *instruction)
 {
     while (*instruction < entry->instruction_end) {
         const gd_ptx_instruction *item = &module->instructions[(*instruction)++];

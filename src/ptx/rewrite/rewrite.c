@@ -16,31 +16,39 @@ enum { OPTIONS_MINIMUM = offsetof(griddep_rewrite_options, trigger_round) };
 static int32_t check_values(const griddep_rewrite_options *options, griddep_error *error)
 {
     if (options->flags)
-        return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "griddep_rewrite_options.flags is 0x%" PRIx32 ", expected 0",
+        return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
+                            "griddep_rewrite_options.flags is 0x%" PRIx32 ", expected 0",
                             options->flags);
     if (options->wait < GRIDDEP_WAIT_KEEP || options->wait > GRIDDEP_WAIT_START)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "wait is %" PRId32 ", which is no GRIDDEP_WAIT_*",
-                            options->wait);
-    if (options->trigger < GRIDDEP_TRIGGER_KEEP || options->trigger > GRIDDEP_TRIGGER_LOOP)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "trigger is %" PRId32 ", which is no GRIDDEP_TRIGGER_*",
-                            options->trigger);
-    if (options->trigger == GRIDDEP_TRIGGER_LINE ? options->trigger_line < 1 : options->trigger_line != 0)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "trigger_line is %" PRId32
-                            "; a line, from 1, goes with GRIDDEP_TRIGGER_LINE and with nothing else",
-                            options->trigger_line);
+                            "wait is %" PRId32 ", which is no GRIDDEP_WAIT_*", options->wait);
+    if (options->trigger < GRIDDEP_TRIGGER_KEEP || options->trigger > GRIDDEP_TRIGGER_LOOP)
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "trigger is %" PRId32 ", which is no GRIDDEP_TRIGGER_*",
+                            options->trigger);
+    if (options->trigger == GRIDDEP_TRIGGER_LINE ? options->trigger_line < 1
+                                                 : options->trigger_line != 0)
+        return gd_error_set(
+            error, GRIDDEP_ERROR_ARGUMENT,
+            "trigger_line is %" PRId32
+            "; a line, from 1, goes with GRIDDEP_TRIGGER_LINE and with nothing else",
+            options->trigger_line);
     if ((options->trigger_round && options->trigger != GRIDDEP_TRIGGER_LOOP) || options->reserved)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "trigger_round goes with GRIDDEP_TRIGGER_LOOP and with nothing else, and reserved is zero");
+                            "trigger_round goes with GRIDDEP_TRIGGER_LOOP and with nothing else, "
+                            "and reserved is zero");
     if (options->constant_count && !options->constants)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "constants is NULL and constant_count is %" PRIu32,
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "constants is NULL and constant_count is %" PRIu32,
                             options->constant_count);
     if (!options->prefetch && options->prefetch_bytes)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "prefetch_bytes is given and prefetch is NULL");
-    if (options->prefetch &&
-        (!options->prefetch_bytes || options->prefetch_bytes % 16 || options->prefetch_bytes > GD_PREFETCH_LIMIT_BYTES))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                            "prefetch_bytes is %" PRIu64 ", expected a multiple of 16 from 16 to %" PRIu64
+                            "prefetch_bytes is given and prefetch is NULL");
+    if (options->prefetch && (!options->prefetch_bytes || options->prefetch_bytes % 16 ||
+                              options->prefetch_bytes > GD_PREFETCH_LIMIT_BYTES))
+        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                            "prefetch_bytes is %" PRIu64
+                            ", expected a multiple of 16 from 16 to %" PRIu64
                             " (GD_PREFETCH_LIMIT_BYTES)",
                             options->prefetch_bytes, GD_PREFETCH_LIMIT_BYTES);
     return GRIDDEP_OK;
@@ -53,13 +61,14 @@ static int32_t choose_entries(gd_rewrite *rewrite, const griddep_ptx *ptx, gridd
     if (!rewrite->options.entry)
         return GRIDDEP_OK;
     if (!gd_ptx_find_entry(ptx, rewrite->options.entry, &rewrite->entry))
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry '%s'", ptx->module.name,
-                            rewrite->options.entry);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "%s has no entry '%s'",
+                            ptx->module.name, rewrite->options.entry);
     rewrite->entry_end = rewrite->entry + 1;
     return GRIDDEP_OK;
 }
 
-static int32_t check_prefetch(const gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_error *error)
+static int32_t check_prefetch(const gd_rewrite *rewrite, const griddep_ptx *ptx,
+                              griddep_error *error)
 {
     const char *name = rewrite->options.prefetch;
 
@@ -67,20 +76,24 @@ static int32_t check_prefetch(const gd_rewrite *rewrite, const griddep_ptx *ptx,
         return GRIDDEP_OK;
     if (ptx->module.address_bits != 64)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s has 32-bit addresses; a prefetch needs .address_size 64", ptx->module.name);
+                            "%s has 32-bit addresses; a prefetch needs .address_size 64",
+                            ptx->module.name);
     for (uint32_t entry = rewrite->entry; entry < rewrite->entry_end; entry++) {
         uint32_t parameter = gd_rewrite_prefetch_of(rewrite, ptx, entry);
         const char *entry_name = gd_ptx_get_function(ptx, entry)->name;
         if (parameter == GD_PTX_NONE)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has no parameter '%s' to prefetch", entry_name,
-                                name);
-        if (ptx->module.symbols[parameter].bytes != 8 || ptx->module.symbols[parameter].space != GD_SPACE_PARAM)
             return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
-                                "the parameter '%s' of %s has %" PRIu64 " bytes and is no address in .param space",
+                                "%s has no parameter '%s' to prefetch", entry_name, name);
+        if (ptx->module.symbols[parameter].bytes != 8 ||
+            ptx->module.symbols[parameter].space != GD_SPACE_PARAM)
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "the parameter '%s' of %s has %" PRIu64
+                                " bytes and is no address in .param space",
                                 name, entry_name, ptx->module.symbols[parameter].bytes);
         if (!strncmp(name, "%griddep_prefetch_", strlen("%griddep_prefetch_")))
             return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                                "the parameter '%s' of %s has a name that a prefetch uses", name, entry_name);
+                                "the parameter '%s' of %s has a name that a prefetch uses", name,
+                                entry_name);
     }
     return GRIDDEP_OK;
 }
@@ -97,7 +110,8 @@ static int32_t check_constants(gd_rewrite *rewrite, const griddep_ptx *ptx, grid
     for (uint32_t i = 0; i < rewrite->constants.count; i++) {
         const gd_constant *constant = &rewrite->constants.list[i];
         if (constant->offset == SIZE_MAX && !constant->used)
-            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "no entry that is rewritten has a parameter '%.*s'",
+            return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                                "no entry that is rewritten has a parameter '%.*s'",
                                 constant->bytes < 200 ? (int)constant->bytes : 200, constant->name);
     }
     return GRIDDEP_OK;
@@ -119,8 +133,8 @@ static uint32_t find_line_entry(const gd_rewrite *rewrite, const griddep_ptx *pt
 }
 
 /* Marks what is this library's own work in an entry: controls, and the prefetch that goes. */
-static void mark_own_work(const gd_rewrite *rewrite, const gd_ptx_module *module, const gd_ptx_function *function,
-                          bool *own)
+static void mark_own_work(const gd_rewrite *rewrite, const gd_ptx_module *module,
+                          const gd_ptx_function *function, bool *own)
 {
     uint32_t next = function->instruction, scope = GD_PTX_NONE;
 
@@ -129,25 +143,28 @@ static void mark_own_work(const gd_rewrite *rewrite, const gd_ptx_module *module
     for (uint32_t i = function->instruction; i < function->instruction_end; i++)
         own[i - function->instruction] |= gd_round_is_own(module, &module->instructions[i]);
     while (rewrite->options.prefetch &&
-           (scope = gd_prefetch_find(module, function, rewrite->options.prefetch, &next)) != GD_PTX_NONE) {
+           (scope = gd_prefetch_find(module, function, rewrite->options.prefetch, &next)) !=
+               GD_PTX_NONE) {
         uint32_t first = next - 1;
         if (own[first - function->instruction])
             continue;
         while (first > function->instruction && module->instructions[first - 1].scope == scope &&
                !own[first - 1 - function->instruction])
             first--;
-        for (; first < function->instruction_end && module->instructions[first].scope == scope; first++)
+        for (; first < function->instruction_end && module->instructions[first].scope == scope;
+             first++)
             own[first - function->instruction] = true;
     }
 }
 
-/* The first instruction on or behind the line that is not of this library's making, counted as it will be when what
- * goes has gone: of what stays, only waits are this library's. */
-static int32_t count_to_line(gd_rewrite *rewrite, const gd_ptx_module *module, const gd_ptx_function *function,
-                             const bool *own, griddep_error *error)
+/* The first instruction on or behind the line that is not of this library's making, counted as it
+ * will be when what goes has gone: of what stays, only waits are this library's. */
+static int32_t count_to_line(gd_rewrite *rewrite, const gd_ptx_module *module,
+                             const gd_ptx_function *function, const bool *own, griddep_error *error)
 {
     int32_t line = rewrite->options.trigger_line, at, column;
-    bool waits_stay = rewrite->options.wait == GRIDDEP_WAIT_KEEP || rewrite->options.wait == GRIDDEP_WAIT_INSERT;
+    bool waits_stay =
+        rewrite->options.wait == GRIDDEP_WAIT_KEEP || rewrite->options.wait == GRIDDEP_WAIT_INSERT;
 
     rewrite->line_instruction = 0;
     for (uint32_t i = function->instruction; i < function->instruction_end; i++) {
@@ -155,10 +172,11 @@ static int32_t count_to_line(gd_rewrite *rewrite, const gd_ptx_module *module, c
         gd_ptx_token_position(module, module->instructions[i].token, &at, &column);
         if (at >= line && !is_own)
             return GRIDDEP_OK;
-        rewrite->line_instruction += !is_own || (waits_stay && module->instructions[i].op == GD_OP_GRIDDEPCONTROL_WAIT);
+        rewrite->line_instruction +=
+            !is_own || (waits_stay && module->instructions[i].op == GD_OP_GRIDDEPCONTROL_WAIT);
     }
-    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s has no instruction on or behind line %" PRId32,
-                        function->name, line);
+    return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
+                        "%s has no instruction on or behind line %" PRId32, function->name, line);
 }
 
 static int32_t find_line(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_error *error)
@@ -171,7 +189,8 @@ static int32_t find_line(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_er
                             "line %" PRId32 " of %s is outside of the entries that are rewritten",
                             rewrite->options.trigger_line, ptx->module.name);
     const gd_ptx_function *function = gd_ptx_get_function(ptx, rewrite->line_entry);
-    bool *own = calloc((size_t)(function->instruction_end - function->instruction) + 1, sizeof *own);
+    bool *own =
+        calloc((size_t)(function->instruction_end - function->instruction) + 1, sizeof *own);
     if (!own)
         return gd_error_memory(error);
     mark_own_work(rewrite, &ptx->module, function, own);
@@ -182,20 +201,21 @@ static int32_t find_line(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_er
 
 /* ---- steps ---- */
 
-static int32_t read_options(gd_rewrite *rewrite, const griddep_ptx *ptx, const griddep_rewrite_options *options,
-                            griddep_error *error)
+static int32_t read_options(gd_rewrite *rewrite, const griddep_ptx *ptx,
+                            const griddep_rewrite_options *options, griddep_error *error)
 {
     const gd_ptx_module *module = &ptx->module;
-    int32_t status = gd_struct_read(&rewrite->options, sizeof rewrite->options, OPTIONS_MINIMUM, options,
-                                    "griddep_rewrite_options", error);
+    int32_t status = gd_struct_read(&rewrite->options, sizeof rewrite->options, OPTIONS_MINIMUM,
+                                    options, "griddep_rewrite_options", error);
 
     if (!status)
         status = check_values(&rewrite->options, error);
     if (!status)
         status = choose_entries(rewrite, ptx, error);
     if (!status)
-        status = gd_constants_create(&rewrite->constants, rewrite->options.constants, rewrite->options.constant_count,
-                                     module->text, module->bytes, error);
+        status = gd_constants_create(&rewrite->constants, rewrite->options.constants,
+                                     rewrite->options.constant_count, module->text, module->bytes,
+                                     error);
     if (!status)
         status = check_constants(rewrite, ptx, error);
     if (!status)
@@ -205,7 +225,8 @@ static int32_t read_options(gd_rewrite *rewrite, const griddep_ptx *ptx, const g
     return status;
 }
 
-static int32_t run_steps(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_ptx **made, griddep_error *error)
+static int32_t run_steps(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_ptx **made,
+                         griddep_error *error)
 {
     griddep_ptx *taken = NULL, *retaken = NULL;
 
@@ -262,7 +283,8 @@ static const char *words_of(gd_code code)
     }
 }
 
-static void add_note(griddep_findings *findings, const griddep_ptx *made, const gd_rewrite_note *item, uint32_t offset)
+static void add_note(griddep_findings *findings, const griddep_ptx *made,
+                     const gd_rewrite_note *item, uint32_t offset)
 {
     gd_finding_draft draft = {
         .code = item->code,
@@ -283,17 +305,18 @@ static uint32_t final_place(const gd_rewrite *rewrite, uint32_t offset)
 }
 
 /* A text that came out as it went in has no notes. */
-static int32_t make_notes(const gd_rewrite *rewrite, const griddep_ptx *ptx, const griddep_ptx *made,
-                          griddep_findings **notes, griddep_error *error)
+static int32_t make_notes(const gd_rewrite *rewrite, const griddep_ptx *ptx,
+                          const griddep_ptx *made, griddep_findings **notes, griddep_error *error)
 {
     griddep_findings *findings = gd_findings_create();
-    bool same =
-        ptx->module.bytes == made->module.bytes && !memcmp(ptx->module.text, made->module.text, ptx->module.bytes);
+    bool same = ptx->module.bytes == made->module.bytes &&
+                !memcmp(ptx->module.text, made->module.text, ptx->module.bytes);
 
     if (!findings)
         return gd_error_memory(error);
     for (uint32_t i = 0; i < rewrite->taking.note_count && !same; i++)
-        add_note(findings, made, &rewrite->taking.notes[i], final_place(rewrite, rewrite->taking.notes[i].offset));
+        add_note(findings, made, &rewrite->taking.notes[i],
+                 final_place(rewrite, rewrite->taking.notes[i].offset));
     for (uint32_t i = 0; i < rewrite->putting.note_count && !same; i++)
         add_note(findings, made, &rewrite->putting.notes[i], rewrite->putting.notes[i].offset);
     int32_t status = gd_findings_check(findings, error);
@@ -305,8 +328,8 @@ static int32_t make_notes(const gd_rewrite *rewrite, const griddep_ptx *ptx, con
     return GRIDDEP_OK;
 }
 
-static int32_t check_arguments(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten,
-                               griddep_error *error)
+static int32_t check_arguments(const griddep_ptx *ptx, const griddep_rewrite_options *options,
+                               griddep_ptx **rewritten, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -316,11 +339,12 @@ static int32_t check_arguments(const griddep_ptx *ptx, const griddep_rewrite_opt
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "ptx is NULL");
     if (!options)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "options is NULL");
-    return rewritten ? GRIDDEP_OK : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "rewritten is NULL");
+    return rewritten ? GRIDDEP_OK
+                     : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "rewritten is NULL");
 }
 
-int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten,
-                            griddep_findings **notes, griddep_error *error)
+int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options,
+                            griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error)
 {
     gd_rewrite rewrite = {.line_entry = GD_PTX_NONE};
     griddep_ptx *made = NULL;

@@ -1,7 +1,7 @@
-/* The rewriter: griddep_ptx_rewrite in griddep.h. It works in two steps, each on parsed text: first what is to go is
- * taken out, then what is to stand is put in. So a text that was rewritten before comes to the same in between, and
- * then to the same again. This header is for rewrite.c, rewrite/again.c and
- * rewrite/step.c. */
+/* The rewriter: griddep_ptx_rewrite in griddep.h. It works in two steps, each on parsed text: first
+ * what is to go is taken out, then what is to stand is put in. So a text that was rewritten before
+ * comes to the same in between, and then to the same again. This header is for rewrite.c,
+ * rewrite/again.c and rewrite/step.c. */
 #ifndef GD_PTX_REWRITE_REWRITE_H
 #define GD_PTX_REWRITE_REWRITE_H
 
@@ -38,7 +38,9 @@ typedef struct gd_rewrite {
     gd_constants constants;
     uint32_t line_entry;       /* the entry that has options.trigger_line; GD_PTX_NONE: none */
     uint32_t line_instruction; /* counted from the entry's first, those that go left out */
-    bool *again; /* by entry: the wait that it has stands where it would be inserted, and is taken out and put back */
+    bool *
+        again; /* by entry: the wait that it has stands where it would be inserted, and is taken out
+                * and put back */
     gd_rewrite_step taking, retaking, putting;
 } gd_rewrite;
 
@@ -48,10 +50,11 @@ int32_t gd_rewrite_take(gd_rewrite *rewrite, griddep_error *error);
 /* Finds what is to stand, and raises .version and .target for it. */
 int32_t gd_rewrite_put(gd_rewrite *rewrite, griddep_error *error);
 
-/* GRIDDEP_WAIT_INSERT must come to the same whether the wait was there before or not, and so must what else is placed
- * beside it. So a wait that stands where one would be inserted is taken out first: *made is the text without those,
- * NULL where there are none. Between the two steps. */
-int32_t gd_rewrite_retake(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_ptx **made, griddep_error *error);
+/* GRIDDEP_WAIT_INSERT must come to the same whether the wait was there before or not, and so must
+ * what else is placed beside it. So a wait that stands where one would be inserted is taken out
+ * first: *made is the text without those, NULL where there are none. Between the two steps. */
+int32_t gd_rewrite_retake(gd_rewrite *rewrite, const griddep_ptx *ptx, griddep_ptx **made,
+                          griddep_error *error);
 
 void gd_rewrite_begin_step(gd_rewrite_step *step, const griddep_ptx *ptx);
 void gd_rewrite_free_step(gd_rewrite_step *step);

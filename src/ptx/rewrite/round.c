@@ -1,5 +1,6 @@
-/* The counter is set where the entry begins, once for each thread, and the loop is entered once at most. Below zero it
- * goes on counting; a trigger that repeats after 2^32 rounds has no effect (PTX ISA, griddepcontrol). */
+/* The counter is set where the entry begins, once for each thread, and the loop is entered once at
+ * most. Below zero it goes on counting; a trigger that repeats after 2^32 rounds has no effect (PTX
+ * ISA, griddepcontrol). */
 #include "ptx/rewrite/round.h"
 
 #include <inttypes.h>
@@ -50,9 +51,10 @@ bool gd_round_remove(gd_edits *edits, const gd_ptx_function *entry)
 {
     const gd_ptx_module *module = edits->module;
 
-    for (uint32_t i = entry->parameter_end; i < module->symbol_count && module->symbols[i].token < entry->token_end;
-         i++)
-        if (is_name(module, module->symbols[i].token) && !remove_declaration(edits, module->symbols[i].token))
+    for (uint32_t i = entry->parameter_end;
+         i < module->symbol_count && module->symbols[i].token < entry->token_end; i++)
+        if (is_name(module, module->symbols[i].token) &&
+            !remove_declaration(edits, module->symbols[i].token))
             return false;
     for (uint32_t i = entry->instruction; i < entry->instruction_end; i++) {
         const gd_ptx_instruction *instruction = &module->instructions[i];

@@ -1,4 +1,5 @@
-/* A trigger in a chosen round of a loop: a register counts the rounds that are still to go, in each thread. */
+/* A trigger in a chosen round of a loop: a register counts the rounds that are still to go, in each
+ * thread. */
 #ifndef GD_PTX_REWRITE_ROUND_H
 #define GD_PTX_REWRITE_ROUND_H
 

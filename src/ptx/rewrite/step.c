@@ -13,14 +13,23 @@
 
 #define TRIGGER "griddepcontrol.launch_dependents;\n"
 
-/* The order of what is inserted at one place. A trigger that was asked for at the start comes before what takes time;
- * one that has to do with stores comes behind the wait. */
-enum { RANK_TRIGGER_BEHIND, RANK_WAIT_BEHIND, RANK_COUNTER, RANK_TRIGGER_START, RANK_PREFETCH, RANK_WAIT, RANK_TRIGGER };
+/* The order of what is inserted at one place. A trigger that was asked for at the start comes
+ * before what takes time; one that has to do with stores comes behind the wait. */
+enum {
+    RANK_TRIGGER_BEHIND,
+    RANK_WAIT_BEHIND,
+    RANK_COUNTER,
+    RANK_TRIGGER_START,
+    RANK_PREFETCH,
+    RANK_WAIT,
+    RANK_TRIGGER
+};
 
 enum { SM_90 = 90, VERSION_CONTROL = 78, VERSION_PREFETCH = 80 };
 
 /* Notes an edit that was made; its number is GD_PTX_NONE where memory has run out. */
-static int32_t note(gd_rewrite_step *step, gd_code code, uint32_t entry, uint32_t edit, griddep_error *error)
+static int32_t note(gd_rewrite_step *step, gd_code code, uint32_t entry, uint32_t edit,
+                    griddep_error *error)
 {
     if (edit == GD_PTX_NONE)
         return gd_error_memory(error);
@@ -42,7 +51,8 @@ uint32_t gd_rewrite_prefetch_of(const gd_rewrite *rewrite, const griddep_ptx *pt
 {
     const gd_ptx_function *function = gd_ptx_get_function(ptx, entry);
 
-    for (uint32_t i = function->parameter; rewrite->options.prefetch && i < function->parameter_end; i++) {
+    for (uint32_t i = function->parameter; rewrite->options.prefetch && i < function->parameter_end;
+         i++) {
         if (!strcmp(function->parameter_names[i - function->parameter], rewrite->options.prefetch))
             return i;
     }
@@ -69,9 +79,9 @@ int32_t gd_rewrite_finish_step(gd_rewrite_step *step, griddep_ptx **ptx, griddep
     gd_text text = {0};
 
     gd_edits_apply(&step->edits, &text);
-    int32_t status = text.failed
-                         ? gd_error_memory(error)
-                         : griddep_ptx_parse(gd_text_get(&text), text.bytes, step->ptx->module.name, ptx, error);
+    int32_t status = text.failed ? gd_error_memory(error)
+                                 : griddep_ptx_parse(gd_text_get(&text), text.bytes,
+                                                     step->ptx->module.name, ptx, error);
     for (uint32_t i = 0; i < step->note_count && !status; i++)
         step->notes[i].offset = step->edits.list[step->notes[i].edit].placed;
     gd_text_free(&text);
@@ -82,7 +92,8 @@ int32_t gd_rewrite_finish_step(gd_rewrite_step *step, griddep_ptx **ptx, griddep
 
 static bool wait_goes(const gd_rewrite *rewrite)
 {
-    return rewrite->options.wait != GRIDDEP_WAIT_KEEP && rewrite->options.wait != GRIDDEP_WAIT_INSERT;
+    return rewrite->options.wait != GRIDDEP_WAIT_KEEP &&
+           rewrite->options.wait != GRIDDEP_WAIT_INSERT;
 }
 
 static int32_t take_controls(gd_rewrite *rewrite, uint32_t entry, griddep_error *error)
@@ -94,11 +105,13 @@ static int32_t take_controls(gd_rewrite *rewrite, uint32_t entry, griddep_error 
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = function->control; i < function->control_end && !status; i++) {
-        const gd_ptx_instruction *instruction = &module->instructions[module->controls[i].instruction];
+        const gd_ptx_instruction *instruction =
+            &module->instructions[module->controls[i].instruction];
         bool is_wait = module->controls[i].kind == GRIDDEP_CONTROL_WAIT;
         if (is_wait ? wait_goes(rewrite) : trigger_goes)
             status = note(step, is_wait ? GD_CODE_GD302 : GD_CODE_GD304, entry,
-                          gd_edits_remove(&step->edits, instruction->token, instruction->token_end), error);
+                          gd_edits_remove(&step->edits, instruction->token, instruction->token_end),
+                          error);
     }
     if (!status && trigger_goes && !gd_round_remove(&step->edits, function))
         status = gd_error_memory(error);
@@ -114,9 +127,10 @@ static int32_t take_prefetches(gd_rewrite *rewrite, uint32_t entry, griddep_erro
 
     if (!rewrite->options.prefetch)
         return GRIDDEP_OK;
-    while ((scope = gd_prefetch_find(module, function, rewrite->options.prefetch, &instruction)) != GD_PTX_NONE) {
-        if (gd_edits_remove(&step->edits, module->scopes[scope].token, module->scopes[scope].token_end + 1) ==
-            GD_PTX_NONE)
+    while ((scope = gd_prefetch_find(module, function, rewrite->options.prefetch, &instruction)) !=
+           GD_PTX_NONE) {
+        if (gd_edits_remove(&step->edits, module->scopes[scope].token,
+                            module->scopes[scope].token_end + 1) == GD_PTX_NONE)
             return gd_error_memory(error);
     }
     return GRIDDEP_OK;
@@ -154,10 +168,11 @@ static int32_t insert(putting *at, gd_place place, const char *lines, uint32_t r
 
     if (!place.behind && !gd_edits_has_room(edits, place.token)) {
         gd_ptx_token_position(edits->module, place.token, &line, &column);
-        return gd_error_set_at(at->error, GRIDDEP_ERROR_UNSUPPORTED, edits->module->name, line, column,
-                               "%s:%" PRId32 ":%" PRId32
-                               ": nothing can be inserted here, behind a directive that has no end of its own",
-                               edits->module->name, line, column);
+        return gd_error_set_at(
+            at->error, GRIDDEP_ERROR_UNSUPPORTED, edits->module->name, line, column,
+            "%s:%" PRId32 ":%" PRId32
+            ": nothing can be inserted here, behind a directive that has no end of its own",
+            edits->module->name, line, column);
     }
     uint32_t edit = place.behind ? gd_edits_insert_behind(edits, place.token, lines, rank)
                                  : gd_edits_insert_before(edits, place.token, lines, rank);
@@ -202,20 +217,23 @@ static int32_t put_trigger_after_wait(putting *at)
 
     if (!has_wait(at))
         return gd_error_set(at->error, GRIDDEP_ERROR_ARGUMENT,
-                            "%s has no griddepcontrol.wait that a trigger could follow", at->function->name);
+                            "%s has no griddepcontrol.wait that a trigger could follow",
+                            at->function->name);
     for (uint32_t i = at->function->control; i < at->function->control_end; i++) {
         const gd_ptx_control *control = &module->controls[i];
         if (control->kind == GRIDDEP_CONTROL_WAIT && !control->predicated &&
             gd_place_is_common(&at->placer, control->instruction))
             return put_trigger(
-                at, (gd_place){.token = module->instructions[control->instruction].token_end - 1, .behind = true},
+                at,
+                (gd_place){.token = module->instructions[control->instruction].token_end - 1,
+                           .behind = true},
                 RANK_TRIGGER_BEHIND);
     }
-    return gd_error_set(
-        at->error, GRIDDEP_ERROR_UNSUPPORTED,
-        "%s has no griddepcontrol.wait that every thread executes once in the entry itself, so a trigger "
-        "cannot follow it",
-        at->function->name);
+    return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
+                        "%s has no griddepcontrol.wait that every thread executes once in the "
+                        "entry itself, so a trigger "
+                        "cannot follow it",
+                        at->function->name);
 }
 
 /* @!%p griddepcontrol.launch_dependents; */
@@ -236,8 +254,9 @@ static int32_t put_trigger_before_exit(putting *at, uint32_t instruction)
         place.token = exit->token; /* where the predicate is declared */
     else if (instruction == at->function->instruction)
         place = gd_place_start(&at->placer);
-    int32_t status =
-        line.failed ? gd_error_memory(at->error) : insert(at, place, gd_text_get(&line), RANK_TRIGGER, GD_CODE_GD303);
+    int32_t status = line.failed
+                         ? gd_error_memory(at->error)
+                         : insert(at, place, gd_text_get(&line), RANK_TRIGGER, GD_CODE_GD303);
     gd_text_free(&line);
     return status;
 }
@@ -248,7 +267,8 @@ static int32_t put_triggers_at_end(putting *at)
     bool found = false;
     int32_t status = GRIDDEP_OK;
 
-    for (uint32_t i = at->function->instruction; i < at->function->instruction_end && !status; i++) {
+    for (uint32_t i = at->function->instruction; i < at->function->instruction_end && !status;
+         i++) {
         uint8_t control = gd_ops[module->instructions[i].op].control;
         uint32_t block = gd_flow_block_of(at->placer.flow, i);
         if ((control != GD_CONTROL_RETURN && control != GD_CONTROL_EXIT) ||
@@ -262,8 +282,8 @@ static int32_t put_triggers_at_end(putting *at)
         status = put_trigger(at, (gd_place){.token = at->function->token_end - 1}, RANK_TRIGGER);
     }
     if (!status && !found)
-        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED, "%s has no exit that a trigger could stand before",
-                            at->function->name);
+        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
+                            "%s has no exit that a trigger could stand before", at->function->name);
     return status;
 }
 
@@ -281,12 +301,14 @@ static int32_t put_trigger_at_line(putting *at)
     uint32_t instruction = at->function->instruction + at->rewrite->line_instruction;
 
     if (!gd_place_is_common(&at->placer, instruction))
-        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s: what stands on or behind line %" PRId32
-                            " is not executed exactly once by every thread, so no trigger can stand there",
-                            at->function->name, at->rewrite->options.trigger_line);
-    gd_place place = instruction == at->function->instruction ? gd_place_start(&at->placer)
-                                                              : gd_place_before(&at->placer, instruction);
+        return gd_error_set(
+            at->error, GRIDDEP_ERROR_UNSUPPORTED,
+            "%s: what stands on or behind line %" PRId32
+            " is not executed exactly once by every thread, so no trigger can stand there",
+            at->function->name, at->rewrite->options.trigger_line);
+    gd_place place = instruction == at->function->instruction
+                         ? gd_place_start(&at->placer)
+                         : gd_place_before(&at->placer, instruction);
     return put_trigger(at, place, RANK_TRIGGER);
 }
 
@@ -299,21 +321,24 @@ static int32_t put_trigger_in_loop(putting *at)
     uint32_t instruction;
 
     if (!gd_place_find_loop(&at->placer, &instruction))
-        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s has no loop that reads global memory, in which a trigger could stand",
-                            at->function->name);
+        return gd_error_set(
+            at->error, GRIDDEP_ERROR_UNSUPPORTED,
+            "%s has no loop that reads global memory, in which a trigger could stand",
+            at->function->name);
     gd_round_write_start(&lines, at->rewrite->options.trigger_round);
     int32_t status = lines.failed ? gd_error_memory(at->error) : GRIDDEP_OK;
     if (!status && !gd_edits_has_room(edits, start.token))
         status = gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
-                              "%s: nothing can be inserted at the start, behind a directive that has no end of its own",
+                              "%s: nothing can be inserted at the start, behind a directive that "
+                              "has no end of its own",
                               at->function->name);
-    if (!status && gd_edits_insert_before(edits, start.token, gd_text_get(&lines), RANK_COUNTER) == GD_PTX_NONE)
+    if (!status && gd_edits_insert_before(edits, start.token, gd_text_get(&lines), RANK_COUNTER) ==
+                       GD_PTX_NONE)
         status = gd_error_memory(at->error);
     gd_text_free(&lines);
     return status ? status
-                  : insert(at, gd_place_before(&at->placer, instruction), gd_round_lines(), RANK_TRIGGER,
-                           GD_CODE_GD303);
+                  : insert(at, gd_place_before(&at->placer, instruction), gd_round_lines(),
+                           RANK_TRIGGER, GD_CODE_GD303);
 }
 
 static int32_t put_trigger_as_asked(putting *at, bool with_wait)
@@ -363,13 +388,14 @@ static int32_t put_prefetch(putting *at)
         return GRIDDEP_OK;
     uint32_t parameter = gd_rewrite_prefetch_of(at->rewrite, at->step->ptx, at->entry);
     if (is_hidden(at, parameter))
-        return gd_error_set(at->error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s declares another '%s', which hides the parameter that is to be prefetched",
-                            at->function->name, at->rewrite->options.prefetch);
+        return gd_error_set(
+            at->error, GRIDDEP_ERROR_UNSUPPORTED,
+            "%s declares another '%s', which hides the parameter that is to be prefetched",
+            at->function->name, at->rewrite->options.prefetch);
     gd_prefetch_write(&lines, at->rewrite->options.prefetch, at->rewrite->options.prefetch_bytes);
-    int32_t status = lines.failed
-                         ? gd_error_memory(at->error)
-                         : insert(at, gd_place_start(&at->placer), gd_text_get(&lines), RANK_PREFETCH, GD_CODE_GD305);
+    int32_t status = lines.failed ? gd_error_memory(at->error)
+                                  : insert(at, gd_place_start(&at->placer), gd_text_get(&lines),
+                                           RANK_PREFETCH, GD_CODE_GD305);
     gd_text_free(&lines);
     return status;
 }
@@ -388,8 +414,9 @@ static int32_t put_in_entry(putting *at, const uint8_t *call_effects)
         .constants = &constants,
     };
     int32_t status = gd_placer_create(&at->placer, at->error);
-    bool with_wait = wait == GRIDDEP_WAIT_MOVE || wait == GRIDDEP_WAIT_START ||
-                     (wait == GRIDDEP_WAIT_INSERT && (at->rewrite->again[at->entry] || !has_wait(at)));
+    bool with_wait =
+        wait == GRIDDEP_WAIT_MOVE || wait == GRIDDEP_WAIT_START ||
+        (wait == GRIDDEP_WAIT_INSERT && (at->rewrite->again[at->entry] || !has_wait(at)));
     if (!status && with_wait)
         status = put_wait(at);
     if (!status)
@@ -402,13 +429,15 @@ static int32_t put_in_entry(putting *at, const uint8_t *call_effects)
 
 /* ---- .version and .target ---- */
 
-static int32_t raise_version(gd_rewrite_step *step, const gd_ptx_directive *directive, int32_t least,
-                             griddep_error *error)
+static int32_t raise_version(gd_rewrite_step *step, const gd_ptx_directive *directive,
+                             int32_t least, griddep_error *error)
 {
     if (step->ptx->module.version >= least)
         return GRIDDEP_OK;
     return note(step, GD_CODE_GD306, GD_PTX_NONE,
-                gd_edits_replace(&step->edits, directive->token + 1, least == VERSION_CONTROL ? "7.8" : "8.0"), error);
+                gd_edits_replace(&step->edits, directive->token + 1,
+                                 least == VERSION_CONTROL ? "7.8" : "8.0"),
+                error);
 }
 
 /* The number of sm_NN; 0 for another word. */
@@ -424,7 +453,8 @@ static uint32_t chip_of(const gd_ptx_module *module, uint32_t token)
     return number;
 }
 
-static int32_t raise_target(gd_rewrite_step *step, const gd_ptx_directive *directive, griddep_error *error)
+static int32_t raise_target(gd_rewrite_step *step, const gd_ptx_directive *directive,
+                            griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -434,7 +464,8 @@ static int32_t raise_target(gd_rewrite_step *step, const gd_ptx_directive *direc
             gd_edits_remove(&step->edits, token - 1, token + 1) == GD_PTX_NONE)
             return gd_error_memory(error);
         if (chip > 0 && chip < SM_90)
-            status = note(step, GD_CODE_GD307, GD_PTX_NONE, gd_edits_replace(&step->edits, token, "sm_90"), error);
+            status = note(step, GD_CODE_GD307, GD_PTX_NONE,
+                          gd_edits_replace(&step->edits, token, "sm_90"), error);
     }
     return status;
 }
@@ -443,12 +474,13 @@ static int32_t raise_head(gd_rewrite *rewrite, griddep_error *error)
 {
     gd_rewrite_step *step = &rewrite->putting;
     const gd_ptx_module *module = &step->ptx->module;
-    int32_t least = rewrite->options.prefetch ? VERSION_PREFETCH : VERSION_CONTROL, status = GRIDDEP_OK;
+    int32_t least = rewrite->options.prefetch ? VERSION_PREFETCH : VERSION_CONTROL,
+            status = GRIDDEP_OK;
 
     if (!module->capability)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
-                            "%s: .target %s is no sm_NN, so it cannot be raised to sm_90", module->name,
-                            module->target);
+                            "%s: .target %s is no sm_NN, so it cannot be raised to sm_90",
+                            module->name, module->target);
     if (module->version < least || module->capability < SM_90)
         status = gd_rewrite_check_old(module, error);
     for (uint32_t i = 0; i < module->directive_count && !status; i++) {

@@ -8,7 +8,7 @@
 enum { INFO_MINIMUM = sizeof(griddep_code_info) };
 
 const gd_code_info gd_codes[GD_CODE_COUNT] = {
-#define GD_CODE(identifier, weight, headline, text)                                                                    \
+#define GD_CODE(identifier, weight, headline, text)                                                \
     {.name = #identifier, .severity = GRIDDEP_SEVERITY_##weight, .title = headline, .page = text},
 #include "ptx/text/codes.def"
 #undef GD_CODE
@@ -31,11 +31,15 @@ int32_t griddep_code_at(uint32_t index, griddep_code_info *info, griddep_error *
     if (status)
         return status;
     if (index >= GD_CODE_COUNT)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there are %d codes; there is no number %" PRIu32,
-                            (int)GD_CODE_COUNT, index);
+        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
+                            "there are %d codes; there is no number %" PRIu32, (int)GD_CODE_COUNT,
+                            index);
     const gd_code_info *code = &gd_codes[index];
-    const griddep_code_info known = {
-        .size = sizeof known, .severity = code->severity, .code = code->name, .title = code->title, .page = code->page};
+    const griddep_code_info known = {.size = sizeof known,
+                                     .severity = code->severity,
+                                     .code = code->name,
+                                     .title = code->title,
+                                     .page = code->page};
     return gd_struct_write(info, &known, sizeof known, INFO_MINIMUM, "griddep_code_info", error);
 }
 

@@ -5,7 +5,8 @@
 #include "base/format.h"
 #include "ptx/text/diagnostic.h"
 
-void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, const char *format, ...)
+void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, const char *format,
+                            ...)
 {
     gd_ptx_diagnostic *list = diagnostics->list;
     uint32_t at = diagnostics->count;
@@ -15,7 +16,8 @@ void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, co
         at--;
     if (at == GD_PTX_LIMIT_DIAGNOSTICS || (at < diagnostics->count && list[at].offset == offset))
         return;
-    uint32_t kept = diagnostics->count < GD_PTX_LIMIT_DIAGNOSTICS ? diagnostics->count : GD_PTX_LIMIT_DIAGNOSTICS - 1;
+    uint32_t kept = diagnostics->count < GD_PTX_LIMIT_DIAGNOSTICS ? diagnostics->count
+                                                                  : GD_PTX_LIMIT_DIAGNOSTICS - 1;
     memmove(&list[at + 1], &list[at], (kept - at) * sizeof *list);
     diagnostics->count = kept + 1;
     list[at].offset = offset;

@@ -16,9 +16,9 @@ typedef struct gd_ptx_diagnostics {
     gd_ptx_diagnostic list[GD_PTX_LIMIT_DIAGNOSTICS];
 } gd_ptx_diagnostics;
 
-/* Adds a finding. A second one at the same offset is dropped, for it is a consequence of the first; when the list is
- * full, the one furthest down the text is. */
-void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Adds a finding. A second one at the same offset is dropped, for it is a consequence of the first;
+ * when the list is full, the one furthest down the text is. */
+void gd_ptx_diagnostics_add(gd_ptx_diagnostics *diagnostics, uint32_t offset, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -51,8 +51,8 @@ static bool begins_line(const gd_edits *edits, uint32_t token)
     return start == offset;
 }
 
-/* Whether a line ends behind an offset: only blanks follow and, where `comments` are allowed, comments that end on it.
- */
+/* Whether a line ends behind an offset: only blanks follow and, where `comments` are allowed,
+ * comments that end on it. */
 static bool ends_line(const gd_edits *edits, uint32_t offset, bool comments)
 {
     const char *text = edits->module->text;
@@ -68,7 +68,8 @@ static bool ends_line(const gd_edits *edits, uint32_t offset, bool comments)
             return text[line_end(edits, offset) - 1] == '\n';
         if (text[offset + 1] != '*')
             return false;
-        for (offset += 2; text[offset] && text[offset] != '\n' && !(text[offset] == '*' && text[offset + 1] == '/');)
+        for (offset += 2; text[offset] && text[offset] != '\n' &&
+                          !(text[offset] == '*' && text[offset + 1] == '/');)
             offset++;
         if (text[offset] != '*')
             return false;
@@ -90,7 +91,8 @@ static const char *line_break(const gd_edits *edits, uint32_t offset)
 
 static uint32_t add(gd_edits *edits, gd_edit edit)
 {
-    if (edits->count == edits->capacity && !gd_array_grow((void **)&edits->list, &edits->capacity, sizeof *edits->list))
+    if (edits->count == edits->capacity &&
+        !gd_array_grow((void **)&edits->list, &edits->capacity, sizeof *edits->list))
         return GD_PTX_NONE;
     edit.number = edits->count;
     edits->list[edits->count] = edit;
@@ -100,7 +102,8 @@ static uint32_t add(gd_edits *edits, gd_edit edit)
 /* Takes a text that was made for an edit. */
 static uint32_t add_text(gd_edits *edits, gd_edit edit, gd_text *text)
 {
-    const char *kept = text->failed ? NULL : gd_arena_string(&edits->arena, gd_text_get(text), text->bytes);
+    const char *kept =
+        text->failed ? NULL : gd_arena_string(&edits->arena, gd_text_get(text), text->bytes);
 
     edit.text = kept;
     edit.bytes = (uint32_t)text->bytes;
@@ -109,7 +112,8 @@ static uint32_t add_text(gd_edits *edits, gd_edit edit, gd_text *text)
 }
 
 /* Lines of their own, indented as the line that an offset is on. */
-static void write_lines(const gd_edits *edits, gd_text *text, uint32_t offset, const char *lines, uint32_t *indentation)
+static void write_lines(const gd_edits *edits, gd_text *text, uint32_t offset, const char *lines,
+                        uint32_t *indentation)
 {
     const char *line_text = edits->module->text + line_start(edits, offset);
     uint32_t blanks = 0;
@@ -206,7 +210,8 @@ static bool has_comment(const gd_edits *edits, uint32_t token, uint32_t token_en
 
 uint32_t gd_edits_remove(gd_edits *edits, uint32_t token, uint32_t token_end)
 {
-    uint32_t start = offset_of(edits, token), end = end_of(edits, token_end - 1), number = GD_PTX_NONE;
+    uint32_t start = offset_of(edits, token), end = end_of(edits, token_end - 1),
+             number = GD_PTX_NONE;
 
     if (!has_comment(edits, token, token_end)) {
         widen(edits, token, &start, &end);
@@ -214,7 +219,8 @@ uint32_t gd_edits_remove(gd_edits *edits, uint32_t token, uint32_t token_end)
     }
     for (uint32_t i = token; i < token_end; i++) {
         start = offset_of(edits, i);
-        number = add(edits, (gd_edit){.offset = start, .removed = end_of(edits, i) - start, .text = ""});
+        number =
+            add(edits, (gd_edit){.offset = start, .removed = end_of(edits, i) - start, .text = ""});
         if (number == GD_PTX_NONE)
             break;
     }
@@ -226,10 +232,10 @@ uint32_t gd_edits_replace(gd_edits *edits, uint32_t token, const char *text)
     gd_text copy = {0};
 
     gd_text_string(&copy, text);
-    return add_text(
-        edits,
-        (gd_edit){.offset = offset_of(edits, token), .removed = gd_token_length(edits->module->tokens.list[token])},
-        &copy);
+    return add_text(edits,
+                    (gd_edit){.offset = offset_of(edits, token),
+                              .removed = gd_token_length(edits->module->tokens.list[token])},
+                    &copy);
 }
 
 void gd_edits_free(gd_edits *edits)

@@ -1,6 +1,6 @@
-/* Edits of a module's text: insertions and removals at tokens, done all at once. Everything else stays to the letter.
- * What is inserted beside a statement that has a line of its own gets lines of its own, with that line's indentation
- * and line end, and is taken away with them. */
+/* Edits of a module's text: insertions and removals at tokens, done all at once. Everything else
+ * stays to the letter. What is inserted beside a statement that has a line of its own gets lines of
+ * its own, with that line's indentation and line end, and is taken away with them. */
 #ifndef GD_PTX_TEXT_EDIT_H
 #define GD_PTX_TEXT_EDIT_H
 
@@ -31,23 +31,25 @@ typedef struct gd_edits {
     gd_arena arena;
 } gd_edits;
 
-/* All zero but for `module` is none. Each gives the edit's number, GD_PTX_NONE: no memory. `lines` are statements that
- * end with \n each, without indentation. */
+/* All zero but for `module` is none. Each gives the edit's number, GD_PTX_NONE: no memory. `lines`
+ * are statements that end with \n each, without indentation. */
 uint32_t gd_edits_insert_before(gd_edits *edits, uint32_t token, const char *lines, uint32_t rank);
 uint32_t gd_edits_insert_behind(gd_edits *edits, uint32_t token, const char *lines, uint32_t rank);
 
-/* Whether a statement may be inserted before a token: what stands there must not take it for its own part, as a
- * directive does that is not known and not ended. */
+/* Whether a statement may be inserted before a token: what stands there must not take it for its
+ * own part, as a directive does that is not known and not ended. */
 bool gd_edits_has_room(const gd_edits *edits, uint32_t token);
 
 uint32_t gd_edits_remove(gd_edits *edits, uint32_t token, uint32_t token_end);
 uint32_t gd_edits_replace(gd_edits *edits, uint32_t token, const char *text);
 void gd_edits_free(gd_edits *edits);
 
-/* Writes the new text, and fills `placed` and `shift`. A failed allocation shows in text->failed. */
+/* Writes the new text, and fills `placed` and `shift`. A failed allocation shows in
+ * text->failed. */
 void gd_edits_apply(gd_edits *edits, gd_text *text);
 
-/* Where something in the old text, that no edit has touched, stands in the new one. After gd_edits_apply. */
+/* Where something in the old text, that no edit has touched, stands in the new one. After
+ * gd_edits_apply. */
 uint32_t gd_edits_map(const gd_edits *edits, uint32_t offset);
 
 #endif

@@ -1,5 +1,6 @@
-/* The sorted list of findings. Each finding is one allocation that holds its strings; the list holds at most
- * GD_FINDINGS_LIMIT of them and, once one had to be left out, a last one that says so. */
+/* The sorted list of findings. Each finding is one allocation that holds its strings; the list
+ * holds at most GD_FINDINGS_LIMIT of them and, once one had to be left out, a last one that says
+ * so. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -67,14 +68,15 @@ static uint32_t find_place(const griddep_findings *findings, const griddep_findi
     return low;
 }
 
-/* The index of a finding that says the same already; UINT32_MAX when there is none. `text` may be NULL when there is a
- * position. */
-static uint32_t find_same(const griddep_findings *findings, const griddep_finding *key, uint32_t place,
-                          const char *text)
+/* The index of a finding that says the same already; UINT32_MAX when there is none. `text` may be
+ * NULL when there is a position. */
+static uint32_t find_same(const griddep_findings *findings, const griddep_finding *key,
+                          uint32_t place, const char *text)
 {
     while (place > 0 && compare_position(findings->list[place - 1], key) == 0) {
         const griddep_finding *other = findings->list[--place];
-        if (other->code == key->code && (key->line ? !strcmp(other->file, key->file) : !strcmp(other->text, text)))
+        if (other->code == key->code &&
+            (key->line ? !strcmp(other->file, key->file) : !strcmp(other->text, text)))
             return place;
     }
     return UINT32_MAX;
@@ -84,12 +86,14 @@ static void take_out(griddep_findings *findings, uint32_t index)
 {
     findings->by_severity[findings->list[index]->severity]--;
     free(findings->list[index]);
-    memmove(&findings->list[index], &findings->list[index + 1], (findings->count - index - 1) * sizeof *findings->list);
+    memmove(&findings->list[index], &findings->list[index + 1],
+            (findings->count - index - 1) * sizeof *findings->list);
     findings->count--;
 }
 
 /* Whether there is something new to say; one that says the same less severely goes. */
-static bool is_news(griddep_findings *findings, const griddep_finding *key, uint32_t *place, const char *text)
+static bool is_news(griddep_findings *findings, const griddep_finding *key, uint32_t *place,
+                    const char *text)
 {
     uint32_t same = find_same(findings, key, *place, text);
 
@@ -117,7 +121,8 @@ static void leave_out(griddep_findings *findings, int32_t severity)
         findings->left_out = severity;
 }
 
-/* Makes room in a full list for a finding that would stand at *place; false when it is the one to be left out. */
+/* Makes room in a full list for a finding that would stand at *place; false when it is the one to
+ * be left out. */
 static bool make_room(griddep_findings *findings, int32_t severity, uint32_t *place)
 {
     int32_t least = least_severity(findings);
@@ -151,8 +156,8 @@ static const char *place_string(char **at, const char *string)
 
 static griddep_finding *copy_finding(const griddep_finding *from)
 {
-    size_t bytes =
-        sizeof *from + strlen(from->file) + strlen(from->text) + strlen(from->hint) + strlen(from->quote) + 4;
+    size_t bytes = sizeof *from + strlen(from->file) + strlen(from->text) + strlen(from->hint) +
+                   strlen(from->quote) + 4;
 
     bytes += from->entry ? strlen(from->entry) + 1 : 0;
     griddep_finding *copy = malloc(bytes);
@@ -181,7 +186,8 @@ static bool insert(griddep_findings *findings, const griddep_finding *finding, u
     griddep_finding *copy = copy_finding(finding);
     if (!copy)
         return false;
-    memmove(&findings->list[place + 1], &findings->list[place], (findings->count - place) * sizeof *findings->list);
+    memmove(&findings->list[place + 1], &findings->list[place],
+            (findings->count - place) * sizeof *findings->list);
     findings->list[place] = copy;
     findings->count++;
     findings->by_severity[finding->severity]++;
@@ -209,17 +215,20 @@ static griddep_finding start_finding(const gd_finding_draft *draft)
     return finding;
 }
 
-static void quote_line(gd_text *quote, const gd_finding_draft *draft, const griddep_finding *finding)
+static void quote_line(gd_text *quote, const gd_finding_draft *draft,
+                       const griddep_finding *finding)
 {
     if (!finding->line)
         return;
     if (draft->source)
         gd_text_quote(quote, draft->source, draft->source_bytes, finding->line, finding->column);
     else if (draft->module)
-        gd_text_quote(quote, draft->module->text, draft->module->bytes, finding->line, finding->column);
+        gd_text_quote(quote, draft->module->text, draft->module->bytes, finding->line,
+                      finding->column);
 }
 
-void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format, ...)
+void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format,
+                     ...)
 {
     griddep_finding finding = start_finding(draft);
     uint32_t place = find_place(findings, &finding);
@@ -253,11 +262,13 @@ uint32_t griddep_findings_count(const griddep_findings *findings)
 /* The last finding of a list that had to leave some out. */
 static const griddep_finding *overflow_finding(int32_t severity)
 {
-#define OVERFLOW(weight, words)                                                                                        \
-    {                                                                                                                  \
-        .size = sizeof(griddep_finding), .severity = GRIDDEP_SEVERITY_##weight, .code = "GD004", .file = "",           \
-        .text = "there are more than 1000 findings; those left out are " words " (GD_FINDINGS_LIMIT)", .hint = "",     \
-        .quote = "", .launch = -1                                                                                      \
+#define OVERFLOW(weight, words)                                                                    \
+    {                                                                                              \
+        .size = sizeof(griddep_finding), .severity = GRIDDEP_SEVERITY_##weight, .code = "GD004",   \
+        .file = "",                                                                                \
+        .text =                                                                                    \
+            "there are more than 1000 findings; those left out are " words " (GD_FINDINGS_LIMIT)", \
+        .hint = "", .quote = "", .launch = -1                                                      \
     }
     static const griddep_finding overflows[SEVERITIES] = {
         [GRIDDEP_SEVERITY_NOTE] = OVERFLOW(NOTE, "notes"),
@@ -269,8 +280,8 @@ static const griddep_finding *overflow_finding(int32_t severity)
     return &overflows[severity];
 }
 
-int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding,
-                             griddep_error *error)
+int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index,
+                             griddep_finding *finding, griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -284,5 +295,6 @@ int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, g
                             griddep_findings_count(findings), index);
     const griddep_finding *known =
         index < findings->count ? findings->list[index] : overflow_finding(findings->left_out);
-    return gd_struct_write(finding, known, sizeof *known, FINDING_MINIMUM, "griddep_finding", error);
+    return gd_struct_write(finding, known, sizeof *known, FINDING_MINIMUM, "griddep_finding",
+                           error);
 }

@@ -1,5 +1,5 @@
-/* Findings: what the checks and the rewriter have to say about a text, each with a permanent code (codes.def). A list
- * of them is ordered by launch, then position, as it grows. */
+/* Findings: what the checks and the rewriter have to say about a text, each with a permanent code
+ * (codes.def). A list of them is ordered by launch, then position, as it grows. */
 #ifndef GD_PTX_TEXT_FINDINGS_H
 #define GD_PTX_TEXT_FINDINGS_H
 
@@ -10,8 +10,8 @@
 #include "griddep.h"
 #include "ptx/text/module.h"
 
-/* More findings than this are not kept: the least severe and furthest down the text give way, and one more finding
- * (GD004) says so at the end. */
+/* More findings than this are not kept: the least severe and furthest down the text give way, and
+ * one more finding (GD004) says so at the end. */
 enum { GD_FINDINGS_LIMIT = 1000 };
 
 typedef enum gd_code {
@@ -31,8 +31,8 @@ typedef struct gd_code_info {
 /* Indexed with gd_code. */
 extern const gd_code_info gd_codes[GD_CODE_COUNT];
 
-/* What a finding is made of; all of it is copied. The position is a token of a module, or a line and column of a
- * source; neither: none. */
+/* What a finding is made of; all of it is copied. The position is a token of a module, or a line
+ * and column of a source; neither: none. */
 typedef struct gd_finding_draft {
     gd_code code;
     int32_t severity;            /* 0: the code's own */
@@ -50,10 +50,11 @@ typedef struct gd_finding_draft {
 /* An empty list; NULL: no memory. It is ended with griddep_findings_destroy. */
 griddep_findings *gd_findings_create(void);
 
-/* Adds a finding, whose text is printed. Of two findings of one code at one position of one launch the first is kept,
- * or the more severe one; likewise of two without a position that say the same. A failed allocation is remembered. */
-void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Adds a finding, whose text is printed. Of two findings of one code at one position of one launch
+ * the first is kept, or the more severe one; likewise of two without a position that say the same.
+ * A failed allocation is remembered. */
+void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
 
 /* GRIDDEP_ERROR_MEMORY when an allocation failed while findings were added. */
 int32_t gd_findings_check(const griddep_findings *findings, griddep_error *error);

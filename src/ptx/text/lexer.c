@@ -12,7 +12,8 @@ enum { BAD, HASH, SPACE, NEWLINE, NAME, PERCENT, DIGIT, DOT, QUOTE, SLASH, MARK 
 #define D DIGIT
 #define M MARK
 static const unsigned char classes[256] = {
-    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, SPACE, SPACE, SPACE, BAD, BAD,
+    /* 00 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, SPACE, NEWLINE, SPACE, SPACE, SPACE,
+    BAD, BAD,
     /* 10 */ BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD,
     /*  ! */ SPACE, M, QUOTE, HASH, L, PERCENT, M, BAD, M, M, M, M, M, M, DOT, SLASH,
     /* 30 */ D, D, D, D, D, D, D, D, D, D, M, M, M, M, M, M,
@@ -26,13 +27,17 @@ static const unsigned char classes[256] = {
 #undef M
 
 /* What may continue a name, and the value of hexadecimal digits plus one. */
-#define DIGITS ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10
+#define DIGITS \
+    ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, \
+    ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10
 static const unsigned char continues[256] = {
     DIGITS,
-    ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1,
-    ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1,
-    ['Y'] = 1, ['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1,
-    ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1, ['u'] = 1, ['v'] = 1,
+    ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1,
+    ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1,
+    ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1,
+    ['Y'] = 1, ['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
+    ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1,
+    ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1, ['u'] = 1, ['v'] = 1,
     ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['_'] = 1, ['$'] = 1,
 };
 static const unsigned char hexadecimal[256] = {
@@ -130,8 +135,8 @@ static const char *skip_string(lexer_state *lexer, const char *at)
     return at + 1;
 }
 
-/* PTX ISA 4.5: an identifier's dots belong to modifiers, and `::` joins the parts of a modifier such as .shared::cta.
- */
+/* PTX ISA 4.5: an identifier's dots belong to modifiers, and `::` joins the parts of a modifier
+ * such as .shared::cta. */
 static const char *skip_dotted(const char *at)
 {
     at = skip_name(at + 1);
@@ -156,7 +161,8 @@ static const char *skip_dotted_number(const char *at)
     return continues[byte_at(stop)] ? NULL : stop;
 }
 
-/* Binary and hexadecimal forms (PTX ISA 4.5.1 and 4.5.2). NULL with what was expected when it is malformed. */
+/* Binary and hexadecimal forms (PTX ISA 4.5.1 and 4.5.2). NULL with what was expected when it is
+ * malformed. */
 static const char *skip_prefixed(const char *at, uint32_t *kind, const char **expected)
 {
     int letter = at[1] | 0x20;
@@ -199,8 +205,10 @@ static const char *skip_plain_number(const char *at, uint32_t *kind, const char 
 static const char *skip_number(const char *at, uint32_t *kind, const char **expected)
 {
     int letter = at[1] | 0x20;
-    bool prefixed = *at == '0' && (letter == 'x' || letter == 'f' || letter == 'd' || letter == 'b');
-    const char *stop = prefixed ? skip_prefixed(at, kind, expected) : skip_plain_number(at, kind, expected);
+    bool prefixed =
+        *at == '0' && (letter == 'x' || letter == 'f' || letter == 'd' || letter == 'b');
+    const char *stop =
+        prefixed ? skip_prefixed(at, kind, expected) : skip_plain_number(at, kind, expected);
 
     if (stop && continues[byte_at(stop)]) {
         *expected = "a number";
@@ -228,21 +236,25 @@ static const char *bad_byte(lexer_state *lexer, const char *at)
     if (byte > 32 && byte < 127)
         gd_ptx_diagnostics_add(lexer->diagnostics, offset, "found '%c', expected PTX text", byte);
     else
-        gd_ptx_diagnostics_add(lexer->diagnostics, offset, "found byte 0x%02X, expected PTX text", byte);
+        gd_ptx_diagnostics_add(lexer->diagnostics, offset, "found byte 0x%02X, expected PTX text",
+                               byte);
     at++;
     while (at < lexer->end && classes[byte_at(at)] == BAD)
         at++;
     return at;
 }
 
-static const char *bad_rest(lexer_state *lexer, const char *at, const char *found, const char *expected)
+static const char *bad_rest(lexer_state *lexer, const char *at, const char *found,
+                            const char *expected)
 {
-    gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, at), "found %s, expected %s", found, expected);
+    gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, at), "found %s, expected %s", found,
+                           expected);
     add_lines(lexer, at, lexer->end);
     return lexer->end;
 }
 
-/* One token that is no white space; *kind is GD_TOKEN_BAD when it was reported, GD_TOKEN_END for a comment. */
+/* One token that is no white space; *kind is GD_TOKEN_BAD when it was reported, GD_TOKEN_END for a
+ * comment. */
 static const char *scan_rare(lexer_state *lexer, const char *at, uint32_t *kind)
 {
     const char *expected = NULL;
@@ -281,7 +293,8 @@ static const char *scan_rare(lexer_state *lexer, const char *at, uint32_t *kind)
     }
 }
 
-static bool add_token(lexer_state *lexer, const char *at, const char *stop, uint32_t kind, uint32_t starts_line)
+static bool add_token(lexer_state *lexer, const char *at, const char *stop, uint32_t kind,
+                      uint32_t starts_line)
 {
     gd_ptx_tokens *tokens = lexer->tokens;
 
@@ -291,24 +304,28 @@ static bool add_token(lexer_state *lexer, const char *at, const char *stop, uint
         return false;
     }
     if (stop - at > GD_PTX_LIMIT_TOKEN_BYTES) {
-        gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, at),
-                               "found a token of %ld bytes, expected at most %d (GD_PTX_LIMIT_TOKEN_BYTES)",
-                               (long)(stop - at), GD_PTX_LIMIT_TOKEN_BYTES);
+        gd_ptx_diagnostics_add(
+            lexer->diagnostics, offset_of(lexer, at),
+            "found a token of %ld bytes, expected at most %d (GD_PTX_LIMIT_TOKEN_BYTES)",
+            (long)(stop - at), GD_PTX_LIMIT_TOKEN_BYTES);
         kind = GD_TOKEN_BAD;
         stop = at;
     }
     tokens->list[tokens->count++] =
-        (gd_token){.offset = offset_of(lexer, at), .bits = (uint32_t)(stop - at) << 8 | starts_line << 7 | kind};
+        (gd_token){.offset = offset_of(lexer, at),
+                   .bits = (uint32_t)(stop - at) << 8 | starts_line << 7 | kind};
     return true;
 }
 
-/* A zero byte is refused wherever it stands, inside comments too: other readers of the same text would stop there. */
+/* A zero byte is refused wherever it stands, inside comments too: other readers of the same text
+ * would stop there. */
 static void find_zero(lexer_state *lexer)
 {
     const char *zero = memchr(lexer->text, 0, (size_t)(lexer->end - lexer->text));
 
     if (zero)
-        gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, zero), "found a zero byte, expected PTX text");
+        gd_ptx_diagnostics_add(lexer->diagnostics, offset_of(lexer, zero),
+                               "found a zero byte, expected PTX text");
 }
 
 static void read_all(lexer_state *lexer)
@@ -340,7 +357,8 @@ static void read_all(lexer_state *lexer)
             kind = byte_at(at++);
             break;
         case DOT:
-            if (continues[byte_at(at + 1)] && (classes[byte_at(at + 1)] != DIGIT || !skip_dotted_number(at))) {
+            if (continues[byte_at(at + 1)] &&
+                (classes[byte_at(at + 1)] != DIGIT || !skip_dotted_number(at))) {
                 at = skip_dotted(at);
                 kind = GD_TOKEN_DOTTED;
                 break;
@@ -348,7 +366,8 @@ static void read_all(lexer_state *lexer)
             at = scan_rare(lexer, at, &kind);
             break;
         case HASH:
-            if (starts_line) { /* PTX ISA 4.1: a preprocessor line; #line is all that is left of them */
+            if (starts_line) { /* PTX ISA 4.1: a preprocessor line; #line is all that is left of
+                                * them */
                 at = skip_line(lexer, at);
                 continue;
             }
@@ -364,12 +383,16 @@ static void read_all(lexer_state *lexer)
     }
 }
 
-bool gd_ptx_tokens_read(gd_ptx_tokens *tokens, const char *text, uint32_t bytes, gd_ptx_diagnostics *diagnostics)
+bool gd_ptx_tokens_read(gd_ptx_tokens *tokens, const char *text, uint32_t bytes,
+                        gd_ptx_diagnostics *diagnostics)
 {
-    lexer_state lexer = {.text = text, .end = text + bytes, .tokens = tokens, .diagnostics = diagnostics};
+    lexer_state lexer = {
+        .text = text, .end = text + bytes, .tokens = tokens, .diagnostics = diagnostics};
 
-    if (!gd_array_reserve((void **)&tokens->list, &tokens->capacity, bytes / 4 + 16, sizeof *tokens->list) ||
-        !gd_array_reserve((void **)&tokens->lines, &tokens->line_capacity, bytes / 24 + 16, sizeof *tokens->lines))
+    if (!gd_array_reserve((void **)&tokens->list, &tokens->capacity, bytes / 4 + 16,
+                          sizeof *tokens->list) ||
+        !gd_array_reserve((void **)&tokens->lines, &tokens->line_capacity, bytes / 24 + 16,
+                          sizeof *tokens->lines))
         return false;
     find_zero(&lexer);
     read_all(&lexer);
@@ -386,7 +409,8 @@ void gd_ptx_tokens_free(gd_ptx_tokens *tokens)
     *tokens = (gd_ptx_tokens){0};
 }
 
-void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line, int32_t *column)
+void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line,
+                            int32_t *column)
 {
     uint32_t low = 0, high = tokens->line_count;
 
@@ -417,8 +441,9 @@ bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value)
     return true;
 }
 
-/* Rewrites 12.5e3 to 125e2 and leaves it to strtod: without a decimal point the locale has no say, and it rounds
- * correctly. A double's halfway cases need no more than 768 digits; a nonzero rest becomes one sticky digit. */
+/* Rewrites 12.5e3 to 125e2 and leaves it to strtod: without a decimal point the locale has no say,
+ * and it rounds correctly. A double's halfway cases need no more than 768 digits; a nonzero rest
+ * becomes one sticky digit. */
 static double read_decimal(const char *text, uint32_t length)
 {
     enum { DIGIT_COUNT = 800 };
@@ -456,8 +481,9 @@ static double read_decimal(const char *text, uint32_t length)
         buffer[used++] = '-';
     char digits[24];
     size_t count = 0;
-    for (unsigned long rest = exponent < 0 ? 0ul - (unsigned long)exponent : (unsigned long)exponent; rest || !count;
-         rest /= 10)
+    for (unsigned long rest = exponent < 0 ? 0ul - (unsigned long)exponent
+                                           : (unsigned long)exponent;
+         rest || !count; rest /= 10)
         digits[count++] = (char)('0' + rest % 10);
     while (count)
         buffer[used++] = digits[--count];

@@ -1,5 +1,5 @@
-/* PTX text to tokens. Lossless: a token is a view into the text, and what lies between two tokens is white space and
- * comments. */
+/* PTX text to tokens. Lossless: a token is a view into the text, and what lies between two tokens
+ * is white space and comments. */
 #ifndef GD_PTX_TEXT_LEXER_H
 #define GD_PTX_TEXT_LEXER_H
 
@@ -19,7 +19,8 @@ enum {
     GD_TOKEN_INTEGER = 3, /* 12, 0x1F, 017, 0b101, each also with U */
     GD_TOKEN_FLOAT = 4,   /* 1.5, 1e3, .5, 0f3F800000, 0d3FF0000000000000 */
     GD_TOKEN_STRING = 5,  /* with its quotes */
-    GD_TOKEN_BAD = 6      /* reported by the lexer: a stray byte, a malformed number, what is not terminated */
+    GD_TOKEN_BAD =
+        6 /* reported by the lexer: a stray byte, a malformed number, what is not terminated */
 };
 
 typedef struct gd_token {
@@ -53,17 +54,19 @@ typedef struct gd_ptx_tokens {
 
 /* All zero is an empty list. */
 
-/* Splits a text of at most GD_PTX_LIMIT_BYTES. What is no token becomes GD_TOKEN_BAD and a diagnostic. false: no
- * memory. */
-bool gd_ptx_tokens_read(gd_ptx_tokens *tokens, const char *text, uint32_t bytes, gd_ptx_diagnostics *diagnostics);
+/* Splits a text of at most GD_PTX_LIMIT_BYTES. What is no token becomes GD_TOKEN_BAD and a
+ * diagnostic. false: no memory. */
+bool gd_ptx_tokens_read(gd_ptx_tokens *tokens, const char *text, uint32_t bytes,
+                        gd_ptx_diagnostics *diagnostics);
 
 void gd_ptx_tokens_free(gd_ptx_tokens *tokens);
 
 /* Line and column, both from 1, the column in bytes. */
-void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line, int32_t *column);
+void gd_ptx_tokens_position(const gd_ptx_tokens *tokens, uint32_t offset, int32_t *line,
+                            int32_t *column);
 
-/* The values of literals. gd_ptx_integer_read: false when the number needs more than 64 bits. gd_ptx_float_read: the
- * bits of an IEEE double, or of a float for 0f (then *is_single). */
+/* The values of literals. gd_ptx_integer_read: false when the number needs more than 64 bits.
+ * gd_ptx_float_read: the bits of an IEEE double, or of a float for 0f (then *is_single). */
 bool gd_ptx_integer_read(const char *text, uint32_t length, uint64_t *value);
 uint64_t gd_ptx_float_read(const char *text, uint32_t length, bool *is_single);
 

@@ -41,7 +41,8 @@ const char *gd_ptx_name_text(const gd_ptx_module *module, uint32_t name, uint32_
     return module->text + module->names.list[name].offset;
 }
 
-void gd_ptx_token_position(const gd_ptx_module *module, uint32_t token, int32_t *line, int32_t *column)
+void gd_ptx_token_position(const gd_ptx_module *module, uint32_t token, int32_t *line,
+                           int32_t *column)
 {
     gd_ptx_tokens_position(&module->tokens, module->tokens.list[token].offset, line, column);
 }
@@ -63,7 +64,8 @@ uint32_t gd_ptx_call_operand(const gd_ptx_module *module, const gd_ptx_instructi
     return operand < call->operand_end ? operand : GD_PTX_NONE;
 }
 
-/* The function that a symbol stands for, through one .alias: what is aliased must be a definition (PTX ISA 11.6.6). */
+/* The function that a symbol stands for, through one .alias: what is aliased must be a definition
+ * (PTX ISA 11.6.6). */
 static uint32_t function_of(const gd_ptx_module *module, uint32_t symbol)
 {
     if (symbol == GD_PTX_NONE || module->symbols[symbol].kind != GD_SYMBOL_FUNCTION)
@@ -91,13 +93,15 @@ const gd_ptx_directive *gd_ptx_operand_directive(const gd_ptx_module *module, ui
     const gd_ptx_operand *item = &module->operands[operand];
 
     if (item->kind != GD_OPERAND_SYMBOL || item->symbol == GD_PTX_NONE ||
-        module->symbols[item->symbol].kind != GD_SYMBOL_LABEL || module->symbols[item->symbol].directive == GD_PTX_NONE)
+        module->symbols[item->symbol].kind != GD_SYMBOL_LABEL ||
+        module->symbols[item->symbol].directive == GD_PTX_NONE)
         return NULL;
     return &module->directives[module->symbols[item->symbol].directive];
 }
 
 /* The last operand of a call through a register names its list or its prototype. */
-static const gd_ptx_directive *last_directive(const gd_ptx_module *module, const gd_ptx_instruction *call)
+static const gd_ptx_directive *last_directive(const gd_ptx_module *module,
+                                              const gd_ptx_instruction *call)
 {
     uint32_t last = GD_PTX_NONE;
 
@@ -106,12 +110,15 @@ static const gd_ptx_directive *last_directive(const gd_ptx_module *module, const
     return last == GD_PTX_NONE ? NULL : gd_ptx_operand_directive(module, last);
 }
 
-const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module, const gd_ptx_instruction *call)
+const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module,
+                                         const gd_ptx_instruction *call)
 {
     const gd_ptx_directive *list =
         gd_ptx_call_function(module, call) == GD_PTX_NONE ? last_directive(module, call) : NULL;
 
-    return list && list->kind == GD_DIRECTIVE_CALLTARGETS && list->operand < list->operand_end ? list : NULL;
+    return list && list->kind == GD_DIRECTIVE_CALLTARGETS && list->operand < list->operand_end
+               ? list
+               : NULL;
 }
 
 bool gd_ptx_call_never_returns(const gd_ptx_module *module, const gd_ptx_instruction *call)
@@ -145,8 +152,9 @@ bool gd_call_targets_next(gd_call_targets *targets, uint32_t *function)
         targets->operand = targets->module->operands[targets->operand].end;
     }
     targets->over = targets->operand >= targets->operand_end;
-    *function =
-        found != GD_PTX_NONE && targets->module->functions[found].flags & GD_FUNCTION_BODY ? found : GD_PTX_NONE;
+    *function = found != GD_PTX_NONE && targets->module->functions[found].flags & GD_FUNCTION_BODY
+                    ? found
+                    : GD_PTX_NONE;
     return true;
 }
 
@@ -154,7 +162,8 @@ bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction
 {
     static const char *const names[] = {"vprintf",      "malloc",        "free",
                                         "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
-    uint32_t operand = gd_ptx_call_operand(module, call), callee = gd_ptx_call_function(module, call);
+    uint32_t operand = gd_ptx_call_operand(module, call),
+             callee = gd_ptx_call_function(module, call);
 
     if (operand == GD_PTX_NONE || module->operands[operand].kind != GD_OPERAND_SYMBOL ||
         (callee != GD_PTX_NONE && module->functions[callee].flags & GD_FUNCTION_BODY))

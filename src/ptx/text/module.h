@@ -1,6 +1,7 @@
-/* A parsed PTX module: flat arrays whose items point at one another with 32-bit indices (GD_PTX_NONE: none) and at the
- * text with token indices. Every statement knows the tokens [token, token_end) that it is made of, so that text can be
- * cut and put in between; what no statement covers is white space and comments. Immutable once parsed. */
+/* A parsed PTX module: flat arrays whose items point at one another with 32-bit indices
+ * (GD_PTX_NONE: none) and at the text with token indices. Every statement knows the tokens [token,
+ * token_end) that it is made of, so that text can be cut and put in between; what no statement
+ * covers is white space and comments. Immutable once parsed. */
 #ifndef GD_PTX_TEXT_MODULE_H
 #define GD_PTX_TEXT_MODULE_H
 
@@ -72,12 +73,17 @@ typedef struct gd_ptx_symbol {
     uint32_t pointer_alignment; /* of .ptr; 0: not given */
     uint32_t alignment;         /* .align, or the natural one */
     uint32_t count;             /* registers of a range, else 1 */
-    uint32_t target;    /* register: number of the first within its function. label: the instruction that follows.
-                           function: index of functions, the definition where there is one */
-    uint32_t directive; /* label: the .branchtargets or the like that it names. variable: its declaration */
-    uint32_t hidden;    /* range: the one of the same name in a scope around this one; their numbers beyond `count` stay
-                           visible */
-    uint32_t offset;    /* parameter: bytes from the start of the packed parameters */
+    uint32_t
+        target; /* register: number of the first within its function. label: the instruction that
+                           follows. function: index of functions, the definition where there is
+                           one */
+    uint32_t
+        directive; /* label: the .branchtargets or the like that it names. variable: its
+                    * declaration */
+    uint32_t
+        hidden; /* range: the one of the same name in a scope around this one; their numbers beyond
+                           `count` stay visible */
+    uint32_t offset; /* parameter: bytes from the start of the packed parameters */
     uint64_t bytes;
 } gd_ptx_symbol;
 
@@ -89,13 +95,13 @@ typedef struct gd_ptx_scope {
 } gd_ptx_scope;
 
 typedef enum gd_ptx_operand_kind {
-    GD_OPERAND_REGISTER,   /* symbol; index: which of its range */
-    GD_OPERAND_SYMBOL,     /* symbol, GD_PTX_NONE when nothing of that name is declared; index: name */
-    GD_OPERAND_SPECIAL,    /* an undeclared name with %: a special register; index: name */
-    GD_OPERAND_SINK,       /* _ */
-    GD_OPERAND_INTEGER,    /* value, the sign applied */
-    GD_OPERAND_SINGLE,     /* value: the bits of a float */
-    GD_OPERAND_DOUBLE,     /* value: the bits of a double; a decimal one takes the instruction's type */
+    GD_OPERAND_REGISTER, /* symbol; index: which of its range */
+    GD_OPERAND_SYMBOL,  /* symbol, GD_PTX_NONE when nothing of that name is declared; index: name */
+    GD_OPERAND_SPECIAL, /* an undeclared name with %: a special register; index: name */
+    GD_OPERAND_SINK,    /* _ */
+    GD_OPERAND_INTEGER, /* value, the sign applied */
+    GD_OPERAND_SINGLE,  /* value: the bits of a float */
+    GD_OPERAND_DOUBLE, /* value: the bits of a double; a decimal one takes the instruction's type */
     GD_OPERAND_EXPRESSION, /* a constant expression, kept as text */
     GD_OPERAND_MEMORY,     /* [ ]: children, address first */
     GD_OPERAND_VECTOR,     /* { }: children */
@@ -109,12 +115,14 @@ enum {
     GD_OPERAND_OFFSET = 4 /* name+value, value signed */
 };
 
-/* Operands of an instruction stand one after the other, each before its children. The next one at the same depth is at
- * `end`. */
+/* Operands of an instruction stand one after the other, each before its children. The next one at
+ * the same depth is at `end`. */
 typedef struct gd_ptx_operand {
-    uint8_t kind;      /* gd_ptx_operand_kind */
-    uint8_t flags;     /* GD_OPERAND_* flags */
-    uint8_t component; /* .x to .w (or .r to .a) 1 to 4, .b0 to .b3 5 to 8, .h0 and .h1 9 and 10; 255 another; 0 none */
+    uint8_t kind;  /* gd_ptx_operand_kind */
+    uint8_t flags; /* GD_OPERAND_* flags */
+    uint8_t
+        component; /* .x to .w (or .r to .a) 1 to 4, .b0 to .b3 5 to 8, .h0 and .h1 9 and 10; 255
+                    * another; 0 none */
     uint8_t reserved;
     uint32_t token;
     uint32_t token_end;
@@ -257,19 +265,22 @@ const char *gd_ptx_token_text(const gd_ptx_module *module, uint32_t token, uint3
 const char *gd_ptx_name_text(const gd_ptx_module *module, uint32_t name, uint32_t *length);
 
 /* Line and column of a token, from 1. */
-void gd_ptx_token_position(const gd_ptx_module *module, uint32_t token, int32_t *line, int32_t *column);
+void gd_ptx_token_position(const gd_ptx_module *module, uint32_t token, int32_t *line,
+                           int32_t *column);
 
 /* Whether a token is exactly this text. */
 bool gd_ptx_token_is(const gd_ptx_module *module, uint32_t token, const char *text);
 
-/* The operand that names the callee of a call, GD_PTX_NONE when there is none; the function (index) that is called,
- * aliases resolved, GD_PTX_NONE when it is not called by the name of a function of this module. */
+/* The operand that names the callee of a call, GD_PTX_NONE when there is none; the function (index)
+ * that is called, aliases resolved, GD_PTX_NONE when it is not called by the name of a function of
+ * this module. */
 uint32_t gd_ptx_call_operand(const gd_ptx_module *module, const gd_ptx_instruction *call);
 uint32_t gd_ptx_call_function(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
-/* Where a call may lead: to the function that it names; of a call through a register, to each function of its
- * .calltargets. Each may be one that has no body here. A call through a register without such a list may lead to any
- * function at all, also of other modules (the address may come from memory): to one that is not known. */
+/* Where a call may lead: to the function that it names; of a call through a register, to each
+ * function of its .calltargets. Each may be one that has no body here. A call through a register
+ * without such a list may lead to any function at all, also of other modules (the address may come
+ * from memory): to one that is not known. */
 typedef struct gd_call_targets {
     const gd_ptx_module *module;
     uint32_t named;                /* the callee, or GD_PTX_NONE; used where there is no list */
@@ -279,20 +290,23 @@ typedef struct gd_call_targets {
 
 gd_call_targets gd_ptx_call_targets(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
-/* The next one: *function has a body, or is GD_PTX_NONE for code that cannot be looked into. false: there are no more;
- * each call has at least one. */
+/* The next one: *function has a body, or is GD_PTX_NONE for code that cannot be looked into. false:
+ * there are no more; each call has at least one. */
 bool gd_call_targets_next(gd_call_targets *targets, uint32_t *function);
 
-/* The .calltargets of a call through a register, NULL where it has none; whether a call says that it never returns: the
- * function that it names does, or its prototype. */
-const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module, const gd_ptx_instruction *call);
+/* The .calltargets of a call through a register, NULL where it has none; whether a call says that
+ * it never returns: the function that it names does, or its prototype. */
+const gd_ptx_directive *gd_ptx_call_list(const gd_ptx_module *module,
+                                         const gd_ptx_instruction *call);
 bool gd_ptx_call_never_returns(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
-/* Whether a call names a function of the device runtime whose behaviour is known though it has no body: printf, the
- * allocator, the assertion. None touches the program's memory, and none leaves the kernel but by an error. */
+/* Whether a call names a function of the device runtime whose behaviour is known though it has no
+ * body: printf, the allocator, the assertion. None touches the program's memory, and none leaves
+ * the kernel but by an error. */
 bool gd_ptx_is_system_call(const gd_ptx_module *module, const gd_ptx_instruction *call);
 
-/* The directive (.branchtargets, .calltargets or .callprototype) that an operand names; NULL when it names none. */
+/* The directive (.branchtargets, .calltargets or .callprototype) that an operand names; NULL when
+ * it names none. */
 const gd_ptx_directive *gd_ptx_operand_directive(const gd_ptx_module *module, uint32_t operand);
 
 #endif

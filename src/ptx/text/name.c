@@ -33,7 +33,8 @@ static uint32_t hash_name(const char *name, uint32_t length)
 }
 
 /* The slot of a name, or the empty one where it would stand. */
-static uint32_t find_slot(const gd_ptx_names *names, const char *text, uint32_t hash, const char *name, uint32_t length)
+static uint32_t find_slot(const gd_ptx_names *names, const char *text, uint32_t hash,
+                          const char *name, uint32_t length)
 {
     uint32_t mask = names->slot_count - 1;
     uint32_t slot = hash & mask;
@@ -87,9 +88,11 @@ static bool split_number(gd_ptx_names *names, const char *text, uint32_t name)
     return true;
 }
 
-static uint32_t add_name(gd_ptx_names *names, const char *text, uint32_t hash, uint32_t offset, uint32_t length)
+static uint32_t add_name(gd_ptx_names *names, const char *text, uint32_t hash, uint32_t offset,
+                         uint32_t length)
 {
-    if (names->count == names->capacity && !gd_array_grow((void **)&names->list, &names->capacity, sizeof *names->list))
+    if (names->count == names->capacity &&
+        !gd_array_grow((void **)&names->list, &names->capacity, sizeof *names->list))
         return GD_PTX_NONE;
     uint32_t name = names->count++;
     names->list[name] = (gd_ptx_name){
@@ -117,7 +120,8 @@ uint32_t gd_ptx_name_intern(gd_ptx_names *names, const char *text, uint32_t offs
     return found ? found - 1 : add_name(names, text, hash, offset, length);
 }
 
-uint32_t gd_ptx_name_find(const gd_ptx_names *names, const char *text, const char *name, uint32_t length)
+uint32_t gd_ptx_name_find(const gd_ptx_names *names, const char *text, const char *name,
+                          uint32_t length)
 {
     if (!names->slot_count)
         return GD_PTX_NONE;

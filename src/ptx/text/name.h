@@ -1,5 +1,5 @@
-/* The names of a text, each once, with a small number. While a text is parsed, a name also knows what it stands for at
- * that place; afterwards, what it stands for at module scope. */
+/* The names of a text, each once, with a small number. While a text is parsed, a name also knows
+ * what it stands for at that place; afterwards, what it stands for at module scope. */
 #ifndef GD_PTX_TEXT_NAME_H
 #define GD_PTX_TEXT_NAME_H
 
@@ -38,11 +38,15 @@ typedef struct gd_ptx_names {
 
 /* All zero is an empty list. */
 
-/* The number of the name at `offset` of the text, which is padded (GD_PTX_TEXT_PADDING); GD_PTX_NONE: no memory. */
-uint32_t gd_ptx_name_intern(gd_ptx_names *names, const char *text, uint32_t offset, uint32_t length);
+/* The number of the name at `offset` of the text, which is padded (GD_PTX_TEXT_PADDING);
+ * GD_PTX_NONE: no memory. */
+uint32_t gd_ptx_name_intern(gd_ptx_names *names, const char *text, uint32_t offset,
+                            uint32_t length);
 
-/* The number of a name that need not stand in the text; GD_PTX_NONE when the text has no such name. */
-uint32_t gd_ptx_name_find(const gd_ptx_names *names, const char *text, const char *name, uint32_t length);
+/* The number of a name that need not stand in the text; GD_PTX_NONE when the text has no such
+ * name. */
+uint32_t gd_ptx_name_find(const gd_ptx_names *names, const char *text, const char *name,
+                          uint32_t length);
 
 void gd_ptx_names_free(gd_ptx_names *names);
 

@@ -5,10 +5,10 @@
 
 const gd_op_info gd_ops[GD_OP_COUNT] = {
     {.name = "", .length = 0, .control = GD_CONTROL_UNKNOWN, .memory = GD_MEMORY_UNKNOWN},
-#define GD_OP(identifier, text, control_effect, memory_effect)                                                         \
-    {.name = text,                                                                                                     \
-     .length = sizeof text - 1,                                                                                        \
-     .control = GD_CONTROL_##control_effect,                                                                           \
+#define GD_OP(identifier, text, control_effect, memory_effect)                                     \
+    {.name = text,                                                                                 \
+     .length = sizeof text - 1,                                                                    \
+     .control = GD_CONTROL_##control_effect,                                                       \
      .memory = GD_MEMORY_##memory_effect},
 #include "ptx/text/ops.def"
 #undef GD_OP
@@ -22,8 +22,10 @@ static int compare(const char *name, size_t length, const gd_op_info *info)
     return order ? order : (length > info->length) - (length < info->length);
 }
 
-/* Whether `modifiers` begins with what the member's name adds to the base's, up to a modifier's end. */
-static bool fits(const gd_op_info *member, const gd_op_info *base, const char *modifiers, size_t length)
+/* Whether `modifiers` begins with what the member's name adds to the base's, up to a modifier's
+ * end. */
+static bool fits(const gd_op_info *member, const gd_op_info *base, const char *modifiers,
+                 size_t length)
 {
     size_t extra = (size_t)member->length - base->length;
 
@@ -56,7 +58,8 @@ gd_op gd_op_find(const char *name, size_t length)
 
 bool gd_op_is_family(gd_op base)
 {
-    return base != GD_OP_UNKNOWN && base + 1u < GD_OP_COUNT && is_member(&gd_ops[base + 1u], &gd_ops[base]);
+    return base != GD_OP_UNKNOWN && base + 1u < GD_OP_COUNT &&
+           is_member(&gd_ops[base + 1u], &gd_ops[base]);
 }
 
 bool gd_op_is_member(gd_op member, gd_op family)
@@ -71,7 +74,8 @@ gd_op gd_op_refine(gd_op base, const char *modifiers, size_t length)
     if (!gd_op_is_family(base))
         return base;
     for (unsigned op = base + 1u; op < GD_OP_COUNT && is_member(&gd_ops[op], &gd_ops[base]); op++) {
-        if (fits(&gd_ops[op], &gd_ops[base], modifiers, length) && gd_ops[op].length > gd_ops[best].length)
+        if (fits(&gd_ops[op], &gd_ops[base], modifiers, length) &&
+            gd_ops[op].length > gd_ops[best].length)
             best = (gd_op)op;
     }
     return best;

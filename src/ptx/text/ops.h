@@ -47,7 +47,8 @@ typedef struct gd_op_info {
 /* Indexed with gd_op. */
 extern const gd_op_info gd_ops[GD_OP_COUNT];
 
-/* The operation of that exact name, which has no dots or those of the table; GD_OP_UNKNOWN when there is none. */
+/* The operation of that exact name, which has no dots or those of the table; GD_OP_UNKNOWN when
+ * there is none. */
 gd_op gd_op_find(const char *name, size_t length);
 
 /* Whether the table has operations that begin with this one's name and a dot. */
@@ -56,8 +57,8 @@ bool gd_op_is_family(gd_op base);
 /* Whether a name begins with another one and a dot. */
 bool gd_op_is_member(gd_op member, gd_op family);
 
-/* The operation with the longest name that begins an instruction: `base` is what gd_op_find gave for the opcode,
- * `modifiers` are those that follow it, dots included and nothing between them. */
+/* The operation with the longest name that begins an instruction: `base` is what gd_op_find gave
+ * for the opcode, `modifiers` are those that follow it, dots included and nothing between them. */
 gd_op gd_op_refine(gd_op base, const char *modifiers, size_t length);
 
 #endif

@@ -1,7 +1,9 @@
-/* What the parts of the parser share: the cursor, diagnostics, scopes. Internal to parser.c, parse_*.c.
+/* What the parts of the parser share: the cursor, diagnostics, scopes. Internal to parser.c,
+ * parse_*.c.
  *
- * A function that parses something returns false when it could not; then a diagnostic has been added or memory has
- * run out, and whoever loops over statements goes on behind the next ';' or before the next '}'. */
+ * A function that parses something returns false when it could not; then a diagnostic has been
+ * added or memory has run out, and whoever loops over statements goes on behind the next ';' or
+ * before the next '}'. */
 #ifndef GD_PTX_TEXT_PARSE_H
 #define GD_PTX_TEXT_PARSE_H
 
@@ -57,7 +59,9 @@ typedef struct gd_parser {
     uint32_t depth;       /* of open scopes, the module's not counted */
     uint32_t first_label; /* symbol: the labels that stand right before the statement begin here */
     bool out_of_memory;
-    bool split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of %r1<9> */
+    bool
+        split_anywhere; /* some name<N> ends in a digit, so that %r12 may also be the third of
+                         * %r1<9> */
     uint32_t errors;
 
     struct {
@@ -66,7 +70,9 @@ typedef struct gd_parser {
     } marks[GD_PTX_LIMIT_DEPTH + 1];
     gd_parse_undo *undo; /* bindings to restore when scopes close */
     uint32_t undo_count, undo_capacity;
-    uint32_t *pending; /* operands whose symbol is found when a scope closes: labels may be used before they stand */
+    uint32_t *
+        pending; /* operands whose symbol is found when a scope closes: labels may be used before
+                  * they stand */
     uint32_t pending_count, pending_capacity;
 } gd_parser;
 
@@ -78,7 +84,8 @@ static inline uint32_t gd_parse_kind(const gd_parser *parser)
 
 static inline uint32_t gd_parse_next_kind(const gd_parser *parser)
 {
-    return gd_parse_kind(parser) == GD_TOKEN_END ? GD_TOKEN_END : gd_token_kind(parser->tokens[parser->at + 1]);
+    return gd_parse_kind(parser) == GD_TOKEN_END ? GD_TOKEN_END
+                                                 : gd_token_kind(parser->tokens[parser->at + 1]);
 }
 
 /* Steps over a token of that kind, if it is there. */
@@ -107,31 +114,35 @@ bool gd_parse_expect(gd_parser *parser, uint32_t kind, const char *expected);
 bool gd_parse_u32(gd_parser *parser, const char *expected, uint32_t *value);
 bool gd_parse_u64(gd_parser *parser, const char *expected, uint64_t *value);
 
-/* Steps over everything up to a token of kind `stop` or `other` that stands in no bracket, which is not stepped over.
- */
+/* Steps over everything up to a token of kind `stop` or `other` that stands in no bracket, which is
+ * not stepped over. */
 bool gd_parse_until(gd_parser *parser, uint32_t stop, uint32_t other, const char *expected);
 
 /* Steps over a bracket, whose opening one is looked at, and what it holds. */
 bool gd_parse_bracket(gd_parser *parser);
 
-/* Goes on behind the next ';', or before the next bracket of a scope. Moves on at least one token past `from`. */
+/* Goes on behind the next ';', or before the next bracket of a scope. Moves on at least one token
+ * past `from`. */
 void gd_parse_resume(gd_parser *parser, uint32_t from);
 
-/* The word that the current token is; one of class GD_WORD_NONE when it is none or not dotted; NULL: no memory. */
+/* The word that the current token is; one of class GD_WORD_NONE when it is none or not dotted;
+ * NULL: no memory. */
 const gd_word *gd_parse_word(gd_parser *parser);
 
 /* The number of the current token's text among the names; GD_PTX_NONE: no memory. */
 uint32_t gd_parse_name(gd_parser *parser);
 
 /* parse_state.c: items and scopes */
-uint32_t gd_parse_add_symbol(gd_parser *parser, gd_ptx_symbol_kind kind, uint32_t name, uint32_t token);
+uint32_t gd_parse_add_symbol(gd_parser *parser, gd_ptx_symbol_kind kind, uint32_t name,
+                             uint32_t token);
 uint32_t gd_parse_add_directive(gd_parser *parser, gd_ptx_directive_kind kind, uint32_t token);
 uint32_t gd_parse_add_operand(gd_parser *parser, gd_ptx_operand_kind kind, uint32_t token);
 
 /* Makes a symbol the meaning of its name in the current scope. */
 bool gd_parse_bind(gd_parser *parser, uint32_t symbol);
 
-/* The symbol that a name means here, and which register of a range; GD_PTX_NONE when it is not declared. */
+/* The symbol that a name means here, and which register of a range; GD_PTX_NONE when it is not
+ * declared. */
 uint32_t gd_parse_resolve(const gd_parser *parser, uint32_t name, uint32_t *index);
 
 bool gd_parse_open_scope(gd_parser *parser, uint32_t token);
@@ -145,8 +156,8 @@ bool gd_parse_operand(gd_parser *parser, uint32_t depth);
 bool gd_parse_guard(gd_parser *parser);
 bool gd_parse_name_list(gd_parser *parser);
 
-/* parse_declaration.c: a variable declaration from its space on, with the linking directives before it; one parameter
- * list, brackets included; directives that may stand at any level */
+/* parse_declaration.c: a variable declaration from its space on, with the linking directives before
+ * it; one parameter list, brackets included; directives that may stand at any level */
 bool gd_parse_variables(gd_parser *parser, uint32_t token, uint32_t link);
 bool gd_parse_parameters(gd_parser *parser, uint32_t *symbol, uint32_t *symbol_end);
 bool gd_parse_attribute(gd_parser *parser);

@@ -8,7 +8,8 @@
 static bool parse_label(gd_parser *parser)
 {
     uint32_t name = gd_parse_name(parser);
-    uint32_t label = name == GD_PTX_NONE ? name : gd_parse_add_symbol(parser, GD_SYMBOL_LABEL, name, parser->at);
+    uint32_t label =
+        name == GD_PTX_NONE ? name : gd_parse_add_symbol(parser, GD_SYMBOL_LABEL, name, parser->at);
 
     if (label == GD_PTX_NONE)
         return false;
@@ -76,11 +77,13 @@ static bool add_control(gd_parser *parser, const gd_ptx_instruction *instruction
     if (gd_ops[instruction->op].control != GD_CONTROL_GRIDDEP)
         return true;
     if (module->control_count == module->control_capacity &&
-        !gd_array_grow((void **)&module->controls, &module->control_capacity, sizeof *module->controls))
+        !gd_array_grow((void **)&module->controls, &module->control_capacity,
+                       sizeof *module->controls))
         return gd_parse_memory(parser);
     module->controls[module->control_count++] = (gd_ptx_control){
         .instruction = module->instruction_count,
-        .kind = instruction->op == GD_OP_GRIDDEPCONTROL_WAIT ? GRIDDEP_CONTROL_WAIT : GRIDDEP_CONTROL_LAUNCH_DEPENDENTS,
+        .kind = instruction->op == GD_OP_GRIDDEPCONTROL_WAIT ? GRIDDEP_CONTROL_WAIT
+                                                             : GRIDDEP_CONTROL_LAUNCH_DEPENDENTS,
         .predicated = instruction->flags & GD_INSTRUCTION_GUARDED,
     };
     return true;
@@ -91,7 +94,8 @@ static bool add_instruction(gd_parser *parser, const gd_ptx_instruction *instruc
     gd_ptx_module *module = parser->module;
 
     if (module->instruction_count == module->instruction_capacity &&
-        !gd_array_grow((void **)&module->instructions, &module->instruction_capacity, sizeof *module->instructions))
+        !gd_array_grow((void **)&module->instructions, &module->instruction_capacity,
+                       sizeof *module->instructions))
         return gd_parse_memory(parser);
     if (!add_control(parser, instruction))
         return false;
@@ -162,8 +166,9 @@ static bool parse_statement(gd_parser *parser)
     if (kind == GD_TOKEN_NAME && gd_parse_next_kind(parser) == ':')
         return parse_label(parser);
     bool done = kind == GD_TOKEN_NAME || kind == '@' ? parse_instruction(parser)
-                : kind == GD_TOKEN_DOTTED            ? parse_dotted(parser)
-                                                     : gd_parse_fail(parser, "an instruction, a directive or '}'");
+                : kind == GD_TOKEN_DOTTED
+                    ? parse_dotted(parser)
+                    : gd_parse_fail(parser, "an instruction, a directive or '}'");
     parser->first_label = parser->module->symbol_count;
     return done;
 }

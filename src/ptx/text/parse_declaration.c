@@ -57,7 +57,8 @@ static bool take_word(gd_parser *parser, const gd_word *word, declaration *into)
     case GD_WORD_VECTOR:
         into->vector = word->value;
         return true;
-    case GD_WORD_NONE: /* one that this library does not know: the type stays NONE and the text stays as it is */
+    case GD_WORD_NONE: /* one that this library does not know: the type stays NONE and the text
+                        * stays as it is */
         return true;
     default:
         parser->at--;
@@ -112,7 +113,8 @@ static bool parse_range(gd_parser *parser, uint32_t symbol)
     if (!gd_parse_skip(parser, '<'))
         return true;
     item->flags |= GD_SYMBOL_RANGE;
-    return gd_parse_u32(parser, "a number of registers", &item->count) && gd_parse_expect(parser, '>', "'>'");
+    return gd_parse_u32(parser, "a number of registers", &item->count) &&
+           gd_parse_expect(parser, '>', "'>'");
 }
 
 /* Gives a register its place among those of its function. */
@@ -134,7 +136,8 @@ static bool number_registers(gd_parser *parser, uint32_t symbol)
 }
 
 /* A declared name with its range or dimensions; the symbol is not yet in force. */
-static bool parse_declarator(gd_parser *parser, const declaration *from, gd_ptx_symbol_kind kind, uint32_t *symbol)
+static bool parse_declarator(gd_parser *parser, const declaration *from, gd_ptx_symbol_kind kind,
+                             uint32_t *symbol)
 {
     if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, from->type == GD_TYPE_NONE ? "a type and a name" : "a name");
@@ -149,13 +152,16 @@ static bool parse_declarator(gd_parser *parser, const declaration *from, gd_ptx_
     item->vector = from->vector;
     item->link = (uint8_t)from->link;
     item->bytes = natural_bytes(from);
-    item->alignment = from->alignment ? from->alignment : natural_bytes(from) ? natural_bytes(from) : 1;
+    item->alignment = from->alignment       ? from->alignment
+                      : natural_bytes(from) ? natural_bytes(from)
+                                            : 1;
     if (from->pointer) {
         item->flags |= GD_SYMBOL_POINTER;
         item->pointer_space = from->pointer_space;
         item->pointer_alignment = from->pointer_alignment;
     }
-    return parse_range(parser, *symbol) && parse_dimensions(parser, *symbol) && number_registers(parser, *symbol);
+    return parse_range(parser, *symbol) && parse_dimensions(parser, *symbol) &&
+           number_registers(parser, *symbol);
 }
 
 static bool parse_initialiser(gd_parser *parser, uint32_t symbol)
@@ -177,8 +183,8 @@ bool gd_parse_variables(gd_parser *parser, uint32_t token, uint32_t link)
     if (directive == GD_PTX_NONE || !parse_words(parser, &from))
         return false;
     do {
-        if (!parse_declarator(parser, &from, GD_SYMBOL_VARIABLE, &symbol) || !parse_initialiser(parser, symbol) ||
-            !gd_parse_bind(parser, symbol))
+        if (!parse_declarator(parser, &from, GD_SYMBOL_VARIABLE, &symbol) ||
+            !parse_initialiser(parser, symbol) || !gd_parse_bind(parser, symbol))
             return false;
         parser->module->symbols[symbol].directive = directive;
     } while (gd_parse_skip(parser, ','));
@@ -214,7 +220,8 @@ static bool parse_parameter(gd_parser *parser, uint64_t *used)
 
     if (gd_parse_kind(parser) != GD_TOKEN_DOTTED)
         return gd_parse_fail(parser, "a parameter");
-    return parse_words(parser, &from) && parse_declarator(parser, &from, GD_SYMBOL_PARAMETER, &symbol) &&
+    return parse_words(parser, &from) &&
+           parse_declarator(parser, &from, GD_SYMBOL_PARAMETER, &symbol) &&
            place_parameter(parser, symbol, used) && gd_parse_bind(parser, symbol);
 }
 
@@ -240,7 +247,8 @@ static bool parse_file(gd_parser *parser)
 {
     uint64_t value = 0;
 
-    if (!gd_parse_u64(parser, "a file number", &value) || !gd_parse_expect(parser, GD_TOKEN_STRING, "a file name"))
+    if (!gd_parse_u64(parser, "a file number", &value) ||
+        !gd_parse_expect(parser, GD_TOKEN_STRING, "a file name"))
         return false;
     while (gd_parse_skip(parser, ',')) {
         if (!gd_parse_u64(parser, "an integer", &value))
@@ -253,7 +261,8 @@ static bool parse_position(gd_parser *parser)
 {
     uint64_t value = 0;
 
-    return gd_parse_u64(parser, "a file number", &value) && gd_parse_u64(parser, "a line number", &value) &&
+    return gd_parse_u64(parser, "a file number", &value) &&
+           gd_parse_u64(parser, "a line number", &value) &&
            gd_parse_u64(parser, "a column number", &value);
 }
 
@@ -340,8 +349,8 @@ static bool parse_alias(gd_parser *parser, uint32_t directive)
     return true;
 }
 
-/* Keeps what it does not know: up to its ';', behind its { }, or to its line's end unless that ends in a comma. A
- * directive that is known begins a new statement. */
+/* Keeps what it does not know: up to its ';', behind its { }, or to its line's end unless that ends
+ * in a comma. A directive that is known begins a new statement. */
 static bool skip_unknown(gd_parser *parser)
 {
     for (;;) {

@@ -1,5 +1,5 @@
-/* Operands: trees of registers, literals, symbols, addresses, vectors (PTX ISA 6), and constant expressions (PTX
- * ISA 4.5.5), which are recognised and kept as text. */
+/* Operands: trees of registers, literals, symbols, addresses, vectors (PTX ISA 6), and constant
+ * expressions (PTX ISA 4.5.5), which are recognised and kept as text. */
 #include <string.h>
 
 #include "ptx/text/array.h"
@@ -17,7 +17,8 @@ static bool ends_operand(uint32_t kind)
 
 static uint32_t kind_at(const gd_parser *parser, uint32_t token)
 {
-    return token <= parser->module->tokens.count ? gd_token_kind(parser->tokens[token]) : GD_TOKEN_END;
+    return token <= parser->module->tokens.count ? gd_token_kind(parser->tokens[token])
+                                                 : GD_TOKEN_END;
 }
 
 /* The end of the operand that holds `token`, outside of brackets that open behind it. */
@@ -52,14 +53,15 @@ static bool finish_operand(gd_parser *parser, uint32_t operand)
 static bool add_pending(gd_parser *parser, uint32_t operand)
 {
     if (parser->pending_count == parser->pending_capacity &&
-        !gd_array_grow((void **)&parser->pending, &parser->pending_capacity, sizeof *parser->pending))
+        !gd_array_grow((void **)&parser->pending, &parser->pending_capacity,
+                       sizeof *parser->pending))
         return gd_parse_memory(parser);
     parser->pending[parser->pending_count++] = operand;
     return true;
 }
 
-/* Decides what a name is. A label may be used before it stands, and an inner one hides an outer one in all of its
- * scope, so labels are settled when the scope closes. */
+/* Decides what a name is. A label may be used before it stands, and an inner one hides an outer one
+ * in all of its scope, so labels are settled when the scope closes. */
 static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
 {
     gd_ptx_module *module = parser->module;
@@ -89,7 +91,8 @@ static bool classify(gd_parser *parser, uint32_t operand, uint32_t name)
     return true;
 }
 
-/* Vector elements (PTX ISA 5.4.2), and the byte and half-word selectors of video instructions (PTX ISA 9.7.20). */
+/* Vector elements (PTX ISA 5.4.2), and the byte and half-word selectors of video instructions (PTX
+ * ISA 9.7.20). */
 static uint8_t component_of(const char *text, uint32_t length)
 {
     static const char elements[] = "xyzwrgba";
@@ -109,7 +112,8 @@ static bool parse_named(gd_parser *parser, uint32_t token, uint8_t flags)
 {
     gd_ptx_module *module = parser->module;
     uint32_t name = gd_parse_name(parser);
-    uint32_t operand = name == GD_PTX_NONE ? name : gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, token);
+    uint32_t operand =
+        name == GD_PTX_NONE ? name : gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, token);
 
     if (operand == GD_PTX_NONE || !classify(parser, operand, name))
         return false;
@@ -149,7 +153,8 @@ static bool parse_literal(gd_parser *parser, uint32_t token, bool minus)
         bool single;
         value = gd_ptx_float_read(text, length, &single);
         module->operands[operand].kind = single ? GD_OPERAND_SINGLE : GD_OPERAND_DOUBLE;
-        module->operands[operand].value = minus ? value ^ (single ? UINT64_C(1) << 31 : UINT64_C(1) << 63) : value;
+        module->operands[operand].value =
+            minus ? value ^ (single ? UINT64_C(1) << 31 : UINT64_C(1) << 63) : value;
         parser->at++;
     }
     return finish_operand(parser, operand);
@@ -159,7 +164,8 @@ static bool parse_literal(gd_parser *parser, uint32_t token, bool minus)
 static bool skip_operator(gd_parser *parser)
 {
     uint32_t kind = gd_parse_kind(parser), next = gd_parse_next_kind(parser);
-    bool twice = kind == next && (kind == '<' || kind == '>' || kind == '&' || kind == '|' || kind == '=');
+    bool twice =
+        kind == next && (kind == '<' || kind == '>' || kind == '&' || kind == '|' || kind == '=');
     bool compares = next == '=' && (kind == '<' || kind == '>' || kind == '!');
 
     if (!twice && !compares && (kind == 0 || kind >= 128 || !strchr("+-*/%&|^<>?:", (int)kind)))
@@ -213,7 +219,8 @@ static bool parse_expression(gd_parser *parser, uint32_t depth)
 {
     uint32_t operand = gd_parse_add_operand(parser, GD_OPERAND_EXPRESSION, parser->at);
 
-    return operand != GD_PTX_NONE && skip_expression(parser, depth) && finish_operand(parser, operand);
+    return operand != GD_PTX_NONE && skip_expression(parser, depth) &&
+           finish_operand(parser, operand);
 }
 
 /* Whether a name at `token` is an operand by itself, rather than the beginning of an expression. */
@@ -236,13 +243,15 @@ static bool parse_pair(gd_parser *parser, uint32_t token, uint8_t flags)
 {
     uint32_t pair = gd_parse_add_operand(parser, GD_OPERAND_PAIR, token);
 
-    if (pair == GD_PTX_NONE || !parse_named(parser, token, flags) || !gd_parse_expect(parser, '|', "'|'"))
+    if (pair == GD_PTX_NONE || !parse_named(parser, token, flags) ||
+        !gd_parse_expect(parser, '|', "'|'"))
         return false;
     uint32_t second = parser->at;
     bool negated = gd_parse_skip(parser, '!');
     if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "a register");
-    return parse_named(parser, second, negated ? GD_OPERAND_NOT : 0) && finish_operand(parser, pair);
+    return parse_named(parser, second, negated ? GD_OPERAND_NOT : 0) &&
+           finish_operand(parser, pair);
 }
 
 /* A name, with a sign perhaps, a pair of names, or an expression. */
@@ -255,8 +264,8 @@ static bool parse_simple(gd_parser *parser, uint32_t depth)
     uint32_t kind = kind_at(parser, first);
     uint8_t flags = sign == '-' ? GD_OPERAND_MINUS : sign == '!' ? GD_OPERAND_NOT : 0;
 
-    if (kind == GD_TOKEN_NAME && kind_at(parser, first + 1) == '|' && kind_at(parser, first + 2) != '|' &&
-        sign != '-') {
+    if (kind == GD_TOKEN_NAME && kind_at(parser, first + 1) == '|' &&
+        kind_at(parser, first + 2) != '|' && sign != '-') {
         parser->at = first;
         return parse_pair(parser, token, flags);
     }
@@ -271,7 +280,8 @@ static bool parse_simple(gd_parser *parser, uint32_t depth)
     return parse_expression(parser, depth);
 }
 
-/* Whether the bracket at the current '(' is a list of arguments: then the operand ends behind it. */
+/* Whether the bracket at the current '(' is a list of arguments: then the operand ends behind
+ * it. */
 static bool is_list(const gd_parser *parser)
 {
     uint32_t depth = 0, token = parser->at;
@@ -287,8 +297,8 @@ static bool is_list(const gd_parser *parser)
 }
 
 /* [a, b], {a, b}, (a, b); a list may be empty. */
-static bool parse_group(gd_parser *parser, gd_ptx_operand_kind kind, uint32_t close, const char *expected,
-                        uint32_t depth)
+static bool parse_group(gd_parser *parser, gd_ptx_operand_kind kind, uint32_t close,
+                        const char *expected, uint32_t depth)
 {
     uint32_t group = gd_parse_add_operand(parser, kind, parser->at);
 
@@ -377,7 +387,9 @@ bool gd_parse_name_list(gd_parser *parser)
         if (gd_parse_kind(parser) != GD_TOKEN_NAME)
             return gd_parse_fail(parser, "a name");
         uint32_t name = gd_parse_name(parser);
-        uint32_t operand = name == GD_PTX_NONE ? name : gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, parser->at);
+        uint32_t operand = name == GD_PTX_NONE
+                               ? name
+                               : gd_parse_add_operand(parser, GD_OPERAND_SYMBOL, parser->at);
         if (operand == GD_PTX_NONE)
             return false;
         parser->module->operands[operand].index = name;

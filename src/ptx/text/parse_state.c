@@ -7,10 +7,11 @@
 
 static const gd_word words[] = {
     {.text = "", .class = GD_WORD_NONE},
-#define GD_WORD(word, kind, number) {.text = word, .length = sizeof word - 1, .class = GD_WORD_##kind, .value = number},
+#define GD_WORD(word, kind, number)                                                                \
+    {.text = word, .length = sizeof word - 1, .class = GD_WORD_##kind, .value = number},
 #include "ptx/text/keywords.def"
 #undef GD_WORD
-#define GD_TYPE(identifier, name, bytes, kind)                                                                         \
+#define GD_TYPE(identifier, name, bytes, kind)                                                     \
     {.text = name, .length = sizeof name - 1, .class = GD_WORD_TYPE, .value = GD_TYPE_##identifier},
 #include "ptx/text/types.def"
 #undef GD_TYPE
@@ -19,9 +20,10 @@ static const gd_word words[] = {
 enum { WORD_COUNT = sizeof words / sizeof words[0], SHOWN_BYTES = 40 };
 
 /* Room for one more item of an array of the module. */
-#define ROOM(module, items, item)                                                                                      \
-    ((module)->item##_count < (module)->item##_capacity ||                                                             \
-     gd_array_grow((void **)&(module)->items, &(module)->item##_capacity, sizeof *(module)->items))
+#define ROOM(module, items, item)                                                                  \
+    ((module)->item##_count < (module)->item##_capacity ||                                         \
+     gd_array_grow((void **)&(module)->items, &(module)->item##_capacity,                          \
+                   sizeof *(module)->items))
 
 static void describe(const gd_parser *parser, char *text, size_t capacity)
 {
@@ -31,8 +33,8 @@ static void describe(const gd_parser *parser, char *text, size_t capacity)
     if (gd_parse_kind(parser) == GD_TOKEN_END)
         snprintf(text, capacity, "the end of the text");
     else
-        snprintf(text, capacity, "'%.*s%s'", (int)(length < SHOWN_BYTES ? length : SHOWN_BYTES), found,
-                 length > SHOWN_BYTES ? "..." : "");
+        snprintf(text, capacity, "'%.*s%s'", (int)(length < SHOWN_BYTES ? length : SHOWN_BYTES),
+                 found, length > SHOWN_BYTES ? "..." : "");
 }
 
 bool gd_parse_fail(gd_parser *parser, const char *expected)
@@ -43,8 +45,8 @@ bool gd_parse_fail(gd_parser *parser, const char *expected)
     if (gd_parse_kind(parser) == GD_TOKEN_BAD) /* the lexer has reported it */
         return false;
     describe(parser, found, sizeof found);
-    gd_ptx_diagnostics_add(parser->module->diagnostics, parser->tokens[parser->at].offset, "found %s, expected %s",
-                           found, expected);
+    gd_ptx_diagnostics_add(parser->module->diagnostics, parser->tokens[parser->at].offset,
+                           "found %s, expected %s", found, expected);
     return false;
 }
 
@@ -108,9 +110,11 @@ bool gd_parse_bracket(gd_parser *parser)
         uint32_t kind = gd_parse_kind(parser);
         if (closing(kind)) {
             if (depth == GD_PTX_LIMIT_DEPTH)
-                return GD_PARSE_FAIL_LIMIT(parser, GD_PTX_LIMIT_DEPTH, "brackets inside one another");
+                return GD_PARSE_FAIL_LIMIT(parser, GD_PTX_LIMIT_DEPTH,
+                                           "brackets inside one another");
             open[depth++] = closing(kind);
-        } else if (kind == ')' || kind == ']' || kind == '}' || kind == GD_TOKEN_END || kind == GD_TOKEN_BAD) {
+        } else if (kind == ')' || kind == ']' || kind == '}' || kind == GD_TOKEN_END ||
+                   kind == GD_TOKEN_BAD) {
             char expected[] = {'\'', open[depth - 1], '\'', 0};
             if (kind != (unsigned char)open[depth - 1])
                 return gd_parse_fail(parser, expected);
@@ -127,7 +131,8 @@ bool gd_parse_until(gd_parser *parser, uint32_t stop, uint32_t other, const char
         uint32_t kind = gd_parse_kind(parser);
         if (kind == stop || kind == other)
             return true;
-        if (kind == GD_TOKEN_END || kind == GD_TOKEN_BAD || kind == ';' || kind == ')' || kind == ']' || kind == '}')
+        if (kind == GD_TOKEN_END || kind == GD_TOKEN_BAD || kind == ';' || kind == ')' ||
+            kind == ']' || kind == '}')
             return gd_parse_fail(parser, expected);
         if (!closing(kind))
             parser->at++;
@@ -154,8 +159,8 @@ void gd_parse_resume(gd_parser *parser, uint32_t from)
 uint32_t gd_parse_name(gd_parser *parser)
 {
     gd_token token = parser->tokens[parser->at];
-    uint32_t name =
-        gd_ptx_name_intern(&parser->module->names, parser->module->text, token.offset, gd_token_length(token));
+    uint32_t name = gd_ptx_name_intern(&parser->module->names, parser->module->text, token.offset,
+                                       gd_token_length(token));
 
     if (name == GD_PTX_NONE)
         gd_parse_memory(parser);
@@ -184,7 +189,8 @@ const gd_word *gd_parse_word(gd_parser *parser)
     return &words[name->word];
 }
 
-uint32_t gd_parse_add_symbol(gd_parser *parser, gd_ptx_symbol_kind kind, uint32_t name, uint32_t token)
+uint32_t gd_parse_add_symbol(gd_parser *parser, gd_ptx_symbol_kind kind, uint32_t name,
+                             uint32_t token)
 {
     gd_ptx_module *module = parser->module;
 
@@ -272,7 +278,8 @@ bool gd_parse_bind(gd_parser *parser, uint32_t symbol)
     return true;
 }
 
-/* Scopes are numbered in the order in which they open, so of two that are open the larger number is the inner one. */
+/* Scopes are numbered in the order in which they open, so of two that are open the larger number is
+ * the inner one. */
 static bool is_inner(const gd_parser *parser, uint32_t symbol, uint32_t other)
 {
     const gd_ptx_symbol *symbols = parser->module->symbols;
@@ -280,8 +287,9 @@ static bool is_inner(const gd_parser *parser, uint32_t symbol, uint32_t other)
     return other == GD_PTX_NONE || symbols[symbol].scope > symbols[other].scope;
 }
 
-/* The innermost declaration name<N> that has this number. PTX ISA 5.4.6: it is short for N declarations, so an inner
- * one with a smaller N leaves the rest of an outer one in sight. There is at most one for each open scope. */
+/* The innermost declaration name<N> that has this number. PTX ISA 5.4.6: it is short for N
+ * declarations, so an inner one with a smaller N leaves the rest of an outer one in sight. There is
+ * at most one for each open scope. */
 static uint32_t find_range(const gd_ptx_module *module, uint32_t range, uint32_t number)
 {
     while (range != GD_PTX_NONE && number >= module->symbols[range].count)
@@ -290,7 +298,8 @@ static uint32_t find_range(const gd_ptx_module *module, uint32_t range, uint32_t
 }
 
 /* Every way to split a name that ends in digits, where declarations make more than one possible. */
-static uint32_t resolve_split(const gd_parser *parser, const gd_ptx_name *name, uint32_t best, uint32_t *index)
+static uint32_t resolve_split(const gd_parser *parser, const gd_ptx_name *name, uint32_t best,
+                              uint32_t *index)
 {
     const gd_ptx_module *module = parser->module;
     const char *text = module->text + name->offset;
@@ -302,8 +311,9 @@ static uint32_t resolve_split(const gd_parser *parser, const gd_ptx_name *name, 
         number += (uint32_t)(text[stem] - '0') * scale;
         scale *= 10;
         uint32_t prefix = gd_ptx_name_find(&module->names, module->text, text, stem);
-        uint32_t range =
-            prefix == GD_PTX_NONE ? GD_PTX_NONE : find_range(module, module->names.list[prefix].range, number);
+        uint32_t range = prefix == GD_PTX_NONE
+                             ? GD_PTX_NONE
+                             : find_range(module, module->names.list[prefix].range, number);
         if (range != GD_PTX_NONE && is_inner(parser, range, best)) {
             best = range;
             *index = number;

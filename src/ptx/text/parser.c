@@ -1,4 +1,5 @@
-/* The module's own grammar (PTX ISA 4 and 11): its head, functions, and what stands between them. */
+/* The module's own grammar (PTX ISA 4 and 11): its head, functions, and what stands between
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +140,8 @@ static bool skip_performance(gd_parser *parser)
 {
     for (;;) {
         uint32_t kind = gd_parse_kind(parser);
-        if (kind == GD_TOKEN_DOTTED || kind == '{' || kind == ';' || kind == GD_TOKEN_END || kind == GD_TOKEN_BAD)
+        if (kind == GD_TOKEN_DOTTED || kind == '{' || kind == ';' || kind == GD_TOKEN_END ||
+            kind == GD_TOKEN_BAD)
             return true;
         if (kind != '(')
             parser->at++;
@@ -160,7 +162,8 @@ static bool parse_performance(gd_parser *parser, const gd_word *word)
     parser->at++;
     if (word->class == GD_WORD_FLAG)
         function->flags |= word->value;
-    if (word->class == GD_WORD_PERFORMANCE ? !parse_limit(parser, function, word->value) : !skip_performance(parser))
+    if (word->class == GD_WORD_PERFORMANCE ? !parse_limit(parser, function, word->value)
+                                           : !skip_performance(parser))
         return false;
     parser->module->directives[directive].token_end = parser->at;
     return true;
@@ -180,7 +183,8 @@ static bool name_function(gd_parser *parser, gd_ptx_function *function, uint32_t
     if (!function->name)
         return gd_parse_memory(parser);
     function->symbol = module->names.list[name].symbol;
-    if (function->symbol != GD_PTX_NONE && module->symbols[function->symbol].kind == GD_SYMBOL_FUNCTION)
+    if (function->symbol != GD_PTX_NONE &&
+        module->symbols[function->symbol].kind == GD_SYMBOL_FUNCTION)
         return true;
     function->symbol = gd_parse_add_symbol(parser, GD_SYMBOL_FUNCTION, name, parser->at);
     if (function->symbol == GD_PTX_NONE)
@@ -195,10 +199,12 @@ static bool name_parameters(gd_parser *parser, gd_ptx_function *function)
     gd_ptx_module *module = parser->module;
     uint32_t count = function->parameter_end - function->parameter;
 
-    function->parameter_names = gd_arena_array(&module->arena, count, sizeof *function->parameter_names);
+    function->parameter_names =
+        gd_arena_array(&module->arena, count, sizeof *function->parameter_names);
     for (uint32_t i = 0; function->parameter_names && i < count; i++) {
         uint32_t length;
-        const char *text = gd_ptx_name_text(module, module->symbols[function->parameter + i].name, &length);
+        const char *text =
+            gd_ptx_name_text(module, module->symbols[function->parameter + i].name, &length);
         function->parameter_names[i] = gd_arena_string(&module->arena, text, length);
         if (!function->parameter_names[i])
             return gd_parse_memory(parser);
@@ -241,7 +247,8 @@ static bool parse_rest(gd_parser *parser)
 {
     gd_ptx_function *function = &parser->module->functions[parser->function];
 
-    if (gd_parse_kind(parser) == '(' && !gd_parse_parameters(parser, &function->parameter, &function->parameter_end))
+    if (gd_parse_kind(parser) == '(' &&
+        !gd_parse_parameters(parser, &function->parameter, &function->parameter_end))
         return false;
     if (function->parameter_end > function->parameter) {
         const gd_ptx_symbol *last = &parser->module->symbols[function->parameter_end - 1];
@@ -254,7 +261,8 @@ static bool parse_rest(gd_parser *parser)
     }
     if (gd_parse_skip(parser, ';'))
         return true;
-    return gd_parse_kind(parser) == '{' ? parse_definition(parser) : gd_parse_fail(parser, "'{' or ';'");
+    return gd_parse_kind(parser) == '{' ? parse_definition(parser)
+                                        : gd_parse_fail(parser, "'{' or ';'");
 }
 
 /* From the function's name on; a .func's results have been seen. */
@@ -263,7 +271,8 @@ static bool parse_named(gd_parser *parser, uint32_t index)
     gd_ptx_function *function = &parser->module->functions[index];
     uint32_t results = parser->at;
 
-    if (gd_parse_kind(parser) == '(' && !(function->flags & GD_FUNCTION_ENTRY) && !gd_parse_bracket(parser))
+    if (gd_parse_kind(parser) == '(' && !(function->flags & GD_FUNCTION_ENTRY) &&
+        !gd_parse_bracket(parser))
         return false;
     if (gd_parse_kind(parser) != GD_TOKEN_NAME)
         return gd_parse_fail(parser, "a function's name");
@@ -287,7 +296,8 @@ static uint32_t add_function(gd_parser *parser, uint32_t token, uint32_t link, u
     gd_ptx_module *module = parser->module;
 
     if (module->function_count == module->function_capacity &&
-        !gd_array_grow((void **)&module->functions, &module->function_capacity, sizeof *module->functions)) {
+        !gd_array_grow((void **)&module->functions, &module->function_capacity,
+                       sizeof *module->functions)) {
         gd_parse_memory(parser);
         return GD_PTX_NONE;
     }
@@ -414,11 +424,12 @@ static bool reserve(gd_ptx_module *module)
 {
     uint32_t tokens = module->tokens.count;
 
-    return gd_array_reserve((void **)&module->instructions, &module->instruction_capacity, tokens / 8 + 16,
-                            sizeof *module->instructions) &&
+    return gd_array_reserve((void **)&module->instructions, &module->instruction_capacity,
+                            tokens / 8 + 16, sizeof *module->instructions) &&
            gd_array_reserve((void **)&module->operands, &module->operand_capacity, tokens / 3 + 16,
                             sizeof *module->operands) &&
-           gd_array_reserve((void **)&module->scopes, &module->scope_capacity, 16, sizeof *module->scopes);
+           gd_array_reserve((void **)&module->scopes, &module->scope_capacity, 16,
+                            sizeof *module->scopes);
 }
 
 static bool take_text(gd_ptx_module *module, const char *text, uint32_t bytes, const char *name)
@@ -436,16 +447,19 @@ static bool take_text(gd_ptx_module *module, const char *text, uint32_t bytes, c
     return true;
 }
 
-int32_t gd_ptx_module_parse(gd_ptx_module *module, const char *text, uint32_t bytes, const char *name)
+int32_t gd_ptx_module_parse(gd_ptx_module *module, const char *text, uint32_t bytes,
+                            const char *name)
 {
     gd_parser *parser = calloc(1, sizeof *parser);
     bool done = parser && take_text(module, text, bytes, name) &&
-                gd_ptx_tokens_read(&module->tokens, module->text, bytes, module->diagnostics) && reserve(module);
+                gd_ptx_tokens_read(&module->tokens, module->text, bytes, module->diagnostics) &&
+                reserve(module);
 
     if (done) {
-        module->scopes[module->scope_count++] =
-            (gd_ptx_scope){.parent = GD_PTX_NONE, .function = GD_PTX_NONE, .token_end = module->tokens.count};
-        *parser = (gd_parser){.module = module, .tokens = module->tokens.list, .function = GD_PTX_NONE};
+        module->scopes[module->scope_count++] = (gd_ptx_scope){
+            .parent = GD_PTX_NONE, .function = GD_PTX_NONE, .token_end = module->tokens.count};
+        *parser =
+            (gd_parser){.module = module, .tokens = module->tokens.list, .function = GD_PTX_NONE};
         parse_all(parser);
         done = !parser->out_of_memory;
     }
