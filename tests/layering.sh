@@ -20,12 +20,17 @@ judge() {
         # Rooms of a layer, from the lowest on. Beside those of the emulator lies the ABI, which all may include.
         rooms["ptx"] = "text isa flow require handle check rewrite"
         rooms["emulator"] = "race machine execute decode schedule driver"
+        rooms["cli"] = "io plan show job"
+        # Files of this layer that are in no room stand above its rooms.
+        above["cli"] = 1
         everywhere["griddep.h"] = everywhere["config.h"] = 1
     }
 
-    # The height of a file among the rooms of its layer; 0: beside them.
+    # The height of a file among the rooms of its layer; 0: beside them, or in a layer without rooms.
     function height(path,    parts, names, count, i) {
-        if (split(path, parts, "/") < 3 || !(parts[1] in rooms))
+        if (split(path, parts, "/") < 3)
+            return parts[1] in above ? 100 : 0
+        if (!(parts[1] in rooms))
             return 0
         count = split(rooms[parts[1]], names, " ")
         for (i = 1; i <= count; i++)

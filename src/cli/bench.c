@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ceiling.h"
+#include "cli/job/ceiling.h"
 #include "cli/command.h"
-#include "cli/device.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/io/device.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
 
 static const gd_bench_suite *const suites[] = {&gd_bench_launch, &gd_bench_handoff, &gd_bench_demo,
                                                &gd_bench_fc_chain, &gd_bench_transformer_block};

@@ -10,8 +10,8 @@
 
 #include "griddep.h"
 
-#include "cli/measure.h"
-#include "cli/plan.h"
+#include "cli/job/measure.h"
+#include "cli/plan/plan.h"
 
 typedef struct gd_bench {
     griddep_runtime *runtime;

@@ -4,9 +4,9 @@
 
 #include "cli/bench.h"
 #include "cli/demo.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
 
 static int measure(const gd_bench *bench, void **results)
 {

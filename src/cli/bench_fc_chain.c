@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "cli/bench.h"
-#include "cli/fc_chain.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/planbuild.h"
-#include "cli/progress.h"
+#include "cli/plan/fc_chain.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/plan/planbuild.h"
+#include "cli/io/progress.h"
 
 enum { LEAST_LAYERS = 16, MOST_LAYERS = 64 };
 

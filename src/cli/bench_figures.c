@@ -7,10 +7,10 @@
 
 #include "cli/bench.h"
 #include "cli/command.h"
-#include "cli/job.h"
-#include "cli/message.h"
-#include "cli/output.h"
-#include "cli/plancheck.h"
+#include "cli/job/job.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/plan/plancheck.h"
 
 /* ---- spreads ---- */
 

@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "cli/bench.h"
-#include "cli/handoff.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/job/handoff.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
 
 enum {
     GRIDS = 3,

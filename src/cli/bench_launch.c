@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "cli/bench.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
 
 enum { BURST = 200, CHAIN = 64, WARM_UP = 10, ARGUMENTS = 4, EARLY_START = 6, RELAXED = 2 };
 

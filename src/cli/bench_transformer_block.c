@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "cli/bench.h"
-#include "cli/decoder.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/plan/decoder.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
 
 /* The first is no model's: it fits the L2 cache, so that its time is that of handing on. */
 static const gd_decoder models[] = {

@@ -7,19 +7,19 @@
 
 #include "griddep.h"
 
-#include "cli/chaincheck.h"
-#include "cli/chainfile.h"
+#include "cli/job/chaincheck.h"
+#include "cli/plan/chainfile.h"
 #include "cli/command.h"
-#include "cli/constantlist.h"
-#include "cli/finding.h"
-#include "cli/heap.h"
-#include "cli/hostfile.h"
-#include "cli/message.h"
-#include "cli/modulefile.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/plancheck.h"
-#include "cli/planfile.h"
+#include "cli/plan/constantlist.h"
+#include "cli/show/finding.h"
+#include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
+#include "cli/io/message.h"
+#include "cli/plan/modulefile.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
 
 typedef struct gd_check_state {
     const gd_option_list *constants;

@@ -8,20 +8,20 @@
 
 #include "griddep.h"
 
-#include "cli/ceiling.h"
+#include "cli/job/ceiling.h"
 #include "cli/command.h"
 #include "cli/demo.h"
-#include "cli/device.h"
-#include "cli/heap.h"
-#include "cli/job.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/plan.h"
-#include "cli/planbuild.h"
-#include "cli/plancheck.h"
-#include "cli/progress.h"
-#include "cli/report.h"
+#include "cli/io/device.h"
+#include "cli/io/heap.h"
+#include "cli/job/job.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/plan/plan.h"
+#include "cli/plan/planbuild.h"
+#include "cli/plan/plancheck.h"
+#include "cli/io/progress.h"
+#include "cli/job/report.h"
 
 enum { DEFAULT_LAYERS = 8 };
 

@@ -4,7 +4,7 @@
 
 #include "griddep.h"
 
-#include "cli/plan.h"
+#include "cli/plan/plan.h"
 
 /* Builds the plan that 'griddep demo' runs by default on a device. The plan is zero before. Returns
  * 0, or an exit code after a message where the device cannot run it. */

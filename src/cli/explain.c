@@ -7,15 +7,15 @@
 
 #include "griddep.h"
 
-#include "cli/chainexplain.h"
+#include "cli/job/chainexplain.h"
 #include "cli/command.h"
-#include "cli/finding.h"
-#include "cli/heap.h"
-#include "cli/markdown.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/suggest.h"
+#include "cli/show/finding.h"
+#include "cli/io/heap.h"
+#include "cli/show/markdown.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/io/suggest.h"
 
 static void list_codes(void)
 {

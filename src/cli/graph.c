@@ -7,15 +7,15 @@
 #include "griddep.h"
 
 #include "cli/command.h"
-#include "cli/device.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/plancheck.h"
-#include "cli/planfile.h"
-#include "cli/progress.h"
-#include "cli/session.h"
+#include "cli/io/device.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
+#include "cli/io/progress.h"
+#include "cli/job/session.h"
 
 typedef struct gd_graph_request {
     const char *path;

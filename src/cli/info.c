@@ -5,10 +5,10 @@
 #include "griddep.h"
 
 #include "cli/command.h"
-#include "cli/device.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "cli/io/device.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
 
 /* What each feature needs, as griddep.h tells; 0: nothing. */
 typedef struct gd_feature {

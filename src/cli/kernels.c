@@ -6,12 +6,12 @@
 
 #include "griddep.h"
 
-#include "cli/catalog.h"
+#include "cli/plan/catalog.h"
 #include "cli/command.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/suggest.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/io/suggest.h"
 
 static const char *const field_names[] = {"purpose", "parameters",  "launch", "requires",
                                           "extent",  "constraints", "pdl",    "measured"};

@@ -10,10 +10,10 @@
 #include "griddep.h"
 
 #include "cli/command.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/suggest.h"
-#include "cli/temporary.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/suggest.h"
+#include "cli/io/temporary.h"
 
 typedef struct gd_command {
     const char *name;
@@ -51,7 +51,7 @@ static const struct {
     const char *meaning;
 } exits[] = {
 #define EXIT(code, meaning) {code, meaning},
-#include "cli/exitcodes.def"
+#include "cli/io/exitcodes.def"
 #undef EXIT
 };
 

@@ -8,16 +8,16 @@
 #include "griddep.h"
 
 #include "cli/command.h"
-#include "cli/constantlist.h"
-#include "cli/finding.h"
-#include "cli/heap.h"
-#include "cli/hostfile.h"
-#include "cli/message.h"
-#include "cli/modulefile.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/outputfile.h"
-#include "cli/suggest.h"
+#include "cli/plan/constantlist.h"
+#include "cli/show/finding.h"
+#include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
+#include "cli/io/message.h"
+#include "cli/plan/modulefile.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/io/outputfile.h"
+#include "cli/io/suggest.h"
 
 typedef struct gd_rewrite_request {
     const char *path, *output, *entry;

@@ -6,20 +6,20 @@
 
 #include "griddep.h"
 
-#include "cli/chaincheck.h"
+#include "cli/job/chaincheck.h"
 #include "cli/command.h"
-#include "cli/device.h"
-#include "cli/heap.h"
-#include "cli/job.h"
-#include "cli/message.h"
-#include "cli/modulefile.h"
-#include "cli/options.h"
-#include "cli/outputfile.h"
-#include "cli/plancheck.h"
-#include "cli/planfile.h"
-#include "cli/progress.h"
-#include "cli/report.h"
-#include "cli/suggest.h"
+#include "cli/io/device.h"
+#include "cli/io/heap.h"
+#include "cli/job/job.h"
+#include "cli/io/message.h"
+#include "cli/plan/modulefile.h"
+#include "cli/io/options.h"
+#include "cli/io/outputfile.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
+#include "cli/io/progress.h"
+#include "cli/job/report.h"
+#include "cli/io/suggest.h"
 
 typedef struct gd_run_request {
     const char *path;

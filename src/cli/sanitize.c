@@ -8,10 +8,10 @@
 #include "griddep.h"
 
 #include "cli/command.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/outputfile.h"
-#include "cli/progress.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/outputfile.h"
+#include "cli/io/progress.h"
 
 static const char details[] =
     "A chain runs on the emulated driver, which orders each access behind those that the contract "

@@ -9,9 +9,9 @@
 
 #include <jansson.h>
 
-#include "cli/emulation.h"
-#include "cli/options.h"
-#include "cli/racelist.h"
+#include "cli/io/emulation.h"
+#include "cli/io/options.h"
+#include "cli/show/racelist.h"
 
 typedef struct gd_sanitize {
     gd_option_list schedules; /* as given; empty: the usual ones */

@@ -13,19 +13,19 @@
 
 #include "griddep.h"
 
-#include "cli/chaincheck.h"
-#include "cli/device.h"
-#include "cli/heap.h"
-#include "cli/job.h"
-#include "cli/message.h"
-#include "cli/output.h"
-#include "cli/outputfile.h"
-#include "cli/plancheck.h"
-#include "cli/planfile.h"
-#include "cli/progress.h"
-#include "cli/suggest.h"
-#include "cli/supervise.h"
-#include "cli/temporary.h"
+#include "cli/job/chaincheck.h"
+#include "cli/io/device.h"
+#include "cli/io/heap.h"
+#include "cli/job/job.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/outputfile.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
+#include "cli/io/progress.h"
+#include "cli/io/suggest.h"
+#include "cli/io/supervise.h"
+#include "cli/io/temporary.h"
 
 static const char *const usual_schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3"};
 

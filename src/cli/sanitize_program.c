@@ -7,12 +7,12 @@
 
 #include "griddep.h"
 
-#include "cli/driverfolder.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/output.h"
-#include "cli/supervise.h"
-#include "cli/temporary.h"
+#include "cli/job/driverfolder.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/supervise.h"
+#include "cli/io/temporary.h"
 
 static int lead_library_path(const char *folder)
 {

@@ -6,18 +6,18 @@
 
 #include "griddep.h"
 
-#include "cli/attack.h"
+#include "cli/job/attack.h"
 #include "cli/command.h"
 #include "cli/demo.h"
-#include "cli/device.h"
-#include "cli/heap.h"
-#include "cli/message.h"
-#include "cli/modulefile.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/plancheck.h"
-#include "cli/planfile.h"
-#include "cli/progress.h"
+#include "cli/io/device.h"
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/plan/modulefile.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
+#include "cli/io/progress.h"
 
 typedef struct gd_stress_request {
     const char *path, *mode;

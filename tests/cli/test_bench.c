@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "cli/bench.h"
-#include "cli/decoder.h"
-#include "cli/fc_chain.h"
-#include "cli/handoff.h"
-#include "cli/job.h"
-#include "cli/message.h"
-#include "cli/plancheck.h"
-#include "cli/planlaunch.h"
+#include "cli/plan/decoder.h"
+#include "cli/plan/fc_chain.h"
+#include "cli/job/handoff.h"
+#include "cli/job/job.h"
+#include "cli/io/message.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planlaunch.h"
 
 #include "griddep.h"
 

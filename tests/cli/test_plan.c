@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/heap.h"
-#include "cli/job.h"
-#include "cli/number.h"
-#include "cli/planbuild.h"
-#include "cli/plancheck.h"
-#include "cli/planlaunch.h"
-#include "cli/suggest.h"
-#include "cli/verify.h"
+#include "cli/io/heap.h"
+#include "cli/job/job.h"
+#include "cli/io/number.h"
+#include "cli/plan/planbuild.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planlaunch.h"
+#include "cli/io/suggest.h"
+#include "cli/job/verify.h"
 
 #include "griddep.h"
 

@@ -85,15 +85,15 @@ awk -F '[(, )]+' '
     BEGIN { split("tensor Tensor_maps argument Arguments launch Launches buffer Buffers module Modules expectation Expectations chain The_top_level", pairs)
             for (i = 1; i in pairs; i += 2) section[pairs[i]] = pairs[i + 1] }
     /^(TEXT|TEXTS|INNER|INNERS)\(/ && $2 in section { print section[$2], $3, ($4 == "NEEDED" ? "required" : "optional") }' \
-    "$top/src/cli/chainfile.def" | sort -s -k 1,1 >"$work/fields"
+    "$top/src/cli/plan/chainfile.def" | sort -s -k 1,1 >"$work/fields"
 awk -F '[|`]' '
     /^##/ { gsub(/^#+ /, ""); gsub(/ /, "_"); section = $0 }
     /^\| `/ && section ~ /^(The_top_level|Modules|Buffers|Launches|Arguments|Tensor_maps|Expectations)$/ {
         print section, $3, ($0 ~ /^[^:]*[ ,]required/ ? "required" : "optional") }' \
     "$top/doc/griddep-chain.md" | sort -s -k 1,1 >"$work/rows"
-accept "doc/griddep-chain.md has other fields than src/cli/chainfile.def" diff -u "$work/fields" "$work/rows"
+accept "doc/griddep-chain.md has other fields than src/cli/plan/chainfile.def" diff -u "$work/fields" "$work/rows"
 accept "no fields were found" test "$(wc -l <"$work/fields")" -gt 40
-for field in $(sed -n 's/^TEXT(\(random\|sequence\), \([a-z]*\),.*/\2/p' "$top/src/cli/chainfile.def"); do
+for field in $(sed -n 's/^TEXT(\(random\|sequence\), \([a-z]*\),.*/\2/p' "$top/src/cli/plan/chainfile.def"); do
     accept "doc/griddep-chain.md says nothing of a fill's $field" grep -q "^| .*map: .*\`$field\`" "$top/doc/griddep-chain.md"
 done
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/chainfile.h"
-#include "cli/planfile.h"
+#include "cli/plan/chainfile.h"
+#include "cli/plan/planfile.h"
 #include "harness.h"
 #include "run/store.h"
 

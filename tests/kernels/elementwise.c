@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
-#include "cli/reference.h"
+#include "cli/io/number.h"
+#include "cli/plan/reference.h"
 #include "shelf.h"
 
 static void check_vector_add(const shelf_kernel *kernel, void *x, void *y, uint64_t count,

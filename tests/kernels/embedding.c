@@ -1,7 +1,7 @@
 /* Table look-ups: launches against their references, and chains. */
 #include <stdlib.h>
 
-#include "cli/number.h"
+#include "cli/io/number.h"
 #include "shelf.h"
 
 static void check_gather(const shelf_kernel *kernel, uint32_t rows, uint32_t row_bytes,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "cli/io/number.h"
 #include "shelf.h"
 
 enum { A, WEIGHT, UP, BIAS, RESIDUAL, C, M, N, K, ACTIVATION, ARGUMENTS };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "cli/io/number.h"
 #include "shelf.h"
 
 /* One step of bf16, and f32's rounding of the sum, which is relative to the terms and not to a sum

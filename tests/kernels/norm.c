@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "cli/io/number.h"
 #include "shelf.h"
 
 /* What a kernel's name tells: layer_norm or rms_norm, with _residual, with _f16. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
-#include "cli/reference.h"
+#include "cli/io/number.h"
+#include "cli/plan/reference.h"
 
 enum { GUARD_BYTES = 512, HOPS = 6, SPIN_NANOSECONDS = 20000, REPEATS = 10 };
 

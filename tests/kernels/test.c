@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "cli/io/number.h"
 #include "shelf.h"
 
 static void spin_launch(const shelf_kernel *kernel)

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/chaincheck.h"
-#include "cli/chainfile.h"
-#include "cli/planfile.h"
-#include "cli/session.h"
-#include "cli/tunewrite.h"
+#include "cli/job/chaincheck.h"
+#include "cli/plan/chainfile.h"
+#include "cli/plan/planfile.h"
+#include "cli/job/session.h"
+#include "cli/show/tunewrite.h"
 #include "cuda/driver.h"
 #include "fake/fake_driver.h"
 #include "griddep.h"

@@ -1,0 +1,233 @@
+/* Errors of the command, for people on stderr and for programs on stdout. Owns the switches that
+ * decide how. */
+#include "cli/io/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
+
+static bool json_wanted;
+static json_t *collected;
+
+static int exit_code_of(int32_t status)
+{
+    switch (status) {
+    case GRIDDEP_ERROR_NO_DRIVER:
+    case GRIDDEP_ERROR_DRIVER_TOO_OLD:
+        return GD_EXIT_NO_DRIVER;
+    case GRIDDEP_ERROR_ARGUMENT:
+    case GRIDDEP_ERROR_FILE:
+    case GRIDDEP_ERROR_ENVIRONMENT:
+    case GRIDDEP_ERROR_SYNTAX:
+    case GRIDDEP_ERROR_COMPILE:
+    case GRIDDEP_ERROR_IMAGE:
+    case GRIDDEP_ERROR_NOT_FOUND:
+    case GRIDDEP_ERROR_SIGNATURE:
+    case GRIDDEP_ERROR_LIMIT:
+    case GRIDDEP_ERROR_REQUIREMENT:
+        return GD_EXIT_USAGE;
+    default:
+        return GD_EXIT_REFUSED;
+    }
+}
+
+static void write_position(const gd_place *place, bool color)
+{
+    if (place->file == NULL || place->file[0] == '\0')
+        return;
+    char *file = gd_output_clean(place->file);
+    fprintf(stderr, "%s%s", color ? "\033[1m" : "", file);
+    free(file);
+    if (place->line > 0)
+        fprintf(stderr, ":%u", (unsigned)place->line);
+    if (place->line > 0 && place->column > 0)
+        fprintf(stderr, ":%u", (unsigned)place->column);
+    fprintf(stderr, "%s: ", color ? "\033[0m" : "");
+}
+
+static void write_stderr(const gd_place *place, const char *text)
+{
+    bool color = gd_message_takes_color(STDERR_FILENO);
+    gd_progress_clear();
+    fprintf(stderr, "%sgriddep:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
+    write_position(place, color);
+    gd_output_put(stderr, text);
+    putc('\n', stderr);
+}
+
+static void hand_out(int code, json_t *object)
+{
+    if (collected != NULL) {
+        gd_output_append(collected, object);
+        return;
+    }
+    json_t *document = json_object();
+    if (code == GD_EXIT_NO_DRIVER)
+        gd_output_set(document, "driver", json_null());
+    gd_output_set(document, "error", object);
+    gd_output_write(document);
+}
+
+static void write_json(const gd_place *place, int code, const griddep_error *error,
+                       const char *text)
+{
+    if (!json_wanted && collected == NULL)
+        return;
+    json_t *object = json_object();
+    gd_output_set(object, "text", gd_output_string(text));
+    gd_output_set(object, "exit_code", json_integer(code));
+    if (error != NULL) {
+        gd_output_set(object, "status", json_integer(error->status));
+        gd_output_set(object, "name", gd_output_string(griddep_status_name(error->status)));
+        gd_output_set(object, "driver_code", json_integer(error->driver_code));
+    }
+    if (place->file != NULL && place->file[0] != '\0') {
+        gd_output_set(object, "file", gd_output_string(place->file));
+        if (place->line > 0)
+            gd_output_set(object, "line", json_integer(place->line));
+        if (place->line > 0 && place->column > 0)
+            gd_output_set(object, "column", json_integer(place->column));
+    }
+    hand_out(code, object);
+}
+
+static void say(const gd_place *place, int code, const char *text)
+{
+    char *clean = gd_output_clean(text);
+    write_stderr(place, clean);
+    write_json(place, code, NULL, text);
+    free(clean);
+}
+
+/* What the library says, without the position before it, which is written in front of the whole
+ * message. */
+static const char *words_of(const griddep_error *error)
+{
+    const char *words = error->text[0] != '\0' ? error->text : griddep_status_text(error->status);
+    char position[sizeof(error->file) + 32];
+    int length = error->column > 0 ? snprintf(position, sizeof(position), "%s:%d:%d: ", error->file,
+                                              (int)error->line, (int)error->column)
+                                   : snprintf(position, sizeof(position), "%s:%d: ", error->file,
+                                              (int)error->line);
+    bool repeats = error->line > 0 && strncmp(words, position, (size_t)length) == 0;
+    return repeats ? words + length : words;
+}
+
+static gd_place place_of(const griddep_error *error)
+{
+    return (gd_place){.file = error->file,
+                      .line = error->line > 0 ? (uint32_t)error->line : 0,
+                      .column = error->column > 0 ? (uint32_t)error->column : 0};
+}
+
+/* The library quotes source lines, so its text may have several lines; a name in `doing` may
+ * not. */
+static int tell(gd_place place, int code, const griddep_error *error, const char *doing)
+{
+    char *raw = doing != NULL ? gd_heap_format("%s: %s", doing, words_of(error))
+                              : gd_heap_string(words_of(error));
+    for (size_t length = strlen(raw); length > 0 && raw[length - 1] == '\n'; length--)
+        raw[length - 1] = '\0';
+    char *before = doing != NULL ? gd_output_clean(doing) : NULL;
+    char *text =
+        before != NULL ? gd_heap_format("%s%s", before, raw + strlen(doing)) : gd_heap_string(raw);
+    write_stderr(&place, text);
+    write_json(&place, code, error, raw);
+    free(text);
+    free(before);
+    free(raw);
+    return code;
+}
+
+static void remark(const char *label, const char *format, va_list arguments)
+{
+    char *text = gd_heap_vformat(format, arguments);
+    char *clean = gd_output_clean(text);
+    gd_progress_clear();
+    fprintf(stderr, "griddep: %s: %s\n", label, clean);
+    free(clean);
+    free(text);
+}
+
+void gd_message_want_json(void)
+{
+    json_wanted = true;
+}
+
+void gd_message_collect(json_t *errors)
+{
+    collected = errors;
+}
+
+int gd_message_error(int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = gd_heap_vformat(format, arguments);
+    va_end(arguments);
+    say(&(gd_place){0}, code, text);
+    free(text);
+    return code;
+}
+
+int gd_message_error_at(gd_place place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = gd_heap_vformat(format, arguments);
+    va_end(arguments);
+    say(&place, GD_EXIT_USAGE, text);
+    free(text);
+    return GD_EXIT_USAGE;
+}
+
+int gd_message_library(const griddep_error *error, const char *doing)
+{
+    return gd_message_library_as(exit_code_of(error->status), error, doing);
+}
+
+int gd_message_library_as(int code, const griddep_error *error, const char *doing)
+{
+    return tell(place_of(error), code, error, doing);
+}
+
+int gd_message_library_at(gd_place place, const griddep_error *error, const char *doing)
+{
+    bool has_place = error->file[0] != '\0' || place.file == NULL;
+    return tell(has_place ? place_of(error) : place, exit_code_of(error->status), error, doing);
+}
+
+void gd_message_warning(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    remark("warning", format, arguments);
+    va_end(arguments);
+}
+
+void gd_message_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    remark("note", format, arguments);
+    va_end(arguments);
+}
+
+bool gd_message_takes_color(int descriptor)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    if (no_color != NULL && no_color[0] != '\0')
+        return false;
+    if (terminal != NULL && strcmp(terminal, "dumb") == 0)
+        return false;
+    return isatty(descriptor) == 1;
+}

@@ -1,0 +1,237 @@
+/* Writing JSON, text and tables. */
+#include "cli/io/output.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+
+static void require(int failed)
+{
+    if (failed) {
+        fputs("griddep: the host has no memory left\n", stderr);
+        exit(GD_EXIT_REFUSED);
+    }
+}
+
+/* Length of the well-formed UTF-8 sequence at `text` (Unicode, table 3-7), or 0. */
+static size_t utf8_length(const unsigned char *text)
+{
+    static const struct {
+        unsigned char first, last, low, high;
+        size_t length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last)
+            continue;
+        for (size_t k = 1; k < forms[i].length; k++) {
+            unsigned char low = k == 1 ? forms[i].low : 0x80;
+            unsigned char high = k == 1 ? forms[i].high : 0xbf;
+            if (text[k] < low || text[k] > high)
+                return 0;
+        }
+        return forms[i].length;
+    }
+    return 0;
+}
+
+/* Of ASCII and of Latin-1 (C1), which reach a terminal as UTF-8 or as bare bytes. */
+static bool is_control(const unsigned char *at, size_t length)
+{
+    if (at[0] < ' ' || at[0] == 0x7f)
+        return true;
+    if (length == 0)
+        return at[0] >= 0x80 && at[0] <= 0x9f;
+    return at[0] == 0xc2 && at[1] <= 0x9f;
+}
+
+/* A copy whose control characters, but those in `kept`, are '?'. To free. */
+static char *copy_clean(const char *text, const char *kept)
+{
+    char *clean = gd_heap_take(strlen(text) + 1, 1), *end = clean;
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+        size_t length = utf8_length(at), taken = length > 0 ? length : 1;
+        if (is_control(at, length) && strchr(kept, *at) == NULL) {
+            *end++ = '?';
+        } else {
+            memcpy(end, at, taken);
+            end += taken;
+        }
+        at += taken;
+    }
+    return clean;
+}
+
+static size_t display_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* Whether no row below the titles has anything but "-" in the column. */
+static bool is_empty(const gd_columns *columns, size_t column)
+{
+    for (size_t i = columns->column_count + column; i < columns->cell_count;
+         i += columns->column_count)
+        if (strcmp(columns->cells[i], "-") != 0)
+            return false;
+    return columns->titled;
+}
+
+static void print_row(const gd_columns *columns, const size_t *widths, size_t first)
+{
+    const char *gap = "";
+    for (size_t i = 0; i < columns->column_count; i++) {
+        const char *cell = columns->cells[first + i];
+        int padding = (int)(widths[i] - display_width(cell));
+        if (is_empty(columns, i))
+            continue;
+        if ((columns->left >> i & 1U) == 0)
+            printf("%s%*s%s", gap, padding, "", cell);
+        else if (i + 1 < columns->column_count)
+            printf("%s%s%*s", gap, cell, padding, "");
+        else
+            printf("%s%s", gap, cell);
+        gap = "  ";
+    }
+    putchar('\n');
+}
+
+char *gd_output_clean(const char *text)
+{
+    return copy_clean(text, "");
+}
+
+void gd_output_put(FILE *stream, const char *text)
+{
+    char *clean = copy_clean(text, "\n\t");
+    fputs(clean, stream);
+    free(clean);
+}
+
+void gd_output_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = gd_heap_vformat(format, arguments);
+    va_end(arguments);
+    size_t length = strlen(text);
+    bool ends_line = length > 0 && text[length - 1] == '\n';
+    text[length - ends_line] = '\0';
+    char *clean = gd_output_clean(text);
+    printf("%s%s", clean, ends_line ? "\n" : "");
+    free(clean);
+    free(text);
+}
+
+void gd_output_set(json_t *object, const char *key, json_t *value)
+{
+    require(json_object_set_new(object, key, value) != 0);
+}
+
+void gd_output_append(json_t *array, json_t *value)
+{
+    require(json_array_append_new(array, value) != 0);
+}
+
+json_t *gd_output_string(const char *text)
+{
+    if (text == NULL)
+        return json_null();
+    char *clean = gd_heap_take(strlen(text) * 3 + 1, 1);
+    size_t used = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+        size_t length = utf8_length(at);
+        memcpy(clean + used, length > 0 ? (const char *)at : "\xef\xbf\xbd",
+               length > 0 ? length : 3);
+        used += length > 0 ? length : 3;
+        at += length > 0 ? length : 1;
+    }
+    json_t *value = json_stringn(clean, used);
+    free(clean);
+    require(value == NULL);
+    return value;
+}
+
+const char *gd_output_value(double value, char text[GD_OUTPUT_VALUE])
+{
+    if (isnan(value))
+        return "NaN";
+    const bool whole =
+        rint(value) == value && fabs(value) < 0x1p63 && (value != 0 || !signbit(value));
+    snprintf(text, GD_OUTPUT_VALUE, whole ? "%.0f" : "%.9g", value);
+    return text;
+}
+
+json_t *gd_output_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* A failure to write is seen by the check of stdout at the end of main. */
+void gd_output_write(json_t *document)
+{
+    gd_output_write_to(stdout, document);
+}
+
+void gd_output_write_to(FILE *stream, json_t *document)
+{
+    char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    require(text == NULL);
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+        /* jansson writes these as they are; what is no ASCII stands in strings alone. */
+        if (*at == 0x7f)
+            fputs("\\u007F", stream);
+        else if (at[0] == 0xc2 && at[1] < 0xa0)
+            fprintf(stream, "\\u%04X", (unsigned)*++at);
+        else
+            putc(*at, stream);
+    }
+    putc('\n', stream);
+    free(text);
+    json_decref(document);
+}
+
+void gd_columns_add(gd_columns *columns, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *raw = gd_heap_vformat(format, arguments), *text = gd_output_clean(raw);
+    va_end(arguments);
+    free(raw);
+    columns->cells =
+        gd_heap_grow(columns->cells, columns->cell_count, columns->cell_count + 1, sizeof(char *));
+    columns->cells[columns->cell_count++] = text;
+}
+
+void gd_columns_print(const gd_columns *columns)
+{
+    size_t *widths = gd_heap_take(columns->column_count, sizeof(size_t));
+    for (size_t i = 0; i < columns->cell_count; i++) {
+        size_t width = display_width(columns->cells[i]);
+        size_t column = i % columns->column_count;
+        widths[column] = width > widths[column] ? width : widths[column];
+    }
+    for (size_t row = 0; row + columns->column_count <= columns->cell_count;
+         row += columns->column_count)
+        print_row(columns, widths, row);
+    free(widths);
+}
+
+void gd_columns_free(gd_columns *columns)
+{
+    for (size_t i = 0; i < columns->cell_count; i++)
+        free(columns->cells[i]);
+    free(columns->cells);
+    *columns = (gd_columns){0};
+}

@@ -1,0 +1,226 @@
+/* YAML trees, from libyaml's events: no part of the text is read twice, and nesting is bounded
+ * before anything is built of it. */
+#include "cli/io/yaml.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/hostfile.h"
+
+enum { LONGEST_CHAIN_FILE = 16 << 20, DEEPEST_NESTING = 32 };
+
+typedef struct gd_yaml_reader {
+    gd_yaml *yaml;
+    yaml_parser_t parser;
+    gd_yaml_node
+        *open[DEEPEST_NESTING]; /* maps and lists that have not ended, the innermost last */
+    gd_yaml_node *last[DEEPEST_NESTING]; /* the newest child of each */
+    uint32_t depth;
+    char *key; /* of the value that comes next, in a map */
+    gd_place key_place;
+    uint32_t documents;
+} gd_yaml_reader;
+
+static gd_place place_of(const gd_yaml_reader *reader, yaml_mark_t mark)
+{
+    return (gd_place){.file = reader->yaml->file,
+                      .line = (uint32_t)mark.line + 1,
+                      .column = (uint32_t)mark.column + 1};
+}
+
+static int syntax_error(const gd_yaml_reader *reader)
+{
+    const yaml_parser_t *parser = &reader->parser;
+    const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
+    if (parser->error == YAML_MEMORY_ERROR)
+        return gd_message_error(GD_EXIT_REFUSED, "the host has no memory left");
+    if (parser->error == YAML_READER_ERROR) {
+        uint32_t line = 1;
+        for (size_t i = 0; i < parser->problem_offset && i < reader->yaml->bytes; i++)
+            line += reader->yaml->text[i] == '\n';
+        return gd_message_error_at((gd_place){reader->yaml->file, line, 0}, "not valid YAML: %s",
+                                   problem);
+    }
+    gd_place place = place_of(reader, parser->problem_mark);
+    if (parser->context != NULL)
+        return gd_message_error_at(place, "not valid YAML: %s (%s that began in line %u)", problem,
+                                   parser->context, (unsigned)parser->context_mark.line + 1);
+    return gd_message_error_at(place, "not valid YAML: %s", problem);
+}
+
+/* The node of an event that begins a value, at its place in the tree. */
+static gd_yaml_node *add_node(gd_yaml_reader *reader, gd_yaml_kind kind, gd_place place)
+{
+    gd_yaml_node *node = gd_heap_take(1, sizeof *node);
+    node->kind = kind;
+    node->place = place;
+    node->key = reader->key;
+    node->key_place = reader->key_place;
+    reader->key = NULL;
+    if (reader->depth == 0) {
+        reader->yaml->root = node;
+        return node;
+    }
+    gd_yaml_node *parent = reader->open[reader->depth - 1],
+                 *before = reader->last[reader->depth - 1];
+    if (before != NULL)
+        before->next = node;
+    else
+        parent->first = node;
+    reader->last[reader->depth - 1] = node;
+    parent->count++;
+    return node;
+}
+
+static bool wants_key(const gd_yaml_reader *reader)
+{
+    return reader->depth > 0 && reader->open[reader->depth - 1]->kind == GD_YAML_MAP &&
+           reader->key == NULL;
+}
+
+static int read_collection(gd_yaml_reader *reader, gd_yaml_kind kind, gd_place place)
+{
+    if (reader->depth == DEEPEST_NESTING)
+        return gd_message_error_at(place, "lists and maps are nested more than %d deep",
+                                   DEEPEST_NESTING);
+    if (wants_key(reader))
+        return gd_message_error_at(place, "a field's name is a word, not a list or a map");
+    gd_yaml_node *node = add_node(reader, kind, place);
+    reader->last[reader->depth] = NULL;
+    reader->open[reader->depth++] = node;
+    return 0;
+}
+
+static int read_text(gd_yaml_reader *reader, const yaml_event_t *event, gd_place place)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    if (strlen(text) != event->data.scalar.length)
+        return gd_message_error_at(place, "a text has a zero byte in it");
+    if (wants_key(reader)) {
+        reader->key = gd_heap_string(text);
+        reader->key_place = place;
+    } else {
+        add_node(reader, GD_YAML_TEXT, place)->text = gd_heap_string(text);
+    }
+    return 0;
+}
+
+static bool has_anchor(const yaml_event_t *event)
+{
+    return event->type == YAML_ALIAS_EVENT ||
+           (event->type == YAML_SCALAR_EVENT && event->data.scalar.anchor != NULL) ||
+           (event->type == YAML_SEQUENCE_START_EVENT &&
+            event->data.sequence_start.anchor != NULL) ||
+           (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.anchor != NULL);
+}
+
+static int read_event(gd_yaml_reader *reader, const yaml_event_t *event)
+{
+    gd_place place = place_of(reader, event->start_mark);
+    if (has_anchor(event))
+        return gd_message_error_at(
+            place, "YAML anchors and aliases (&name, *name) are not accepted in chain files");
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (++reader->documents > 1)
+            return gd_message_error_at(place, "a second YAML document; a chain file has one");
+        return 0;
+    case YAML_MAPPING_START_EVENT:
+        return read_collection(reader, GD_YAML_MAP, place);
+    case YAML_SEQUENCE_START_EVENT:
+        return read_collection(reader, GD_YAML_LIST, place);
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+        reader->depth--;
+        return 0;
+    case YAML_SCALAR_EVENT:
+        return read_text(reader, event, place);
+    default:
+        return 0;
+    }
+}
+
+static int read_events(gd_yaml_reader *reader)
+{
+    bool ended = false;
+    int code = 0;
+    while (code == 0 && !ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&reader->parser, &event))
+            return syntax_error(reader);
+        code = read_event(reader, &event);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    if (code == 0 && reader->yaml->root == NULL)
+        return gd_message_error_at((gd_place){reader->yaml->file, 0, 0},
+                                   "the file is empty; a chain file begins with 'name:'");
+    return code;
+}
+
+/* A line that begins with .version is never YAML. */
+static int check_no_ptx(const gd_yaml *yaml)
+{
+    static const char directive[] = ".version";
+    const char *end = yaml->text + yaml->bytes;
+    for (const char *at = yaml->text; at != NULL && at < end;
+         at = memchr(at, '\n', (size_t)(end - at))) {
+        at += *at == '\n';
+        if ((size_t)(end - at) >= sizeof directive &&
+            memcmp(at, directive, sizeof directive - 1) == 0)
+            return gd_message_error(
+                GD_EXIT_USAGE,
+                "%s is PTX, and a chain file is wanted, which names it and says how to launch it "
+                "(man griddep-chain); griddep check and griddep rewrite take PTX",
+                yaml->file);
+    }
+    return 0;
+}
+
+int gd_yaml_load(gd_yaml *yaml, const char *file)
+{
+    gd_yaml_reader reader = {.yaml = yaml};
+    yaml->file = file;
+    int code = gd_hostfile_read(file, LONGEST_CHAIN_FILE, &yaml->text, &yaml->bytes);
+    if (code == 0)
+        code = check_no_ptx(yaml);
+    if (code != 0)
+        return code;
+    if (!yaml_parser_initialize(&reader.parser))
+        return gd_message_error(GD_EXIT_REFUSED, "the host has no memory left");
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)yaml->text, yaml->bytes);
+    code = read_events(&reader);
+    yaml_parser_delete(&reader.parser);
+    free(reader.key);
+    return code;
+}
+
+static void free_nodes(gd_yaml_node *first)
+{
+    for (gd_yaml_node *node = first, *next; node != NULL; node = next) {
+        next = node->next;
+        free_nodes(node->first);
+        free(node->key);
+        free(node->text);
+        free(node);
+    }
+}
+
+void gd_yaml_free(gd_yaml *yaml)
+{
+    free_nodes(yaml->root);
+    free(yaml->text);
+    *yaml = (gd_yaml){0};
+}
+
+gd_place gd_yaml_place(const gd_yaml_node *map, const char *key)
+{
+    for (const gd_yaml_node *node = map->first; node != NULL; node = node->next)
+        if (node->key != NULL && strcmp(node->key, key) == 0)
+            return node->place;
+    return map->place;
+}

@@ -1,0 +1,450 @@
+/* Attacks: each launch gets a text of its own making, all are put into a chain, and the chain runs
+ * from poisoned buffers. */
+#include "cli/job/attack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job/chaincheck.h"
+#include "cli/io/heap.h"
+#include "cli/io/progress.h"
+
+/* Code that was loaded, by its text. */
+typedef struct gd_attack_code {
+    char *text;
+    griddep_module *module;
+} gd_attack_code;
+
+/* Which triggers are moved to the start. */
+enum { EAGER_NONE, EAGER_PRODUCER, EAGER_ALL };
+
+static int refuse(const griddep_error *error)
+{
+    return gd_message_library(error, "attacking the chain");
+}
+
+/* ---- texts ---- */
+
+/* Puts `made` in place of *ptx where a step succeeded. */
+static int32_t replace(griddep_ptx **ptx, griddep_ptx *made, int32_t status)
+{
+    if (status != GRIDDEP_OK)
+        return status;
+    griddep_ptx_destroy(*ptx);
+    *ptx = made;
+    return GRIDDEP_OK;
+}
+
+static bool is_broken(const gd_attacked *attacked, const gd_attack *attack, uint32_t launch)
+{
+    if (attack->broken.launch == GD_ATTACK_NONE)
+        return false;
+    const gd_plan_launch *a = &attacked->plan->launches[attack->broken.launch],
+                         *b = &attacked->plan->launches[launch];
+    return a->module == b->module && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* A kernel that has no place for a trigger keeps what it has. */
+static int32_t move_trigger(griddep_ptx **ptx, const char *entry, griddep_error *error)
+{
+    const griddep_rewrite_options options = {
+        .size = sizeof(options), .entry = entry, .trigger = GRIDDEP_TRIGGER_START};
+    griddep_ptx *made = NULL;
+    int32_t status = griddep_ptx_rewrite(*ptx, &options, &made, NULL, error);
+    return status == GRIDDEP_ERROR_UNSUPPORTED ? GRIDDEP_OK : replace(ptx, made, status);
+}
+
+/* The text of a launch under attack; *ptx is NULL where the code is no PTX. */
+static int32_t make_text(const gd_attacked *attacked, const gd_attack *attack, uint32_t launch,
+                         int32_t eager, griddep_ptx **ptx, griddep_error *error)
+{
+    const gd_plan_launch *planned = &attacked->plan->launches[launch];
+    const gd_modulefile *file = &attacked->modules->items[planned->module];
+    bool moves = eager == EAGER_ALL || (eager == EAGER_PRODUCER && launch == attack->producer);
+    griddep_ptx *made = NULL;
+    *ptx = NULL;
+    if (file->ptx == NULL)
+        return GRIDDEP_OK;
+    int32_t status = griddep_ptx_parse(file->text, file->bytes, file->name, ptx, error);
+    if (status == GRIDDEP_OK && is_broken(attacked, attack, launch)) {
+        status = griddep_ptx_break_wait(*ptx, planned->kernel, attack->broken.how, &made, error);
+        status = replace(ptx, made, status);
+    }
+    if (status == GRIDDEP_OK && moves)
+        status = move_trigger(ptx, planned->kernel, error);
+    if (status == GRIDDEP_OK && launch == attack->producer) {
+        status = griddep_ptx_delay(*ptx, planned->kernel, attack->place, attacked->nanoseconds,
+                                   &made, error);
+        status = replace(ptx, made, status);
+    }
+    return status;
+}
+
+static void free_texts(griddep_ptx **texts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        griddep_ptx_destroy(texts[i]);
+    free(texts);
+}
+
+static int32_t make_texts(const gd_attacked *attacked, const gd_attack *attack, int32_t eager,
+                          griddep_ptx **texts, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+    for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
+        status = make_text(attacked, attack, i, eager, &texts[i], error);
+    return status;
+}
+
+/* ---- which triggers may be moved ---- */
+
+/* What a launch is checked and launched with: a broken kernel is launched early all the same, as by
+ * an author who forgot the wait. */
+static int32_t pdl_of(const gd_attacked *attacked, const gd_attack *attack, uint32_t index)
+{
+    int32_t own = attacked->plan->launches[index].pdl;
+    return index > 0 && own != GRIDDEP_PDL_OFF && is_broken(attacked, attack, index)
+               ? GRIDDEP_PDL_FORCE
+               : own;
+}
+
+/* Errors and warnings of the chain with these texts (NULL: as it is); `code` (NULL: not asked) is
+ * the first one's. GD207 says of a producer what GD205 says of its dependent. */
+static int count_findings(const gd_attacked *attacked, const gd_attack *attack,
+                          griddep_ptx *const *texts, uint32_t *count, char **code)
+{
+    const gd_plan *plan = attacked->plan;
+    griddep_check_launch *launches = gd_heap_take(plan->launch_count, sizeof(*launches));
+    griddep_findings *findings = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        launches[i] = (griddep_check_launch){
+            .size = sizeof(launches[i]),
+            .ptx = texts != NULL ? texts[i] : attacked->modules->items[launch->module].ptx,
+            .entry = launch->kernel,
+            .arguments = gd_chaincheck_arguments(plan, launch),
+            .argument_count = launch->argument_count,
+            .pdl = pdl_of(attacked, attack, i),
+            .lane = launch->lane,
+            .after_count = launch->after_count,
+            .after = launch->after};
+    }
+    int32_t status = griddep_chain_check(launches, plan->launch_count, &findings, &error);
+    *count = 0;
+    for (uint32_t i = 0; status == GRIDDEP_OK && i < griddep_findings_count(findings); i++) {
+        griddep_finding finding = {.size = sizeof(finding)};
+        if (griddep_findings_get(findings, i, &finding, NULL) != GRIDDEP_OK ||
+            finding.severity <= GRIDDEP_SEVERITY_NOTE || strcmp(finding.code, "GD207") == 0)
+            continue;
+        if (code != NULL && *count == 0)
+            *code = gd_heap_string(finding.code);
+        ++*count;
+    }
+    griddep_findings_destroy(findings);
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        free((void *)launches[i].arguments);
+    free(launches);
+    return status == GRIDDEP_OK ? 0 : refuse(&error);
+}
+
+/* A trigger at the start is right wherever every later kernel waits for what it needs. A chain may
+ * count on a trigger that stands behind a wait, though: then the check finds more in it than
+ * before, and the triggers stay. */
+static int find_eager(gd_attacked *attacked, uint32_t producer, int32_t *eager)
+{
+    const gd_attack attack = {.producer = producer, .broken = {.launch = GD_ATTACK_NONE}};
+    uint32_t own = 0, found = 0;
+    int code = count_findings(attacked, &attack, NULL, &own, NULL);
+    for (*eager = EAGER_ALL; *eager > EAGER_NONE && code == 0; (*eager)--) {
+        griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
+        bool made = make_texts(attacked, &attack, *eager, texts, NULL) == GRIDDEP_OK;
+        code = made ? count_findings(attacked, &attack, texts, &found, NULL) : 0;
+        free_texts(texts, attacked->plan->launch_count);
+        if (made && found <= own)
+            break;
+    }
+    return code;
+}
+
+int gd_attack_check(const gd_attacked *attacked, const gd_attack_break *broken, char **code)
+{
+    const gd_attack attack = {.producer = GD_ATTACK_NONE, .broken = *broken};
+    griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
+    griddep_error error;
+    uint32_t count = 0;
+    griddep_error_init(&error);
+    *code = NULL;
+    int32_t status = make_texts(attacked, &attack, EAGER_NONE, texts, &error);
+    int failed = status == GRIDDEP_OK ? count_findings(attacked, &attack, texts, &count, code)
+                                      : refuse(&error);
+    free_texts(texts, attacked->plan->launch_count);
+    return failed;
+}
+
+/* ---- the chain under attack ---- */
+
+static int32_t load_code(gd_attacked *attacked, const griddep_ptx *ptx, griddep_module **module,
+                         griddep_error *error)
+{
+    uint64_t bytes = 0;
+    int32_t status = griddep_ptx_print(ptx, NULL, 0, &bytes, error);
+    if (status != GRIDDEP_OK)
+        return status;
+    char *text = gd_heap_take(bytes + 1, 1);
+    griddep_ptx_print(ptx, text, bytes + 1, &bytes, NULL);
+    for (uint32_t i = 0; i < attacked->code_count; i++) {
+        if (strcmp(attacked->codes[i].text, text) != 0)
+            continue;
+        free(text);
+        *module = attacked->codes[i].module;
+        return GRIDDEP_OK;
+    }
+    status = griddep_module_load(attacked->session.runtime, text, bytes, NULL, module, error);
+    if (status != GRIDDEP_OK) {
+        free(text);
+        return status;
+    }
+    attacked->codes = gd_heap_grow(attacked->codes, attacked->code_count, attacked->code_count + 1,
+                                   sizeof(*attacked->codes));
+    attacked->codes[attacked->code_count++] = (gd_attack_code){text, *module};
+    return GRIDDEP_OK;
+}
+
+static int32_t add_launch(gd_attacked *attacked, const gd_attack *attack, griddep_chain *chain,
+                          uint32_t index, const griddep_ptx *text, griddep_error *error)
+{
+    const gd_plan_launch *planned = &attacked->plan->launches[index];
+    griddep_launch_config config =
+        gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT);
+    griddep_module *module = attacked->session.modules[planned->module];
+    griddep_kernel *kernel = NULL;
+    int32_t status = text != NULL ? load_code(attacked, text, &module, error) : GRIDDEP_OK;
+    if (status == GRIDDEP_OK)
+        status = griddep_kernel_get(module, planned->kernel, &kernel, error);
+    if (status != GRIDDEP_OK)
+        return status;
+    config.grid[0] = attacked->grids[index];
+    if (is_broken(attacked, attack, index))
+        config.pdl = pdl_of(attacked, attack, index);
+    griddep_argument *arguments = gd_session_arguments(&attacked->session, planned);
+    status = griddep_chain_add_to(chain, planned->lane, kernel, &config, arguments,
+                                  planned->argument_count, error);
+    free(arguments);
+    for (uint32_t i = 0; i < planned->after_count && status == GRIDDEP_OK; i++)
+        status = griddep_chain_depend(chain, index, planned->after[i], error);
+    return status;
+}
+
+static int32_t make_chain(gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
+                          griddep_chain **chain, griddep_error *error)
+{
+    int32_t status = griddep_chain_create(attacked->session.runtime, chain, error);
+    for (uint32_t i = 0; i < attacked->plan->launch_count && status == GRIDDEP_OK; i++)
+        status = add_launch(attacked, attack, *chain, i, texts != NULL ? texts[i] : NULL, error);
+    return status;
+}
+
+/* A fault goes to `result`, unless that is NULL. */
+static int run_chain(gd_attacked *attacked, griddep_chain *chain, int32_t mode,
+                     gd_attack_result *result)
+{
+    gd_session *session = &attacked->session;
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = gd_session_reset(session);
+    if (code != 0)
+        return code;
+    int32_t status = griddep_chain_run(chain, mode, session->stream, &error);
+    if (status == GRIDDEP_OK)
+        status = griddep_stream_synchronize(session->runtime, session->stream, &error);
+    if (status != GRIDDEP_ERROR_FAULT || result == NULL)
+        return status == GRIDDEP_OK ? 0 : refuse(&error);
+    result->faulted = true;
+    result->why = gd_heap_string(error.text);
+    return 0;
+}
+
+/* ---- results ---- */
+
+static uint32_t last_writer(const gd_plan *plan, uint32_t buffer)
+{
+    uint32_t writer = 0;
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        const gd_plan_launch *launch = &plan->launches[i];
+        for (uint32_t k = 0; k < launch->argument_count; k++)
+            if (launch->arguments[k].is_buffer && launch->arguments[k].buffer == buffer &&
+                (launch->arguments[k].access == GD_ACCESS_WRITE ||
+                 launch->arguments[k].access == GD_ACCESS_UPDATE))
+                writer = i;
+    }
+    return writer;
+}
+
+static void note_difference(const gd_attacked *attacked, uint32_t index, gd_attack_result *result)
+{
+    const gd_plan_buffer *buffer = &attacked->plan->buffers[index];
+    uint32_t writer = last_writer(attacked->plan, index);
+    if (result->differs && writer >= result->launch)
+        return;
+    result->differs = true;
+    result->launch = writer;
+    result->buffer = index;
+    gd_verify_compare(buffer->type, attacked->got, attacked->serial[index], buffer->count,
+                      &result->difference);
+}
+
+static int compare(gd_attacked *attacked, gd_attack_result *result)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < attacked->plan->buffer_count && code == 0; i++) {
+        uint64_t bytes = gd_plan_buffer_bytes(&attacked->plan->buffers[i]);
+        if (attacked->serial[i] == NULL)
+            continue;
+        code = gd_session_read(&attacked->session, i, attacked->got);
+        if (code == 0 && memcmp(attacked->got, attacked->serial[i], bytes) != 0)
+            note_difference(attacked, i, result);
+    }
+    return code;
+}
+
+static int keep_serial(gd_attacked *attacked)
+{
+    const gd_plan *plan = attacked->plan;
+    uint64_t largest = 1;
+    int code = gd_session_reset(&attacked->session);
+    if (code == 0)
+        code = gd_session_run(&attacked->session, GRIDDEP_MODE_SERIAL);
+    for (uint32_t i = 0; i < plan->buffer_count && code == 0; i++) {
+        uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
+        if (!plan->buffers[i].written || gd_plan_may_deviate(plan, i))
+            continue;
+        attacked->serial[i] = gd_heap_take(bytes, 1);
+        largest = bytes > largest ? bytes : largest;
+        code = gd_session_read(&attacked->session, i, attacked->serial[i]);
+    }
+    attacked->got = gd_heap_take(largest, 1);
+    return code;
+}
+
+/* What the chain file says of its grids is checked before anything is laid to a race's account. */
+static int check_grids(gd_attacked *attacked)
+{
+    const gd_attack none = {.producer = GD_ATTACK_NONE, .broken = {.launch = GD_ATTACK_NONE}};
+    griddep_chain *chain = NULL;
+    gd_attack_result result = {0};
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = make_chain(attacked, &none, NULL, &chain, &error);
+    int code = status == GRIDDEP_OK ? run_chain(attacked, chain, GRIDDEP_MODE_SERIAL, NULL)
+                                    : refuse(&error);
+    if (code == 0)
+        code = compare(attacked, &result);
+    griddep_chain_destroy(chain);
+    if (code == 0 && result.differs)
+        code = gd_message_error(GD_EXIT_USAGE,
+                                "with the smallest of the grids that the file offers, buffer %s "
+                                "differs already when the "
+                                "chain runs serially: 'grids' is not right",
+                                attacked->plan->buffers[result.buffer].name);
+    return code;
+}
+
+static uint32_t smallest_grid(const gd_attacked *attacked, uint32_t launch)
+{
+    const gd_plan_launch *planned = &attacked->plan->launches[launch];
+    uint32_t count = 0, *grids = gd_plan_grids(planned, attacked->session.multiprocessors, &count);
+    uint32_t smallest = gd_session_config(&attacked->session, planned, GRIDDEP_PDL_DEFAULT).grid[0];
+    for (uint32_t i = 0; i < count; i++)
+        smallest = grids[i] < smallest ? grids[i] : smallest;
+    free(grids);
+    return smallest;
+}
+
+int gd_attacked_open(gd_attacked *attacked, const gd_plan *plan, const gd_modulefile_list *modules,
+                     griddep_runtime *runtime, uint32_t nanoseconds, uint32_t rounds)
+{
+    *attacked = (gd_attacked){.plan = plan,
+                              .modules = modules,
+                              .serial = gd_heap_take(plan->buffer_count, sizeof(void *)),
+                              .grids = gd_heap_take(plan->launch_count, sizeof(uint32_t)),
+                              .eager = gd_heap_take(plan->launch_count, sizeof(int32_t)),
+                              .nanoseconds = nanoseconds,
+                              .rounds = rounds};
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        attacked->eager[i] = -1;
+    int code = gd_session_open(&attacked->session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code != 0)
+        return code;
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        attacked->grids[i] = smallest_grid(attacked, i);
+    code = keep_serial(attacked);
+    return code == 0 ? check_grids(attacked) : code;
+}
+
+void gd_attacked_close(gd_attacked *attacked)
+{
+    for (uint32_t i = 0; i < attacked->code_count; i++) {
+        griddep_module_unload(attacked->codes[i].module);
+        free(attacked->codes[i].text);
+    }
+    for (uint32_t i = 0; attacked->plan != NULL && i < attacked->plan->buffer_count; i++)
+        free(attacked->serial[i]);
+    free(attacked->codes);
+    free(attacked->serial);
+    free(attacked->got);
+    free(attacked->grids);
+    free(attacked->eager);
+    gd_session_close(&attacked->session);
+    *attacked = (gd_attacked){0};
+}
+
+/* ---- one attack ---- */
+
+static int run_rounds(gd_attacked *attacked, const gd_attack *attack, griddep_ptx *const *texts,
+                      gd_attack_result *result)
+{
+    griddep_chain *chain = NULL;
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = make_chain(attacked, attack, texts, &chain, &error);
+    int code = status == GRIDDEP_OK ? 0 : refuse(&error);
+    for (uint32_t i = 0; i < attacked->rounds && code == 0 && !result->differs && !result->faulted;
+         i++) {
+        code = run_chain(attacked, chain, attack->mode, result);
+        if (code == 0 && !result->faulted)
+            code = compare(attacked, result);
+    }
+    result->ran = code == 0;
+    griddep_chain_destroy(chain);
+    return code;
+}
+
+int gd_attack_run(gd_attacked *attacked, const gd_attack *attack, gd_attack_result *result)
+{
+    griddep_ptx **texts = gd_heap_take(attacked->plan->launch_count, sizeof(*texts));
+    int32_t *eager = &attacked->eager[attack->producer];
+    griddep_error error;
+    griddep_error_init(&error);
+    *result = (gd_attack_result){0};
+    int code = *eager < 0 ? find_eager(attacked, attack->producer, eager) : 0;
+    int32_t status = code == 0 ? make_texts(attacked, attack, *eager, texts, &error) : GRIDDEP_OK;
+    result->own_triggers = *eager == EAGER_NONE;
+    if (code == 0 && texts[attack->producer] == NULL && status == GRIDDEP_OK)
+        result->why = gd_heap_string("the producer's code is not PTX");
+    else if (status == GRIDDEP_ERROR_NOT_FOUND)
+        result->why = gd_heap_string(error.text);
+    else if (status != GRIDDEP_OK)
+        code = refuse(&error);
+    else if (code == 0)
+        code = run_rounds(attacked, attack, texts, result);
+    free_texts(texts, attacked->plan->launch_count);
+    return code;
+}
+
+void gd_attack_result_free(gd_attack_result *result)
+{
+    free(result->why);
+    *result = (gd_attack_result){0};
+}

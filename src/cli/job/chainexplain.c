@@ -1,0 +1,243 @@
+/* Why the hops of a chain overlap or do not: the library's conditions and prediction for each, and
+ * what was measured. */
+#include "cli/job/chainexplain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "griddep.h"
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/options.h"
+#include "cli/io/output.h"
+#include "cli/job/overlap.h"
+#include "cli/plan/plancheck.h"
+#include "cli/plan/planfile.h"
+#include "cli/io/progress.h"
+#include "cli/job/session.h"
+
+/* One hop as it is printed. */
+typedef struct gd_hop_report {
+    uint32_t launch;
+    griddep_explanation *explanation;
+    griddep_explanation_info info;
+    const gd_overlap *measured; /* NULL: nothing was asked for */
+    const char *unmeasured;     /* why nothing could be measured, or NULL */
+} gd_hop_report;
+
+static const char *met_text(int32_t met)
+{
+    return met > 0 ? "met" : met == 0 ? "not met" : "not known";
+}
+
+/* Whether prediction and measurement say the same; a prediction that is not known agrees with
+ * both. */
+static bool agrees(const gd_hop_report *hop)
+{
+    if (hop->info.overlap == GRIDDEP_OVERLAP_UNKNOWN)
+        return true;
+    return (hop->info.overlap != GRIDDEP_OVERLAP_NONE) == (hop->measured->lead > 0);
+}
+
+/* ---- text ---- */
+
+static void print_measured(const gd_hop_report *hop)
+{
+    const gd_overlap *measured = hop->measured;
+    if (measured == NULL || hop->info.producer == NULL)
+        return;
+    if (!measured->known) {
+        gd_output_print("  measured: nothing: %s\n",
+                        hop->unmeasured != NULL
+                            ? hop->unmeasured
+                            : "code without PTX takes no stamps, or the kernels left none");
+        return;
+    }
+    gd_output_print("  measured: %s: the first block of %s began %.0f ns %s the last one of %s "
+                    "ended (%.0f to %.0f "
+                    "in %d runs)\n",
+                    measured->lead > 0 ? "it overlaps" : "no overlap", hop->info.consumer,
+                    measured->lead > 0 ? measured->lead : -measured->lead,
+                    measured->lead > 0 ? "before" : "after", hop->info.producer, measured->shortest,
+                    measured->longest, GD_OVERLAP_RUNS);
+    if (!agrees(hop))
+        puts("  prediction and measurement differ");
+}
+
+static void print_hop(const gd_hop_report *hop)
+{
+    gd_columns columns = {.column_count = 3, .left = ~0U};
+    griddep_condition condition = {.size = sizeof(condition)};
+    puts("");
+    if (hop->info.producer != NULL)
+        gd_output_print("launch %" PRIu32 ": %s behind %s\n", hop->launch, hop->info.consumer,
+                        hop->info.producer);
+    else
+        gd_output_print("launch %" PRIu32 ": %s\n", hop->launch, hop->info.consumer);
+    for (uint32_t i = 0;
+         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++) {
+        gd_columns_add(&columns, "  %s", met_text(condition.met));
+        gd_columns_add(&columns, "%s", condition.name);
+        gd_columns_add(&columns, "%s", condition.text);
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+    gd_output_print("  prediction: %s\n", hop->info.text);
+    print_measured(hop);
+}
+
+/* ---- JSON ---- */
+
+static json_t *condition_json(const griddep_condition *condition)
+{
+    json_t *object = json_object();
+    gd_output_set(object, "reason", json_integer(condition->reason));
+    gd_output_set(object, "name", gd_output_string(condition->name));
+    gd_output_set(object, "met", condition->met < 0 ? json_null() : json_boolean(condition->met));
+    gd_output_set(object, "decisive", json_boolean(condition->decisive));
+    gd_output_set(object, "text", gd_output_string(condition->text));
+    return object;
+}
+
+static json_t *measured_json(const gd_hop_report *hop)
+{
+    json_t *object = json_object();
+    if (hop->measured == NULL || !hop->measured->known) {
+        json_decref(object);
+        return json_null();
+    }
+    gd_output_set(object, "overlaps", json_boolean(hop->measured->lead > 0));
+    gd_output_set(object, "lead_ns", json_integer((json_int_t)hop->measured->lead));
+    gd_output_set(object, "lead_ns_least", json_integer((json_int_t)hop->measured->shortest));
+    gd_output_set(object, "lead_ns_most", json_integer((json_int_t)hop->measured->longest));
+    gd_output_set(object, "runs", json_integer(GD_OVERLAP_RUNS));
+    gd_output_set(object, "agrees", json_boolean(agrees(hop)));
+    return object;
+}
+
+static json_t *hop_json(const gd_hop_report *hop)
+{
+    json_t *object = json_object(), *list = json_array();
+    griddep_condition condition = {.size = sizeof(condition)};
+    for (uint32_t i = 0;
+         griddep_explanation_get(hop->explanation, i, &condition, NULL) == GRIDDEP_OK; i++)
+        gd_output_append(list, condition_json(&condition));
+    gd_output_set(object, "launch", json_integer(hop->launch));
+    gd_output_set(object, "producer", gd_output_string(hop->info.producer));
+    gd_output_set(object, "consumer", gd_output_string(hop->info.consumer));
+    gd_output_set(object, "overlap", gd_output_string(griddep_overlap_name(hop->info.overlap)));
+    gd_output_set(object, "reason", json_integer(hop->info.reason));
+    gd_output_set(object, "unmet",
+                  hop->info.unmet < 0 ? json_null() : json_integer(hop->info.unmet));
+    gd_output_set(object, "text", gd_output_string(hop->info.text));
+    gd_output_set(object, "conditions", list);
+    gd_output_set(object, "measured", measured_json(hop));
+    return object;
+}
+
+/* ---- a chain ---- */
+
+typedef struct gd_chain_report {
+    const gd_plan *plan;
+    griddep_runtime_info device;
+    int32_t mode;
+    gd_hop_report *hops;
+    gd_overlap *overlaps;
+} gd_chain_report;
+
+static int explain_hops(gd_chain_report *report, const gd_session *session)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = 0;
+    for (uint32_t i = 0; i < report->plan->launch_count && code == 0; i++) {
+        gd_hop_report *hop = &report->hops[i];
+        *hop = (gd_hop_report){.launch = i, .info = {.size = sizeof(hop->info)}};
+        int32_t status =
+            griddep_chain_explain(session->chain, report->mode, i, &hop->explanation, &error);
+        if (status == GRIDDEP_OK)
+            status = griddep_explanation_get_info(hop->explanation, &hop->info, &error);
+        if (status != GRIDDEP_OK)
+            code = gd_message_library_at(report->plan->launches[i].place, &error, "explaining");
+    }
+    return code;
+}
+
+static void print_report(const gd_chain_report *report)
+{
+    gd_device_print(&report->device);
+    gd_output_print("chain %s, mode %s\n", report->plan->name, griddep_mode_name(report->mode));
+    for (uint32_t i = 0; i < report->plan->launch_count; i++)
+        print_hop(&report->hops[i]);
+}
+
+static void print_report_json(const gd_chain_report *report)
+{
+    json_t *document = json_object(), *hops = json_array();
+    for (uint32_t i = 0; i < report->plan->launch_count; i++)
+        gd_output_append(hops, hop_json(&report->hops[i]));
+    gd_output_set(document, "chain", gd_output_string(report->plan->name));
+    gd_output_set(document, "mode", gd_output_string(griddep_mode_name(report->mode)));
+    gd_output_set(document, "driver", gd_device_driver_json(&report->device));
+    gd_output_set(document, "device", gd_device_json(&report->device));
+    gd_output_set(document, "hops", hops);
+    gd_output_write(document);
+}
+
+static int report_on(const gd_chainexplain_request *request, gd_chain_report *report)
+{
+    griddep_runtime *runtime = NULL;
+    int code = gd_device_open(&request->device, &runtime, &report->device);
+    if (code != 0)
+        return code;
+    gd_session session = {0};
+    char *unmeasured = NULL;
+    code = gd_session_open(&session, report->plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code == 0)
+        code = explain_hops(report, &session);
+    if (code == 0 && !request->no_measure)
+        code = gd_overlap_measure(&session, report->mode, report->overlaps, &unmeasured);
+    for (uint32_t i = 1; i < report->plan->launch_count && !request->no_measure; i++) {
+        report->hops[i].measured = &report->overlaps[i];
+        report->hops[i].unmeasured = unmeasured;
+    }
+    if (code == 0 && request->json)
+        print_report_json(report);
+    else if (code == 0)
+        print_report(report);
+    free(unmeasured);
+    gd_session_close(&session);
+    griddep_runtime_close(runtime);
+    return code;
+}
+
+static int explain_plan(const gd_chainexplain_request *request, const gd_plan *plan)
+{
+    gd_chain_report report = {.plan = plan, .device = {.size = sizeof(report.device)}};
+    int code =
+        gd_options_choose_mode(request->mode != NULL ? request->mode : "graph-pdl", &report.mode);
+    if (code == 0)
+        code = gd_plan_check_whole(plan);
+    report.hops = gd_heap_take(plan->launch_count, sizeof(*report.hops));
+    report.overlaps = gd_heap_take(plan->launch_count, sizeof(*report.overlaps));
+    if (code == 0)
+        code = report_on(request, &report);
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        griddep_explanation_destroy(report.hops[i].explanation);
+    free(report.hops);
+    free(report.overlaps);
+    return code;
+}
+
+int gd_chainexplain_run(const gd_chainexplain_request *request)
+{
+    gd_plan plan = {0};
+    gd_progress_begin();
+    int code = gd_planfile_load(request->path, &plan);
+    if (code == 0)
+        code = explain_plan(request, &plan);
+    gd_plan_free(&plan);
+    return code;
+}

@@ -1,0 +1,19 @@
+/* griddep explain CHAIN.yaml. */
+#ifndef GD_CLI_CHAINEXPLAIN_H
+#define GD_CLI_CHAINEXPLAIN_H
+
+#include <stdbool.h>
+
+#include "cli/io/device.h"
+
+typedef struct gd_chainexplain_request {
+    const char *path;
+    const char *mode; /* NULL: pdl */
+    bool no_measure, json;
+    gd_device_choice device;
+} gd_chainexplain_request;
+
+/* Returns an exit code. */
+int gd_chainexplain_run(const gd_chainexplain_request *request);
+
+#endif

@@ -1,0 +1,32 @@
+/* How much of a chain's hops really overlaps, measured by its timeline. */
+#ifndef GD_CLI_OVERLAP_H
+#define GD_CLI_OVERLAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/job/session.h"
+
+enum { GD_OVERLAP_RUNS = 5 };
+
+/* Of a launch and the one before it. */
+typedef struct gd_overlap {
+    bool known; /* the blocks of both left stamps */
+    double lead, shortest,
+        longest; /* ns from the launch's first block to the last block's end of the one before: the
+                                       median of the runs, and their range; below 0: it began after
+                                       that */
+} gd_overlap;
+
+/* Runs the plain chain and, right behind it in the stream, the instrumented one: the device is busy
+ * while its launches are queued, as in a program that does not wait between its steps. Returns 0,
+ * or an exit code after a message. */
+int gd_overlap_trace(const gd_session *session, griddep_timeline *timeline, int32_t mode);
+
+/* Fills one overlap for each launch of the session's chain; *reason, to free, tells why nothing
+ * could be measured, else it is NULL. Returns 0, or an exit code after a message. */
+int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, char **reason);
+
+#endif

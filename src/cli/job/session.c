@@ -1,0 +1,271 @@
+/* The session: what a plan needs on the device, made in order and ended in order. */
+#include "cli/job/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plan/fill.h"
+#include "cli/io/heap.h"
+#include "cli/plan/planlaunch.h"
+#include "cli/io/progress.h"
+
+static int fail(const griddep_error *error, const char *verb, const char *name)
+{
+    char *doing = gd_heap_format("%s '%s'", verb, name);
+    int code = gd_message_library(error, doing);
+    free(doing);
+    return code;
+}
+
+static int load_module(gd_session *session, uint32_t index)
+{
+    const gd_plan_module *module = &session->plan->modules[index];
+    griddep_module_options options = {.size = sizeof(options),
+                                      .name = module->path,
+                                      .compile_options = module->options,
+                                      .compile_option_count = module->option_count};
+    griddep_error error;
+    griddep_error_init(&error);
+    gd_progress_show("loading module %s", module->name);
+    int32_t status = module->path != NULL
+                         ? griddep_module_load_file(session->runtime, module->path, &options,
+                                                    &session->modules[index], &error)
+                         : griddep_module_load_shelf(session->runtime, module->shelf, NULL,
+                                                     &session->modules[index], &error);
+    if (status == GRIDDEP_OK)
+        return 0;
+    if (module->path != NULL)
+        return fail(&error, "loading module", module->name);
+    /* The shelf is not the user's input: a driver that does not take it refuses. */
+    char *doing = gd_heap_format("loading the shelf's '%s'", module->shelf);
+    int code = gd_message_library_as(GD_EXIT_REFUSED, &error, doing);
+    free(doing);
+    return code;
+}
+
+static int make_buffer(gd_session *session, uint32_t index)
+{
+    const gd_plan_buffer *buffer = &session->plan->buffers[index];
+    uint64_t bytes = gd_plan_buffer_bytes(buffer);
+    griddep_error error;
+    griddep_error_init(&error);
+    gd_progress_show("filling buffer %s, %.1f MB", buffer->name, (double)bytes / 1e6);
+    session->images[index] = gd_heap_take(bytes, 1);
+    int code = 0;
+    if (buffer
+            ->written_first) /* what a run before left there cannot pass for a result of this one */
+        memset(session->images[index], 0xff, bytes);
+    else
+        code = gd_fill_write(&buffer->fill, buffer->type, session->images[index], buffer->count);
+    if (code != 0)
+        return code;
+    if (griddep_memory_allocate(session->runtime, bytes, &session->addresses[index], &error) !=
+        GRIDDEP_OK)
+        return fail(&error, "allocating buffer", buffer->name);
+    if (griddep_memory_write(session->runtime, session->addresses[index], session->images[index],
+                             bytes, session->stream, &error) != GRIDDEP_OK)
+        return fail(&error, "writing buffer", buffer->name);
+    return 0;
+}
+
+static int make_map(gd_session *session, const gd_plan_argument *argument, griddep_tensor_map *map)
+{
+    const gd_plan_buffer *buffer = &session->plan->buffers[argument->buffer];
+    griddep_tensor_options options = *argument->tensor;
+    griddep_error error;
+    griddep_error_init(&error);
+    options.address =
+        session->addresses[argument->buffer] + argument->offset * gd_type_bytes(buffer->type);
+    if (griddep_tensor_map_tiled(session->runtime, &options, map, &error) == GRIDDEP_OK)
+        return 0;
+    char *doing = gd_heap_format("mapping buffer '%s'", buffer->name);
+    int code = gd_message_library_at(argument->place, &error, doing);
+    free(doing);
+    return code;
+}
+
+/* The buffers have their addresses. */
+static int make_maps(gd_session *session, uint32_t index)
+{
+    const gd_plan_launch *launch = &session->plan->launches[index];
+    int code = 0;
+    for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
+        if (launch->arguments[i].tensor == NULL)
+            continue;
+        if (session->maps[index] == NULL)
+            session->maps[index] = gd_heap_take(launch->argument_count, sizeof(**session->maps));
+        code = make_map(session, &launch->arguments[i], &session->maps[index][i]);
+    }
+    return code;
+}
+
+griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch)
+{
+    return gd_planlaunch_arguments(session->plan, launch, session->addresses,
+                                   session->maps[launch - session->plan->launches]);
+}
+
+static int32_t add_to_chain(const gd_session *session, griddep_kernel *kernel,
+                            const griddep_launch_config *config, const gd_plan_launch *launch,
+                            griddep_error *error)
+{
+    uint32_t index = griddep_chain_length(session->chain);
+    griddep_argument *arguments = gd_session_arguments(session, launch);
+    int32_t status = griddep_chain_add_to(session->chain, launch->lane, kernel, config, arguments,
+                                          launch->argument_count, error);
+    free(arguments);
+    for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
+        status = griddep_chain_depend(session->chain, index, launch->after[i], error);
+    return status;
+}
+
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
+                                        int32_t pdl)
+{
+    return gd_planlaunch_config(launch, pdl, session->multiprocessors);
+}
+
+/* By the module's PTX, where it has some. */
+static int check_launch(const gd_session *session, const gd_plan_launch *launch,
+                        griddep_module *module, const griddep_launch_config *config)
+{
+    griddep_module_info info = {.size = sizeof(info)};
+    uint32_t entry = 0;
+    if (griddep_module_get_info(module, &info, NULL) != GRIDDEP_OK || info.ptx == NULL ||
+        !gd_planlaunch_entry(launch, info.ptx, &entry))
+        return 0;
+    griddep_argument *arguments = gd_session_arguments(session, launch);
+    int code = gd_planlaunch_check(session->plan, launch, info.ptx, entry, config, arguments);
+    free(arguments);
+    return code;
+}
+
+static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
+{
+    const gd_plan_launch *launch = &session->plan->launches[index];
+    griddep_module *module = session->modules[launch->module];
+    griddep_launch_config config = gd_session_config(session, launch, pdl);
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = check_launch(session, launch, module, &config);
+    if (code != 0)
+        return code;
+    griddep_kernel *kernel = NULL;
+    int32_t status = griddep_kernel_get(module, launch->kernel, &kernel, &error);
+    if (status == GRIDDEP_OK)
+        status = add_to_chain(session, kernel, &config, launch, &error);
+    if (status == GRIDDEP_OK)
+        return 0;
+    char *doing = gd_heap_format("launch of '%s'", launch->kernel);
+    code = gd_message_library_at(launch->place, &error, doing);
+    free(doing);
+    return code;
+}
+
+static int make_chain(gd_session *session, int32_t pdl)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_chain_create(session->runtime, &session->chain, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    for (uint32_t i = 0; i < session->plan->launch_count; i++) {
+        int code = add_launch(session, i, pdl);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime, int32_t pdl)
+{
+    *session = (gd_session){.plan = plan, .runtime = runtime};
+    session->modules = gd_heap_take(plan->module_count, sizeof(*session->modules));
+    session->addresses = gd_heap_take(plan->buffer_count, sizeof(*session->addresses));
+    session->images = gd_heap_take(plan->buffer_count, sizeof(*session->images));
+    griddep_error error;
+    griddep_error_init(&error);
+    griddep_runtime_info info = {.size = sizeof(info)};
+    if (griddep_runtime_get_info(runtime, &info, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, NULL);
+    session->multiprocessors = (uint32_t)info.multiprocessors;
+    session->emulated = info.emulated != 0;
+    if (griddep_stream_create(runtime, &session->stream, &error) != GRIDDEP_OK)
+        return gd_message_library(&error, "creating a stream");
+    for (uint32_t i = 0; i < plan->module_count; i++) {
+        int code = load_module(session, i);
+        if (code != 0)
+            return code;
+    }
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        int code = make_buffer(session, i);
+        if (code != 0)
+            return code;
+    }
+    session->maps = gd_heap_take(plan->launch_count, sizeof(*session->maps));
+    for (uint32_t i = 0; i < plan->launch_count; i++) {
+        int code = make_maps(session, i);
+        if (code != 0)
+            return code;
+    }
+    return make_chain(session, pdl);
+}
+
+int gd_session_reset(gd_session *session)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < session->plan->buffer_count; i++) {
+        const gd_plan_buffer *buffer = &session->plan->buffers[i];
+        if (!buffer->written)
+            continue;
+        if (griddep_memory_write(session->runtime, session->addresses[i], session->images[i],
+                                 gd_plan_buffer_bytes(buffer), session->stream,
+                                 &error) != GRIDDEP_OK)
+            return fail(&error, "writing buffer", buffer->name);
+    }
+    return 0;
+}
+
+int gd_session_run(gd_session *session, int32_t mode)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    int32_t status = griddep_chain_run(session->chain, mode, session->stream, &error);
+    if (status == GRIDDEP_OK)
+        status = griddep_stream_synchronize(session->runtime, session->stream, &error);
+    return status == GRIDDEP_OK ? 0 : fail(&error, "running in mode", griddep_mode_name(mode));
+}
+
+int gd_session_read(gd_session *session, uint32_t buffer, void *target)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    const gd_plan_buffer *planned = &session->plan->buffers[buffer];
+    if (griddep_memory_read(session->runtime, target, session->addresses[buffer],
+                            gd_plan_buffer_bytes(planned), session->stream, &error) != GRIDDEP_OK)
+        return fail(&error, "reading buffer", planned->name);
+    return 0;
+}
+
+void gd_session_close(gd_session *session)
+{
+    if (session->plan == NULL)
+        return;
+    griddep_chain_destroy(session->chain);
+    for (uint32_t i = 0; i < session->plan->buffer_count; i++) {
+        if (session->addresses[i] != 0)
+            griddep_memory_free(session->runtime, session->addresses[i], NULL);
+        free(session->images[i]);
+    }
+    for (uint32_t i = 0; i < session->plan->module_count; i++)
+        griddep_module_unload(session->modules[i]);
+    for (uint32_t i = 0; i < session->plan->launch_count && session->maps != NULL; i++)
+        free(session->maps[i]);
+    if (session->stream != NULL)
+        griddep_stream_destroy(session->runtime, session->stream, NULL);
+    free(session->modules);
+    free(session->maps);
+    free(session->addresses);
+    free(session->images);
+    *session = (gd_session){0};
+}

@@ -1,0 +1,48 @@
+/* A plan realised on a runtime: modules loaded, buffers on the device and their host images, the
+ * chain put together. */
+#ifndef GD_CLI_SESSION_H
+#define GD_CLI_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/plan/plan.h"
+
+typedef struct gd_session {
+    const gd_plan *plan;
+    griddep_runtime *runtime; /* borrowed */
+    griddep_module **modules;
+    griddep_chain *chain;
+    void *stream;
+    uint64_t *addresses;       /* of the buffers */
+    griddep_tensor_map **maps; /* by launch and argument; NULL: a launch without any */
+    void **images;             /* what each buffer holds before a run */
+    uint32_t multiprocessors;  /* of the device */
+    bool emulated;             /* the driver is the one in software */
+} gd_session;
+
+/* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code
+ * after a message; the session is to be closed either way. Needs a finished plan. */
+int gd_session_open(gd_session *session, const gd_plan *plan, griddep_runtime *runtime,
+                    int32_t pdl);
+
+/* The arguments of a launch of the plan (to free; maps stay the session's) and its configuration on
+ * the session's device. */
+griddep_argument *gd_session_arguments(const gd_session *session, const gd_plan_launch *launch);
+griddep_launch_config gd_session_config(const gd_session *session, const gd_plan_launch *launch,
+                                        int32_t pdl);
+
+/* Puts the buffers that the chain writes back to their images. */
+int gd_session_reset(gd_session *session);
+
+/* Runs the chain once in a mode and waits for it. */
+int gd_session_run(gd_session *session, int32_t mode);
+
+/* Reads a buffer into `target`, which has gd_plan_buffer_bytes bytes. */
+int gd_session_read(gd_session *session, uint32_t buffer, void *target);
+
+void gd_session_close(gd_session *session);
+
+#endif

@@ -1,0 +1,49 @@
+/* Code that the command is given, as far as it can be known without a driver: what kind a file is,
+ * and the parsed PTX of a plan's modules. */
+#ifndef GD_CLI_MODULEFILE_H
+#define GD_CLI_MODULEFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "griddep.h"
+
+#include "cli/plan/plan.h"
+
+typedef enum gd_modulefile_kind {
+    GD_MODULEFILE_PTX,
+    GD_MODULEFILE_CUBIN,
+    GD_MODULEFILE_FATBIN,
+    GD_MODULEFILE_CUDA
+} gd_modulefile_kind;
+
+/* Most bytes of a file with code that are read. */
+extern const uint64_t gd_modulefile_largest;
+
+/* By the name, then by the first bytes; what is nothing else is taken for PTX. */
+gd_modulefile_kind gd_modulefile_recognize(const char *path, const char *data, size_t bytes);
+
+/* "PTX", "a cubin", "a fatbin", "CUDA C++". Static. */
+const char *gd_modulefile_kind_text(gd_modulefile_kind kind);
+
+typedef struct gd_modulefile {
+    gd_modulefile_kind kind;
+    griddep_ptx *ptx; /* NULL where it is no PTX, or PTX with syntax errors */
+    const char *name; /* of the text: a path, or the file of the shelf; borrowed */
+    const char *text; /* of PTX, whether it could be parsed or not; NULL for other kinds */
+    size_t bytes;
+    char *owned; /* the text where it came from a file */
+} gd_modulefile;
+
+/* The modules of a plan, by their index. */
+typedef struct gd_modulefile_list {
+    gd_modulefile *items;
+    uint32_t count;
+} gd_modulefile_list;
+
+/* Reads and parses what there is. Returns 0, or an exit code after a message where a file cannot be
+ * read; syntax errors are no failure. The list is to be freed either way, before the plan. */
+int gd_modulefile_load(const gd_plan *plan, gd_modulefile_list *list);
+void gd_modulefile_free(gd_modulefile_list *list);
+
+#endif

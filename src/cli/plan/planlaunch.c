@@ -1,0 +1,152 @@
+/* From a launch of a plan to the library's structs, and the checks that these allow. */
+#include "cli/plan/planlaunch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/heap.h"
+
+static const uint64_t made_up_start = (uint64_t)1 << 32, made_up_step = (uint64_t)1 << 21;
+
+griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch,
+                                          const uint64_t *addresses, const griddep_tensor_map *maps)
+{
+    static const griddep_tensor_map none;
+    griddep_argument *arguments = gd_heap_take(launch->argument_count, sizeof(*arguments));
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        arguments[i].bytes = gd_plan_argument_bytes(argument);
+        if (argument->tensor != NULL) {
+            arguments[i].data = maps != NULL ? &maps[i] : &none;
+        } else if (argument->is_buffer) {
+            uint64_t element = gd_type_bytes(plan->buffers[argument->buffer].type);
+            arguments[i].value = addresses[argument->buffer] + argument->offset * element;
+        } else {
+            arguments[i].value = argument->value;
+        }
+    }
+    return arguments;
+}
+
+griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
+                                           uint32_t multiprocessors)
+{
+    griddep_launch_config config = {.size = sizeof(config),
+                                    .shared_bytes = launch->shared_bytes,
+                                    .pdl = launch->pdl != GRIDDEP_PDL_DEFAULT ? launch->pdl : pdl};
+    memcpy(config.grid, launch->grid, sizeof(config.grid));
+    memcpy(config.block, launch->block, sizeof(config.block));
+    memcpy(config.cluster, launch->cluster, sizeof(config.cluster));
+    if (launch->grid_is_multiprocessors)
+        config.grid[0] = multiprocessors;
+    config.attributes = launch->attributes;
+    config.attribute_count = launch->attribute_count;
+    return config;
+}
+
+bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry)
+{
+    griddep_ptx_entry_info info = {.size = sizeof(info)};
+    for (*entry = 0; griddep_ptx_get_entry(ptx, *entry, &info, NULL) == GRIDDEP_OK; (*entry)++)
+        if (strcmp(info.name, launch->kernel) == 0)
+            return true;
+    return false;
+}
+
+/* What the head comment does not tell is not compared. */
+static int check_buffer(const gd_plan *plan, const gd_plan_launch *launch, uint32_t index,
+                        int32_t status, uint64_t touched, const griddep_error *error)
+{
+    const gd_plan_argument *argument = &launch->arguments[index];
+    const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
+    uint64_t bytes = (buffer->count - argument->offset) * gd_type_bytes(buffer->type);
+    if (status == GRIDDEP_ERROR_NOT_FOUND)
+        return 0;
+    if (status != GRIDDEP_OK)
+        return gd_message_library_at(argument->place, error, NULL);
+    if (touched <= bytes)
+        return 0;
+    return gd_message_error_at(
+        argument->place,
+        "%s may touch %llu bytes of buffer '%s' from element %llu on; there are %llu",
+        launch->kernel, (unsigned long long)touched, buffer->name,
+        (unsigned long long)argument->offset, (unsigned long long)bytes);
+}
+
+int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
+                        uint32_t entry, const griddep_launch_config *config,
+                        const griddep_argument *arguments)
+{
+    int code = 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    if (griddep_ptx_check_launch(ptx, entry, config, arguments, launch->argument_count, &error) !=
+        GRIDDEP_OK)
+        return gd_message_library_at(launch->place, &error, NULL);
+    for (uint32_t i = 0; i < launch->argument_count && code == 0; i++) {
+        uint64_t touched = 0;
+        if (!launch->arguments[i].is_buffer)
+            continue;
+        int32_t status = griddep_ptx_get_extent(ptx, entry, config, arguments,
+                                                launch->argument_count, i, &touched, &error);
+        code = check_buffer(plan, launch, i, status, touched, &error);
+    }
+    return code;
+}
+
+/* The maps that a driver would make; one that it alone knows remains zero. */
+static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
+                     griddep_tensor_map *maps)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const gd_plan_argument *argument = &launch->arguments[i];
+        if (argument->tensor == NULL)
+            continue;
+        griddep_tensor_options options = *argument->tensor;
+        options.address = addresses[argument->buffer] +
+                          argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
+        int32_t status = griddep_tensor_map_offline(&options, &maps[i], &error);
+        if (status != GRIDDEP_OK && status != GRIDDEP_ERROR_UNSUPPORTED)
+            return gd_message_library_at(argument->place, &error, NULL);
+    }
+    return 0;
+}
+
+/* Of a grid that the device decides, only what no device takes can be told: one cluster stands for
+ * the grid. */
+static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t entry,
+                        const griddep_launch_config *given, const griddep_argument *arguments)
+{
+    griddep_launch_config config = *given;
+    griddep_error error;
+    griddep_error_init(&error);
+    config.grid[0] = config.cluster[0] > 0 ? config.cluster[0] : 1;
+    int32_t status =
+        griddep_ptx_check_launch(ptx, entry, &config, arguments, launch->argument_count, &error);
+    return status == GRIDDEP_ERROR_LIMIT ? gd_message_library_at(launch->place, &error, NULL) : 0;
+}
+
+int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
+                              const griddep_ptx *ptx, uint32_t entry)
+{
+    uint64_t *addresses = gd_heap_take(plan->buffer_count, sizeof(*addresses));
+    uint64_t next = made_up_start;
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        addresses[i] = next;
+        next += (gd_plan_buffer_bytes(&plan->buffers[i]) / made_up_step + 1) * made_up_step;
+    }
+    griddep_tensor_map *maps = gd_heap_take(launch->argument_count, sizeof(*maps));
+    int code = make_maps(plan, launch, addresses, maps);
+    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, maps);
+    const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
+    if (code == 0 && launch->grid_is_multiprocessors)
+        code = check_limits(launch, ptx, entry, &config, arguments);
+    else if (code == 0)
+        code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
+    free(arguments);
+    free(maps);
+    free(addresses);
+    return code;
+}

@@ -1,0 +1,31 @@
+/* A launch of a plan as the library takes it, and whether the kernel's head comment allows it. */
+#ifndef GD_CLI_PLANLAUNCH_H
+#define GD_CLI_PLANLAUNCH_H
+
+#include "cli/plan/plan.h"
+
+/* The arguments, with the addresses that the plan's buffers have, and the tensor maps made of them,
+ * one an argument; NULL: maps of nothing. To free, but not the maps. */
+griddep_argument *gd_planlaunch_arguments(const gd_plan *plan, const gd_plan_launch *launch,
+                                          const uint64_t *addresses,
+                                          const griddep_tensor_map *maps);
+
+/* `multiprocessors` is what stands for that word in a grid. */
+griddep_launch_config gd_planlaunch_config(const gd_plan_launch *launch, int32_t pdl,
+                                           uint32_t multiprocessors);
+
+/* The index of a launch's entry in PTX; false: there is none of that name. */
+bool gd_planlaunch_entry(const gd_plan_launch *launch, const griddep_ptx *ptx, uint32_t *entry);
+
+/* Checks a launch against the kernel's conditions, and its buffers against what the kernel may
+ * touch; both are told by the entry of the PTX. Returns 0, or GD_EXIT_USAGE after a message. */
+int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const griddep_ptx *ptx,
+                        uint32_t entry, const griddep_launch_config *config,
+                        const griddep_argument *arguments);
+
+/* The same without a device. Addresses are made up, as well aligned as any allocation; a launch
+ * whose grid only a device tells is left for later. */
+int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
+                              const griddep_ptx *ptx, uint32_t entry);
+
+#endif

@@ -1,0 +1,224 @@
+/* Folding, counting and showing findings. */
+#include "cli/show/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/quote.h"
+
+const char *const gd_finding_severity_names[3] = {"note", "warning", "error"};
+
+static const char *const bold = "\033[1m", *const plain = "\033[0m";
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+/* Findings at a place of a text are folded; those without one stand at their launches. */
+static bool is_same(const griddep_finding *a, const griddep_finding *b)
+{
+    return a->file[0] != '\0' && a->line == b->line && a->column == b->column &&
+           a->severity == b->severity && strcmp(a->code, b->code) == 0 &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->text, b->text) == 0 &&
+           strcmp(a->hint, b->hint) == 0 && is_same_text(a->entry, b->entry);
+}
+
+/* The finding's place in the list: one that says the same, or a new one. */
+static gd_finding *find_place(gd_finding_list *list, const griddep_finding *data)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_same(&list->items[i].data, data))
+            return &list->items[i];
+    list->items = gd_heap_grow(list->items, list->count, list->count + 1, sizeof(*list->items));
+    list->items[list->count].data = *data;
+    return &list->items[list->count++];
+}
+
+static void add_launch(gd_finding *finding, uint32_t launch, const gd_plan *plan)
+{
+    finding->launches = gd_heap_grow(finding->launches, finding->launch_count,
+                                     finding->launch_count + 1, sizeof(uint32_t));
+    finding->launches[finding->launch_count++] = launch;
+    if (finding->launch == NULL && plan != NULL && launch < plan->launch_count)
+        finding->launch = &plan->launches[launch];
+}
+
+/* Where the finding is: in its text, or where it has none at its launch in the chain file. */
+static gd_place place_of(const gd_finding *finding, const char *file)
+{
+    const griddep_finding *data = &finding->data;
+    if (data->file[0] == '\0' && finding->launch != NULL)
+        return finding->launch->place;
+    if (data->file[0] == '\0' && finding->yaml != NULL)
+        return (gd_place){.file = finding->yaml->file};
+    return (gd_place){.file = file != NULL ? file : data->file,
+                      .line = data->line > 0 ? (uint32_t)data->line : 0,
+                      .column = data->line > 0 && data->column > 0 ? (uint32_t)data->column : 0};
+}
+
+/* To free; "" where there is nothing to quote. */
+static char *quote_of(const gd_finding *finding)
+{
+    if (finding->data.file[0] == '\0' && finding->yaml != NULL && finding->launch != NULL)
+        return gd_quote_line(finding->yaml->text, finding->yaml->bytes, finding->launch->place.line,
+                             finding->launch->place.column);
+    return gd_heap_string(finding->data.quote);
+}
+
+static void print_position(FILE *stream, gd_place place, bool color)
+{
+    if (place.file == NULL || place.file[0] == '\0')
+        return;
+    fputs(color ? bold : "", stream);
+    gd_output_put(stream, place.file);
+    if (place.line > 0)
+        fprintf(stream, ":%u", (unsigned)place.line);
+    if (place.line > 0 && place.column > 0)
+        fprintf(stream, ":%u", (unsigned)place.column);
+    fprintf(stream, ":%s ", color ? plain : "");
+}
+
+static void print_severity(FILE *stream, int32_t severity, bool color)
+{
+    static const char *const colors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m"};
+    const char *name = gd_finding_severity_name(severity);
+    if (color && severity >= GRIDDEP_SEVERITY_NOTE && severity <= GRIDDEP_SEVERITY_ERROR)
+        fprintf(stream, "%s%s:%s ", colors[severity - GRIDDEP_SEVERITY_NOTE], name, plain);
+    else
+        fprintf(stream, "%s: ", name);
+}
+
+static void print_launches(FILE *stream, const gd_finding *finding)
+{
+    enum { SHOWN = 8 };
+    const gd_plan_launch *launch = finding->launch;
+    if (finding->launch_count == 0)
+        return;
+    fprintf(stream, "  in launch%s", finding->launch_count > 1 ? "es" : "");
+    for (size_t i = 0; i < finding->launch_count && i < SHOWN; i++)
+        fprintf(stream, "%s %u", i > 0 ? "," : "", (unsigned)finding->launches[i]);
+    if (finding->launch_count > SHOWN)
+        fprintf(stream, " and %zu more", finding->launch_count - SHOWN);
+    if (launch != NULL) {
+        fputs(" (", stream);
+        gd_output_put(stream, launch->kernel);
+        fputs(")", stream);
+    }
+    if (launch != NULL && launch->place.file != NULL) {
+        fputs(" of ", stream);
+        gd_output_put(stream, launch->place.file);
+        fprintf(stream, ", line %u", (unsigned)launch->place.line);
+    }
+    putc('\n', stream);
+}
+
+static void print_count(FILE *stream, uint32_t count, const char *noun, const char *behind)
+{
+    fprintf(stream, "%u %s%s%s", (unsigned)count, noun, count == 1 ? "" : "s", behind);
+}
+
+gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
+                                const gd_yaml *yaml)
+{
+    gd_finding_list list = {0};
+    uint32_t count = findings != NULL ? griddep_findings_count(findings) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        griddep_finding data = {.size = sizeof(data)};
+        if (griddep_findings_get(findings, i, &data, NULL) != GRIDDEP_OK)
+            continue;
+        gd_finding *finding = find_place(&list, &data);
+        finding->yaml = yaml;
+        if (data.launch >= 0)
+            add_launch(finding, (uint32_t)data.launch, plan);
+    }
+    return list;
+}
+
+void gd_finding_list_free(gd_finding_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].launches);
+    free(list->items);
+    *list = (gd_finding_list){0};
+}
+
+const char *gd_finding_severity_name(int32_t severity)
+{
+    if (severity < GRIDDEP_SEVERITY_NOTE || severity > GRIDDEP_SEVERITY_ERROR)
+        return "finding";
+    return gd_finding_severity_names[severity - GRIDDEP_SEVERITY_NOTE];
+}
+
+void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int32_t least)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        int32_t severity = list->items[i].data.severity;
+        tally->errors += severity >= GRIDDEP_SEVERITY_ERROR;
+        tally->warnings += severity == GRIDDEP_SEVERITY_WARNING;
+        tally->notes += severity <= GRIDDEP_SEVERITY_NOTE;
+        tally->hidden += severity < least;
+    }
+}
+
+void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file)
+{
+    const griddep_finding *data = &finding->data;
+    bool color = gd_message_takes_color(fileno(stream));
+    char *quote = quote_of(finding);
+    print_position(stream, place_of(finding, file), color);
+    print_severity(stream, data->severity, color);
+    gd_output_put(stream, data->text);
+    fprintf(stream, " [%s]\n", data->code);
+    gd_output_put(stream, quote);
+    if (data->hint[0] != '\0') {
+        fprintf(stream, "  %shint:%s ", color ? bold : "", color ? plain : "");
+        gd_output_put(stream, data->hint);
+        putc('\n', stream);
+    }
+    print_launches(stream, finding);
+    free(quote);
+}
+
+void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally)
+{
+    print_count(stream, tally->errors, "error", ", ");
+    print_count(stream, tally->warnings, "warning", ", ");
+    print_count(stream, tally->notes, "note", "");
+    if (tally->hidden > 0)
+        fprintf(stream, " (%u not shown)", (unsigned)tally->hidden);
+    putc('\n', stream);
+}
+
+static json_t *integer_or_null(uint32_t value)
+{
+    return value > 0 ? json_integer(value) : json_null();
+}
+
+json_t *gd_finding_json(const gd_finding *finding, const char *file)
+{
+    const griddep_finding *data = &finding->data;
+    gd_place place = place_of(finding, file);
+    char *quote = quote_of(finding);
+    json_t *object = json_object(), *launches = json_array();
+    for (size_t i = 0; i < finding->launch_count; i++)
+        gd_output_append(launches, json_integer(finding->launches[i]));
+    gd_output_set(object, "severity", gd_output_string(gd_finding_severity_name(data->severity)));
+    gd_output_set(object, "code", gd_output_string(data->code));
+    gd_output_set(object, "file",
+                  place.file != NULL && place.file[0] != '\0' ? gd_output_string(place.file)
+                                                              : json_null());
+    gd_output_set(object, "line", integer_or_null(place.line));
+    gd_output_set(object, "column", integer_or_null(place.column));
+    gd_output_set(object, "entry", gd_output_string(data->entry));
+    gd_output_set(object, "text", gd_output_string(data->text));
+    gd_output_set(object, "hint",
+                  data->hint[0] != '\0' ? gd_output_string(data->hint) : json_null());
+    gd_output_set(object, "quote", quote[0] != '\0' ? gd_output_string(quote) : json_null());
+    gd_output_set(object, "launches", launches);
+    free(quote);
+    return object;
+}

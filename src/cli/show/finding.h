@@ -1,0 +1,59 @@
+/* Findings of the library, folded, counted and shown: as text like a compiler's, or as JSON. */
+#ifndef GD_CLI_FINDING_H
+#define GD_CLI_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "griddep.h"
+
+#include "cli/plan/plan.h"
+#include "cli/io/yaml.h"
+
+/* A finding, once for all launches of a chain that it was made for. */
+typedef struct gd_finding {
+    griddep_finding data; /* its strings belong to the library's findings */
+    uint32_t *launches;   /* empty outside chains */
+    size_t launch_count;
+    const gd_plan_launch *launch; /* the first of them, or NULL */
+    const gd_yaml *yaml;          /* the chain file's text, or NULL */
+} gd_finding;
+
+typedef struct gd_finding_list {
+    gd_finding *items;
+    size_t count;
+} gd_finding_list;
+
+typedef struct gd_finding_tally {
+    uint32_t errors, warnings, notes;
+    uint32_t hidden; /* of them, below the severity that is shown */
+} gd_finding_tally;
+
+/* Takes the findings (NULL: none) over into a list, in their order. plan and yaml: the chain that
+ * they are about, or NULL. The findings must outlive the list. */
+gd_finding_list gd_finding_fold(const griddep_findings *findings, const gd_plan *plan,
+                                const gd_yaml *yaml);
+void gd_finding_list_free(gd_finding_list *list);
+
+/* "note", "warning", "error". Static. gd_finding_severity_names has the three in that order, from
+ * GRIDDEP_SEVERITY_NOTE on. */
+const char *gd_finding_severity_name(int32_t severity);
+extern const char *const gd_finding_severity_names[3];
+
+/* Adds those of the list to the tally; those below `least` are hidden. */
+void gd_finding_count(gd_finding_tally *tally, const gd_finding_list *list, int32_t least);
+
+/* file:line:column: severity: text [code], the quote, the hint, and the launches. `file` (may be
+ * NULL) replaces the finding's. */
+void gd_finding_print(FILE *stream, const gd_finding *finding, const char *file);
+
+/* "2 errors, 1 warning, 0 notes", and what was hidden. */
+void gd_finding_print_tally(FILE *stream, const gd_finding_tally *tally);
+
+json_t *gd_finding_json(const gd_finding *finding, const char *file);
+
+#endif

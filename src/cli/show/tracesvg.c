@@ -1,0 +1,415 @@
+/* A traced run as a picture, one SVG that needs nothing else: above a lane for each launch, whose
+ * height is how many of its blocks are at work, before their wait, or waiting; below a row for each
+ * multiprocessor. The colours are Okabe and Ito's, which tell apart with any kind of colour vision;
+ * neighbouring launches differ in lightness too. The viewer's preference chooses between a light
+ * and a dark ground. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+#include "cli/io/outputfile.h"
+#include "cli/show/traceview.h"
+
+enum {
+    LEFT = 132,
+    PLOT = 760,
+    RIGHT = 108,
+    TOP = 84,
+    LANE = 30,
+    LANE_GAP = 6,
+    SM_HEIGHT = 396,
+    PALETTE = 6,
+    LABEL = 18,
+    FAR = 2
+};
+
+static const double unseen = 0.3; /* picture units */
+
+typedef struct gd_svg {
+    const gd_traceview *view;
+    FILE *stream; /* into memory */
+    double scale; /* picture units in a nanosecond */
+    uint32_t **places;
+    uint32_t most_places, sms; /* the numbers of multiprocessors end before */
+} gd_svg;
+
+static const char style[] =
+    "<style>\n"
+    "svg{font:12px system-ui,'DejaVu Sans',sans-serif}\n"
+    ".b{fill:#fff}text{fill:#222}.s{fill:#666;font-size:11px}.n{font-size:11px}.t{font-size:15px;"
+    "font-weight:600}\n"
+    ".g{stroke:#000;stroke-opacity:.12}.a{stroke:#555;fill:none}.f{stroke-opacity:.35}.l{fill:#000;"
+    "fill-opacity:.04}.m{"
+    "fill:#222}\n"
+    ".c0{fill:#0072b2}.c1{fill:#e69f00}.c2{fill:#009e73}.c3{fill:#cc79a7}.c4{fill:#56b4e9}.c5{fill:"
+    "#d55e00}\n"
+    ".p{fill-opacity:.5}.w{fill-opacity:.18}\n"
+    "@media "
+    "(prefers-color-scheme:dark){.b{fill:#14171a}text{fill:#e6e6e6}.s{fill:#a0a6ac}.m{fill:#e6e6e6}"
+    "\n"
+    ".g{stroke:#fff;stroke-opacity:.16}.a{stroke:#b8bec4}.l{fill:#fff;fill-opacity:.06}\n"
+    ".c0{fill:#3a9ad9}.c2{fill:#1fbf91}.c5{fill:#f07b2e}.w{fill-opacity:.28}}\n"
+    "</style>\n";
+
+static double x_of(const gd_svg *svg, double nanoseconds)
+{
+    return LEFT + nanoseconds * svg->scale;
+}
+
+/* Text of files may hold anything; what XML 1.0 does not allow becomes '?', and bytes beyond ASCII
+ * are kept where they are UTF-8. */
+static void put_text(const gd_svg *svg, const char *text)
+{
+    json_t *checked = gd_output_string(text);
+    for (const char *at = json_string_value(checked); at != NULL && *at != '\0'; at++) {
+        switch (*at) {
+        case '<':
+            fputs("&lt;", svg->stream);
+            break;
+        case '>':
+            fputs("&gt;", svg->stream);
+            break;
+        case '&':
+            fputs("&amp;", svg->stream);
+            break;
+        case '"':
+            fputs("&quot;", svg->stream);
+            break;
+        default:
+            fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, svg->stream);
+        }
+    }
+    json_decref(checked);
+}
+
+static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
+                      const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+static void put_words(const gd_svg *svg, double x, double y, const char *kind, const char *anchor,
+                      const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    char *text = gd_heap_vformat(format, list);
+    va_end(list);
+    fprintf(svg->stream, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", kind, x, y,
+            anchor);
+    put_text(svg, text);
+    fputs("</text>\n", svg->stream);
+    free(text);
+}
+
+static void put_rectangle(const gd_svg *svg, const char *kind, double x, double y, double width,
+                          double height)
+{
+    fprintf(svg->stream,
+            "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n", kind, x,
+            y, width, height);
+}
+
+/* ---- frame ---- */
+
+static void put_legend(const gd_svg *svg, double y)
+{
+    static const char *const kinds[] = {"c0", "c0 p", "c0 w"};
+    static const char *const names[] = {"at work", "before its wait", "waiting"};
+    double x = LEFT;
+    for (size_t i = 0; i < 3; i++) {
+        put_rectangle(svg, kinds[i], x, y - 10, 12, 12);
+        put_words(svg, x + 17, y, "s", "start", "%s", names[i]);
+        x += 40 + 6.5 * (double)strlen(names[i]);
+    }
+    fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n", x, y - 8);
+    put_words(svg, x + 13, y, "s", "start", "last block has triggered");
+    put_words(svg, LEFT + PLOT + 12, y, "s", "start", "hand-off gap");
+}
+
+static void put_title(const gd_svg *svg)
+{
+    const gd_traceview *view = svg->view;
+    put_words(svg, LEFT, 24, "t", "start", "%s", view->chain);
+    put_words(svg, LEFT, 43, "s", "start",
+              "mode %s, %u launches, %.2f us from first entry to last exit, %s%s",
+              griddep_mode_name(view->info.mode), (unsigned)view->count, view->info.span * 1e-3,
+              view->device->device_name,
+              view->info.emulated ? " (model time of the emulated driver)" : "");
+    put_legend(svg, 66);
+}
+
+/* A step of 1, 2 or 5 times a power of ten, so that there are 5 to 20, and numbers of five digits
+ * stay apart. */
+static double grid_step(double span)
+{
+    double step = pow(10, floor(log10(span / 10)));
+    return span / step > 25 ? step * 5 : span / step > 12 ? step * 2 : step;
+}
+
+static void put_grid(const gd_svg *svg, double top, double bottom)
+{
+    double span = svg->view->info.span, step = grid_step(span);
+    for (double time = 0; time <= span * 1.0001; time += step) {
+        double x = x_of(svg, time);
+        fprintf(svg->stream, "<path class=\"g\" d=\"M%.2f %.1fV%.1f\"/>\n", x, top, bottom);
+        put_words(svg, x, bottom + 15, "s", "middle", "%g", round(time) * 1e-3);
+    }
+    put_words(svg, LEFT - 10, bottom + 15, "s", "end", "us");
+}
+
+/* ---- lanes by launch ---- */
+
+/* The band of a lane between two heights, which are shares of its blocks. */
+static void put_band(const gd_svg *svg, const char *kind, const double *low, const double *high,
+                     double base)
+{
+    bool open = false;
+    fprintf(svg->stream, "<path class=\"%s\" d=\"", kind);
+    for (int i = 0; i <= PLOT; i++) {
+        bool is_there = i < PLOT && high[i] > low[i] + 1e-6;
+        if (is_there && !open) {
+            int end = i;
+            fprintf(svg->stream, "M%d %.1f", LEFT + i, base - low[i] * LANE);
+            for (; end < PLOT && high[end] > low[end] + 1e-6; end++)
+                fprintf(svg->stream, "V%.1fh1", base - high[end] * LANE);
+            for (int back = end - 1; back >= i; back--)
+                fprintf(svg->stream, "V%.1fh-1", base - low[back] * LANE);
+            fputs("z", svg->stream);
+        }
+        open = is_there;
+    }
+    fputs("\"/>\n", svg->stream);
+}
+
+static void put_lane_load(const gd_svg *svg, uint32_t index, double base)
+{
+    gd_traceview_load *load = gd_traceview_load_of(svg->view, index, PLOT);
+    double *edges = gd_heap_take((size_t)PLOT * 4, sizeof(double));
+    static const char *const kinds[] = {"", " p", " w"};
+    for (size_t i = 0; i < PLOT; i++) {
+        edges[PLOT + i] = fmin(1, load[i].work);
+        edges[2 * PLOT + i] = fmin(1, edges[PLOT + i] + load[i].preamble);
+        edges[3 * PLOT + i] = fmin(1, edges[2 * PLOT + i] + load[i].wait);
+    }
+    for (size_t part = 0; part < 3; part++) {
+        char kind[16];
+        snprintf(kind, sizeof(kind), "c%u%s", (unsigned)(index % PALETTE), kinds[part]);
+        put_band(svg, kind, edges + part * PLOT, edges + (part + 1) * PLOT, base);
+    }
+    free(edges);
+    free(load);
+}
+
+static double lane_base(uint32_t index)
+{
+    return TOP + LANE + (double)index * (LANE + LANE_GAP);
+}
+
+/* The whole name is what a viewer shows at the pointer. */
+static void put_label(const gd_svg *svg, uint32_t index, double y)
+{
+    const gd_traceview_launch *launch = &svg->view->launches[index];
+    const char *name = gd_traceview_name(svg->view, index);
+    char *label = gd_traceview_label(svg->view, index, LABEL, "\u2026");
+    bool is_named = strcmp(name, launch->figures.kernel) != 0;
+    fputs("<g><title>", svg->stream);
+    put_text(svg, name);
+    if (is_named) {
+        fputs(": ", svg->stream);
+        put_text(svg, launch->figures.kernel);
+    }
+    fputs("</title>", svg->stream);
+    put_words(svg, LEFT - 10, y, "n", "end", "%s", label);
+    fputs("</g>\n", svg->stream);
+    free(label);
+}
+
+static void put_lane(const gd_svg *svg, uint32_t index)
+{
+    const gd_traceview_launch *launch = &svg->view->launches[index];
+    double base = lane_base(index);
+    put_rectangle(svg, "l", LEFT, base - LANE, PLOT, LANE);
+    put_label(svg, index, base - LANE / 2.0 - 2);
+    put_words(svg, LEFT - 10, base - 3, "s", "end", "%llu block%s",
+              (unsigned long long)launch->figures.blocks, launch->figures.blocks == 1 ? "" : "s");
+    put_lane_load(svg, index, base);
+    if (!isnan(launch->figures.last_trigger))
+        fprintf(svg->stream, "<path class=\"m\" d=\"M%.1f %.1fh8l-4 7z\"/>\n",
+                x_of(svg, launch->figures.last_trigger) - 4, base - LANE - 4);
+    if (!launch->has_hop)
+        return;
+    if (!isnan(launch->hop.handoff_gap))
+        put_words(svg, LEFT + PLOT + 12, base - LANE / 2.0 + 4, "n", "start", "%.2f us",
+                  launch->hop.handoff_gap * 1e-3);
+    const griddep_timeline_launch *from = &svg->view->launches[launch->hop.from].figures;
+    double release = isnan(launch->figures.first_release) ? launch->figures.first_entry
+                                                          : launch->figures.first_release;
+    if (!isnan(from->last_exit) && !isnan(release))
+        fprintf(svg->stream,
+                "<path class=\"a%s\" marker-end=\"url(#e)\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
+                index - launch->hop.from > FAR ? " f" : "", x_of(svg, from->last_exit),
+                lane_base(launch->hop.from) - 4, x_of(svg, release), base - LANE / 2.0);
+}
+
+/* ---- rows by multiprocessor ---- */
+
+static double row_height(const gd_svg *svg)
+{
+    double height = (double)SM_HEIGHT / svg->sms;
+    return height > 24 ? 24 : height;
+}
+
+/* Blocks side by side share a row's height where that leaves something to see; else each has the
+ * whole of it. */
+static bool is_shared(const gd_svg *svg)
+{
+    return row_height(svg) / svg->most_places >= 3;
+}
+
+/* A stretch of a row. */
+typedef struct gd_stretch {
+    uint32_t sm, place;
+    int64_t start, end;
+} gd_stretch;
+
+static int compare_stretches(const void *first, const void *second)
+{
+    const gd_stretch *a = first, *b = second;
+    if (a->sm != b->sm)
+        return a->sm < b->sm ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static void put_stretch(const gd_svg *svg, const gd_stretch *stretch, double top)
+{
+    double row = row_height(svg), place = is_shared(svg) ? row / svg->most_places : row;
+    double y = top + stretch->sm * row + stretch->place * place;
+    fprintf(svg->stream, "M%.2f %.2fh%.2fv%.2fh%.2fz", x_of(svg, (double)stretch->start), y,
+            (double)(stretch->end - stretch->start) * svg->scale, place,
+            -(double)(stretch->end - stretch->start) * svg->scale);
+}
+
+/* Stretches that are no further apart than can be seen are one: a grid of thousands of blocks is a
+ * few shapes a row. */
+static void put_stretches(const gd_svg *svg, gd_stretch *list, size_t count, double top)
+{
+    if (count > 0)
+        qsort(list, count, sizeof(*list), compare_stretches);
+    for (size_t i = 0; i < count;) {
+        gd_stretch whole = list[i++];
+        while (i < count && list[i].sm == whole.sm && list[i].place == whole.place &&
+               (double)(list[i].start - whole.end) * svg->scale < unseen) {
+            whole.end = list[i].end > whole.end ? list[i].end : whole.end;
+            i++;
+        }
+        put_stretch(svg, &whole, top);
+    }
+}
+
+static void put_rows_part(const gd_svg *svg, uint32_t index, int part, double top)
+{
+    static const char *const kinds[] = {"", " p", " w"};
+    const gd_traceview_launch *launch = &svg->view->launches[index];
+    gd_stretch *list = gd_heap_take(launch->blocks, sizeof(*list));
+    size_t count = 0;
+    for (uint32_t block = 0; block < launch->blocks; block++) {
+        gd_traceview_block parts;
+        if (!gd_traceview_get_block(launch, block, &parts))
+            continue;
+        gd_stretch stretch = {.sm = (uint32_t)launch->columns[GRIDDEP_STAMP_SM][block],
+                              .place = is_shared(svg) ? svg->places[index][block] : 0,
+                              .start = part == 0   ? parts.release
+                                       : part == 1 ? parts.entry
+                                                   : parts.wait,
+                              .end = part == 0   ? parts.exit
+                                     : part == 1 ? parts.wait
+                                                 : parts.release};
+        if (stretch.end > stretch.start)
+            list[count++] = stretch;
+    }
+    fprintf(svg->stream, "<path class=\"c%u%s\" d=\"", (unsigned)(index % PALETTE), kinds[part]);
+    put_stretches(svg, list, count, top);
+    fputs("\"/>\n", svg->stream);
+    free(list);
+}
+
+static void put_rows(const gd_svg *svg, double top)
+{
+    double row = row_height(svg);
+    uint32_t step = row >= 12 ? 1 : (uint32_t)ceil(12 / row / 4) * 4;
+    put_rectangle(svg, "l", LEFT, top, PLOT, row * svg->sms);
+    for (uint32_t sm = 0; sm < svg->sms; sm += step)
+        put_words(svg, LEFT - 10, top + sm * row + fmin(row, 12) / 2 + 4, "s", "end", "%s%u",
+                  sm == 0 ? "SM " : "", (unsigned)sm);
+    for (int part = 2; part >= 0; part--) /* what is at work lies on top */
+        for (uint32_t i = 0; i < svg->view->count; i++)
+            put_rows_part(svg, i, part, top);
+}
+
+/* ---- the picture ---- */
+
+static void measure(gd_svg *svg)
+{
+    const gd_traceview *view = svg->view;
+    svg->scale = view->info.span > 0 ? PLOT / view->info.span : 0;
+    svg->sms = 1;
+    for (uint32_t i = 0; i < view->count; i++)
+        for (uint32_t block = 0; block < view->launches[i].blocks; block++) {
+            int64_t sm = view->launches[i].columns[GRIDDEP_STAMP_SM][block];
+            if (sm >= svg->sms && sm < view->info.multiprocessors)
+                svg->sms = (uint32_t)sm + 1;
+        }
+}
+
+static void put_picture(const gd_svg *svg)
+{
+    double lanes = lane_base(svg->view->count) - LANE, rows = lanes + 14;
+    double bottom = rows + row_height(svg) * svg->sms, width = LEFT + PLOT + RIGHT,
+           height = bottom + 32;
+    fprintf(svg->stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
+            "height=\"%g\" role=\"img\">\n"
+            "<title>",
+            width, height, width, height);
+    put_text(svg, svg->view->chain);
+    fputs("</title>\n", svg->stream);
+    fputs(style, svg->stream);
+    fputs("<defs><marker id=\"e\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" "
+          "markerHeight=\"6\" "
+          "orient=\"auto\"><path class=\"m\" d=\"M0 0L6 3L0 6z\"/></marker></defs>\n",
+          svg->stream);
+    put_rectangle(svg, "b", 0, 0, width, height);
+    put_title(svg);
+    put_grid(svg, TOP - 4, bottom);
+    put_rows(svg, rows);
+    for (uint32_t i = 0; i < svg->view->count; i++)
+        put_lane(svg, i);
+    fputs("</svg>\n", svg->stream);
+}
+
+int gd_tracesvg_write(const gd_traceview *view, const char *path)
+{
+    gd_svg svg = {.view = view};
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!(view->info.span > 0))
+        return gd_message_error(GD_EXIT_REFUSED, "there is nothing to draw: the run has no stamps");
+    svg.stream = open_memstream(&text, &bytes);
+    if (svg.stream == NULL)
+        return gd_message_error(GD_EXIT_REFUSED, "there is no memory for the picture");
+    svg.places = gd_traceview_make_places(view, &svg.most_places);
+    measure(&svg);
+    put_picture(&svg);
+    bool failed = ferror(svg.stream) != 0;
+    failed |= fclose(svg.stream) != 0;
+    int code = failed ? gd_message_error(GD_EXIT_REFUSED, "there is no memory for the picture")
+                      : gd_outputfile_write(path, text, bytes);
+    gd_traceview_free_places(view, svg.places);
+    free(text);
+    return code;
+}

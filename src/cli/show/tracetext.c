@@ -1,0 +1,216 @@
+/* The figures of a traced run as text. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/io/output.h"
+#include "cli/show/traceview.h"
+
+enum { NAME = 24 };
+
+/* Nanoseconds as microseconds; "-" where there is nothing to tell. */
+static void add_time(gd_columns *columns, double nanoseconds)
+{
+    if (isnan(nanoseconds))
+        gd_columns_add(columns, "-");
+    else
+        gd_columns_add(columns, "%.2f", nanoseconds * 1e-3);
+}
+
+static void add_share(gd_columns *columns, double share)
+{
+    if (isnan(share))
+        gd_columns_add(columns, "-");
+    else
+        gd_columns_add(columns, "%.0f %%", share * 100.0);
+}
+
+static void add_titles(gd_columns *columns, const char *const *titles)
+{
+    for (size_t i = 0; i < columns->column_count; i++)
+        gd_columns_add(columns, "%s", titles[i]);
+}
+
+static bool has_names(const gd_traceview *view)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        if (strcmp(gd_traceview_name(view, i), view->launches[i].figures.kernel) != 0)
+            return true;
+    return false;
+}
+
+static void print_launches(const gd_traceview *view)
+{
+    const char *const titles[] = {"launch",     has_names(view) ? "name" : "kernel",
+                                  "blocks",     "start",
+                                  "end",        "preamble",
+                                  "wait least", "median",
+                                  "most"};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
+    add_titles(&columns, titles);
+    for (uint32_t i = 0; i < view->count; i++) {
+        const griddep_timeline_launch *figures = &view->launches[i].figures;
+        gd_columns_add(&columns, "%u", (unsigned)i);
+        char *name = gd_traceview_short(view, i, NAME, "~");
+        gd_columns_add(&columns, "%s", name);
+        free(name);
+        gd_columns_add(&columns, "%llu", (unsigned long long)figures->blocks);
+        add_time(&columns, figures->first_entry);
+        add_time(&columns, figures->last_exit);
+        add_time(&columns, figures->preamble);
+        add_time(&columns, figures->wait_least);
+        add_time(&columns, figures->wait_median);
+        add_time(&columns, figures->wait_most);
+    }
+    gd_columns_print(&columns);
+    gd_columns_free(&columns);
+}
+
+static void print_hops(const gd_traceview *view)
+{
+    static const char *const titles[] = {"hop",    "dependent", "hand-off",   "lead",
+                                         "hidden", "overlap",   "idle SM us", "idle"};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U | 1U << 1, .titled = true};
+    bool any = false;
+    add_titles(&columns, titles);
+    for (uint32_t i = 0; i < view->count; i++) {
+        const gd_traceview_launch *launch = &view->launches[i];
+        if (!launch->has_hop)
+            continue;
+        any = true;
+        gd_columns_add(&columns, "%u to %u", (unsigned)launch->hop.from, (unsigned)i);
+        gd_columns_add(
+            &columns, "%s",
+            launch->reason == GRIDDEP_REASON_SET || launch->reason == GRIDDEP_REASON_FORCED ? "yes"
+                                                                                            : "no");
+        add_time(&columns, launch->hop.handoff_gap);
+        add_time(&columns, launch->hop.launch_lead);
+        add_time(&columns, launch->hop.preamble_hidden);
+        add_share(&columns, launch->hop.overlap_ratio);
+        add_time(&columns, launch->hop.idle);
+        add_share(&columns, launch->hop.idle_share);
+    }
+    if (any) {
+        putchar('\n');
+        gd_columns_print(&columns);
+    }
+    gd_columns_free(&columns);
+}
+
+/* Marks by launch: how many blocks came there, when the first and the last of them did. */
+static void print_marks(const gd_traceview *view)
+{
+    static const char *const titles[] = {"launch", "mark", "blocks", "first", "last"};
+    gd_columns columns = {
+        .column_count = sizeof(titles) / sizeof(titles[0]), .left = 1U << 1, .titled = true};
+    bool any = false;
+    add_titles(&columns, titles);
+    for (uint32_t i = 0; i < view->count; i++) {
+        const gd_traceview_launch *launch = &view->launches[i];
+        for (uint32_t mark = 0; mark < launch->figures.mark_count; mark++) {
+            const int64_t *times = launch->columns[GRIDDEP_STAMP_MARK + mark];
+            double first = NAN, last = NAN;
+            unsigned count = 0;
+            for (uint32_t block = 0; block < launch->blocks; block++) {
+                if (times[block] == GRIDDEP_STAMP_NONE)
+                    continue;
+                first = fmin(first, (double)times[block]);
+                last = fmax(last, (double)times[block]);
+                count++;
+            }
+            any = true;
+            gd_columns_add(&columns, "%u", (unsigned)i);
+            gd_columns_add(&columns, "%s", launch->marks[mark]);
+            gd_columns_add(&columns, "%u", count);
+            add_time(&columns, first);
+            add_time(&columns, last);
+        }
+    }
+    if (any) {
+        putchar('\n');
+        gd_columns_print(&columns);
+    }
+    gd_columns_free(&columns);
+}
+
+static void print_cost(const gd_traceview *view)
+{
+    const gd_traceview_cost *cost = &view->cost;
+    if (cost->plain > 0)
+        printf("a step takes %.2f us without stamps and %.2f us with them (%+.1f %%)\n",
+               cost->plain, cost->traced, (cost->traced / cost->plain - 1.0) * 100.0);
+    printf("a stamp costs its warp %.0f ns; the clock moves by %.0f ns\n", view->info.bias,
+           view->info.clock_step);
+}
+
+static bool same_registers(const griddep_timeline_launch *a, const griddep_timeline_launch *b)
+{
+    return a->registers == b->registers && a->plain_registers == b->plain_registers &&
+           strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* Once for all launches of a kernel, with the first of them. */
+static void print_registers(const gd_traceview *view, uint32_t index)
+{
+    const griddep_timeline_launch *figures = &view->launches[index].figures;
+    unsigned more = 0;
+    if (figures->registers == figures->plain_registers)
+        return;
+    for (uint32_t i = 0; i < view->count; i++) {
+        bool same = i != index && same_registers(figures, &view->launches[i].figures);
+        if (same && i < index)
+            return;
+        more += same;
+    }
+    gd_output_print("launch %u (%s)", (unsigned)index, figures->kernel);
+    if (more > 0)
+        printf(" and %u more", more);
+    printf(": %u registers a thread with stamps, %u without\n", (unsigned)figures->registers,
+           (unsigned)figures->plain_registers);
+}
+
+static void print_kept(const gd_traceview *view)
+{
+    for (uint32_t i = 0; i < view->count; i++) {
+        const griddep_timeline_launch *figures = &view->launches[i].figures;
+        if (figures->blocks_kept < figures->blocks)
+            gd_output_print(
+                "launch %u (%s): of %llu blocks the first %u were kept; --blocks keeps more\n",
+                (unsigned)i, figures->kernel, (unsigned long long)figures->blocks,
+                (unsigned)figures->blocks_kept);
+        if (figures->backward > 0)
+            gd_output_print(
+                "launch %u (%s): the clock of %u blocks went backwards; no figure counts them\n",
+                (unsigned)i, figures->kernel, (unsigned)figures->backward);
+        print_registers(view, i);
+    }
+}
+
+void gd_tracetext_print(const gd_traceview *view)
+{
+    const griddep_timeline_info *info = &view->info;
+    gd_output_print("chain %s, mode %s: %u launches, %llu blocks; times in us%s\n", view->chain,
+                    griddep_mode_name(info->mode), (unsigned)view->count,
+                    (unsigned long long)info->blocks,
+                    info->emulated ? " of the emulated driver's model" : "");
+    putchar('\n');
+    print_launches(view);
+    print_hops(view);
+    print_marks(view);
+    printf("\nfirst entry to last exit: %.2f us", info->span * 1e-3);
+    if (view->runs > 1)
+        printf(", in %u runs %.2f to %.2f", (unsigned)view->runs, view->span_least * 1e-3,
+               view->span_most * 1e-3);
+    if (view->step_bytes > 0 && !info->emulated && info->span > 0)
+        printf("; %.3f MB, %.2f TB/s", (double)view->step_bytes * 1e-6,
+               (double)view->step_bytes / info->span * 1e-3);
+    printf("\nSMs without work: %.2f SM us, %.0f %% of %u SMs\n", info->idle * 1e-3,
+           info->idle_share * 100.0, (unsigned)info->multiprocessors);
+    print_cost(view);
+    print_kept(view);
+    puts(view->equal ? "results: as the plain serial run leaves them, to the bit"
+                     : "results: NOT as the plain serial run leaves them");
+}

@@ -1,0 +1,257 @@
+/* Reading a timeline out, and what several pictures need of it. */
+#include "cli/show/traceview.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/io/heap.h"
+#include "cli/io/message.h"
+#include "cli/io/output.h"
+
+static int refuse(const griddep_error *error)
+{
+    return gd_message_library(error, "reading the timeline");
+}
+
+static int read_column(gd_traceview_launch *launch, griddep_timeline *timeline, uint32_t index,
+                       int32_t column)
+{
+    griddep_error error;
+    uint64_t count = 0;
+    griddep_error_init(&error);
+    launch->columns[column] = gd_heap_take(launch->blocks, sizeof(int64_t));
+    if (griddep_timeline_read(timeline, index, column, launch->columns[column], launch->blocks,
+                              &count, &error) != GRIDDEP_OK)
+        return refuse(&error);
+    return 0;
+}
+
+static int read_launch(gd_traceview *view, griddep_timeline *timeline, uint32_t index)
+{
+    gd_traceview_launch *launch = &view->launches[index];
+    griddep_hop_info decision = {.size = sizeof(decision)};
+    griddep_error error;
+    griddep_error_init(&error);
+    launch->figures.size = sizeof(launch->figures);
+    launch->hop.size = sizeof(launch->hop);
+    if (griddep_timeline_get_launch(timeline, index, &launch->figures, &error) != GRIDDEP_OK)
+        return refuse(&error);
+    if (griddep_chain_get_hop(griddep_timeline_get_chain(timeline), view->info.mode, index,
+                              &decision, &error) != GRIDDEP_OK)
+        return refuse(&error);
+    launch->reason = decision.reason;
+    launch->has_hop = griddep_timeline_get_hop(timeline, index, &launch->hop, &error) == GRIDDEP_OK;
+    launch->blocks = launch->figures.blocks_kept;
+    int code = 0;
+    for (int32_t column = 0;
+         column < GRIDDEP_STAMP_MARK + (int32_t)launch->figures.mark_count && code == 0; column++)
+        code = read_column(launch, timeline, index, column);
+    for (uint32_t mark = 0; mark < launch->figures.mark_count; mark++)
+        launch->marks[mark] = griddep_timeline_get_mark(timeline, index, mark);
+    return code;
+}
+
+int gd_traceview_read(gd_traceview *view, griddep_timeline *timeline)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    view->info.size = sizeof(view->info);
+    if (griddep_timeline_get_info(timeline, &view->info, &error) != GRIDDEP_OK)
+        return refuse(&error);
+    view->count = view->info.launch_count;
+    view->launches = gd_heap_take(view->count, sizeof(*view->launches));
+    int code = 0;
+    for (uint32_t i = 0; i < view->count && code == 0; i++)
+        code = read_launch(view, timeline, i);
+    return code;
+}
+
+void gd_traceview_free(gd_traceview *view)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        for (int32_t column = 0; column < GRIDDEP_STAMP_CLOCK; column++)
+            free(view->launches[i].columns[column]);
+    free(view->launches);
+    free(view->names);
+    view->launches = NULL;
+    view->names = NULL;
+    view->count = 0;
+}
+
+/* ---- names ---- */
+
+const char *gd_traceview_name(const gd_traceview *view, uint32_t launch)
+{
+    const char *name = view->names != NULL ? view->names[launch] : NULL;
+    return name != NULL ? name : view->launches[launch].figures.kernel;
+}
+
+/* Bytes of the first `columns` characters of UTF-8. */
+static size_t prefix(const char *text, size_t columns)
+{
+    size_t at = 0;
+    while (text[at] != '\0' && columns > 0) {
+        do
+            at++;
+        while (((unsigned char)text[at] & 0xc0) == 0x80);
+        columns--;
+    }
+    return at;
+}
+
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+char *gd_traceview_short(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
+{
+    char *name = gd_output_clean(gd_traceview_name(view, launch)), *made = NULL;
+    size_t length = characters(name), hole = characters(gap);
+    if (length <= width || width <= hole) {
+        made = gd_heap_format("%.*s", (int)prefix(name, width), name);
+    } else {
+        size_t behind = (width - hole) / 2, before = width - hole - behind;
+        made = gd_heap_format("%.*s%s%s", (int)prefix(name, before), name, gap,
+                              name + prefix(name, length - behind));
+    }
+    free(name);
+    return made;
+}
+
+char *gd_traceview_label(const gd_traceview *view, uint32_t launch, uint32_t width, const char *gap)
+{
+    char number[16];
+    uint32_t used = (uint32_t)snprintf(number, sizeof(number), "%u ", (unsigned)launch);
+    char *name = gd_traceview_short(view, launch, width > used ? width - used : 0, gap);
+    char *label = gd_heap_format("%s%s", number, name);
+    free(name);
+    return label;
+}
+
+/* ---- blocks ---- */
+
+bool gd_traceview_get_block(const gd_traceview_launch *launch, uint32_t block,
+                            gd_traceview_block *parts)
+{
+    *parts = (gd_traceview_block){.entry = launch->columns[GRIDDEP_STAMP_ENTRY][block],
+                                  .wait = launch->columns[GRIDDEP_STAMP_WAIT][block],
+                                  .release = launch->columns[GRIDDEP_STAMP_RELEASE][block],
+                                  .exit = launch->columns[GRIDDEP_STAMP_EXIT][block]};
+    if (parts->entry == GRIDDEP_STAMP_NONE || parts->exit == GRIDDEP_STAMP_NONE)
+        return false;
+    if (parts->wait == GRIDDEP_STAMP_NONE || parts->release == GRIDDEP_STAMP_NONE)
+        parts->wait = parts->release = parts->entry;
+    return parts->entry <= parts->wait && parts->wait <= parts->release &&
+           parts->release <= parts->exit;
+}
+
+/* ---- load ---- */
+
+/* Adds the stretch from start to end, in parts of the span, to a member of each part that it
+ * meets. */
+static void add_stretch(gd_traceview_load *load, uint32_t count, size_t member, double start,
+                        double end)
+{
+    for (uint32_t i = start > 0 ? (uint32_t)start : 0; i < count && i < end; i++) {
+        double from = fmax(start, i), to = fmin(end, i + 1.0);
+        if (from < to)
+            *(double *)((char *)&load[i] + member) += to - from;
+    }
+}
+
+gd_traceview_load *gd_traceview_load_of(const gd_traceview *view, uint32_t index, uint32_t count)
+{
+    const gd_traceview_launch *launch = &view->launches[index];
+    gd_traceview_load *load = gd_heap_take(count, sizeof(*load));
+    double scale = view->info.span > 0 ? count / view->info.span : 0, most = 0;
+    for (uint32_t block = 0; block < launch->blocks; block++) {
+        gd_traceview_block parts;
+        if (!gd_traceview_get_block(launch, block, &parts))
+            continue;
+        double entry = (double)parts.entry * scale, wait = (double)parts.wait * scale;
+        double release = (double)parts.release * scale, end = (double)parts.exit * scale;
+        add_stretch(load, count, offsetof(gd_traceview_load, preamble), entry, wait);
+        add_stretch(load, count, offsetof(gd_traceview_load, wait), wait, release);
+        add_stretch(load, count, offsetof(gd_traceview_load, work), release, end);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        most = fmax(most, load[i].preamble + load[i].wait + load[i].work);
+    for (uint32_t i = 0; i < count && most > 0; i++)
+        load[i] =
+            (gd_traceview_load){load[i].work / most, load[i].preamble / most, load[i].wait / most};
+    return load;
+}
+
+/* ---- places ---- */
+
+typedef struct placed {
+    int64_t sm, entry, exit;
+    uint32_t launch, block;
+} placed;
+
+static int compare_placed(const void *first, const void *second)
+{
+    const placed *a = first, *b = second;
+    if (a->sm != b->sm)
+        return a->sm < b->sm ? -1 : 1;
+    if (a->entry != b->entry)
+        return a->entry < b->entry ? -1 : 1;
+    if (a->launch != b->launch)
+        return a->launch < b->launch ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+enum { MOST_PLACES = 256 };
+
+static uint32_t find_place(int64_t *busy_until, const placed *item)
+{
+    uint32_t place = 0;
+    while (place < MOST_PLACES - 1 && busy_until[place] > item->entry)
+        place++;
+    busy_until[place] = item->exit;
+    return place;
+}
+
+uint32_t **gd_traceview_make_places(const gd_traceview *view, uint32_t *most)
+{
+    placed *list = gd_heap_take(view->info.blocks_kept, sizeof(*list));
+    uint32_t **places = gd_heap_take(view->count, sizeof(*places));
+    int64_t busy_until[MOST_PLACES] = {0};
+    size_t count = 0;
+    *most = 1;
+    for (uint32_t i = 0; i < view->count; i++) {
+        const gd_traceview_launch *launch = &view->launches[i];
+        places[i] = gd_heap_take(launch->blocks, sizeof(uint32_t));
+        for (uint32_t block = 0; block < launch->blocks; block++) {
+            gd_traceview_block parts;
+            if (gd_traceview_get_block(launch, block, &parts))
+                list[count++] = (placed){launch->columns[GRIDDEP_STAMP_SM][block], parts.entry,
+                                         parts.exit, i, block};
+        }
+    }
+    if (count > 0)
+        qsort(list, count, sizeof(*list), compare_placed);
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t place = 0; place < MOST_PLACES && (i == 0 || list[i - 1].sm != list[i].sm);
+             place++)
+            busy_until[place] = 0;
+        uint32_t place = find_place(busy_until, &list[i]);
+        places[list[i].launch][list[i].block] = place;
+        *most = place + 1 > *most ? place + 1 : *most;
+    }
+    free(list);
+    return places;
+}
+
+void gd_traceview_free_places(const gd_traceview *view, uint32_t **places)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        free(places[i]);
+    free(places);
+}

@@ -1,0 +1,20 @@
+/* What griddep tune tells: the noise, the trials, what was chosen. */
+#ifndef GD_CLI_TUNEREPORT_H
+#define GD_CLI_TUNEREPORT_H
+
+#include "griddep.h"
+
+#include "cli/plan/plan.h"
+
+/* folder: that the result was written to, or NULL. */
+typedef struct gd_tunereport {
+    const gd_plan *plan;
+    const griddep_tune *tune;
+    const griddep_runtime_info *device;
+    const char *folder;
+} gd_tunereport;
+
+void gd_tunereport_print(const gd_tunereport *report);
+void gd_tunereport_print_json(const gd_tunereport *report);
+
+#endif
