@@ -96,6 +96,13 @@ static bool read_texel(const fetch *f, int64_t x, int64_t y, uint32_t *values)
 
 /* ---- addresses ---- */
 
+/* A line is one row, read at 0. A linear filter then has half of the row before it, which is the
+ * border where that is the second dimension's mode: an H200 gives half of each value there. */
+static int64_t rows_of(const gd_texture *texture)
+{
+    return texture->texels.height ? (int64_t)texture->texels.height : 1;
+}
+
 /* Without normalized coordinates, wrap and mirror are clamp. */
 static int32_t address_mode(const gd_texture *texture, uint32_t dimension)
 {
@@ -128,14 +135,14 @@ static int64_t bring_inside(int64_t index, int64_t size, int32_t mode)
 static bool read_at(const fetch *f, int64_t x, int64_t y, uint32_t *values)
 {
     const gd_texture *texture = f->texture;
-    const int64_t width = (int64_t)texture->texels.width, height = (int64_t)texture->texels.height;
+    const int64_t width = (int64_t)texture->texels.width, height = rows_of(texture);
 
     if (texture->resource.resType == GD_CU_RESOURCE_TYPE_LINEAR) {
         memset(values, 0, GD_MOST_CHANNELS * sizeof *values);
         return x < 0 || x >= width || read_texel(f, x, 0, values);
     }
     x = bring_inside(x, width, address_mode(texture, 0));
-    y = height ? bring_inside(y, height, address_mode(texture, 1)) : 0;
+    y = bring_inside(y, height, address_mode(texture, 1));
     if (x >= 0 && y >= 0)
         return read_texel(f, x, y, values);
     memcpy(values, texture->sampling.borderColor, GD_MOST_CHANNELS * sizeof *values);
@@ -146,7 +153,7 @@ static bool read_at(const fetch *f, int64_t x, int64_t y, uint32_t *values)
  * periods away before. */
 static place find_place(const gd_texture *texture, float coordinate, uint32_t dimension)
 {
-    const double size = (double)(dimension ? texture->texels.height : texture->texels.width),
+    const double size = dimension ? (double)rows_of(texture) : (double)texture->texels.width,
                  far = 1e12;
     const int32_t mode = address_mode(texture, dimension);
     double x = (double)coordinate;
@@ -175,10 +182,9 @@ static bool filter(const fetch *f, uint32_t *values)
 {
     const double shares[2][2] = {{1.0 - (double)f->at[0].fraction, (double)f->at[0].fraction},
                                  {1.0 - (double)f->at[1].fraction, (double)f->at[1].fraction}};
-    const int64_t rows = f->texture->texels.height ? 2 : 1;
     double sums[GD_MOST_CHANNELS] = {0};
 
-    for (int64_t y = 0; y < rows; y++) {
+    for (int64_t y = 0; y < 2; y++) {
         for (int64_t x = 0; x < 2; x++) {
             const double share = shares[0][x] * shares[1][y];
             uint32_t texel[GD_MOST_CHANNELS];
@@ -229,8 +235,9 @@ void gd_run_texture(gd_warp *warp, const gd_code *code, uint32_t mask)
         f.texture = find_texture(&f, handle);
         if (!f.texture)
             return;
-        for (uint32_t i = 0; i < code->count; i++) {
-            const uint32_t bits = (uint32_t)gd_lane_get(warp, coordinates[i], lane, 4);
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint32_t bits =
+                i < code->count ? (uint32_t)gd_lane_get(warp, coordinates[i], lane, 4) : 0;
             f.at[i] = code->x ? find_place(f.texture, gd_single(bits), i)
                               : (place){.index = (int32_t)bits};
         }
